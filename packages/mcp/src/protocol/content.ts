@@ -1,5 +1,6 @@
+import { isObject } from "../jsonrpc/message.js";
 import type { Icon } from "./implementation.js";
-import { isObject, type MetaObject } from "./json.js";
+import type { MetaObject } from "./json.js";
 
 /** Who speaks in a conversation. */
 export type Role = "user" | "assistant";

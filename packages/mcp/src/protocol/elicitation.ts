@@ -139,6 +139,12 @@ export type ElicitAction = "accept" | "decline" | "cancel";
 /** The answer to one field. */
 export type ElicitValue = string | number | boolean | string[];
 
+/** Tells whether a value can be the answer to one field. */
+export function isElicitValue(value: unknown): value is ElicitValue {
+  if (Array.isArray(value)) return value.every((each) => typeof each === "string");
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}
+
 /** Result of `elicitation/create`. */
 export interface ElicitResult extends Result {
   action: ElicitAction;

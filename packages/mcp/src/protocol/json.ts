@@ -23,11 +23,3 @@ export interface JSONSchemaObject {
 export interface MetaObject {
   [key: string]: unknown;
 }
-
-/**
- * Tells whether a value is a JSON object: neither an array nor null. The prototype is not looked at, since all that is
- * asked about comes from `JSON.parse` or from a user's literal.
- */
-export function isObject(value: unknown): value is { [key: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

@@ -1,10 +1,11 @@
+import type { Id } from "../jsonrpc/message.js";
 import type { ClientCapabilities } from "./capabilities.js";
 import type { Implementation } from "./implementation.js";
 import type { MetaObject } from "./json.js";
 import type { LoggingLevel } from "./logging.js";
 
 /** The id that ties an answer to its request: a string or an integer, and `1` differs from `"1"`. */
-export type RequestId = string | number;
+export type RequestId = Id;
 
 /** The value by which progress notifications name the request they belong to. */
 export type ProgressToken = string | number;
@@ -86,10 +87,3 @@ export interface CacheHints {
 
 /** A result that a client may keep for a while. From 2026-07-28 on. */
 export interface CacheableResult extends Result, CacheHints {}
-
-/** The `error` member of a JSON-RPC error response. */
-export interface ErrorObject {
-  code: number;
-  message: string;
-  data?: unknown;
-}

@@ -1,4 +1,12 @@
-import type { AudioContent, ContentBlock, ImageContent, Role, TextContent } from "./content.js";
+import { isObject } from "../jsonrpc/message.js";
+import {
+  type AudioContent,
+  type ContentBlock,
+  type ImageContent,
+  isContentBlock,
+  type Role,
+  type TextContent,
+} from "./content.js";
 import type { MetaObject } from "./json.js";
 import type { RequestParams, Result } from "./message.js";
 import type { TaskMetadata } from "./task-metadata.js";
@@ -93,4 +101,21 @@ export interface CreateMessageResult extends Result {
   /** The model that answered. */
   model: string;
   stopReason?: StopReason;
+}
+
+/** Tells whether a value has the members that its type requires of a piece of a sampling message. */
+export function isSamplingContent(value: unknown): value is SamplingMessageContentBlock {
+  if (!isObject(value)) return false;
+  switch (value.type) {
+    case "tool_use":
+      return typeof value.id === "string" && typeof value.name === "string" && isObject(value.input);
+    case "tool_result":
+      return typeof value.toolUseId === "string" && Array.isArray(value.content) && value.content.every(isContentBlock);
+    case "text":
+    case "image":
+    case "audio":
+      return isContentBlock(value);
+    default:
+      return false;
+  }
 }

@@ -1,12 +1,6 @@
+import type { ErrorObject } from "../jsonrpc/message.js";
 import type { InputRequests, InputResponses } from "./input.js";
-import type {
-  ErrorObject,
-  NotificationParams,
-  PaginatedRequestParams,
-  PaginatedResult,
-  RequestParams,
-  Result,
-} from "./message.js";
+import type { NotificationParams, PaginatedRequestParams, PaginatedResult, RequestParams, Result } from "./message.js";
 
 export type { RelatedTaskMetadata, TaskMetadata } from "./task-metadata.js";
 

@@ -1,0 +1,260 @@
+import { isObject } from "../jsonrpc/message.js";
+import type { CompleteResult } from "./completion.js";
+import { type ContentBlock, isContentBlock, isResourceContents, type ResourceContents } from "./content.js";
+import type { DiscoverResult, InitializeResult } from "./lifecycle.js";
+import type { GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage } from "./prompts.js";
+import type {
+  ListResourcesResult,
+  ListResourceTemplatesResult,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+} from "./resources.js";
+import {
+  aBoolean,
+  aNumber,
+  anArray,
+  anObject,
+  arrayOf,
+  aString,
+  oneOf,
+  readItems,
+  readShape,
+  type Shape,
+  type Test,
+} from "./shape.js";
+import type { CallToolResult, ListToolsResult, Tool } from "./tools.js";
+
+/**
+ * A result of a server after a tolerant look at it. `result` is undefined when it cannot be used at all; `problems` says what
+ * was left out or why. A caller that wants to be strict refuses every result that has problems.
+ */
+export interface Checked<R> {
+  result: R | undefined;
+  problems: string[];
+}
+
+/** A checked page; `items` is empty when the page cannot be used. */
+export interface CheckedList<R, T> extends Checked<R> {
+  items: T[];
+}
+
+const cacheHints = { ttlMs: aNumber, cacheScope: oneOf("public", "private") } as const;
+const described = { title: aString, description: aString, icons: anArray, _meta: anObject } as const;
+
+/** A missing `type` is repaired by `readTool`: many servers leave it out, and what they mean is plain. */
+const anObjectSchema: Test = {
+  expected: 'a JSON Schema of type "object"',
+  passes: (value) => isObject(value) && (value.type === "object" || value.type === undefined),
+};
+
+const toolShape: Shape<Tool> = {
+  required: { name: aString, inputSchema: anObjectSchema },
+  optional: { ...described, outputSchema: anObject, annotations: anObject, execution: anObject },
+};
+
+const resourceShape: Shape<Resource> = {
+  required: { uri: aString, name: aString },
+  optional: { ...described, mimeType: aString, size: aNumber, annotations: anObject },
+};
+
+const templateShape: Shape<ResourceTemplate> = {
+  required: { uriTemplate: aString, name: aString },
+  optional: { ...described, mimeType: aString, annotations: anObject },
+};
+
+const argumentShape: Shape<PromptArgument> = {
+  required: { name: aString },
+  optional: { title: aString, description: aString, required: aBoolean },
+};
+
+const promptShape: Shape<Prompt> = {
+  required: { name: aString },
+  optional: { ...described, arguments: anArray },
+};
+
+const page = { nextCursor: aString, _meta: anObject, ...cacheHints } as const;
+const toolPage: Shape<ListToolsResult> = { required: { tools: anArray }, optional: page };
+const resourcePage: Shape<ListResourcesResult> = { required: { resources: anArray }, optional: page };
+const templatePage: Shape<ListResourceTemplatesResult> = { required: { resourceTemplates: anArray }, optional: page };
+const promptPage: Shape<ListPromptsResult> = { required: { prompts: anArray }, optional: page };
+
+/** Reads a result of `tools/list`: unusable tools are left out, the others stay. */
+export function checkToolList(value: unknown): CheckedList<ListToolsResult, Tool> {
+  return checkList(value, "tools", toolPage, readTool);
+}
+
+/** Reads a result of `resources/list`: unusable resources are left out, the others stay. */
+export function checkResourceList(value: unknown): CheckedList<ListResourcesResult, Resource> {
+  return checkList(value, "resources", resourcePage, (item, at, problems) =>
+    readShape(item, resourceShape, at, problems),
+  );
+}
+
+/** Reads a result of `resources/templates/list`: unusable templates are left out, the others stay. */
+export function checkResourceTemplateList(value: unknown): CheckedList<ListResourceTemplatesResult, ResourceTemplate> {
+  return checkList(value, "resourceTemplates", templatePage, (item, at, problems) =>
+    readShape(item, templateShape, at, problems),
+  );
+}
+
+/** Reads a result of `prompts/list`: unusable prompts and arguments are left out, the others stay. */
+export function checkPromptList(value: unknown): CheckedList<ListPromptsResult, Prompt> {
+  return checkList(value, "prompts", promptPage, readPrompt);
+}
+
+/** Null is how some servers say "absent"; any other value that is no boolean must not pass for success. */
+const aBooleanOrAbsent: Test = {
+  expected: "a boolean",
+  passes: (value) => value === undefined || value === null || typeof value === "boolean",
+};
+
+const callShape: Shape<CallToolResult> = {
+  required: { content: anArray, isError: aBooleanOrAbsent },
+  optional: { _meta: anObject, isError: aBoolean },
+};
+
+/**
+ * Reads a result of `tools/call`. Unusable content blocks are left out. Without `content` a result is usable only if it has
+ * `structuredContent`: nothing at all must not look like an answer.
+ */
+export function checkCallToolResult(value: unknown): Checked<CallToolResult> {
+  const problems: string[] = [];
+  if (isObject(value) && value.content === undefined && value.structuredContent !== undefined) {
+    problems.push("the result has no content");
+    value = { ...value, content: [] };
+  }
+  const result = readShape(value, callShape, "the result", problems);
+  if (result === undefined) return { result, problems };
+  const content = keepSound<ContentBlock>(result.content, isContentBlock, "content", "a content block", problems);
+  return { result: content === result.content ? result : { ...result, content }, problems };
+}
+
+/** Reads a result of `resources/read`: unusable entries are left out, the others stay. */
+export function checkReadResourceResult(value: unknown): Checked<ReadResourceResult> {
+  const problems: string[] = [];
+  const shape = { required: { contents: anArray }, optional: { _meta: anObject, ...cacheHints } };
+  const result = readShape<ReadResourceResult>(value, shape, "the result", problems);
+  if (result === undefined) return { result, problems };
+  const expected = "a text or a blob with its uri";
+  const contents = keepSound<ResourceContents>(result.contents, isResourceContents, "contents", expected, problems);
+  return { result: contents === result.contents ? result : { ...result, contents }, problems };
+}
+
+/** Reads a result of `prompts/get`: unusable messages are left out, the others stay. */
+export function checkGetPromptResult(value: unknown): Checked<GetPromptResult> {
+  const problems: string[] = [];
+  const shape = { required: { messages: anArray }, optional: { _meta: anObject, description: aString } };
+  const result = readShape<GetPromptResult>(value, shape, "the result", problems);
+  if (result === undefined) return { result, problems };
+  const expected = "a role with a content block";
+  const messages = keepSound<PromptMessage>(result.messages, isPromptMessage, "messages", expected, problems);
+  return { result: messages === result.messages ? result : { ...result, messages }, problems };
+}
+
+/** Reads a result of `completion/complete`. */
+export function checkCompleteResult(value: unknown): Checked<CompleteResult> {
+  const problems: string[] = [];
+  const shape = { required: { completion: anObject }, optional: { _meta: anObject } };
+  const result = readShape<CompleteResult>(value, shape, "the result", problems);
+  if (result === undefined) return { result, problems };
+  const inner: Shape<CompleteResult["completion"]> = {
+    required: { values: arrayOf(aString) },
+    optional: { total: aNumber, hasMore: aBoolean },
+  };
+  const completion = readShape(result.completion, inner, "completion", problems);
+  if (completion === undefined) return { result: undefined, problems };
+  return { result: completion === result.completion ? result : { ...result, completion }, problems };
+}
+
+const implementationShape = {
+  required: { name: aString, version: aString },
+  optional: { ...described, websiteUrl: aString },
+};
+
+/** Reads a result of `initialize`. */
+export function checkInitializeResult(value: unknown): Checked<InitializeResult> {
+  const problems: string[] = [];
+  const shape: Shape<InitializeResult> = {
+    required: { protocolVersion: aString, capabilities: anObject, serverInfo: anObject },
+    optional: { instructions: aString, _meta: anObject },
+  };
+  const result = readShape<InitializeResult>(value, shape, "the result", problems);
+  if (result === undefined) return { result, problems };
+  const serverInfo = readShape<InitializeResult["serverInfo"]>(
+    result.serverInfo,
+    implementationShape,
+    "serverInfo",
+    problems,
+  );
+  if (serverInfo === undefined) return { result: undefined, problems };
+  return { result: serverInfo === result.serverInfo ? result : { ...result, serverInfo }, problems };
+}
+
+/** Reads a result of `server/discover`. */
+export function checkDiscoverResult(value: unknown): Checked<DiscoverResult> {
+  const problems: string[] = [];
+  const shape: Shape<DiscoverResult> = {
+    required: { supportedVersions: arrayOf(aString), capabilities: anObject },
+    optional: { instructions: aString, _meta: anObject, ...cacheHints },
+  };
+  return { result: readShape(value, shape, "the result", problems), problems };
+}
+
+function checkList<K extends string, T, R extends { [key in K]: T[] }>(
+  value: unknown,
+  key: K,
+  shape: Shape<R>,
+  read: (item: unknown, at: string, problems: string[]) => T | undefined,
+): CheckedList<R, T> {
+  const problems: string[] = [];
+  const result = readShape<R>(value, shape, "the result", problems);
+  if (result === undefined) return { result, items: [], problems };
+  const before = problems.length;
+  const items = readItems(result[key], (item, index) => read(item, placeOf(key, index, item), problems));
+  return { result: problems.length === before ? result : { ...result, [key]: items }, items, problems };
+}
+
+function readTool(item: unknown, at: string, problems: string[]): Tool | undefined {
+  const tool = readShape(item, toolShape, at, problems);
+  if (tool === undefined || tool.inputSchema.type === "object") return tool;
+  problems.push(`${at}.inputSchema has no type; it was taken as "object"`);
+  return { ...tool, inputSchema: { ...tool.inputSchema, type: "object" } };
+}
+
+function readPrompt(item: unknown, at: string, problems: string[]): Prompt | undefined {
+  const prompt = readShape(item, promptShape, at, problems);
+  if (prompt?.arguments === undefined) return prompt;
+  const before = problems.length;
+  const sound = readItems(prompt.arguments, (argument, index) =>
+    readShape(argument, argumentShape, `${at}.arguments[${index}]`, problems),
+  );
+  return problems.length === before ? prompt : { ...prompt, arguments: sound };
+}
+
+function isPromptMessage(value: unknown): value is PromptMessage {
+  return isObject(value) && (value.role === "user" || value.role === "assistant") && isContentBlock(value.content);
+}
+
+/** Leaves out what fails the guard; when nothing does, the same array comes back. */
+function keepSound<T>(
+  items: readonly unknown[] & T[],
+  guard: (item: unknown) => item is T,
+  name: string,
+  expected: string,
+  problems: string[],
+): T[] {
+  const before = problems.length;
+  const sound = readItems(items, (item, index) => {
+    if (guard(item)) return item;
+    problems.push(`${name}[${index}] is not ${expected}; it was left out`);
+    return undefined;
+  });
+  return problems.length === before ? items : sound;
+}
+
+/** Where an item stands, with its name for a reader who sees only the warning. */
+function placeOf(list: string, index: number, item: unknown): string {
+  const name = isObject(item) && typeof item.name === "string" ? ` (${item.name.slice(0, 64)})` : "";
+  return `${list}[${index}]${name}`;
+}

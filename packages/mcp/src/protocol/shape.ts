@@ -1,0 +1,88 @@
+import { isObject } from "../jsonrpc/message.js";
+
+/** A question about one member; `expected` completes the sentence "… is not …". */
+export interface Test {
+  expected: string;
+  passes(value: unknown): boolean;
+}
+
+/** What an object of type `T` must have and may have. Members that are not named are kept and not looked at. */
+export interface Shape<T> {
+  required: { readonly [K in keyof T]?: Test };
+  optional?: { readonly [K in keyof T]?: Test };
+}
+
+export const aString: Test = { expected: "a string", passes: (value) => typeof value === "string" };
+export const aBoolean: Test = { expected: "a boolean", passes: (value) => typeof value === "boolean" };
+export const anObject: Test = { expected: "an object", passes: isObject };
+export const anArray: Test = { expected: "an array", passes: Array.isArray };
+/** JSON has no NaN and no Infinity, so a number from the wire is finite; one from a handler in the same process may not be. */
+export const aNumber: Test = { expected: "a finite number", passes: (value) => Number.isFinite(value) };
+
+/** An array all of whose items pass. */
+export function arrayOf(item: Test): Test {
+  return {
+    expected: `an array in which each item is ${item.expected}`,
+    passes: (value) => Array.isArray(value) && value.every((each) => item.passes(each)),
+  };
+}
+
+/** One of some strings. */
+export function oneOf(...values: readonly string[]): Test {
+  return {
+    expected: `one of ${values.join(", ")}`,
+    passes: (value) => typeof value === "string" && values.includes(value),
+  };
+}
+
+/**
+ * Reads a value as a `T`. A required member that fails makes the value unusable; an optional one that fails is left out of a
+ * copy. Either way `problems` says so, with `at` as the name of the place. A sound value is returned as it is, not copied.
+ */
+export function readShape<T extends object>(
+  value: unknown,
+  shape: Shape<T>,
+  at: string,
+  problems: string[],
+): T | undefined {
+  if (!isObject(value)) {
+    problems.push(`${at} is not an object`);
+    return undefined;
+  }
+  if (!hasRequired(value, shape.required, at, problems)) return undefined;
+  let sound = value;
+  for (const key in shape.optional) {
+    const test = shape.optional[key];
+    if (test === undefined || value[key] === undefined || test.passes(value[key])) continue;
+    problems.push(`${at}.${key} is not ${test.expected}; it was left out`);
+    if (sound === value) sound = { ...value };
+    delete sound[key];
+  }
+  // The tests above have established what `T` demands of every member that a shape names.
+  return sound as T;
+}
+
+function hasRequired<T>(
+  value: { [key: string]: unknown },
+  required: Shape<T>["required"],
+  at: string,
+  problems: string[],
+): boolean {
+  for (const key in required) {
+    const test = required[key];
+    if (test === undefined || test.passes(value[key])) continue;
+    problems.push(value[key] === undefined ? `${at} has no ${key}` : `${at}.${key} is not ${test.expected}`);
+    return false;
+  }
+  return true;
+}
+
+/** Reads each item with `read` and leaves out the unusable ones. */
+export function readItems<T>(items: readonly unknown[], read: (item: unknown, index: number) => T | undefined): T[] {
+  const sound: T[] = [];
+  for (let index = 0; index < items.length; index++) {
+    const item = read(items[index], index);
+    if (item !== undefined) sound.push(item);
+  }
+  return sound;
+}
