@@ -1,0 +1,57 @@
+import type * as NodeCrypto from "node:crypto";
+import type { Cipher, Platform } from "../platform/platform.js";
+import { NONCE_BYTES, TAG_BYTES } from "../platform/web-cipher.js";
+
+/** The platform of Node: synchronous ciphers, timers that let the process end, child processes. */
+export const platform: Platform = {
+  now: () => Date.now(),
+  timer(ms, run, keepAlive) {
+    const handle = setTimeout(run, ms);
+    if (keepAlive !== true) handle.unref();
+    return { cancel: () => clearTimeout(handle) };
+  },
+  defer: (run) => void setImmediate(run),
+  randomBytes: (count) => globalThis.crypto.getRandomValues(new Uint8Array(count)),
+  sha256: (data) => crypto().createHash("sha256").update(data).digest(),
+  cipher: nodeCipher,
+  // Looked up at each call, so that instrumentation which replaces the global sees the library's requests.
+  fetch: (url, init) => globalThis.fetch(url, init),
+  warn: (message) => void process.stderr.write(`${message}\n`),
+};
+
+let loaded: typeof NodeCrypto | undefined;
+
+/** Loaded on first use: OpenSSL's bindings cost milliseconds that a server which seals nothing need not pay. */
+function crypto(): typeof NodeCrypto {
+  loaded ??= process.getBuiltinModule("node:crypto");
+  return loaded;
+}
+
+function nodeCipher(secret: string, purpose: string): Cipher {
+  let key: Uint8Array | undefined;
+  const derived = () => {
+    key ??= new Uint8Array(crypto().hkdfSync("sha256", secret, "", purpose, 32));
+    return key;
+  };
+  return {
+    seal(plain, bound) {
+      const nonce = crypto().randomBytes(NONCE_BYTES);
+      const cipher = crypto().createCipheriv("aes-256-gcm", derived(), nonce).setAAD(bound);
+      return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+    },
+    open(sealed, bound) {
+      if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
+      const tagAt = sealed.length - TAG_BYTES;
+      const decipher = crypto()
+        .createDecipheriv("aes-256-gcm", derived(), sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
+        .setAAD(bound)
+        .setAuthTag(sealed.subarray(tagAt));
+      try {
+        return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, tagAt)), decipher.final()]);
+      } catch {
+        // `final` throws exactly when the tag does not fit.
+        return undefined;
+      }
+    },
+  };
+}

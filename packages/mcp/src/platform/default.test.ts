@@ -1,0 +1,92 @@
+import { describe, expect, it, vi } from "vitest";
+import { platform as node } from "../node/platform.js";
+import { platform as web } from "./default.js";
+
+const utf8 = (text: string) => new TextEncoder().encode(text);
+const plain = (bytes: Uint8Array | undefined) => (bytes === undefined ? undefined : new Uint8Array(bytes));
+
+describe.each([
+  ["web standards", web, node],
+  ["Node", node, web],
+])("the platform of %s", (_name, platform, other) => {
+  it("opens what it sealed and what the other platform sealed", async () => {
+    for (const text of ["", "x", "state ".repeat(50_000)]) {
+      const mine = await platform.cipher("a secret", "state").seal(utf8(text), utf8("bound"));
+      expect(mine.length).toBe(12 + utf8(text).length + 16);
+      expect(plain(await platform.cipher("a secret", "state").open(mine, utf8("bound")))).toEqual(utf8(text));
+      expect(plain(await other.cipher("a secret", "state").open(mine, utf8("bound")))).toEqual(utf8(text));
+    }
+  });
+
+  it("seals the same text differently each time", async () => {
+    const cipher = platform.cipher("a secret", "state");
+    const [a, b] = [await cipher.seal(utf8("x"), utf8("")), await cipher.seal(utf8("x"), utf8(""))];
+    expect(Buffer.from(a).equals(b)).toBe(false);
+  });
+
+  it("opens nothing with another secret, purpose or binding, nor after any change", async () => {
+    const sealed = await platform.cipher("a secret", "state").seal(utf8("hello"), utf8("bound"));
+    const open = (secret: string, purpose: string, bound: string, bytes = sealed) =>
+      platform.cipher(secret, purpose).open(bytes, utf8(bound));
+    expect(await open("another", "state", "bound")).toBeUndefined();
+    expect(await open("a secret", "cursor", "bound")).toBeUndefined();
+    expect(await open("a secret", "state", "other")).toBeUndefined();
+    for (let index = 0; index < sealed.length; index++) {
+      const changed = new Uint8Array(sealed);
+      changed[index] = (changed[index] ?? 0) ^ 1;
+      expect(await open("a secret", "state", "bound", changed)).toBeUndefined();
+    }
+    for (let length = 0; length < sealed.length; length++) {
+      expect(await open("a secret", "state", "bound", sealed.subarray(0, length))).toBeUndefined();
+    }
+  });
+
+  it("digests as the other platform does", () => {
+    expect(plain(platform.sha256(utf8("abc")))).toEqual(plain(other.sha256(utf8("abc"))));
+  });
+
+  it("gives fresh random bytes of the length asked for", () => {
+    const [a, b] = [platform.randomBytes(32), platform.randomBytes(32)];
+    expect(a.length).toBe(32);
+    expect(Buffer.from(a).equals(b)).toBe(false);
+  });
+
+  it("runs what was deferred after the microtasks, in order", async () => {
+    const seen: string[] = [];
+    await new Promise<void>((resolve) => {
+      platform.defer(() => seen.push("first"));
+      platform.defer(() => {
+        seen.push("second");
+        resolve();
+      });
+      queueMicrotask(() => seen.push("microtask"));
+    });
+    expect(seen).toEqual(["microtask", "first", "second"]);
+  });
+
+  it("fires a timer once, and never after it was cancelled", async () => {
+    const cancelled = vi.fn();
+    const timer = platform.timer(1, cancelled, true);
+    timer.cancel();
+    await new Promise<void>((resolve) => platform.timer(10, resolve, true));
+    timer.cancel();
+    expect(cancelled).not.toHaveBeenCalled();
+  });
+
+  it("asks the global `fetch` of the moment", async () => {
+    const fetch = vi.spyOn(globalThis, "fetch").mockResolvedValue(new Response("replaced"));
+    const response = await platform.fetch("http://localhost/");
+    expect(await response.text()).toBe("replaced");
+    fetch.mockRestore();
+  });
+});
+
+describe("deferring without setImmediate", () => {
+  it("goes by MessageChannel, and by setTimeout where there is none", async () => {
+    vi.stubGlobal("setImmediate", undefined);
+    await new Promise<void>((resolve) => web.defer(resolve));
+    vi.stubGlobal("MessageChannel", undefined);
+    await new Promise<void>((resolve) => web.defer(resolve));
+    vi.unstubAllGlobals();
+  });
+});

@@ -1,0 +1,55 @@
+import type { Platform } from "./platform.js";
+import { sha256 } from "./sha256.js";
+import { webCipher } from "./web-cipher.js";
+
+/** What some runtimes have beyond the web's standards. */
+interface Extras {
+  setImmediate?(run: () => void): unknown;
+  console?: { warn(message: string): void };
+}
+
+// The library's compiler settings know only web standards; each member is tested before use.
+const extras = globalThis as Extras;
+
+/** A platform built on web standards alone: browsers, workerd, Deno, Bun. It starts no processes. */
+export const platform: Platform = {
+  now: () => Date.now(),
+  timer(ms, run, keepAlive) {
+    const handle: unknown = setTimeout(run, ms);
+    if (keepAlive !== true) unref(handle);
+    return {
+      // The runtime gave this handle itself; only its type differs between runtimes.
+      cancel: () => clearTimeout(handle as number),
+    };
+  },
+  defer(run) {
+    if (extras.setImmediate !== undefined) extras.setImmediate(run);
+    else deferByPort(run);
+  },
+  randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+  sha256,
+  cipher: webCipher,
+  // Looked up at each call, so that instrumentation which replaces the global sees the library's requests.
+  fetch: (url, init) => globalThis.fetch(url, init),
+  warn: (message) => extras.console?.warn(message),
+};
+
+/** Timers of Deno and Bun hold their process unless told otherwise; browsers' handles are numbers and hold nothing. */
+function unref(handle: unknown): void {
+  if (typeof handle === "object" && handle !== null) (handle as { unref?(): void }).unref?.();
+}
+
+/** Browsers clamp nested timeouts to 4 ms and delay them in hidden pages; messages have neither fault. */
+function deferByPort(run: () => void): void {
+  if (typeof MessageChannel === "undefined") {
+    setTimeout(run, 0);
+    return;
+  }
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    // An open port would keep some runtimes alive.
+    port1.close();
+    run();
+  };
+  port2.postMessage(undefined);
+}

@@ -1,0 +1,59 @@
+import type { Cipher } from "./platform.js";
+
+/** Length of the random nonce that precedes the ciphertext; 96 bits is what GCM is made for. */
+export const NONCE_BYTES = 12;
+/** Length of the tag that ends the ciphertext. */
+export const TAG_BYTES = 16;
+
+/**
+ * AES-256-GCM by WebCrypto, under a key that HKDF-SHA256 derives from `secret` (no salt, `purpose` as info).
+ * Sealed bytes are nonce, ciphertext, tag; every platform's cipher reads every other's.
+ */
+export function webCipher(secret: string, purpose: string): Cipher {
+  let key: Promise<CryptoKey> | undefined;
+  // On first use: workerd forbids such work while modules load, and most servers never seal anything.
+  const derived = () => {
+    key ??= deriveKey(secret, purpose);
+    return key;
+  };
+  return {
+    async seal(plain, bound) {
+      const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
+      const algorithm = { name: "AES-GCM", iv: nonce, additionalData: bytes(bound) };
+      const body = new Uint8Array(await crypto.subtle.encrypt(algorithm, await derived(), bytes(plain)));
+      const sealed = new Uint8Array(NONCE_BYTES + body.length);
+      sealed.set(nonce);
+      sealed.set(body, NONCE_BYTES);
+      return sealed;
+    },
+    async open(sealed, bound) {
+      if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
+      const iv = bytes(sealed.subarray(0, NONCE_BYTES));
+      const algorithm = { name: "AES-GCM", iv, additionalData: bytes(bound) };
+      const usable = await derived();
+      try {
+        return new Uint8Array(await crypto.subtle.decrypt(algorithm, usable, bytes(sealed.subarray(NONCE_BYTES))));
+      } catch {
+        // WebCrypto says of every mismatch only that the operation failed.
+        return undefined;
+      }
+    },
+  };
+}
+
+async function deriveKey(secret: string, purpose: string): Promise<CryptoKey> {
+  const encoder = new TextEncoder();
+  const material = await crypto.subtle.importKey("raw", encoder.encode(secret), "HKDF", false, ["deriveKey"]);
+  return crypto.subtle.deriveKey(
+    { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(0), info: encoder.encode(purpose) },
+    material,
+    { name: "AES-GCM", length: 256 },
+    false,
+    ["encrypt", "decrypt"],
+  );
+}
+
+/** WebCrypto's types exclude bytes over shared memory; a copy of those is also what a cipher should work on. */
+function bytes(data: Uint8Array): Uint8Array<ArrayBuffer> {
+  return data.buffer instanceof ArrayBuffer ? (data as Uint8Array<ArrayBuffer>) : new Uint8Array(data);
+}
