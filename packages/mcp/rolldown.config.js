@@ -1,0 +1,39 @@
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { defineConfig } from "rolldown";
+
+const entries = {
+  index: "src/index.ts",
+  node: "src/node.ts",
+  protocol: "src/protocol.ts",
+  storage: "src/storage.ts",
+  testing: "src/testing.ts",
+  "platform-node": "src/node/platform.ts",
+  "platform-default": "src/platform/default.ts",
+};
+
+export default defineConfig({
+  cwd: import.meta.dirname,
+  input: entries,
+  platform: "neutral",
+  tsconfig: false,
+  // Packages stay imports, and so does `#platform`: the runtime that loads the file picks its platform by condition.
+  external: (id) => !/^[./]/.test(id) && !/^[a-z]:/i.test(id),
+  output: {
+    dir: "dist",
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: "chunks/[name].js",
+    comments: { legal: true, annotation: true, jsdoc: false },
+  },
+  plugins: [{ name: "remove-stale-output", writeBundle: removeStaleOutput }],
+});
+
+/** Deletes JavaScript of earlier builds only; the declarations beside it are the compiler's. */
+function removeStaleOutput(_options, bundle) {
+  const dir = join(import.meta.dirname, "dist");
+  for (const file of readdirSync(dir, { recursive: true })) {
+    const name = file.replaceAll("\\", "/");
+    if (name.endsWith(".js") && bundle[name] === undefined) rmSync(join(dir, file));
+  }
+}

@@ -1,0 +1,77 @@
+// The whole test command: every step runs, in order, whatever came before; the last line is `N passed, N failed`.
+//
+// A step counts as one, the test files by their tests.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { delimiter, dirname, join, resolve } from "node:path";
+
+const root = resolve(import.meta.dirname, "..");
+const report = join(root, "node_modules/.cache/parley/vitest.json");
+let passed = 0;
+let failed = 0;
+const failures = [];
+
+step("Node is the shell's", isShellsNode);
+step("lint", () => npm("lint"));
+step("typecheck", () => npm("typecheck"));
+step("build", () => npm("build"));
+step("peers", () => npm("peers"));
+step("runtimes", () => npm("runtimes"));
+vitest();
+step("package", () => npm("check:package"));
+
+for (const name of failures) console.log(`failed: ${name}`);
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed > 0 ? 1 : 0;
+
+function step(name, run) {
+  console.log(`\n== ${name}`);
+  const started = Date.now();
+  count(name, run());
+  console.log(`== ${name}: ${((Date.now() - started) / 1000).toFixed(1)} s`);
+}
+
+function count(name, ok) {
+  if (ok) passed += 1;
+  else {
+    failed += 1;
+    failures.push(name);
+  }
+}
+
+function npm(script) {
+  return spawnSync("npm", ["run", "--silent", script], { cwd: root, stdio: "inherit" }).status === 0;
+}
+
+/** npm puts `node_modules/.bin` before everything else on the path, where a package could shadow `node`. */
+function isShellsNode() {
+  const shellPath = (process.env.PATH ?? "").split(delimiter).filter((folder) => !folder.includes("node_modules"));
+  const env = { ...process.env, PATH: shellPath.join(delimiter) };
+  const shells = spawnSync("node", ["-v"], { env, encoding: "utf8" }).stdout?.trim();
+  console.log(`running on ${process.version}, the shell has ${shells}`);
+  return shells === process.version;
+}
+
+function vitest() {
+  console.log("\n== tests");
+  mkdirSync(dirname(report), { recursive: true });
+  rmSync(report, { force: true });
+  const args = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  const { status } = spawnSync(join(root, "node_modules/.bin/vitest"), args, { cwd: root, stdio: "inherit" });
+  if (!existsSync(report)) return count("tests: no report was written", false);
+
+  const result = JSON.parse(readFileSync(report, "utf8"));
+  const brokenFiles = result.testResults.filter(
+    (file) => file.status === "failed" && file.assertionResults.length === 0,
+  );
+  passed += result.numPassedTests;
+  failed += result.numFailedTests + brokenFiles.length;
+  failures.push(...brokenFiles.map((file) => file.name));
+  for (const file of result.testResults) {
+    failures.push(...file.assertionResults.filter((test) => test.status === "failed").map((test) => test.fullName));
+  }
+  const left = result.numPendingTests + result.numTodoTests;
+  if (left > 0) console.log(`${left} tests were skipped`);
+  // An unhandled rejection fails the run without failing a test.
+  if (status !== 0 && result.numFailedTests + brokenFiles.length === 0) count("tests: errors outside any test", false);
+}
