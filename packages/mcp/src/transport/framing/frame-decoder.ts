@@ -1,0 +1,59 @@
+/** Why a frame was refused: too long, not UTF-8, a header nobody can read, or a stream that ended inside a frame. */
+export type FramingErrorCode = "oversized_frame" | "invalid_utf8" | "bad_header" | "truncated";
+
+/**
+ * One refused frame.
+ *
+ * A plain value, not an `Error`: a hostile peer can send millions of bad frames, and a stack trace for each would cost
+ * far more than the bytes that caused it.
+ */
+export interface FramingError {
+  readonly code: FramingErrorCode;
+  readonly message: string;
+  /** What to change, in one sentence. */
+  readonly fix: string;
+}
+
+/** Receives what a decoder finds. Both members are called inside `feed` or `end`, in stream order, and MUST NOT throw. */
+export interface FrameSink {
+  message(text: string): void;
+  error(error: FramingError): void;
+}
+
+/**
+ * Turns chunks of bytes into messages.
+ *
+ * A decoder never throws, whatever the bytes are, and keeps no reference to a chunk after `feed` has returned. A refused
+ * frame is reported once and skipped; the stream lives on. After `end` both members do nothing.
+ */
+export interface FrameDecoder {
+  feed(chunk: Uint8Array): void;
+  end(): void;
+}
+
+/** Options that every decoder takes. */
+export interface FramingOptions {
+  /** Longest frame in bytes, without its delimiter or header. Default 16 MiB: larger than any sane message, small enough to hold. */
+  readonly maxFrameBytes?: number;
+  /** Strict UTF-8 decoding; a runtime may inject a faster one. Default: `TextDecoder`. */
+  readonly decode?: DecodeUtf8;
+}
+
+/** Decodes `bytes[start, end)` and returns `undefined`, never replacement characters, where they are not valid UTF-8. A leading BOM is kept. */
+export type DecodeUtf8 = (bytes: Uint8Array, start: number, end: number) => string | undefined;
+
+export const DEFAULT_MAX_FRAME_BYTES = 16 * 1024 * 1024;
+
+export function oversizedFrame(maxFrameBytes: number): FramingError {
+  return {
+    code: "oversized_frame",
+    message: `A frame is longer than ${maxFrameBytes} bytes; it was skipped.`,
+    fix: "Send a smaller message, or raise maxFrameBytes on the reading side.",
+  };
+}
+
+export const INVALID_UTF8: FramingError = {
+  code: "invalid_utf8",
+  message: "A frame is not valid UTF-8; it was skipped.",
+  fix: "Encode every message as UTF-8 and write nothing else to the stream.",
+};

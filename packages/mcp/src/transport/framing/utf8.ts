@@ -1,0 +1,40 @@
+import type { DecodeUtf8 } from "./frame-decoder.js";
+
+/** Strict decoding by the web-standard `TextDecoder`. */
+export function textDecoderUtf8(): DecodeUtf8 {
+  // `ignoreBOM` means "leave it in": only the start of a stream may carry one, and the framer removes it there.
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  return (bytes, start, end) => {
+    try {
+      return decoder.decode(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end));
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+/**
+ * Whether `bytes[start, end)` is valid UTF-8 (RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF).
+ *
+ * For input that is likely bad: a fatal `TextDecoder` builds an exception for every refusal, which turns one megabyte
+ * of two-byte garbage lines into seconds of work.
+ */
+export function isUtf8(bytes: Uint8Array, start: number, end: number): boolean {
+  let at = start;
+  while (at < end) {
+    const lead = bytes[at++] ?? 0;
+    if (lead < 0x80) continue;
+    const following = lead < 0xc2 || lead > 0xf4 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
+    if (following === 0 || at + following > end) return false;
+    // Only the first continuation byte has a range that depends on the lead.
+    const low = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
+    const high = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
+    const first = bytes[at] ?? 0;
+    if (first < low || first > high) return false;
+    for (let rest = 1; rest < following; rest++) {
+      if (((bytes[at + rest] ?? 0) & 0xc0) !== 0x80) return false;
+    }
+    at += following;
+  }
+  return true;
+}
