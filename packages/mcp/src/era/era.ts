@@ -1,0 +1,137 @@
+import type { HttpFacts } from "../http/http.js";
+import type { Id, Params, RequestMessage } from "../jsonrpc/message.js";
+import type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
+import type { McpError } from "../protocol/error.js";
+import type { Implementation } from "../protocol/implementation.js";
+import type { LoggingLevel } from "../protocol/logging.js";
+import type { MethodRow, MethodTable } from "../protocol/methods.js";
+import type { EraName, Revision, RevisionFeatures } from "../protocol/revisions.js";
+import type { Session } from "./session.js";
+
+/** What an era needs to know of the server that it speaks for. */
+export interface ServerSelf {
+  readonly info: Implementation;
+  readonly instructions?: string | undefined;
+  /** Revisions that this server speaks. */
+  readonly revisions: readonly Revision[];
+  capabilities(revision: Revision): ServerCapabilities;
+  /** How long clients may keep what `server/discover` says. */
+  readonly discoverCache: CacheHint;
+  readonly methods: MethodTable;
+}
+
+/** How long and for whom a result may be kept. */
+export interface CacheHint {
+  ttlMs: number;
+  scope: "public" | "private";
+}
+
+/** A request in neutral form: what it asks, and all that is known of who asks. */
+export interface Call {
+  readonly id: Id;
+  readonly method: string;
+  readonly params: Params;
+  readonly era: ServerEra;
+  readonly revision: Revision;
+  readonly features: RevisionFeatures;
+  readonly clientInfo: Implementation | undefined;
+  readonly clientCapabilities: ClientCapabilities;
+  /** Where progress goes; absent when nobody wants it. */
+  readonly progressToken: Id | undefined;
+  /** The least level that the peer wants to read; absent: see `logsByDefault` of the era. */
+  readonly logLevel: LoggingLevel | undefined;
+  /** Answers to questions of an earlier round, and the state that went with them. */
+  readonly inputs: CallInputs | undefined;
+}
+
+export interface CallInputs {
+  responses: unknown;
+  state: unknown;
+}
+
+/** Where a request came from, as far as an era cares. */
+export interface Origin {
+  session?: Session | undefined;
+  http?: HttpFacts | undefined;
+  batched?: boolean;
+}
+
+/** A question to the client in neutral form; it becomes a request or a part of an interim result. */
+export interface Question {
+  method: "elicitation/create" | "sampling/createMessage" | "roots/list";
+  params?: Params;
+}
+
+/** The text of an answer, with what a transport has to know of it. */
+export interface EncodedAnswer {
+  text: string;
+  status?: number;
+  opens?: Session;
+}
+
+/** Turns wire requests into neutral calls and neutral outcomes into wire answers, for one era. */
+export interface ServerEra {
+  readonly name: EraName;
+  /** True when log messages flow before the peer has named a level. */
+  readonly logsByDefault: boolean;
+  /** Throws an `McpError` when the request cannot be served in this era. */
+  decode(message: RequestMessage, origin: Origin, self: ServerSelf): Call;
+  /** Answers the era's own methods; undefined for all others. */
+  lifecycle(call: Call, self: ServerSelf, origin: Origin): EncodedAnswer | undefined;
+  /** The answer to a call that ended well. */
+  result(call: Call, result: unknown, row: MethodRow, self: ServerSelf, cache: CacheHint): EncodedAnswer;
+  /** The interim answer that asks the client something. Stateless only. */
+  input(call: Call, questions: Record<string, Question>, state: string | undefined, self: ServerSelf): EncodedAnswer;
+  /** The answer to a call that failed; `early` when it was refused before any handler ran. */
+  error(id: Id | undefined, error: McpError, early: boolean, features?: RevisionFeatures): EncodedAnswer;
+}
+
+/** What an era needs to know of the client that it speaks for. */
+export interface ClientSelf {
+  readonly info: Implementation;
+  readonly capabilities: ClientCapabilities;
+  /** Whether the transport carries headers. */
+  readonly headers: boolean;
+}
+
+/** A request in neutral form on its way out. */
+export interface OutgoingCall {
+  method: string;
+  params: Params | undefined;
+  progressToken?: Id;
+  logLevel?: LoggingLevel | undefined;
+  /** Answers for the next round of the same call. */
+  inputs?: { responses?: Record<string, unknown>; state?: string };
+  /** Headers that repeat parameters; see `era/stateless/param-headers.ts`. */
+  paramHeaders?: Record<string, string>;
+  /** More members for `_meta`, for example trace context. */
+  meta?: Record<string, unknown>;
+}
+
+/** A message ready for a transport. */
+export interface EncodedMessage {
+  text: string;
+  id?: Id;
+  method: string;
+  headers?: Record<string, string>;
+}
+
+/** What a result means for the caller. */
+export type Outcome =
+  | { kind: "complete"; result: Record<string, unknown> }
+  | { kind: "input"; questions: Record<string, Question>; state: string | undefined }
+  /** A `resultType` that an extension brought. */
+  | { kind: "extension"; type: string; result: Record<string, unknown> };
+
+/** Turns neutral calls into wire requests and wire results into outcomes, for one connection in one revision. */
+export interface ClientEra {
+  readonly name: EraName;
+  readonly revision: Revision;
+  encode(id: Id, call: OutgoingCall): EncodedMessage & { id: Id };
+  /** Throws an `McpError` of kind `invalid_response` for a result that this era does not allow. */
+  decode(method: string, result: unknown): Outcome;
+  /** A notification to the server. */
+  notice(method: string, params: Params | undefined): EncodedMessage;
+  /** What tells the server to stop; undefined where closing the request's stream says it. */
+  cancel(id: Id, reason: string): EncodedMessage | undefined;
+}

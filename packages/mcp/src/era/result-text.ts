@@ -1,0 +1,90 @@
+import { isObject } from "../jsonrpc/message.js";
+import { McpError } from "../protocol/error.js";
+import type { Revision } from "../protocol/revisions.js";
+
+/** Result objects that are served many times; their text is kept per revision and goes when the object goes. */
+const kept = new WeakMap<object, Map<Revision, string>>();
+
+/**
+ * Marks a result object as one that is served again and again. It must not change afterwards: its text is made once per
+ * revision. Middleware that returns another object is serialised afresh.
+ */
+export function keepText<T extends object>(result: T): T {
+  if (!kept.has(result)) kept.set(result, new Map());
+  return result;
+}
+
+function textOf(result: unknown, method: string, revision: Revision, make: () => string): string {
+  const texts = typeof result === "object" && result !== null ? kept.get(result) : undefined;
+  if (texts === undefined) return make();
+  let text = texts.get(revision);
+  if (text === undefined) {
+    text = make();
+    texts.set(revision, text);
+  }
+  return text;
+}
+
+/** The JSON text of a result without markings. */
+export function plainResultText(
+  result: unknown,
+  method: string,
+  revision: Revision,
+  shape: (value: Record<string, unknown>) => unknown,
+): string {
+  return textOf(result, method, revision, () => {
+    // A result is an object by now; whoever returned something else is refused by `serialise`.
+    const shaped = isObject(result) ? shape(result) : result;
+    return serialise(shaped, method);
+  });
+}
+
+/**
+ * The JSON text of a result with `tail` merged in: `tail` is the inside of an object, for example `"resultType":"complete"`.
+ * Appending text is several times cheaper than building a new object, and safe only when no key occurs on both sides.
+ */
+export function markedResultText(
+  result: unknown,
+  method: string,
+  revision: Revision,
+  tail: { text: string; members: Record<string, unknown> },
+): string {
+  return textOf(result, method, revision, () => {
+    const text = serialise(result, method);
+    if (text === "{}") return `{${tail.text}}`;
+    if (!collides(result as object, tail.members)) return `${text.slice(0, -1)},${tail.text}}`;
+    return JSON.stringify(merge(JSON.parse(text) as Record<string, unknown>, tail.members));
+  });
+}
+
+function serialise(result: unknown, method: string): string {
+  let text: string | undefined;
+  try {
+    text = result === undefined ? "{}" : JSON.stringify(result);
+  } catch (error) {
+    throw new McpError("internal_error", `the result of ${method} cannot be written as JSON: ${(error as Error).message}`, {
+      cause: error,
+      fix: "Return plain data: no BigInt, no cycles.",
+    });
+  }
+  if (text === undefined || !text.startsWith("{")) {
+    throw new McpError("internal_error", `the result of ${method} is not an object`, { fix: "Return an object." });
+  }
+  return text;
+}
+
+function collides(result: object, members: Record<string, unknown>): boolean {
+  if ("toJSON" in result) return true;
+  for (const key in members) if (Object.hasOwn(result, key)) return true;
+  return false;
+}
+
+/** The markings win, except that a result's own `_meta` members and cache hints are kept. */
+function merge(result: Record<string, unknown>, members: Record<string, unknown>): Record<string, unknown> {
+  const merged: Record<string, unknown> = { ...result };
+  for (const [key, value] of Object.entries(members)) {
+    if (key === "_meta" && isObject(result["_meta"])) merged[key] = { ...(value as object), ...result["_meta"] };
+    else if (key === "resultType" || !Object.hasOwn(result, key)) merged[key] = value;
+  }
+  return merged;
+}

@@ -1,0 +1,93 @@
+import { isObject } from "../../jsonrpc/message.js";
+import type { RevisionFeatures } from "../../protocol/revisions.js";
+
+type Members = Record<string, unknown>;
+
+/** The key of a result's `_meta` that tells our own client to unwrap `structuredContent.result`. */
+export const WRAPPED = "dev.parley/wrapped";
+
+/**
+ * Rewrites a result of the newest shape for an older revision: what it lacks is left out, or said in a form it has.
+ * Returns the same object when there is nothing to change.
+ */
+export function downgradeResult(method: string, result: Members, features: RevisionFeatures): Members {
+  const rewrite = Object.hasOwn(REWRITES, method) ? REWRITES[method] : undefined;
+  return rewrite === undefined ? result : rewrite(result, features);
+}
+
+const REWRITES: Record<string, (result: Members, features: RevisionFeatures) => Members> = {
+  initialize: (result, features) => withMember(result, "serverInfo", (info) => (isObject(info) ? listed(info, features) : info)),
+  "tools/list": (result, features) => mapMember(result, "tools", (tool) => downgradeTool(tool, features)),
+  "resources/list": (result, features) => mapMember(result, "resources", (item) => listed(item, features)),
+  "resources/templates/list": (result, features) => mapMember(result, "resourceTemplates", (item) => listed(item, features)),
+  "prompts/list": (result, features) => mapMember(result, "prompts", (item) => listed(item, features)),
+  "prompts/get": (result, features) =>
+    mapMember(result, "messages", (message) => withMember(message, "content", (block) => downgradeBlock(block, features))),
+  "tools/call": downgradeCallResult,
+};
+
+function downgradeCallResult(result: Members, features: RevisionFeatures): Members {
+  const shaped = features.resourceLink ? result : mapMember(result, "content", (block) => downgradeBlock(block, features) as Members);
+  if (!Object.hasOwn(shaped, "structuredContent")) return shaped;
+  if (features.structuredContent === "none") return without(shaped, ["structuredContent"]);
+  if (isObject(shaped["structuredContent"])) return shaped;
+  const meta = isObject(shaped["_meta"]) ? shaped["_meta"] : {};
+  return { ...shaped, structuredContent: { result: shaped["structuredContent"] }, _meta: { ...meta, [WRAPPED]: true } };
+}
+
+function downgradeTool(tool: Members, features: RevisionFeatures): Members {
+  const dropped = features.toolAnnotations ? [] : ["annotations"];
+  if (features.structuredContent === "none") dropped.push("outputSchema");
+  const shaped = without(listed(tool, features), dropped);
+  return withMember(shaped, "outputSchema", (schema) => {
+    if (!isObject(schema) || schema["type"] === "object") return schema;
+    return { type: "object", properties: { result: schema }, required: ["result"] };
+  });
+}
+
+/** Leaves out what lists gained over the years. */
+function listed(item: Members, features: RevisionFeatures): Members {
+  if (features.icons) return item;
+  const dropped = ["icons", "websiteUrl", "execution"];
+  // An implementation's description is as young as icons; that of tools and others is as old as the protocol.
+  if (Object.hasOwn(item, "version")) dropped.push("description");
+  if (!features.title) dropped.push("title", "_meta");
+  const shaped = without(item, dropped);
+  if (features.title) return shaped;
+  return mapMember(shaped, "arguments", (argument) => without(argument, ["title"]));
+}
+
+/** Says a block of a newer kind as text. */
+function downgradeBlock(block: unknown, features: RevisionFeatures): unknown {
+  if (!isObject(block)) return block;
+  if (block["type"] === "audio" && !features.audio) {
+    return { type: "text", text: `[audio of type ${String(block["mimeType"])}]` };
+  }
+  if (block["type"] === "resource_link" && !features.resourceLink) {
+    return { type: "text", text: `[${String(block["title"] ?? block["name"] ?? "resource")}](${String(block["uri"])})` };
+  }
+  return block;
+}
+
+function without(item: Members, keys: readonly string[]): Members {
+  if (!keys.some((key) => Object.hasOwn(item, key))) return item;
+  return Object.fromEntries(Object.entries(item).filter(([key]) => !keys.includes(key)));
+}
+
+function withMember(item: Members, key: string, change: (value: unknown) => unknown): Members {
+  if (!Object.hasOwn(item, key)) return item;
+  const changed = change(item[key]);
+  return changed === item[key] ? item : { ...item, [key]: changed };
+}
+
+function mapMember(item: Members, key: string, change: (value: Members) => Members): Members {
+  const list = item[key];
+  if (!Array.isArray(list)) return item;
+  let same = true;
+  const mapped = list.map((value: unknown) => {
+    const changed = isObject(value) ? change(value) : value;
+    same &&= changed === value;
+    return changed;
+  });
+  return same ? item : { ...item, [key]: mapped };
+}

@@ -1,0 +1,32 @@
+const OPEN = "=?base64?";
+const CLOSE = "?=";
+/** Visible ASCII, inner spaces and tabs; what a header carries unchanged. */
+const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** A text as a header value: as it is where a header can carry it, else in the Base64 form. */
+export function encodeHeaderValue(text: string): string {
+  if (text === "") return text;
+  if (PLAIN.test(text) && !isSentinel(text)) return text;
+  let binary = "";
+  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte);
+  return `${OPEN}${btoa(binary)}${CLOSE}`;
+}
+
+/** The text that a header value stands for; undefined when it is marked as Base64 and is none. */
+export function decodeHeaderValue(value: string): string | undefined {
+  if (!isSentinel(value)) return value;
+  const inner = value.slice(OPEN.length, -CLOSE.length);
+  if (!BASE64.test(inner)) return undefined;
+  const binary = atob(inner);
+  const bytes = Uint8Array.from(binary, (char) => char.charCodeAt(0));
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function isSentinel(value: string): boolean {
+  return value.length >= OPEN.length + CLOSE.length && value.startsWith(OPEN) && value.endsWith(CLOSE);
+}

@@ -1,0 +1,105 @@
+import type { HttpFacts } from "../../http/http.js";
+import { isObject } from "../../jsonrpc/message.js";
+import { decodeHeaderValue, encodeHeaderValue } from "./header-value.js";
+import { mismatch } from "./headers.js";
+
+/** One argument that a header repeats: where it is in the arguments, and the header's name. */
+export interface ParamHeader {
+  path: readonly string[];
+  header: string;
+  type: "string" | "integer" | "boolean";
+}
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const TYPES = ["string", "integer", "boolean"] as const;
+/** Keywords below which an annotation cannot be reached by property names alone. */
+const BRANCHES = [
+  "items", "prefixItems", "contains", "oneOf", "anyOf", "allOf", "not", "if", "then", "else",
+  "additionalProperties", "patternProperties", "propertyNames", "dependentSchemas",
+  "unevaluatedItems", "unevaluatedProperties", "$defs", "definitions",
+];
+
+/** What a tool's input schema says about headers: the table, or the first thing that is wrong with it. */
+export type ParamHeaderTable = { headers: readonly ParamHeader[] } | { problem: string };
+
+/** Reads the `x-mcp-header` annotations of an input schema. */
+export function paramHeaderTable(inputSchema: unknown): ParamHeaderTable {
+  const headers: ParamHeader[] = [];
+  const seen = new Set<string>();
+  const problem = collect(inputSchema, [], headers, seen);
+  return problem === undefined ? { headers } : { problem };
+}
+
+function collect(schema: unknown, path: string[], headers: ParamHeader[], seen: Set<string>): string | undefined {
+  if (!isObject(schema)) return undefined;
+  for (const keyword of BRANCHES) {
+    if (Object.hasOwn(schema, keyword) && mentionsHeader(schema[keyword], 0)) {
+      return `x-mcp-header below "${keyword}" at "${path.join(".")}" cannot be reached by property names alone`;
+    }
+  }
+  const properties = schema["properties"];
+  if (!isObject(properties)) return undefined;
+  for (const [key, property] of Object.entries(properties)) {
+    const at = [...path, key];
+    const problem = annotate(property, at, headers, seen) ?? collect(property, at, headers, seen);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function annotate(property: unknown, path: string[], headers: ParamHeader[], seen: Set<string>): string | undefined {
+  if (!isObject(property) || !Object.hasOwn(property, "x-mcp-header")) return undefined;
+  const name = property["x-mcp-header"];
+  const where = `"${path.join(".")}"`;
+  if (typeof name !== "string" || !TOKEN.test(name)) return `x-mcp-header of ${where} is not a header name`;
+  if (seen.has(name.toLowerCase())) return `x-mcp-header "${name}" of ${where} is used twice`;
+  const type = headerType(property["type"]);
+  if (type === undefined) return `x-mcp-header of ${where} needs type string, integer or boolean`;
+  seen.add(name.toLowerCase());
+  headers.push({ path, header: `mcp-param-${name}`, type });
+  return undefined;
+}
+
+/** One permitted type, alone or beside `null`. */
+function headerType(declared: unknown): ParamHeader["type"] | undefined {
+  const named = Array.isArray(declared) ? declared.filter((type) => type !== "null") : [declared];
+  return named.length === 1 ? TYPES.find((type) => type === named[0]) : undefined;
+}
+
+function mentionsHeader(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null || depth > 64) return false;
+  if (Object.hasOwn(value, "x-mcp-header")) return true;
+  return Object.values(value).some((child) => mentionsHeader(child, depth + 1));
+}
+
+function argumentAt(args: unknown, path: readonly string[]): unknown {
+  let at = args;
+  for (const key of path) at = isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+  return at;
+}
+
+/** The headers that repeat these arguments. */
+export function paramHeaders(table: readonly ParamHeader[], args: unknown): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const { path, header } of table) {
+    const value = argumentAt(args, path);
+    if (value === undefined || value === null) continue;
+    if (typeof value === "string") headers[header] = encodeHeaderValue(value);
+    else if (typeof value === "boolean" || typeof value === "number") headers[header] = String(value);
+  }
+  return headers;
+}
+
+/** Refuses a call whose headers do not repeat its arguments. */
+export function checkParamHeaders(table: readonly ParamHeader[], args: unknown, http: HttpFacts): void {
+  for (const { path, header, type } of table) {
+    const value = argumentAt(args, path);
+    if (value === undefined || value === null) continue;
+    const sent = http.header(header.toLowerCase())?.trim();
+    if (sent === undefined) throw mismatch(`the header ${header} is missing while "${path.join(".")}" has a value`);
+    const decoded = decodeHeaderValue(sent);
+    if (decoded === undefined) throw mismatch(`the header ${header} is not valid Base64`);
+    const same = type === "integer" && decoded !== "" ? Number(decoded) === value : decoded === String(value);
+    if (!same) throw mismatch(`the header ${header} differs from "${path.join(".")}"`);
+  }
+}

@@ -1,0 +1,137 @@
+import { errorText, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, resultText } from "../../jsonrpc/error.js";
+import { isId, isObject, type RequestMessage } from "../../jsonrpc/message.js";
+import type { ClientCapabilities } from "../../protocol/capabilities.js";
+import { HEADER_MISMATCH, McpError, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from "../../protocol/error.js";
+import type { Implementation } from "../../protocol/implementation.js";
+import { isLoggingLevel } from "../../protocol/logging.js";
+import { META } from "../../protocol/meta.js";
+import type { MethodRow } from "../../protocol/methods.js";
+import { featuresOf, isRevision, NEWEST_STATELESS, revisionsOf } from "../../protocol/revisions.js";
+import type { CacheHint, Call, EncodedAnswer, Origin, Question, ServerEra, ServerSelf } from "../era.js";
+import { markedResultText } from "../result-text.js";
+import { checkHeaders } from "./headers.js";
+
+/** The era without a handshake: every request says all that the server may use. */
+export const statelessServer: ServerEra = {
+  name: "stateless",
+  logsByDefault: false,
+  decode,
+  lifecycle,
+  result(call, result, row, self, cache) {
+    return { text: resultText(call.id, markedResultText(result, row.method, call.revision, tailFor(row, self, cache))) };
+  },
+  input,
+  error(id, error, early, features) {
+    const code = error.kind === "resource_not_found" ? (features ?? featuresOf(NEWEST_STATELESS)).notFoundCode : error.code;
+    const answer = { text: errorText(id, code, error.message, error.data) };
+    const status = statusOf(code, early);
+    return status === 200 ? answer : { ...answer, status };
+  },
+};
+
+/** The status that an error's code demands; errors of handlers travel with 200. */
+function statusOf(code: number, early: boolean): number {
+  if (code === HEADER_MISMATCH || code === MISSING_CAPABILITY || code === UNSUPPORTED_VERSION) return 400;
+  if (!early) return 200;
+  if (code === METHOD_NOT_FOUND) return 404;
+  return code === PARSE_ERROR || code === INVALID_REQUEST || code === -32602 ? 400 : 200;
+}
+
+function decode(message: RequestMessage, { http }: Origin, self: ServerSelf): Call {
+  const params = message.params ?? {};
+  const meta = params["_meta"];
+  if (!isObject(meta)) throw missingMeta("_meta");
+  const version = meta[META.protocolVersion];
+  if (typeof version !== "string") throw missingMeta(`_meta["${META.protocolVersion}"]`);
+  const capabilities = meta[META.clientCapabilities];
+  if (!isObject(capabilities)) throw missingMeta(`_meta["${META.clientCapabilities}"]`);
+  if (http !== undefined) checkHeaders(http, message, version, self.methods);
+  if (!isRevision(version) || !self.revisions.includes(version) || featuresOf(version).era !== "stateless") {
+    throw unsupported(version, self);
+  }
+  const info = meta[META.clientInfo];
+  const level = meta[META.logLevel];
+  if (level !== undefined && !isLoggingLevel(level)) {
+    throw new McpError("invalid_params", `"${String(level)}" is no log level`, { fix: "Use a level from debug to emergency." });
+  }
+  const token = meta["progressToken"];
+  const hasInputs = params["inputResponses"] !== undefined || params["requestState"] !== undefined;
+  return {
+    id: message.id,
+    method: message.method,
+    params,
+    era: statelessServer,
+    revision: version,
+    features: featuresOf(version),
+    // Both are objects; their members are optional and read one by one.
+    clientInfo: isObject(info) ? (info as unknown as Implementation) : undefined,
+    clientCapabilities: capabilities as ClientCapabilities,
+    progressToken: isId(token) ? token : undefined,
+    logLevel: level,
+    inputs: hasInputs ? { responses: params["inputResponses"], state: params["requestState"] } : undefined,
+  };
+}
+
+function missingMeta(what: string): McpError {
+  return new McpError("invalid_params", `\`params.${what}\` is missing`, {
+    fix: "Send protocol version and client capabilities in `_meta` of every request.",
+  });
+}
+
+function unsupported(requested: string, self: ServerSelf): McpError {
+  const supported = revisionsOf("stateless", self.revisions);
+  const message =
+    supported.length > 0
+      ? `protocol version "${requested}" is not spoken here in this form; supported: ${supported.join(", ")}`
+      : `protocol version "${requested}" is not spoken here; begin with \`initialize\``;
+  return new McpError("unsupported_version", message, { data: { supported, requested } });
+}
+
+function lifecycle(call: Call, self: ServerSelf): EncodedAnswer | undefined {
+  if (call.method !== "server/discover") return undefined;
+  const result = {
+    supportedVersions: revisionsOf("stateless", self.revisions),
+    capabilities: self.capabilities(call.revision),
+    ...(self.instructions === undefined ? {} : { instructions: self.instructions }),
+  };
+  const tail = tailFor(DISCOVER, self, self.discoverCache);
+  return { text: resultText(call.id, markedResultText(result, call.method, call.revision, tail)) };
+}
+
+const DISCOVER = { method: "server/discover", cacheable: true };
+
+function input(call: Call, questions: Record<string, Question>, state: string | undefined, self: ServerSelf): EncodedAnswer {
+  const result = {
+    resultType: "input_required",
+    ...(Object.keys(questions).length === 0 ? {} : { inputRequests: questions }),
+    ...(state === undefined ? {} : { requestState: state }),
+    _meta: { [META.serverInfo]: self.info },
+  };
+  return { text: resultText(call.id, JSON.stringify(result)) };
+}
+
+interface Tail {
+  text: string;
+  members: Record<string, unknown>;
+}
+
+const tails = new WeakMap<ServerSelf, Map<string, Tail>>();
+
+/** The markings of a complete result, made once per server and cache hint. */
+function tailFor(row: Pick<MethodRow, "cacheable">, self: ServerSelf, cache: CacheHint): Tail {
+  let known = tails.get(self);
+  if (known === undefined) {
+    known = new Map();
+    tails.set(self, known);
+  }
+  const key = row.cacheable === true ? `${cache.ttlMs} ${cache.scope}` : "";
+  let tail = known.get(key);
+  if (tail === undefined) {
+    const hints = row.cacheable === true ? { ttlMs: cache.ttlMs, cacheScope: cache.scope } : {};
+    const members = { resultType: "complete", ...hints, _meta: { [META.serverInfo]: self.info } };
+    tail = { text: JSON.stringify(members).slice(1, -1), members };
+    // Hints come from the program, not from peers, but a program may compute them: keep the map small.
+    if (known.size < 256) known.set(key, tail);
+  }
+  return tail;
+}

@@ -1,0 +1,280 @@
+import type { Channel } from "./channel.js";
+import { errorText, INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, RpcError } from "./error.js";
+import { InboundRequest, type OutboundRequest } from "./inbound.js";
+import {
+  type Classified,
+  classify,
+  DEFAULT_PARSE_LIMITS,
+  type ErrorMessage,
+  type Id,
+  type NotificationMessage,
+  type ParseLimits,
+  parseMessage,
+  type RequestMessage,
+} from "./message.js";
+
+/** The answer to one request, as the text that goes on the wire. */
+export interface Reply {
+  text: string;
+}
+
+/** What a connection calls. Rejections and throws of `request` become -32603 answers; the others may not throw. */
+export interface ConnectionHandler<P> {
+  request(message: RequestMessage, inbound: InboundRequest<P>): Reply | Promise<Reply>;
+  notification(message: NotificationMessage): void;
+  /** Called once, after everything pending was rejected. */
+  closed(reason: Error | undefined): void;
+  /** Input that was no message: garbage, an oversized frame, an answer to nothing. */
+  fault?(error: Error): void;
+  /** Whether arrays of messages are understood at this moment. */
+  acceptsBatch?(): boolean;
+}
+
+/** Behaviour that differs between the two ends of a pipe. */
+export interface ConnectionOptions {
+  /** Answer unreadable input with an error without id, as servers do; clients stay silent. */
+  answerFaults?: boolean;
+  /** Requests of the peer that may run at once; more are refused. */
+  maxInFlight?: number;
+  parseLimits?: ParseLimits;
+}
+
+interface Pending {
+  resolve(result: unknown): void;
+  reject(error: Error): void;
+}
+
+/**
+ * JSON-RPC over one duplex channel: asks and answers in both directions, with exactly one outcome per request.
+ * It knows no method.
+ */
+export class Connection<P> {
+  readonly peer: P;
+  /** Answers that matched no pending request: late, foreign or repeated. */
+  droppedAnswers = 0;
+  readonly #channel: Channel;
+  readonly #handler: ConnectionHandler<P>;
+  readonly #options: ConnectionOptions;
+  readonly #limits: ParseLimits;
+  readonly #pending = new Map<Id, Pending>();
+  readonly #inFlight = new Map<Id, InboundRequest<P>>();
+  readonly #idleWaiters: (() => void)[] = [];
+  #ended = false;
+  #reason: Error | undefined;
+
+  constructor(channel: Channel, handler: ConnectionHandler<P>, peer: P, options: ConnectionOptions = {}) {
+    this.#channel = channel;
+    this.#handler = handler;
+    this.#options = options;
+    this.#limits = options.parseLimits ?? DEFAULT_PARSE_LIMITS;
+    this.peer = peer;
+  }
+
+  /** Starts delivery. Call once, when the handler is ready. */
+  open(): void {
+    this.#channel.open({
+      message: (text) => this.#receive(parseMessage(text, this.#limits)),
+      fault: (error) => this.#fault(PARSE_ERROR, error),
+      closed: (reason) => this.#close(reason),
+    });
+  }
+
+  get closed(): boolean {
+    return this.#ended;
+  }
+
+  /** Requests of the peer that have no answer yet. */
+  get inFlightCount(): number {
+    return this.#inFlight.size;
+  }
+
+  /** Sends a text that needs no answer. After the end it does nothing; a peer that stopped reading is cut off. */
+  say(text: string): void {
+    if (this.#ended) return;
+    try {
+      this.#channel.send(text);
+    } catch (error) {
+      this.#handler.fault?.(error instanceof Error ? error : new Error(String(error)));
+      void this.#channel.close();
+    }
+  }
+
+  /** Sends a request and settles once: with its result, its error, or the end of the connection. */
+  ask(request: OutboundRequest): Promise<unknown> {
+    const { id, text } = request;
+    if (id === undefined) return Promise.reject(new TypeError("a request needs an id"));
+    if (this.#ended) return Promise.reject(this.#closedError());
+    if (this.#pending.has(id)) return Promise.reject(new TypeError(`request id ${JSON.stringify(id)} is in use`));
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject });
+      try {
+        this.#channel.send(text);
+      } catch (error) {
+        this.#pending.delete(id);
+        reject(error);
+      }
+    });
+  }
+
+  /** Stops waiting for an answer; the promise of `ask` rejects with `reason` and a late answer is dropped. */
+  forget(id: Id, reason: Error): void {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    pending?.reject(reason);
+  }
+
+  /** Ends a request of the peer without an answer. False when no such request is in flight. */
+  abort(id: Id, reason?: unknown): boolean {
+    const inbound = this.#inFlight.get(id);
+    if (inbound === undefined) return false;
+    inbound.abort(reason);
+    this.#settled(id, inbound);
+    return true;
+  }
+
+  /** Resolves when no request of the peer is in flight. */
+  whenIdle(): Promise<void> {
+    if (this.#inFlight.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#idleWaiters.push(resolve));
+  }
+
+  close(): void | Promise<void> {
+    return this.#channel.close();
+  }
+
+  #receive(item: Classified): void {
+    switch (item.kind) {
+      case "request":
+        return this.#answer(item.message);
+      case "notification":
+        return this.#handler.notification(item.message);
+      case "result":
+        return this.#take(item.message.id)?.resolve(item.message.result);
+      case "error":
+        return this.#receiveError(item.message);
+      case "batch":
+        return this.#receiveBatch(item.items);
+      case "invalid":
+        return this.#fault(item.code, new Error(item.reason), item.id);
+    }
+  }
+
+  #receiveError({ id, error }: ErrorMessage): void {
+    const failure = new RpcError(error.code, error.message, error.data);
+    if (id === undefined || id === null) return this.#handler.fault?.(failure);
+    this.#take(id)?.reject(failure);
+  }
+
+  #take(id: Id): Pending | undefined {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) this.droppedAnswers++;
+    else this.#pending.delete(id);
+    return pending;
+  }
+
+  #answer(message: RequestMessage): void {
+    const reply = this.#run(message, false);
+    if (reply === undefined) return;
+    if (!(reply instanceof Promise)) return this.say(reply.text);
+    void reply.then((settled) => settled && this.say(settled.text));
+  }
+
+  /** Runs one request of the peer. Undefined means: aborted, nothing is to be sent. Never rejects. */
+  #run(message: RequestMessage, batched: boolean): Reply | undefined | Promise<Reply | undefined> {
+    const { id } = message;
+    const refusal = this.#refusal(id);
+    if (refusal !== undefined) return refusal;
+    const inbound = new InboundRequest<P>(this, id, batched);
+    // Registered before the handler runs, so that a handler may look itself up and be aborted by what it does.
+    this.#inFlight.set(id, inbound);
+    let reply: Reply | Promise<Reply>;
+    try {
+      reply = this.#handler.request(message, inbound);
+    } catch (error) {
+      reply = internalError(id, error);
+    }
+    if (!(reply instanceof Promise)) return this.#finish(id, inbound, reply);
+    return reply.then(
+      (settled) => this.#finish(id, inbound, settled),
+      (error) => this.#finish(id, inbound, internalError(id, error)),
+    );
+  }
+
+  #refusal(id: Id): Reply | undefined {
+    if (this.#inFlight.has(id)) {
+      return { text: errorText(id, INVALID_REQUEST, "a request with this id is still in flight") };
+    }
+    const limit = this.#options.maxInFlight;
+    if (limit === undefined || this.#inFlight.size < limit) return undefined;
+    return { text: errorText(id, INTERNAL_ERROR, `more than ${limit} requests are in flight`, { limit: "maxInFlight" }) };
+  }
+
+  #finish(id: Id, inbound: InboundRequest<P>, reply: Reply): Reply | undefined {
+    this.#settled(id, inbound);
+    if (inbound.aborted) return undefined;
+    inbound.end();
+    return reply;
+  }
+
+  #settled(id: Id, inbound: InboundRequest<P>): void {
+    // An aborted id may be in use again by the time its handler settles.
+    if (this.#inFlight.get(id) === inbound) this.#inFlight.delete(id);
+    if (this.#inFlight.size === 0) for (const wake of this.#idleWaiters.splice(0)) wake();
+  }
+
+  #receiveBatch(items: unknown[]): void {
+    if (items.length === 0 || this.#handler.acceptsBatch?.() !== true) {
+      return this.#fault(INVALID_REQUEST, new Error("an array of messages is not accepted here"));
+    }
+    const replies: (Reply | undefined | Promise<Reply | undefined>)[] = [];
+    for (const item of items) {
+      const one = classify(item);
+      if (one.kind === "request") replies.push(this.#run(one.message, true));
+      else if (one.kind === "invalid" || one.kind === "batch") {
+        const reason = one.kind === "invalid" ? one.reason : "a batch does not nest";
+        replies.push({ text: errorText(one.kind === "invalid" ? one.id : undefined, INVALID_REQUEST, reason) });
+      } else this.#receive(one);
+    }
+    void Promise.all(replies).then((settled) => {
+      const texts = settled.flatMap((reply) => (reply === undefined ? [] : [reply.text]));
+      if (texts.length > 0) this.say(`[${texts.join(",")}]`);
+    });
+  }
+
+  #fault(code: number, error: Error, id?: Id): void {
+    this.#handler.fault?.(error);
+    if (this.#options.answerFaults === true) this.say(errorText(id, code, error.message));
+  }
+
+  #close(reason: Error | undefined): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#reason = reason;
+    const error = this.#closedError();
+    for (const inbound of this.#inFlight.values()) inbound.abort(error);
+    this.#inFlight.clear();
+    for (const wake of this.#idleWaiters.splice(0)) wake();
+    const pending = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const { reject } of pending) reject(error);
+    this.#handler.closed(reason);
+  }
+
+  #closedError(): Error {
+    return this.#reason ?? new ConnectionClosed();
+  }
+}
+
+/** The pipe ended in an orderly way while an answer was awaited. */
+export class ConnectionClosed extends Error {
+  override readonly name = "ConnectionClosed";
+
+  constructor() {
+    super("the connection was closed");
+  }
+}
+
+function internalError(id: Id, error: unknown): Reply {
+  if (error instanceof RpcError) return { text: errorText(id, error.code, error.message, error.data) };
+  return { text: errorText(id, INTERNAL_ERROR, "the request failed inside the receiver") };
+}

@@ -1,0 +1,34 @@
+import type { Id } from "./message.js";
+
+/** The codes that JSON-RPC 2.0 itself defines. */
+export const PARSE_ERROR = -32700;
+export const INVALID_REQUEST = -32600;
+export const METHOD_NOT_FOUND = -32601;
+export const INVALID_PARAMS = -32602;
+export const INTERNAL_ERROR = -32603;
+
+/** An error as the wire carries it. The peer sent it, or it is about to be sent to the peer. */
+export class RpcError extends Error {
+  override readonly name: string = "RpcError";
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** The text of an error answer. Without an id when the request's could not be read. */
+export function errorText(id: Id | undefined, code: number, message: string, data?: unknown): string {
+  const error = data === undefined ? { code, message } : { code, message, data };
+  const idPart = id === undefined ? "" : `"id":${JSON.stringify(id)},`;
+  return `{"jsonrpc":"2.0",${idPart}"error":${JSON.stringify(error)}}`;
+}
+
+/** The text of a result answer; `result` is JSON text already. */
+export function resultText(id: Id, result: string): string {
+  // Numbers are the common case and need no escaping.
+  return `{"jsonrpc":"2.0","id":${typeof id === "number" ? id : JSON.stringify(id)},"result":${result}}`;
+}

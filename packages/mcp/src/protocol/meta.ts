@@ -1,0 +1,21 @@
+/** The reserved keys of `_meta`. */
+export const META = {
+  protocolVersion: "io.modelcontextprotocol/protocolVersion",
+  clientInfo: "io.modelcontextprotocol/clientInfo",
+  clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
+  logLevel: "io.modelcontextprotocol/logLevel",
+  subscriptionId: "io.modelcontextprotocol/subscriptionId",
+  serverInfo: "io.modelcontextprotocol/serverInfo",
+  relatedTask: "io.modelcontextprotocol/related-task",
+} as const;
+
+const LABEL = "[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?";
+const KEY = new RegExp(`^(?:(${LABEL}(?:\\.${LABEL})*)/)?(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$`);
+
+/** Tells whether a `_meta` key is well formed, and whether its prefix belongs to the protocol. */
+export function checkMetaKey(key: string): "free" | "reserved" | "malformed" {
+  const match = key.length <= 512 ? KEY.exec(key) : null;
+  if (match === null) return "malformed";
+  const second = match[1]?.split(".")[1];
+  return second === "modelcontextprotocol" || second === "mcp" ? "reserved" : "free";
+}

@@ -1,0 +1,128 @@
+/** The published revisions of the protocol, oldest first. */
+export const REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] as const;
+
+/** A published revision. */
+export type Revision = (typeof REVISIONS)[number];
+
+/** Revisions that begin with an `initialize` handshake and remember their peer, or that say everything in each request. */
+export type EraName = "stateful" | "stateless";
+
+/** What differs among revisions in the shape of messages; absent features are left out or converted. */
+export interface RevisionFeatures {
+  era: EraName;
+  /** Arrays of messages are valid input. */
+  batch: boolean;
+  audio: boolean;
+  resourceLink: boolean;
+  toolAnnotations: boolean;
+  /** `title`, `_meta` and `annotations.lastModified` on the things that are listed. */
+  title: boolean;
+  icons: boolean;
+  /** `none`, objects only, or any JSON value. */
+  structuredContent: "none" | "object" | "any";
+  completionsCapability: boolean;
+  progressMessage: boolean;
+  elicitation: "none" | "form" | "form+url";
+  /** `elicitationId`, its completion notice and the URL-required error. */
+  elicitationIds: boolean;
+  /** Tools in sampling and arrays of content in its answer. */
+  samplingTools: boolean;
+  /** The request header that repeats the revision. */
+  versionHeader: boolean;
+  /** An SSE stream may begin with an empty event that carries an id. */
+  primingEvent: boolean;
+  notFoundCode: number;
+}
+
+const FIRST: RevisionFeatures = {
+  era: "stateful",
+  batch: false,
+  audio: false,
+  resourceLink: false,
+  toolAnnotations: false,
+  title: false,
+  icons: false,
+  structuredContent: "none",
+  completionsCapability: false,
+  progressMessage: false,
+  elicitation: "none",
+  elicitationIds: false,
+  samplingTools: false,
+  versionHeader: false,
+  primingEvent: false,
+  notFoundCode: -32002,
+};
+
+const MARCH_2025: RevisionFeatures = {
+  ...FIRST,
+  batch: true,
+  audio: true,
+  toolAnnotations: true,
+  completionsCapability: true,
+  progressMessage: true,
+};
+
+const JUNE_2025: RevisionFeatures = {
+  ...MARCH_2025,
+  batch: false,
+  resourceLink: true,
+  title: true,
+  structuredContent: "object",
+  elicitation: "form",
+  versionHeader: true,
+};
+
+const NOVEMBER_2025: RevisionFeatures = {
+  ...JUNE_2025,
+  icons: true,
+  elicitation: "form+url",
+  elicitationIds: true,
+  samplingTools: true,
+  primingEvent: true,
+};
+
+const JULY_2026: RevisionFeatures = {
+  ...NOVEMBER_2025,
+  era: "stateless",
+  structuredContent: "any",
+  elicitationIds: false,
+  primingEvent: false,
+  notFoundCode: -32602,
+};
+
+const FEATURES: Record<Revision, RevisionFeatures> = {
+  "2024-11-05": FIRST,
+  "2025-03-26": MARCH_2025,
+  "2025-06-18": JUNE_2025,
+  "2025-11-25": NOVEMBER_2025,
+  "2026-07-28": JULY_2026,
+};
+
+/** The features of a revision. */
+export function featuresOf(revision: Revision): RevisionFeatures {
+  return FEATURES[revision];
+}
+
+/** True for a published revision. */
+export function isRevision(value: unknown): value is Revision {
+  return typeof value === "string" && Object.hasOwn(FEATURES, value);
+}
+
+/** True when `revision` is `first` or newer, and `last` or older. Revisions are dates, so text order is age order. */
+export function isWithin(revision: Revision, first: Revision, last?: Revision): boolean {
+  return revision >= first && (last === undefined || revision <= last);
+}
+
+/** The revisions of one era, newest first. */
+export function revisionsOf(era: EraName, among: readonly Revision[] = REVISIONS): Revision[] {
+  return REVISIONS.filter((revision) => FEATURES[revision].era === era && among.includes(revision)).reverse();
+}
+
+/** The revision that an HTTP request without a version header speaks. */
+export const UNNAMED_HTTP_REVISION: Revision = "2025-03-26";
+
+/** The newest revision of the stateful era. */
+export const NEWEST_STATEFUL: Revision = "2025-11-25";
+
+/** The newest revision of the stateless era. */
+export const NEWEST_STATELESS: Revision = "2026-07-28";
