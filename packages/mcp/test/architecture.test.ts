@@ -1,0 +1,210 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { importCycles, importsOutsideTheTable, packagesOutsideNode } from "./architecture/import-table.js";
+import { scanSource } from "./architecture/scan-source.js";
+import {
+  ambientUsesOutsideThePlatform,
+  binFileNames,
+  exportStars,
+  longFiles,
+  revisionsOutsideEraAndProtocol,
+  tooManyExports,
+  topLevelAwaits,
+} from "./architecture/source-rules.js";
+
+const root = resolve(import.meta.dirname, "../src");
+const all = readdirSync(root, { recursive: true, encoding: "utf8" })
+  .map((path) => path.replaceAll("\\", "/"))
+  .filter((path) => path.endsWith(".ts"))
+  .sort()
+  .map((path) => scanSource(path, readFileSync(join(root, path), "utf8")));
+const isTest = (file: { path: string }) => file.path.endsWith(".test.ts");
+const sources = all.filter((file) => !isTest(file));
+
+/** Scans made-up files, given as path and text. */
+const scanAll = (texts: Record<string, string>) => Object.entries(texts).map(([path, text]) => scanSource(path, text));
+
+describe("the library's sources", () => {
+  it("import only what the table allows", () => {
+    expect(importsOutsideTheTable(sources)).toEqual([]);
+  });
+
+  it("have no import cycle at run time", () => {
+    expect(importCycles(sources)).toEqual([]);
+  });
+
+  it("reach Node and process-starting packages from node/ only", () => {
+    expect(packagesOutsideNode(sources)).toEqual([]);
+  });
+
+  it("spell out a protocol revision in era/ and protocol/ only", () => {
+    expect(revisionsOutsideEraAndProtocol(sources)).toEqual([]);
+  });
+
+  it("take time, timers, randomness, crypto, fetch and processes from the platform", () => {
+    expect(ambientUsesOutsideThePlatform(sources)).toEqual([]);
+  });
+
+  it("await nothing at the top level", () => {
+    expect(topLevelAwaits(sources)).toEqual([]);
+  });
+
+  it("export name by name", () => {
+    expect(exportStars(sources)).toEqual([]);
+  });
+
+  it("stay within 300 lines, tests within 400", () => {
+    expect(longFiles(sources, 300)).toEqual([]);
+    expect(longFiles(all.filter(isTest), 400)).toEqual([]);
+  });
+
+  it("are named for what they export", () => {
+    expect(binFileNames(all)).toEqual([]);
+  });
+
+  it("offer at most 60 values at the root, and exactly the names of the snapshot", async () => {
+    const index = scanSource("index.ts", readFileSync(join(root, "index.ts"), "utf8"));
+    expect(tooManyExports(index, 60)).toEqual([]);
+    const lines = [
+      ...index.exportedValues.toSorted().map((name) => `value ${name}`),
+      ...index.exportedTypes.toSorted().map((name) => `type ${name}`),
+    ];
+    await expect(`${lines.join("\n")}\n`).toMatchFileSnapshot("architecture/root-exports.txt");
+  });
+});
+
+describe("the import rules", () => {
+  it("name the file and the line of an import that points up", () => {
+    const files = scanAll({
+      "protocol/tools.ts": 'import { a } from "../jsonrpc/a.js";\nimport { b } from "../era/b.js";',
+    });
+    expect(importsOutsideTheTable(files)).toEqual([
+      "src/protocol/tools.ts:2 import table: protocol/ may not import era (../era/b.js)",
+    ]);
+  });
+
+  it.each([
+    ["client/call.ts", "../server/ask.js"],
+    ["server/ask.ts", "../client/call.js"],
+    ["server/ask.ts", "../node/http.js"],
+    ["jsonrpc/message.ts", "../schema/compile.js"],
+    ["jsonrpc/message.ts", "../platform/platform.js"],
+    ["jsonrpc/message.ts", "#platform"],
+    ["transport/http/client.ts", "../../auth/oauth.js"],
+    ["transport/http/client.ts", "../../index.js"],
+    ["somewhere/new.ts", "../jsonrpc/message.js"],
+  ])("refuse %s importing %s", (path, specifier) => {
+    expect(importsOutsideTheTable(scanAll({ [path]: `import { a } from "${specifier}";` }))).toHaveLength(1);
+  });
+
+  it.each([
+    ["type imports", 'import type { S } from "../server/ask.js";'],
+    ["re-exports", 'export { s } from "../server/ask.js";'],
+    ["dynamic imports", 'export const s = () => import("../server/ask.js");'],
+    ["import types", 'export type S = Promise<import("../server/ask.js").S>;'],
+  ])("see through %s", (_kind, text) => {
+    expect(importsOutsideTheTable(scanAll({ "client/call.ts": text }))).toHaveLength(1);
+  });
+
+  it("let the lowest folders use the platform's types, and entry files anything", () => {
+    const files = scanAll({
+      "storage/memory.ts": 'import type { Platform } from "../platform/platform.js";',
+      "client/connect.ts": 'import { platform } from "#platform";',
+      "index.ts": 'export { Server } from "./server/server.js";',
+    });
+    expect(importsOutsideTheTable(files)).toEqual([]);
+  });
+
+  it("show a run-time cycle as a path, and leave type and dynamic imports alone", () => {
+    const ring = { "era/a.ts": 'import { b } from "./b.js";', "era/b.ts": 'import { c } from "./c.js";' };
+    expect(importCycles(scanAll({ ...ring, "era/c.ts": 'export { a } from "./a.js";' }))).toEqual([
+      "src/era/c.ts:1 import cycle: era/a.ts → era/b.ts → era/c.ts → era/a.ts",
+    ]);
+    expect(importCycles(scanAll({ ...ring, "era/c.ts": 'import type { A } from "./a.js";' }))).toEqual([]);
+    expect(importCycles(scanAll({ ...ring, "era/c.ts": 'export const a = () => import("./a.js");' }))).toEqual([]);
+  });
+
+  it.each(["node:fs", "fs", "cross-spawn", "ws", "zod"])("refuse the package %s in neutral code", (name) => {
+    expect(packagesOutsideNode(scanAll({ "client/connect.ts": `import x from "${name}";` }))).toHaveLength(1);
+    expect(packagesOutsideNode(scanAll({ "node/http.ts": `import x from "${name}";` }))).toEqual([]);
+  });
+});
+
+describe("the source rules", () => {
+  it.each([
+    "Date.now()",
+    "new Date()",
+    "new Date",
+    "setTimeout(f, 1)",
+    "setInterval(f, 1)",
+    "setImmediate(f)",
+    "Math.random()",
+    "crypto.randomUUID()",
+    "crypto.subtle.digest(a, b)",
+    "performance.now()",
+    "globalThis.crypto",
+    "globalThis.fetch(url)",
+    "fetch(url)",
+    "{ fetch }",
+    "spawn(command)",
+  ])("find the ambient %s", (use) => {
+    const files = scanAll({ "client/call.ts": `export const a = 1;\nexport const x = () => (${use});` });
+    expect(ambientUsesOutsideThePlatform(files)).toEqual([
+      expect.stringMatching(/^src\/client\/call\.ts:2 platform: /),
+    ]);
+    expect(
+      ambientUsesOutsideThePlatform(scanAll({ "platform/default.ts": `export const x = () => (${use});` })),
+    ).toEqual([]);
+  });
+
+  it.each([
+    "platform.fetch(url)",
+    "platform.crypto.randomUUID()",
+    "new Date(0)",
+    "{ fetch: own }",
+    "(({ fetch }) => fetch(url))(platform)",
+    '"Date.now()"',
+    "1 /* setTimeout() */",
+    "own as typeof fetch",
+    "own as typeof crypto.subtle",
+  ])("accept the injected or harmless %s", (use) => {
+    expect(ambientUsesOutsideThePlatform(scanAll({ "client/call.ts": `export const x = () => (${use});` }))).toEqual(
+      [],
+    );
+  });
+
+  it("find a revision in strings, templates and patterns but not in comments", () => {
+    const text = '// 2025-11-25\nexport const a = ["2025-11-25", `2026-07-28 of`, /2024-11-05/];';
+    const found = revisionsOutsideEraAndProtocol(scanAll({ "server/ask.ts": text, "era/select.ts": text }));
+    expect(found).toHaveLength(3);
+    expect(found[0]).toBe('src/server/ask.ts:2 revision: "2025-11-25" belongs to era/ or protocol/');
+  });
+
+  it("find a top-level await but not one inside a function", () => {
+    const text = "await a;\nfor await (const x of y) {}\nexport const f = async () => await a;";
+    expect(topLevelAwaits(scanAll({ "client/call.ts": text }))).toHaveLength(2);
+  });
+
+  it("find both forms of a star export", () => {
+    const text = 'export * from "./a.js";\nexport * as b from "./b.js";\nexport { c } from "./c.js";';
+    expect(exportStars(scanAll({ "index.ts": text }))).toHaveLength(2);
+  });
+
+  it("count lines as wc does", () => {
+    expect(longFiles(scanAll({ "a/b.ts": "\n".repeat(301) }), 300)).toEqual([
+      "src/a/b.ts:301 file length: 301 lines, at most 300",
+    ]);
+    expect(longFiles(scanAll({ "a/b.ts": "\n".repeat(300) }), 300)).toEqual([]);
+  });
+
+  it.each(["client/utils.ts", "shared/a.ts", "era/types.ts", "helpers.ts"])("refuse the name %s", (path) => {
+    expect(binFileNames(scanAll({ [path]: "", "protocol/content-types.ts": "" }))).toHaveLength(1);
+  });
+
+  it("count values at the root, not types", () => {
+    const file = scanSource("index.ts", 'export { a, b, type C } from "./a.js";\nexport type { D } from "./d.js";');
+    expect(tooManyExports(file, 2)).toEqual([]);
+    expect(tooManyExports(file, 1)).toEqual(["src/index.ts:1 root export: 2 names, at most 1"]);
+  });
+});

@@ -1,0 +1,165 @@
+import ts from "typescript";
+
+/** Something a rule looks at, and the line it is on. */
+export interface Found {
+  readonly text: string;
+  readonly line: number;
+}
+
+export interface FoundImport extends Found {
+  /** `import type` or `export type … from`: gone at run time. */
+  readonly typeOnly: boolean;
+  /** `import()`: evaluated later, so it closes no cycle. */
+  readonly dynamic: boolean;
+}
+
+/** What the architecture rules need to know of one source file; `path` is relative to `src/`. */
+export interface ScannedSource {
+  readonly path: string;
+  readonly lineCount: number;
+  readonly imports: readonly FoundImport[];
+  readonly exportStars: readonly Found[];
+  readonly topLevelAwaits: readonly Found[];
+  /** String, template and regular-expression literals; comments are not code. */
+  readonly literals: readonly Found[];
+  /** Uses of ambient time, timers, randomness, crypto, network and processes. */
+  readonly ambientUses: readonly Found[];
+  readonly exportedValues: readonly string[];
+  readonly exportedTypes: readonly string[];
+}
+
+const ambientFunctions = new Set(["setTimeout", "setInterval", "setImmediate", "fetch", "spawn", "crypto"]);
+const ambientMembers = new Set(["Date.now", "Math.random", "performance.now"]);
+
+/** Reads one file with the compiler's own parser; knows nothing of other files and of types. */
+export function scanSource(path: string, text: string): ScannedSource {
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true, ts.ScriptKind.TS);
+  const found = {
+    imports: [] as FoundImport[],
+    exportStars: [] as Found[],
+    topLevelAwaits: [] as Found[],
+    literals: [] as Found[],
+    ambientUses: [] as Found[],
+    exportedValues: [] as string[],
+    exportedTypes: [] as string[],
+  };
+  const declared = declaredNames(file);
+  const lineOf = (node: ts.Node) => file.getLineAndCharacterOfPosition(node.getStart(file)).line + 1;
+  const add = (list: Found[], node: ts.Node, what = node.getText(file)) =>
+    list.push({ text: what, line: lineOf(node) });
+
+  const visit = (node: ts.Node, inFunction: boolean): void => {
+    const target = importTarget(node);
+    if (target !== undefined) found.imports.push({ ...target, line: lineOf(node) });
+    else if (isLiteral(node)) add(found.literals, node);
+    if (ts.isExportDeclaration(node)) {
+      if (node.exportClause === undefined || ts.isNamespaceExport(node.exportClause)) add(found.exportStars, node);
+      else collectExports(node, node.exportClause, found);
+    }
+    if (!inFunction && isAwait(node)) add(found.topLevelAwaits, node, "await");
+    const ambient = ambientUse(node, declared);
+    if (ambient !== undefined) add(found.ambientUses, node, ambient);
+    ts.forEachChild(node, (child) => visit(child, inFunction || ts.isFunctionLike(node) || isClassMember(node)));
+  };
+  visit(file, false);
+  return { path, lineCount: text.split("\n").length - (text.endsWith("\n") ? 1 : 0), ...found };
+}
+
+function isClassMember(node: ts.Node): boolean {
+  return ts.isPropertyDeclaration(node) || ts.isClassStaticBlockDeclaration(node);
+}
+
+function isAwait(node: ts.Node): boolean {
+  return ts.isAwaitExpression(node) || (ts.isForOfStatement(node) && node.awaitModifier !== undefined);
+}
+
+function isLiteral(node: ts.Node): boolean {
+  return ts.isLiteralExpression(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node);
+}
+
+function importTarget(node: ts.Node): Omit<FoundImport, "line"> | undefined {
+  if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
+    return {
+      text: node.moduleSpecifier.text,
+      typeOnly: node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword,
+      dynamic: false,
+    };
+  }
+  if (ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined && ts.isStringLiteral(node.moduleSpecifier)) {
+    return { text: node.moduleSpecifier.text, typeOnly: node.isTypeOnly, dynamic: false };
+  }
+  const [argument] = ts.isCallExpression(node) ? node.arguments : [];
+  if (
+    ts.isCallExpression(node) &&
+    node.expression.kind === ts.SyntaxKind.ImportKeyword &&
+    argument &&
+    ts.isStringLiteral(argument)
+  ) {
+    return { text: argument.text, typeOnly: false, dynamic: true };
+  }
+  if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument) && ts.isStringLiteral(node.argument.literal)) {
+    return { text: node.argument.literal.text, typeOnly: true, dynamic: false };
+  }
+  return undefined;
+}
+
+function collectExports(
+  node: ts.ExportDeclaration,
+  clause: ts.NamedExports,
+  found: { exportedValues: string[]; exportedTypes: string[] },
+): void {
+  for (const element of clause.elements) {
+    const isType = node.isTypeOnly || element.isTypeOnly;
+    (isType ? found.exportedTypes : found.exportedValues).push(element.name.text);
+  }
+}
+
+/**
+ * Names that the file binds itself, anywhere: `const { fetch } = platform` makes `fetch` injected, not ambient.
+ * The scope is the file, which is coarse but has no false alarm, and review sees the rest.
+ */
+function declaredNames(file: ts.SourceFile): ReadonlySet<string> {
+  const names = new Set<string>();
+  const visit = (node: ts.Node): void => {
+    const binds =
+      ts.isVariableDeclaration(node) ||
+      ts.isParameter(node) ||
+      ts.isBindingElement(node) ||
+      ts.isFunctionDeclaration(node) ||
+      ts.isImportSpecifier(node) ||
+      ts.isImportClause(node);
+    // A parameter of a function type binds nothing that code could use.
+    const inType = ts.isParameter(node) && (ts.isTypeNode(node.parent) || ts.isTypeElement(node.parent));
+    if (binds && !inType && node.name !== undefined && ts.isIdentifier(node.name)) names.add(node.name.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return names;
+}
+
+function ambientUse(node: ts.Node, declared: ReadonlySet<string>): string | undefined {
+  if (ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression)) {
+    const name = `${node.expression.text}.${node.name.text}`;
+    if (ambientMembers.has(name)) return name;
+    if (node.expression.text === "globalThis" && isAmbientRoot(node.name.text)) return name;
+  }
+  if (ts.isNewExpression(node) && node.expression.getText() === "Date" && !node.arguments?.length) return "new Date()";
+  if (ts.isIdentifier(node) && ambientFunctions.has(node.text) && !declared.has(node.text) && isRead(node))
+    return node.text;
+  return undefined;
+}
+
+function isAmbientRoot(name: string): boolean {
+  return ambientFunctions.has(name) || name === "performance" || name === "Math" || name === "Date";
+}
+
+/** Whether an identifier stands for a value, and is not the name of a member, a binding or a type. */
+function isRead(node: ts.Identifier): boolean {
+  const parent = node.parent;
+  if (ts.isPropertyAccessExpression(parent)) return parent.expression === node;
+  if (ts.isQualifiedName(parent)) return false;
+  if (ts.isPropertyAssignment(parent)) return parent.initializer === node;
+  if (ts.isShorthandPropertyAssignment(parent)) return true;
+  const isName = "name" in parent && parent.name === node;
+  return !isName && !ts.isTypeNode(parent) && !ts.isExportSpecifier(parent) && !ts.isImportSpecifier(parent);
+}
