@@ -1,0 +1,79 @@
+import type { Fetch } from "../platform/platform.js";
+import { bodyTooLarge, readText } from "./body-limit.js";
+import type { Sender, SendRequest, SendResponse } from "./http.js";
+
+/** A body up to this size is read and dropped, so that its connection can be used again; a longer one is cut off. */
+const DRAINED = 64 * 1024;
+
+/**
+ * Sends by any `fetch`: the runtime's, one behind a proxy, or a test's.
+ *
+ * Redirects are handed back, not followed. A browser hides them: they arrive with status 0. Bodies are decoded by
+ * `fetch`, and limits count what came out of the decoder.
+ */
+export function fetchSender(fetch: Fetch): Sender {
+  return async (request) => new FetchResponse(await fetch(request.url, initOf(request)));
+}
+
+function initOf(request: SendRequest): RequestInit {
+  const init: RequestInit = { method: request.method, headers: request.headers, redirect: "manual" };
+  if (request.body !== undefined) init.body = request.body;
+  if (request.signal !== undefined) init.signal = request.signal;
+  return init;
+}
+
+class FetchResponse implements SendResponse {
+  readonly status: number;
+  readonly #response: Response;
+
+  constructor(response: Response) {
+    this.#response = response;
+    this.status = response.status;
+  }
+
+  header(name: string): string | undefined {
+    return this.#response.headers.get(name) ?? undefined;
+  }
+
+  async text(maxBytes: number): Promise<string> {
+    const length = this.#plainLength();
+    if (length === undefined) return readText(this.chunks(), maxBytes);
+    if (length <= maxBytes) return this.#response.text();
+    this.cancel();
+    throw bodyTooLarge(maxBytes);
+  }
+
+  async *chunks(): AsyncIterable<Uint8Array> {
+    const reader = this.#response.body?.getReader();
+    if (reader === undefined) return;
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      // Does nothing after the end; before it, it closes the connection instead of reading on.
+      reader.cancel().catch(() => {});
+    }
+  }
+
+  cancel(): void {
+    const { body } = this.#response;
+    if (body === null || body.locked) return;
+    const length = this.#plainLength();
+    if (length !== undefined && length > DRAINED) body.cancel().catch(() => {});
+    else readText(this.chunks(), DRAINED).catch(() => {});
+  }
+
+  /**
+   * The size of the body where it is certain before reading: a browser shows the length of the compressed form and hides
+   * the encoding across origins, so those are counted while they arrive.
+   */
+  #plainLength(): number | undefined {
+    const { headers, type } = this.#response;
+    const length = headers.get("content-length");
+    if (length === null || type === "cors" || headers.has("content-encoding")) return undefined;
+    return /^\d+$/.test(length) ? Number(length) : undefined;
+  }
+}
