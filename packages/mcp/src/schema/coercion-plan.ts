@@ -1,0 +1,117 @@
+import { splitPointer } from "./json-pointer.js";
+import type { JsonSchemaObject } from "./json-schema.js";
+import { isSchemaObject } from "./resources.js";
+import { ANY_TYPE, isTypeName, TYPE_BITS, typeBit } from "./type-mask.js";
+
+/** What may be done to the value at one place of a schema. */
+export interface CoercionPlan {
+  /** Types that the schema admits there; a string is only touched where the string bit is absent. */
+  mask: number;
+  properties: Map<string, CoercionPlan>;
+  additional: CoercionPlan | undefined;
+  items: CoercionPlan | undefined;
+}
+
+// A larger schema is still validated; the places beyond are only not coerced.
+const MAX_PLANS = 2_000;
+
+interface Planning {
+  readonly root: JsonSchemaObject;
+  readonly known: Map<JsonSchemaObject, CoercionPlan>;
+}
+
+/** Reads from a schema where strings are excluded; undefined when there is no such place. */
+export function planCoercion(schema: JsonSchemaObject): CoercionPlan | undefined {
+  const plan = planFor(schema, { root: schema, known: new Map() });
+  return prune(plan, new Map()) ? plan : undefined;
+}
+
+function untouched(): CoercionPlan {
+  return { mask: ANY_TYPE, properties: new Map(), additional: undefined, items: undefined };
+}
+
+function planFor(schema: unknown, planning: Planning): CoercionPlan {
+  if (!isSchemaObject(schema)) return untouched();
+  const known = planning.known.get(schema);
+  if (known !== undefined) return known;
+  const plan = untouched();
+  if (planning.known.size >= MAX_PLANS) return plan;
+  planning.known.set(schema, plan);
+  if (typeof schema.$ref === "string") {
+    // Beside a reference, further keywords could only narrow what it admits; following it alone is enough.
+    const resolved = planFor(lookUp(schema.$ref, planning.root), planning);
+    planning.known.set(schema, resolved);
+    return resolved;
+  }
+  plan.mask = admitted(schema);
+  for (const alternatives of [schema.anyOf, schema.oneOf]) {
+    if (Array.isArray(alternatives)) combine(plan, alternatives, planning);
+  }
+  if (isSchemaObject(schema.properties)) {
+    for (const [name, value] of Object.entries(schema.properties)) plan.properties.set(name, planFor(value, planning));
+  }
+  if (isSchemaObject(schema.additionalProperties) && schema.patternProperties === undefined) {
+    plan.additional = planFor(schema.additionalProperties, planning);
+  }
+  if (isSchemaObject(schema.items) && schema.prefixItems === undefined) plan.items = planFor(schema.items, planning);
+  return plan;
+}
+
+/** The types that `type`, `enum` and `const` leave. */
+function admitted(schema: JsonSchemaObject): number {
+  let mask = ANY_TYPE;
+  if (schema.type !== undefined) {
+    const names: readonly unknown[] = Array.isArray(schema.type) ? schema.type : [schema.type];
+    mask = names.reduce<number>((bits, name) => bits | (isTypeName(name) ? TYPE_BITS[name] : ANY_TYPE), 0);
+  }
+  if (mask & TYPE_BITS.number) mask |= TYPE_BITS.integer;
+  const constant = schema.const === undefined ? undefined : [schema.const];
+  const values: unknown = schema.enum ?? constant;
+  if (!Array.isArray(values)) return mask;
+  return values.reduce<number>((bits, value) => bits | typeBit(value), 0) & mask;
+}
+
+/**
+ * Joins `anyOf` or `oneOf`: a string is admitted when any alternative admits one.
+ *
+ * What is inside an array or object is coerced only where a single alternative has that type.
+ */
+function combine(plan: CoercionPlan, alternatives: readonly unknown[], planning: Planning): void {
+  const plans = alternatives.map((alternative) => planFor(alternative, planning));
+  plan.mask &= plans.reduce((bits, { mask }) => bits | mask, 0);
+  const [object, otherObject] = plans.filter(({ mask }) => mask & TYPE_BITS.object);
+  if (object !== undefined && otherObject === undefined) {
+    plan.properties = new Map(object.properties);
+    plan.additional = object.additional;
+  }
+  const [array, otherArray] = plans.filter(({ mask }) => mask & TYPE_BITS.array);
+  if (array !== undefined && otherArray === undefined) plan.items = array.items;
+}
+
+function lookUp(reference: string, root: JsonSchemaObject): unknown {
+  if (reference !== "#" && !reference.startsWith("#/")) return undefined;
+  let value: unknown = root;
+  for (const token of splitPointer(reference.slice(1))) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, token)) return undefined;
+    value = Object.getOwnPropertyDescriptor(value, token)?.value;
+  }
+  return value;
+}
+
+/** Cuts off the branches with nothing to coerce, so that values below them are not walked. */
+function prune(plan: CoercionPlan, useful: Map<CoercionPlan, boolean>): boolean {
+  const known = useful.get(plan);
+  if (known !== undefined) return known;
+  // While a circle is being walked it counts as useful: cutting it too early would lose places to coerce.
+  useful.set(plan, true);
+  for (const [name, next] of plan.properties) {
+    // A plan without purpose stays under its name where `additional` would otherwise take its place.
+    if (!prune(next, useful) && plan.additional === undefined) plan.properties.delete(name);
+  }
+  if (plan.additional !== undefined && !prune(plan.additional, useful)) plan.additional = undefined;
+  if (plan.items !== undefined && !prune(plan.items, useful)) plan.items = undefined;
+  const here = (plan.mask & TYPE_BITS.string) === 0 && (plan.mask & ~TYPE_BITS.null) !== 0;
+  const result = here || plan.properties.size > 0 || plan.additional !== undefined || plan.items !== undefined;
+  useful.set(plan, result);
+  return result;
+}

@@ -1,0 +1,17 @@
+/** Appends one member name or array index to a JSON pointer (RFC 6901). */
+export function joinPointer(pointer: string, key: string | number): string {
+  return typeof key === "number" ? `${pointer}/${key}` : `${pointer}/${escapeToken(key)}`;
+}
+
+function escapeToken(token: string): string {
+  return /[~/]/.test(token) ? token.replaceAll("~", "~0").replaceAll("/", "~1") : token;
+}
+
+/** Splits a JSON pointer into its unescaped member names; the empty pointer has none. */
+export function splitPointer(pointer: string): string[] {
+  if (pointer === "") return [];
+  return pointer
+    .slice(1)
+    .split("/")
+    .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+}

@@ -1,0 +1,26 @@
+/** Any value that JSON text can carry. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** The names that the `type` keyword may hold. */
+export type JsonSchemaType = "null" | "boolean" | "integer" | "number" | "string" | "array" | "object";
+
+/**
+ * A JSON Schema written as an object.
+ *
+ * Only the keywords that the inference types read are named; every other keyword is carried as it is, and its shape is
+ * checked when the schema is compiled.
+ */
+export interface JsonSchemaObject {
+  readonly $schema?: string;
+  readonly $id?: string;
+  readonly type?: JsonSchemaType | readonly JsonSchemaType[];
+  readonly properties?: { readonly [name: string]: unknown };
+  readonly required?: readonly string[];
+  readonly items?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly [keyword: string]: unknown;
+}
+
+/** A JSON Schema: an object of keywords, `true` (everything matches) or `false` (nothing does). */
+export type JsonSchema = JsonSchemaObject | boolean;

@@ -1,0 +1,95 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { joinPointer } from "./json-pointer.js";
+import type { JsonSchemaObject } from "./json-schema.js";
+import { SchemaError } from "./schema-error.js";
+import type { AnySchema, InferOutput, ToJsonSchemaOptions } from "./standard.js";
+import { isStandardSchema, toJsonSchema } from "./standard.js";
+import type { CompileOptions, Validator } from "./validate.js";
+import { compileSnapshot } from "./validate.js";
+
+/** One reason why a value was refused, with the JSON pointer of the offending part. */
+export interface ParseIssue {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** What parsing gives. */
+export type ParseResult<T = unknown> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly issues: readonly ParseIssue[] };
+
+/** A schema made ready once, at registration. */
+export interface Parser<T = unknown> {
+  /** The schema as JSON Schema, frozen: what peers are told. */
+  readonly jsonSchema: JsonSchemaObject;
+  /**
+   * Checks a value and gives it as the schema's output.
+   *
+   * A promise only where a schema library validates asynchronously. Throws `SchemaError` of code `too_complex` when a
+   * JSON Schema costs more than its limits allow.
+   */
+  parse(value: unknown): ParseResult<T> | Promise<ParseResult<T>>;
+}
+
+/** How a parser is made. */
+export interface ParserOptions extends ToJsonSchemaOptions, CompileOptions {
+  /** Compiles plain JSON Schemas in place of the built-in interpreter. */
+  readonly compile?: ((schema: JsonSchemaObject, options: CompileOptions) => Validator) | undefined;
+}
+
+/**
+ * Makes a parser for a schema; all that can be wrong with the schema is found here.
+ *
+ * Plain JSON Schema is checked by the interpreter and values pass unchanged; a Standard Schema is checked by its own
+ * library, which may change them.
+ */
+export function compileParser<const S extends AnySchema>(schema: S, options: ParserOptions): Parser<InferOutput<S>>;
+export function compileParser(schema: AnySchema, options: ParserOptions): Parser {
+  try {
+    const jsonSchema = toJsonSchema(schema, options);
+    return { jsonSchema, parse: isStandardSchema(schema) ? byLibrary(schema) : byJsonSchema(jsonSchema, options) };
+  } catch (error) {
+    if (!(error instanceof SchemaError) || error.message.includes(options.what)) throw error;
+    throw new SchemaError(error.code, `In the schema of ${options.what}: ${error.message}`, {
+      path: error.path,
+      cause: error,
+    });
+  }
+}
+
+function byJsonSchema(jsonSchema: JsonSchemaObject, options: ParserOptions): Parser["parse"] {
+  const validator = (options.compile ?? compileSnapshot)(jsonSchema, options);
+  return (value) => {
+    const result = validator.validate(value);
+    return result.valid ? { ok: true, value } : { ok: false, issues: result.errors };
+  };
+}
+
+function byLibrary(schema: StandardSchemaV1): Parser["parse"] {
+  const standard = schema["~standard"];
+  return (value) => {
+    const result = standard.validate(value);
+    // Libraries may hand out promises of their own making.
+    if ("then" in result) return result.then(fromStandard);
+    return fromStandard(result);
+  };
+}
+
+function fromStandard(result: StandardSchemaV1.Result<unknown>): ParseResult {
+  if (result.issues === undefined) return { ok: true, value: result.value };
+  return { ok: false, issues: result.issues.map(({ path, message }) => ({ path: pointerOf(path), message })) };
+}
+
+function pointerOf(path: StandardSchemaV1.Issue["path"]): string {
+  let pointer = "";
+  for (const segment of path ?? []) {
+    const key = typeof segment === "object" ? segment.key : segment;
+    pointer = joinPointer(pointer, typeof key === "symbol" ? String(key) : key);
+  }
+  return pointer;
+}
+
+/** Issues as one line for people and models: `/age must be at least 0; must have the property "name"`. */
+export function describeIssues(issues: readonly ParseIssue[]): string {
+  return issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
+}

@@ -1,0 +1,133 @@
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
+import type { JsonSchemaObject } from "./json-schema.js";
+import { isSchemaObject } from "./resources.js";
+import { SchemaError } from "./schema-error.js";
+import { snapshot } from "./snapshot.js";
+import type { SchemaLimits } from "./validate.js";
+import { schemaSize } from "./validate.js";
+
+/** A schema as users write it: of any Standard Schema library, or plain JSON Schema. */
+export type AnySchema = StandardSchemaV1 | JsonSchemaObject;
+
+/** The type of the values that a schema accepts. */
+export type InferInput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferInput<S> : FromJsonSchema<S>;
+
+/** The type of the values that parsing by a schema gives. */
+export type InferOutput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : FromJsonSchema<S>;
+
+/**
+ * The type that a literal JSON Schema describes, as far as `const`, `enum`, `type`, `properties`, `required` and `items`
+ * tell it; `unknown` otherwise. It reads no combinators and no references, which keeps it cheap for the compiler.
+ */
+export type FromJsonSchema<S> = S extends { readonly const: infer C }
+  ? C
+  : S extends { readonly enum: readonly (infer E)[] }
+    ? E
+    : S extends { readonly type: infer T }
+      ? FromType<T extends readonly (infer U)[] ? U : T, S>
+      : unknown;
+
+type FromType<T, S> = T extends "string"
+  ? string
+  : T extends "number" | "integer"
+    ? number
+    : T extends "boolean"
+      ? boolean
+      : T extends "null"
+        ? null
+        : T extends "array"
+          ? S extends { readonly items: infer I }
+            ? FromJsonSchema<I>[]
+            : unknown[]
+          : T extends "object"
+            ? FromProperties<S>
+            : unknown;
+
+type FromProperties<S> = S extends { readonly properties: infer P }
+  ? S extends { readonly required: readonly (infer R)[] }
+    ? { [K in keyof P as K extends R ? K : never]: FromJsonSchema<P[K]> } & {
+        [K in keyof P as K extends R ? never : K]?: FromJsonSchema<P[K]>;
+      }
+    : { [K in keyof P]?: FromJsonSchema<P[K]> }
+  : Record<string, unknown>;
+
+/** Which side of a schema is meant: what it accepts, or what parsing by it gives. */
+export type SchemaSide = "input" | "output";
+
+/**
+ * Gives the JSON Schema of a library's schema that cannot say it itself.
+ *
+ * `toJsonSchema` of `@valibot/to-json-schema`, `zodToJsonSchema` of `zod-to-json-schema` and `z.toJSONSchema` fit as
+ * they are: each finds the side that is meant under the name that it knows.
+ */
+// The parameter is `never` so that a function asking for its own library's schema type can be passed.
+export type JsonSchemaAdapter = (schema: never, options: { io: SchemaSide; typeMode: SchemaSide }) => unknown;
+
+/** How `toJsonSchema` converts. */
+export interface ToJsonSchemaOptions {
+  readonly io: SchemaSide;
+  /** What the schema is for, as error messages name it: `tool "forecast" input`. */
+  readonly what: string;
+  readonly adapter?: JsonSchemaAdapter | undefined;
+  readonly limits?: SchemaLimits | undefined;
+}
+
+/** Tells a Standard Schema from plain JSON Schema. */
+export function isStandardSchema(schema: unknown): schema is StandardSchemaV1 {
+  if ((typeof schema !== "object" && typeof schema !== "function") || schema === null) return false;
+  const standard: unknown = Reflect.get(schema, "~standard");
+  return typeof standard === "object" && standard !== null && typeof Reflect.get(standard, "validate") === "function";
+}
+
+/**
+ * The JSON Schema of any schema, as a frozen plain object.
+ *
+ * Asks the schema's own `~standard.jsonSchema`, then its `toJSONSchema` or `toJsonSchema` method, then the adapter.
+ * Throws `SchemaError` of code `conversion_unavailable`, naming the adapter to pass, when none of them is there.
+ */
+export function toJsonSchema(schema: AnySchema, options: ToJsonSchemaOptions): JsonSchemaObject {
+  const { what } = options;
+  let converted: unknown = schema;
+  if (isStandardSchema(schema)) {
+    const convert = converterOf(schema, options);
+    if (convert === undefined) throw unavailable(schema, what);
+    try {
+      converted = convert();
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new SchemaError("conversion_failed", `The schema of ${what} has no JSON Schema: ${reason}`, { cause });
+    }
+  }
+  if (typeof converted !== "object" || converted === null || Array.isArray(converted)) {
+    throw new SchemaError("conversion_failed", `The schema of ${what} must be a JSON Schema object.`);
+  }
+  const copy = snapshot(converted, schemaSize(options.limits));
+  if (isSchemaObject(copy)) return copy;
+  throw new SchemaError("conversion_failed", `The schema of ${what} must be a JSON Schema object.`);
+}
+
+function converterOf(schema: StandardSchemaV1, options: ToJsonSchemaOptions): (() => unknown) | undefined {
+  const { io, adapter } = options;
+  const standard = schema["~standard"] as Partial<StandardJSONSchemaV1.Props>; // optional part of the same interface
+  const { jsonSchema } = standard;
+  if (jsonSchema !== undefined) return () => jsonSchema[io]({ target: "draft-2020-12" });
+  for (const name of ["toJSONSchema", "toJsonSchema"]) {
+    const method: unknown = Reflect.get(schema, name);
+    if (typeof method === "function") return () => Reflect.apply(method, schema, [{ io }]);
+  }
+  // The adapter declares its parameter as `never`: only its author knows which schemas it takes.
+  return adapter === undefined ? undefined : () => adapter(schema as never, { io, typeMode: io });
+}
+
+function unavailable(schema: StandardSchemaV1, what: string): SchemaError {
+  const { vendor } = schema["~standard"];
+  const adapters: Readonly<Record<string, string>> = {
+    valibot: 'toJsonSchema from "@valibot/to-json-schema"',
+    zod: "_zod" in schema ? 'z.toJSONSchema from "zod"' : 'zodToJsonSchema from "zod-to-json-schema"',
+  };
+  const adapter = Object.hasOwn(adapters, vendor) ? adapters[vendor] : "a function (schema, { io }) => JSON Schema";
+  return new SchemaError(
+    "conversion_unavailable",
+    `The schema of ${what} is made by ${vendor} and cannot say its JSON Schema; pass the option toJsonSchema: ${adapter}.`,
+  );
+}
