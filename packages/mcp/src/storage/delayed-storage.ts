@@ -1,0 +1,52 @@
+import type { Storage } from "./storage.js";
+
+/** Waits before and after each call; `turns` says how often the pending promise jobs of others run first. */
+type Delay = (turns: number) => Promise<void>;
+
+const microtasks: Delay = async (turns) => {
+  for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+};
+
+/**
+ * Makes every answer of a storage come late, as over a network, each call still at one instant.
+ *
+ * For tests of code that uses a storage: what works on memory alone may rely on an answer being there at once. Calls on
+ * keys and streams take turns of different length, so that later ones overtake earlier ones; messages keep their order.
+ */
+export function delayedStorage(storage: Storage, delay: Delay = microtasks): Storage {
+  let calls = 0;
+  const late = async <T>(run: () => T | Promise<T>): Promise<T> => {
+    await delay(1 + (calls++ % 7));
+    const result = await run();
+    await delay(1 + (calls++ % 5));
+    return result;
+  };
+  const { kv, log, pubsub } = storage;
+  return {
+    kv: {
+      get: (key) => late(() => kv.get(key)),
+      set: (key, value, options) => late(() => kv.set(key, value, options)),
+      delete: (key, options) => late(() => kv.delete(key, options)),
+      touch: (key, ttlMs) => late(() => kv.touch(key, ttlMs)),
+    },
+    log: {
+      append: (stream, entry, limits) => late(() => log.append(stream, entry, limits)),
+      read: (stream, afterId, limit) => late(() => log.read(stream, afterId, limit)),
+      touch: (stream, ttlMs) => late(() => log.touch(stream, ttlMs)),
+      drop: (stream) => late(() => log.drop(stream)),
+    },
+    pubsub: {
+      async publish(topic, message) {
+        await delay(3);
+        await pubsub.publish(topic, message);
+      },
+      async subscribe(topic, deliver) {
+        const stop = await late(() => pubsub.subscribe(topic, deliver));
+        return () => late(() => stop());
+      },
+    },
+    async close() {
+      await storage.close?.();
+    },
+  };
+}

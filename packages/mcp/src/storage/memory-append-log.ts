@@ -1,0 +1,161 @@
+import type { ByteBudget } from "./byte-budget.js";
+import { ExpiringMap } from "./expiring-map.js";
+import { type AppendLog, type LogEntry, type LogLimits, type LogRead, StorageError } from "./storage.js";
+
+interface Held extends LogEntry {
+  expiresAt: number;
+}
+
+interface Stream {
+  readonly name: string;
+  /** Entries from `head` on are kept; ids are consecutive. Those before it are gone and wait to be cut off. */
+  entries: Held[];
+  head: number;
+  /** UTF-16 units of the kept entries. */
+  bytes: number;
+  readonly firstId: number;
+  lastId: number;
+  expiresAt: number;
+}
+
+const EVICTED: LogRead = { evicted: true };
+
+/** Ordered entries by stream in this process. Synchronous. */
+export class MemoryAppendLog implements AppendLog {
+  readonly #now: () => number;
+  readonly #maxStreams: number;
+  readonly #budget: ByteBudget;
+  readonly #streams: ExpiringMap<Stream>;
+  /** The highest id of any stream that is gone: new streams start above it, so that no name ever repeats an id. */
+  #idsUsed = 0;
+
+  constructor(now: () => number, maxStreams: number, budget: ByteBudget) {
+    this.#now = now;
+    this.#maxStreams = maxStreams;
+    this.#budget = budget;
+    this.#streams = new ExpiringMap(
+      (stream, at) => {
+        this.#evictOld(stream, at);
+        return stream.expiresAt > at;
+      },
+      (stream) => {
+        this.#idsUsed = Math.max(this.#idsUsed, stream.lastId);
+        budget.give(stream.bytes + stream.name.length);
+      },
+    );
+  }
+
+  get size(): number {
+    return this.#streams.size;
+  }
+
+  append(name: string, entry: string, limits: LogLimits): number {
+    const now = this.#now();
+    const found = this.#streams.get(name, now);
+    if (found === undefined) this.#makeRoom(now);
+    const stream = found ?? this.#fresh(name);
+    const leaving = displaced(stream, entry.length, limits);
+    const added = entry.length + (found === undefined ? name.length : 0);
+    this.#budget.ensure(added - leaving.bytes, () => this.#streams.sweepIfDue(now));
+    this.#budget.take(added);
+    for (let count = 0; count < leaving.count; count++) this.#evict(stream);
+
+    const expiresAt = now + limits.maxAgeMs;
+    shortenOlder(stream, expiresAt);
+    stream.lastId++;
+    stream.bytes += entry.length;
+    stream.entries.push({ id: stream.lastId, entry, expiresAt });
+    stream.expiresAt = limits.ttlMs === undefined ? Number.POSITIVE_INFINITY : now + limits.ttlMs;
+    if (found === undefined) this.#streams.put(name, stream);
+    return stream.lastId;
+  }
+
+  read(name: string, afterId: number, limit: number): LogRead {
+    const stream = this.#streams.get(name, this.#now());
+    if (stream === undefined) return afterId === 0 ? { evicted: false, entries: [] } : EVICTED;
+    const firstKept = stream.lastId - kept(stream) + 1;
+    const isKnown = afterId === 0 || (afterId >= stream.firstId && afterId <= stream.lastId);
+    // From the beginning, nothing may be missing; from a known id on, nothing after that id.
+    const nextId = afterId === 0 ? stream.firstId : afterId + 1;
+    if (!isKnown || !Number.isSafeInteger(afterId) || nextId < firstKept) return EVICTED;
+    const from = stream.head + nextId - firstKept;
+    const slice = stream.entries.slice(from, from + Math.max(0, limit));
+    return { evicted: false, entries: slice.map(({ id, entry }) => ({ id, entry })) };
+  }
+
+  touch(name: string, ttlMs: number): boolean {
+    const now = this.#now();
+    const stream = this.#streams.get(name, now);
+    if (stream === undefined) return false;
+    stream.expiresAt = now + ttlMs;
+    return true;
+  }
+
+  drop(name: string): void {
+    this.#streams.delete(name);
+  }
+
+  sweep(): void {
+    this.#streams.sweep(this.#now());
+  }
+
+  clear(): void {
+    this.#streams.clear();
+  }
+
+  #fresh(name: string): Stream {
+    const lastId = this.#idsUsed;
+    return { name, entries: [], head: 0, bytes: 0, firstId: lastId + 1, lastId, expiresAt: 0 };
+  }
+
+  #evictOld(stream: Stream, now: number): void {
+    while (kept(stream) > 0 && (stream.entries[stream.head]?.expiresAt ?? 0) <= now) this.#evict(stream);
+  }
+
+  #evict(stream: Stream): void {
+    const length = stream.entries[stream.head]?.entry.length ?? 0;
+    stream.head++;
+    stream.bytes -= length;
+    this.#budget.give(length);
+    // Cutting only when half of the array is gone keeps eviction at constant cost; memory stays within twice the limit.
+    if (stream.head * 2 > stream.entries.length) {
+      stream.entries = stream.entries.slice(stream.head);
+      stream.head = 0;
+    }
+  }
+
+  #makeRoom(now: number): void {
+    if (this.#streams.size < this.#maxStreams) return;
+    this.#streams.sweepIfDue(now);
+    if (this.#streams.size < this.#maxStreams) return;
+    throw new StorageError(
+      "maxStreams",
+      this.#maxStreams,
+      "Raise limits.maxStreams of memoryStorage, or drop streams sooner.",
+    );
+  }
+}
+
+function kept(stream: Stream): number {
+  return stream.entries.length - stream.head;
+}
+
+/** The oldest entries that have to go before one of `length` may come. */
+function displaced(stream: Stream, length: number, limits: LogLimits): { count: number; bytes: number } {
+  const all = kept(stream);
+  let count = 0;
+  let bytes = 0;
+  while (count < all && (all - count + 1 > limits.maxEntries || stream.bytes - bytes + length > limits.maxBytes)) {
+    bytes += stream.entries[stream.head + count]?.entry.length ?? 0;
+    count++;
+  }
+  return { count, bytes };
+}
+
+function shortenOlder(stream: Stream, expiresAt: number): void {
+  for (let index = stream.entries.length - 1; index >= stream.head; index--) {
+    const held = stream.entries[index];
+    if (held === undefined || held.expiresAt <= expiresAt) return;
+    held.expiresAt = expiresAt;
+  }
+}

@@ -1,0 +1,24 @@
+import { appendLogCases } from "./contract/append-log-cases.js";
+import type { ContractClock, StorageCase } from "./contract/contract-case.js";
+import { keyValueCases } from "./contract/key-value-cases.js";
+import { pubSubCases } from "./contract/pub-sub-cases.js";
+
+export type { ContractClock, StorageCase };
+
+/**
+ * The storage contract as a list of cases, for any test framework.
+ *
+ * Give each case a fresh, empty storage and, where it is `timed`, a clock; a case that throws names the sentence of the
+ * contract that does not hold. Where the store is shared, give a second handle on it as well.
+ */
+export function storageContract(): StorageCase[] {
+  return [
+    ...keyValueCases.map((item) => named("key-value", item)),
+    ...appendLogCases.map((item) => named("append log", item)),
+    ...pubSubCases.map((item) => named("pub/sub", item)),
+  ];
+}
+
+function named(part: string, item: StorageCase): StorageCase {
+  return { ...item, name: `${part}: ${item.name}` };
+}
