@@ -10,7 +10,7 @@ describe.each([
   ["Node", node, web],
 ])("the platform of %s", (_name, platform, other) => {
   it("opens what it sealed and what the other platform sealed", async () => {
-    for (const text of ["", "x", "state ".repeat(50_000)]) {
+    for (const text of ["", "x", "state ".repeat(500)]) {
       const mine = await platform.cipher("a secret", "state").seal(utf8(text), utf8("bound"));
       expect(mine.length).toBe(12 + utf8(text).length + 16);
       expect(plain(await platform.cipher("a secret", "state").open(mine, utf8("bound")))).toEqual(utf8(text));

@@ -60,6 +60,8 @@ export interface ChildHandle {
   endInput(): void;
   /** Sends a signal to the child and to everything it started. */
   kill(signal: "SIGTERM" | "SIGKILL"): void;
+  /** Whether anything that the child started may still run after the child's own end; absent where nobody can tell. */
+  treeAlive?(): boolean;
   /** Stops and restarts reading of stdout. */
   pause(): void;
   resume(): void;

@@ -104,6 +104,8 @@ export interface Transport {
   established?(facts: { headers: Record<string, string>; stateful: boolean }): void;
   /** Throws away what was learnt of the server's session, before a new handshake. */
   reset?(): void;
+  /** Says why no answer came, with what the transport saw meanwhile. For a handshake that failed or took too long. */
+  explain?(cause: unknown): Error;
   /** Ends the connection; settles within its own bounded time, and everything pending rejects. */
   close(): Promise<void>;
 }
