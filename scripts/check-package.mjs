@@ -2,7 +2,7 @@
 //
 // Usage: node scripts/check-package.mjs      after `npm run build`
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "..");
@@ -25,9 +25,24 @@ run("attw", tarball, "--profile", "esm-only", "--format", "table-flipped", "--no
 // Unpacked below the repository's node_modules, so that its dependencies resolve and its own name does not reach the source.
 execFileSync("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"]);
 const { exports: entries } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
-for (const entry of Object.keys(entries).filter((name) => !name.endsWith(".json"))) {
+const uses = Object.keys(entries).filter((name) => !name.endsWith(".json"));
+for (const entry of uses) {
   const specifier = join("@parley/mcp", entry);
   const script = `const m = await import(${JSON.stringify(specifier)}); console.log(Object.keys(m).length)`;
   const names = execFileSync(process.execPath, ["--input-type=module", "-e", script], { cwd: place, encoding: "utf8" });
   console.log(`${specifier}: imports, ${names.trim()} names`);
+}
+
+// The declarations must stand on their own in a user's program, checked in full, with both supported compilers.
+const program = uses.map((entry, at) => `export * as entry${at} from ${JSON.stringify(join("@parley/mcp", entry))};`);
+writeFileSync(join(place, "consumer.mts"), `${program.join("\n")}\n`);
+const compilerOptions = { strict: true, noEmit: true, module: "nodenext", target: "es2022", skipLibCheck: false };
+const config = {
+  compilerOptions: { ...compilerOptions, lib: ["es2022", "dom"], types: ["node"] },
+  files: ["consumer.mts"],
+};
+writeFileSync(join(place, "tsconfig.json"), JSON.stringify(config));
+for (const compiler of ["typescript", "typescript-7"]) {
+  execFileSync(process.execPath, [join(root, "node_modules", compiler, "bin/tsc"), "-p", place], { stdio: "inherit" });
+  console.log(`${compiler}: the declarations of ${uses.length} entries compile`);
 }
