@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
+import { CORE_METHODS } from "../../src/protocol/methods.js";
 import { REVISIONS } from "../../src/protocol/revisions.js";
 import { SPEC_FOLDER } from "./oracle.js";
 import { isWireObject, type WireObject } from "./wire-message.js";
@@ -112,6 +113,18 @@ function readTypes(): Map<string, Map<string, boolean>> {
   return types;
 }
 
+/** The methods that the schemas of all revisions name. */
+function readMethods(): Set<string> {
+  const methods = new Set<string>();
+  for (const revision of REVISIONS) {
+    const path = join(SPEC_FOLDER, revision, "schema.json");
+    if (!existsSync(path)) continue;
+    for (const match of readFileSync(path, "utf8").matchAll(/"method": \{\s*"const": "([^"]+)"/g))
+      methods.add(match[1] ?? "");
+  }
+  return methods;
+}
+
 describe("the types of the wire, member by member against the five published schemas", () => {
   const definitions = readDefinitions();
   if (definitions.size === 0) console.info("schema types: ../shared/spec is not present, so nothing was compared");
@@ -157,5 +170,13 @@ describe("the types of the wire, member by member against the five published sch
         .map(([key]) => `${name}.${key}`),
     );
     expect(tooMild).toEqual([]);
+  });
+
+  it("map every method of every revision, and no other but those of the tasks extension", () => {
+    const mapped = [...(types.get("Requests")?.keys() ?? []), ...(types.get("Notifications")?.keys() ?? [])];
+    const published = definitions.size === 0 ? [] : [...readMethods(), "tasks/update", "notifications/tasks"];
+    expect(mapped.sort()).toEqual(published.sort());
+    const rows = CORE_METHODS.map((row) => row.method);
+    expect(rows.filter((method) => mapped.length > 0 && !mapped.includes(method))).toEqual([]);
   });
 });
