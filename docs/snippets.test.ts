@@ -37,7 +37,7 @@ function snippetsOf(page: string): Snippet[] {
 function typeErrors(files: readonly string[]): string[] {
   const config = ts.readConfigFile(join(root, "tsconfig.workspace.json"), ts.sys.readFile).config;
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files }, ts.sys, root);
-  const program = ts.createProgram(files, { ...options, incremental: false, tsBuildInfoFile: undefined });
+  const program = ts.createProgram(files, options);
   return files
     .flatMap((file) => ts.getPreEmitDiagnostics(program, program.getSourceFile(file)))
     .map(({ file, start, messageText }) => {

@@ -43,9 +43,13 @@ function npm(script) {
   return spawnSync("npm", ["run", "--silent", script], { cwd: root, stdio: "inherit" }).status === 0;
 }
 
+function isNpms(folder) {
+  return /node_modules[\\/]\.bin$/.test(folder) || folder.endsWith("node-gyp-bin");
+}
+
 /** npm puts `node_modules/.bin` before everything else on the path, where a package could shadow `node`. */
 function isShellsNode() {
-  const shellPath = (process.env.PATH ?? "").split(delimiter).filter((folder) => !folder.includes("node_modules"));
+  const shellPath = (process.env.PATH ?? "").split(delimiter).filter((folder) => !isNpms(folder));
   const env = { ...process.env, PATH: shellPath.join(delimiter) };
   const shells = spawnSync("node", ["-v"], { env, encoding: "utf8" }).stdout?.trim();
   console.log(`running on ${process.version}, the shell has ${shells}`);
