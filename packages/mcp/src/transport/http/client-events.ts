@@ -1,0 +1,56 @@
+import { createParser } from "eventsource-parser";
+import type { SendResponse } from "../../http/http.js";
+import { McpError } from "../../protocol/error.js";
+
+/** What a stream of events brings. */
+export interface EventSink {
+  /** The text of one message. */
+  text(text: string): void;
+  /** From here the stream can be resumed. */
+  eventId(id: string): void;
+  /** The server names the wait before the stream is opened again. */
+  retry(ms: number): void;
+  /** An event was longer than allowed; the stream is not read further. */
+  oversized(error: McpError): void;
+}
+
+/** True when the answer's body is a stream of server-sent events. */
+export function isEventStream(response: SendResponse): boolean {
+  return /^\s*text\/event-stream\s*(;|$)/i.test(response.header("content-type") ?? "");
+}
+
+/**
+ * Reads a stream to its end; `afterChunk` runs when the events of one chunk were delivered. Rejects when the connection breaks.
+ * Events of other types than `message` and events without data are no messages.
+ */
+export async function readEvents(
+  response: SendResponse,
+  sink: EventSink,
+  maxBytes: number,
+  afterChunk?: () => void,
+): Promise<void> {
+  let tooLong = false;
+  const decoder = new TextDecoder();
+  const parser = createParser({
+    maxBufferSize: maxBytes,
+    onEvent({ id, event, data }) {
+      if (id !== undefined) sink.eventId(id);
+      if (data !== "" && (event === undefined || event === "message")) sink.text(data);
+    },
+    onRetry: (ms) => sink.retry(ms),
+    onError(error) {
+      if (error.type === "max-buffer-size-exceeded") tooLong = true;
+    },
+  });
+  for await (const chunk of response.chunks()) {
+    parser.feed(decoder.decode(chunk, { stream: true }));
+    if (tooLong) return sink.oversized(oversizedEvent(maxBytes));
+    afterChunk?.();
+  }
+}
+
+function oversizedEvent(maxBytes: number): McpError {
+  return new McpError("oversized_frame", `the server sent an event of more than ${maxBytes} bytes`, {
+    fix: "Ask for less at once, or raise `maxBytes`.",
+  });
+}
