@@ -1,6 +1,7 @@
 import type * as NodeCrypto from "node:crypto";
 import type { Cipher, Platform } from "../platform/platform.js";
 import { NONCE_BYTES, TAG_BYTES } from "../platform/web-cipher.js";
+import { spawn } from "./spawn.js";
 
 /** The platform of Node: synchronous ciphers, timers that let the process end, child processes. */
 export const platform: Platform = {
@@ -16,6 +17,7 @@ export const platform: Platform = {
   cipher: nodeCipher,
   // Looked up at each call, so that instrumentation which replaces the global sees the library's requests.
   fetch: (url, init) => globalThis.fetch(url, init),
+  spawn,
   warn: (message) => void process.stderr.write(`${message}\n`),
 };
 
