@@ -62,22 +62,33 @@ export interface Question {
   params?: Params;
 }
 
+/** The result of a method that belongs to the era itself. */
+export interface Lifecycle {
+  result: object;
+  cache?: CacheHint;
+  /** The session that the handshake opened. */
+  opens?: Session;
+}
+
 /** The text of an answer, with what a transport has to know of it. */
 export interface EncodedAnswer {
   text: string;
   status?: number;
-  opens?: Session;
 }
 
 /** Turns wire requests into neutral calls and neutral outcomes into wire answers, for one era. */
 export interface ServerEra {
   readonly name: EraName;
+  /** How questions reach the client: as requests of their own, or as interim results and another try. */
+  readonly asks: "request" | "replay";
+  /** True when HTTP requests repeat annotated arguments in headers. */
+  readonly mirrorsParams: boolean;
   /** True when log messages flow before the peer has named a level. */
   readonly logsByDefault: boolean;
   /** Throws an `McpError` when the request cannot be served in this era. */
   decode(message: RequestMessage, origin: Origin, self: ServerSelf): Call;
-  /** Answers the era's own methods; undefined for all others. */
-  lifecycle(call: Call, self: ServerSelf, origin: Origin): EncodedAnswer | undefined;
+  /** Serves the era's own methods; undefined for all others. */
+  lifecycle(call: Call, self: ServerSelf, origin: Origin): Lifecycle | undefined;
   /** The answer to a call that ended well. */
   result(call: Call, result: unknown, row: MethodRow, self: ServerSelf, cache: CacheHint): EncodedAnswer;
   /** The interim answer that asks the client something. Stateless only. */

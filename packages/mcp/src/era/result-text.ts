@@ -14,7 +14,7 @@ export function keepText<T extends object>(result: T): T {
   return result;
 }
 
-function textOf(result: unknown, method: string, revision: Revision, make: () => string): string {
+function textOf(result: unknown, revision: Revision, make: () => string): string {
   const texts = typeof result === "object" && result !== null ? kept.get(result) : undefined;
   if (texts === undefined) return make();
   let text = texts.get(revision);
@@ -32,7 +32,7 @@ export function plainResultText(
   revision: Revision,
   shape: (value: Record<string, unknown>) => unknown,
 ): string {
-  return textOf(result, method, revision, () => {
+  return textOf(result, revision, () => {
     // A result is an object by now; whoever returned something else is refused by `serialise`.
     const shaped = isObject(result) ? shape(result) : result;
     return serialise(shaped, method);
@@ -49,7 +49,7 @@ export function markedResultText(
   revision: Revision,
   tail: { text: string; members: Record<string, unknown> },
 ): string {
-  return textOf(result, method, revision, () => {
+  return textOf(result, revision, () => {
     const text = serialise(result, method);
     if (text === "{}") return `{${tail.text}}`;
     if (!collides(result as object, tail.members)) return `${text.slice(0, -1)},${tail.text}}`;

@@ -4,7 +4,7 @@ import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError, RESOURCE_NOT_FOUND } from "../../protocol/error.js";
 import type { Implementation } from "../../protocol/implementation.js";
 import { featuresOf, isRevision, type Revision, revisionsOf, UNNAMED_HTTP_REVISION } from "../../protocol/revisions.js";
-import type { Call, EncodedAnswer, Origin, ServerEra, ServerSelf } from "../era.js";
+import type { Call, Lifecycle, Origin, ServerEra, ServerSelf } from "../era.js";
 import type { Session } from "../session.js";
 import { downgradeResult } from "./downgrade.js";
 import { plainResultText } from "../result-text.js";
@@ -12,6 +12,8 @@ import { plainResultText } from "../result-text.js";
 /** The era of the `initialize` handshake: what the peer said once counts for all that follows. */
 export const statefulServer: ServerEra = {
   name: "stateful",
+  asks: "request",
+  mirrorsParams: false,
   logsByDefault: true,
   decode,
   lifecycle,
@@ -83,8 +85,8 @@ function noHandshake(message: RequestMessage, origin: Origin, self: ServerSelf):
   return new McpError("unsupported_version", text, { data: { supported, requested: requested ?? "" } });
 }
 
-function lifecycle(call: Call, self: ServerSelf, origin: Origin): EncodedAnswer | undefined {
-  if (call.method === "ping") return { text: resultText(call.id, "{}") };
+function lifecycle(call: Call, self: ServerSelf, origin: Origin): Lifecycle | undefined {
+  if (call.method === "ping") return { result: {} };
   if (call.method !== "initialize") return undefined;
   if (origin.session !== undefined) throw new McpError("invalid_request", "the session is initialized already");
   const session = openSession(call.params, self);
@@ -94,7 +96,7 @@ function lifecycle(call: Call, self: ServerSelf, origin: Origin): EncodedAnswer 
     serverInfo: self.info,
     ...(self.instructions === undefined ? {} : { instructions: self.instructions }),
   };
-  return { text: resultText(call.id, JSON.stringify(downgradeResult("initialize", result, featuresOf(session.revision)))), opens: session };
+  return { result: downgradeResult("initialize", result, featuresOf(session.revision)), opens: session };
 }
 
 function openSession(params: Params, self: ServerSelf): Session {

@@ -7,13 +7,15 @@ import { isLoggingLevel } from "../../protocol/logging.js";
 import { META } from "../../protocol/meta.js";
 import type { MethodRow } from "../../protocol/methods.js";
 import { featuresOf, isRevision, NEWEST_STATELESS, revisionsOf } from "../../protocol/revisions.js";
-import type { CacheHint, Call, EncodedAnswer, Origin, Question, ServerEra, ServerSelf } from "../era.js";
+import type { CacheHint, Call, EncodedAnswer, Lifecycle, Origin, Question, ServerEra, ServerSelf } from "../era.js";
 import { markedResultText } from "../result-text.js";
 import { checkHeaders } from "./headers.js";
 
 /** The era without a handshake: every request says all that the server may use. */
 export const statelessServer: ServerEra = {
   name: "stateless",
+  asks: "replay",
+  mirrorsParams: true,
   logsByDefault: false,
   decode,
   lifecycle,
@@ -87,18 +89,15 @@ function unsupported(requested: string, self: ServerSelf): McpError {
   return new McpError("unsupported_version", message, { data: { supported, requested } });
 }
 
-function lifecycle(call: Call, self: ServerSelf): EncodedAnswer | undefined {
+function lifecycle(call: Call, self: ServerSelf): Lifecycle | undefined {
   if (call.method !== "server/discover") return undefined;
   const result = {
     supportedVersions: revisionsOf("stateless", self.revisions),
     capabilities: self.capabilities(call.revision),
     ...(self.instructions === undefined ? {} : { instructions: self.instructions }),
   };
-  const tail = tailFor(DISCOVER, self, self.discoverCache);
-  return { text: resultText(call.id, markedResultText(result, call.method, call.revision, tail)) };
+  return { result, cache: self.discoverCache };
 }
-
-const DISCOVER = { method: "server/discover", cacheable: true };
 
 function input(call: Call, questions: Record<string, Question>, state: string | undefined, self: ServerSelf): EncodedAnswer {
   const result = {

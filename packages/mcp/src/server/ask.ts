@@ -1,0 +1,73 @@
+import { McpError } from "../protocol/error.js";
+import { capabilitiesFor, hasCapability } from "../protocol/capabilities.js";
+import { isObject } from "../jsonrpc/message.js";
+import type { PreparedQuestion } from "./context.js";
+import type { Run } from "./run.js";
+
+/** Carries questions of one call to the client and back. */
+export interface Asker {
+  /** Resolves with the client's raw answer. Rejects with an internal signal when the answer comes in a later round. */
+  ask(prepared: PreparedQuestion): Promise<unknown>;
+  step(key: string, work: () => unknown): Promise<unknown>;
+  /** The interim result, once a question interrupted the handler. */
+  conclude(handler: Promise<unknown>): Promise<object>;
+}
+
+/** Refuses a question that the client said it cannot answer. */
+export function requireCapability(run: Run, capability: string): void {
+  const reachable = run.call.era.asks === "replay" || run.exchange.ask !== undefined;
+  if (reachable && hasCapability(run.call.clientCapabilities, capability)) return;
+  throw new McpError("capability_missing", `the client does not support "${capability}"`, {
+    data: { requiredCapabilities: capabilitiesFor(capability) },
+    fix: `Check \`ctx.client.can("${capability}")\` before asking, or connect with a client that declares it.`,
+  });
+}
+
+/** Asks by a request of its own on the exchange's stream: the way of the stateful era. */
+export function requestAsker(run: Run): Asker {
+  const steps = new Set<string>();
+  return {
+    async ask({ question, capability }) {
+      requireCapability(run, capability);
+      const id = run.core.nextQuestionId();
+      const body = question.params === undefined ? "" : `,"params":${JSON.stringify(question.params)}`;
+      const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":"${question.method}"${body}}`;
+      const asked = run.exchange.ask?.({ id, method: question.method, text });
+      if (asked === undefined) throw new McpError("capability_missing", "this client cannot be asked");
+      const answer = await unlessAborted(asked, run.signal);
+      if (!isObject(answer)) throw malformedAnswer(question.method);
+      return answer;
+    },
+    async step(key, work) {
+      claimStep(steps, key);
+      return normalise(await work());
+    },
+    conclude: () => Promise.reject(new McpError("internal_error", "a request never interrupts its handler")),
+  };
+}
+
+/** Refuses a step key that this run has used. */
+export function claimStep(steps: Set<string>, key: string): void {
+  if (steps.has(key)) {
+    throw new McpError("internal_error", `the step "${key}" exists twice in one call`, { fix: "Give each step its own key." });
+  }
+  steps.add(key);
+}
+
+/** A value as JSON keeps it, so that a step gives the same in the first run and in every later one. */
+export function normalise(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value) ?? "null");
+}
+
+export function malformedAnswer(method: string): McpError {
+  return new McpError("invalid_params", `the client's answer to ${method} is not an object`);
+}
+
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(new McpError("cancelled", "the call was cancelled while a question was open"));
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}

@@ -1,0 +1,88 @@
+import type { Question } from "../era/era.js";
+import type { HttpFacts } from "../http/http.js";
+import type { Id } from "../jsonrpc/message.js";
+import type { ClientCapabilities, ClientCapabilityPath } from "../protocol/capabilities.js";
+import type { Implementation } from "../protocol/implementation.js";
+import type { LoggingLevel } from "../protocol/logging.js";
+import type { Root } from "../protocol/roots.js";
+import type { CreateMessageRequestParams, CreateMessageResult } from "../protocol/sampling.js";
+import type { AnySchema, InferOutput } from "../schema/standard.js";
+import type { Principal } from "../transport/transport.js";
+import type { ProgressOptions } from "./progress.js";
+
+/** Who called, as the client says of itself; unverified. */
+export interface ClientFacts {
+  readonly info: Implementation | undefined;
+  readonly capabilities: ClientCapabilities;
+  /** Whether the client can do something, for example `elicitation.form`; false also where it cannot be asked. */
+  can(capability: ClientCapabilityPath): boolean;
+}
+
+/** The HTTP request that carries a call. */
+export interface HttpContext extends HttpFacts {
+  /** Closes the connection now and lets the client come back for the answer; false where streams cannot be resumed. */
+  pause(retryMs: number): boolean;
+}
+
+/** What every handler receives for one call. */
+export interface Context {
+  /** Aborted when the client cancels or is gone, and when a deadline of the server passes. */
+  readonly signal: AbortSignal;
+  readonly requestId: Id;
+  readonly method: string;
+  readonly protocolVersion: string;
+  readonly client: ClientFacts;
+  /** What is remembered of this peer, in revisions that have sessions. */
+  readonly session: { readonly initialized: boolean } | undefined;
+  readonly http: HttpContext | undefined;
+  /** Who authorization says is calling; absent without authorization. */
+  readonly auth: Principal | undefined;
+  /** The request's own `_meta`. */
+  readonly meta: Readonly<Record<string, unknown>>;
+  /** Yours: what middleware puts here, handlers find here. */
+  readonly data: Record<string, unknown>;
+  /** Reports progress if the client asked for it. Values that do not grow are dropped. */
+  progress(progress: number, options?: ProgressOptions): void;
+  /** Sends a log message if the client wants messages of this level. */
+  log(level: LoggingLevel, data: unknown, logger?: string): void;
+}
+
+/** How a question is identified over the rounds of one call. */
+export interface QuestionOptions {
+  /** Names the question; needed when the same question is asked twice at once, or when its words change. */
+  key?: string;
+}
+
+/** The user's reply to a form, whatever it was. */
+export type ElicitReply<T> = { action: "accept"; content: T } | { action: "decline" } | { action: "cancel" };
+
+/** A question to the client's model. */
+export type SampleRequest = Omit<CreateMessageRequestParams, "_meta" | "task">;
+
+/**
+ * What handlers of tools, prompts and resources receive: they may ask the client before they answer.
+ *
+ * In the stateless era the handler runs again from the top for each round of questions; work that must happen once
+ * belongs in `step`, and a `catch` must rethrow what `isInputRequired` recognises.
+ */
+export interface AskingContext extends Context {
+  /** Asks the user to fill in a form. Throws `McpError` of kind `declined` or `dismissed` when the user does not. */
+  elicit<const S extends AnySchema>(message: string, schema: S, options?: QuestionOptions): Promise<InferOutput<S>>;
+  /** As `elicit`, but returns what the user did instead of throwing. */
+  tryElicit<const S extends AnySchema>(message: string, schema: S, options?: QuestionOptions): Promise<ElicitReply<InferOutput<S>>>;
+  /** Asks the user to visit a page. Resolves on consent, not when the visit is over. */
+  elicitUrl(message: string, url: string, options?: QuestionOptions & { elicitationId?: string }): Promise<void>;
+  /** Asks the client's model. */
+  sample(request: SampleRequest, options?: QuestionOptions): Promise<CreateMessageResult>;
+  /** Asks which folders the client works in. */
+  roots(options?: QuestionOptions): Promise<Root[]>;
+  /** Runs `work` once over all rounds of this call and gives its result, as JSON keeps it, every time. */
+  step<T>(key: string, work: () => T | Promise<T>): Promise<T>;
+}
+
+/** A question ready to be asked, with the capability that it needs. */
+export interface PreparedQuestion {
+  question: Question;
+  capability: string;
+  key: string | undefined;
+}

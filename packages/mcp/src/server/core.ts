@@ -1,0 +1,122 @@
+import type { CacheHint, ServerSelf } from "../era/era.js";
+import type { Platform } from "../platform/platform.js";
+import { hasCapability, type ServerCapabilities } from "../protocol/capabilities.js";
+import { type MethodRow, MethodTable } from "../protocol/methods.js";
+import { REVISIONS, type Revision } from "../protocol/revisions.js";
+import type { JsonSchemaAdapter } from "../schema/standard.js";
+import { type Asker, requestAsker } from "./ask.js";
+import { toBase64Url } from "./base64url.js";
+import type { Feature, MethodHandler } from "./feature.js";
+import type { Middleware } from "./middleware.js";
+import { DEFAULT_LIMITS, type ServerInfo, type ServerLimits, type ServerOptions } from "./options.js";
+import { Replay } from "./replay.js";
+import type { Run } from "./run.js";
+import { Secrets } from "./secrets.js";
+
+/** A method and what serves it. */
+export interface Route {
+  row: MethodRow;
+  handler: MethodHandler;
+}
+
+/** What all parts of one server have in common. Built once; holds no connection. */
+export class ServerCore {
+  readonly platform: Platform;
+  readonly options: ServerOptions;
+  readonly limits: ServerLimits;
+  readonly secrets: Secrets;
+  readonly methods: MethodTable;
+  readonly self: ServerSelf;
+  readonly cacheHint: CacheHint;
+  readonly toJsonSchema: JsonSchemaAdapter | undefined;
+  readonly logging: boolean;
+  readonly middleware: Middleware[] = [];
+  readonly handlers = new Map<string, MethodHandler>();
+  readonly askers: Record<"request" | "replay", (run: Run) => Asker> = {
+    request: requestAsker,
+    replay: (run) => new Replay(run, undefined, {}),
+  };
+  readonly #features: Feature[] = [];
+  readonly #capabilities = new Map<Revision, ServerCapabilities>();
+  readonly #routes = new Map<Revision, Map<string, Route>>();
+  #questions = 0;
+
+  constructor(info: ServerInfo, options: ServerOptions, platform: Platform) {
+    this.platform = { ...platform, ...options.platform };
+    this.options = options;
+    this.limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.secrets = new Secrets(this.platform, options.secret);
+    this.methods = new MethodTable(options.extensions?.flatMap((extension) => extension.methods ?? []));
+    this.cacheHint = { ttlMs: 0, scope: "private", ...options.cache };
+    this.toJsonSchema = options.toJsonSchema;
+    this.logging = options.logging ?? true;
+    this.self = {
+      info,
+      instructions: options.instructions,
+      revisions: options.revisions ?? REVISIONS,
+      methods: this.methods,
+      discoverCache: this.cacheHint,
+      capabilities: (revision) => this.capabilities(revision),
+    };
+  }
+
+  addFeature(feature: Feature): void {
+    this.#features.push(feature);
+    for (const [method, handler] of Object.entries(feature.handlers)) this.handlers.set(method, handler);
+    this.changed();
+  }
+
+  /** What is offered changed; what was derived from it is made anew. */
+  changed(): void {
+    this.#capabilities.clear();
+    this.#routes.clear();
+  }
+
+  capabilities(revision: Revision): ServerCapabilities {
+    const known = this.#capabilities.get(revision);
+    if (known !== undefined) return known;
+    const all: ServerCapabilities = {};
+    for (const feature of this.#features) Object.assign(all, feature.capabilities(revision));
+    const extensions = this.options.extensions ?? [];
+    if (extensions.length > 0) {
+      all.extensions = Object.fromEntries(extensions.map((extension) => [extension.id, extension.settings]));
+    }
+    this.#capabilities.set(revision, all);
+    return all;
+  }
+
+  /** Row and handler of a request that this revision has and this server offers. */
+  route(method: string, revision: Revision): Route | undefined {
+    const routes = this.#routes.get(revision) ?? this.#routesOf(revision);
+    return routes.get(method);
+  }
+
+  #routesOf(revision: Revision): Map<string, Route> {
+    const routes = new Map<string, Route>();
+    const capabilities = this.capabilities(revision);
+    for (const [method, handler] of this.handlers) {
+      const row = this.methods.at(method, revision);
+      if (row === undefined || row.kind !== "request" || row.sender === "server") continue;
+      if (row.capability === undefined || hasCapability(capabilities, row.capability)) routes.set(method, { row, handler });
+    }
+    this.#routes.set(revision, routes);
+    return routes;
+  }
+
+  /** Ids of requests to clients. Unique per server, so that no two streams of one session can share one. */
+  nextQuestionId(): string {
+    this.#questions++;
+    return `q${this.#questions}`;
+  }
+
+  /** A fixed text for an error that must not be shown, with an id that the operator finds beside the error. */
+  mask(error: unknown): string {
+    const id = this.randomId();
+    this.platform.warn(`error ${id}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    return `internal error (id ${id})`;
+  }
+
+  randomId(): string {
+    return toBase64Url(this.platform.randomBytes(16));
+  }
+}

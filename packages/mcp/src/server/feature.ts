@@ -1,0 +1,13 @@
+import type { ServerCapabilities } from "../protocol/capabilities.js";
+import type { Revision } from "../protocol/revisions.js";
+import type { Run } from "./run.js";
+
+/** Serves one method. The result object goes through middleware and is then encoded by the era. */
+export type MethodHandler = (run: Run) => object | Promise<object>;
+
+/** A part of what servers offer: its methods, and what it declares. */
+export interface Feature {
+  readonly handlers: Readonly<Record<string, MethodHandler>>;
+  /** What this feature adds to the server's capabilities; nothing when it is not in use. */
+  capabilities(revision: Revision): ServerCapabilities;
+}

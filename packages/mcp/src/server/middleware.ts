@@ -1,0 +1,31 @@
+import type { Requests } from "../protocol/method-types.js";
+import type { Context } from "./context.js";
+import type { Run } from "./run.js";
+
+/** A call as middleware sees it. Narrow by `method` to type `params`. */
+export type MiddlewareCall = {
+  [M in keyof Requests & string]: { readonly method: M; readonly params: Requests[M]["params"]; readonly ctx: Context };
+}[keyof Requests & string];
+
+/**
+ * Runs around every call, outermost first. It must return what `next()` gave, the same object or another one, or throw.
+ * An interim result that asks the client passes through as an opaque object: return it as it is.
+ */
+export type Middleware = (call: MiddlewareCall, next: () => Promise<object>) => object | Promise<object>;
+
+/** Runs `innermost` inside all middleware. */
+export function throughMiddleware(stack: readonly Middleware[], run: Run, innermost: () => object | Promise<object>): Promise<object> {
+  // The method table and the era made sure that params fit the method as far as a structural check can tell.
+  const call = { method: run.call.method, params: run.call.params, ctx: run.ctx } as unknown as MiddlewareCall;
+  const at = async (index: number): Promise<object> => {
+    const middleware = stack[index];
+    if (middleware === undefined) return innermost();
+    let called = false;
+    return middleware(call, () => {
+      if (called) throw new Error("middleware called next() twice");
+      called = true;
+      return at(index + 1);
+    });
+  };
+  return at(0);
+}

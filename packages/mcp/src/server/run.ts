@@ -1,0 +1,88 @@
+import type { CacheHint, Call } from "../era/era.js";
+import type { Session } from "../era/session.js";
+import { notificationText } from "../era/notification.js";
+import type { MethodRow } from "../protocol/methods.js";
+import type { Exchange } from "../transport/transport.js";
+import type { Asker } from "./ask.js";
+import { CallContext } from "./call-context.js";
+import type { ServerCore } from "./core.js";
+import { ProgressReporter } from "./progress.js";
+
+/** One call on its way through the server. Everything that few calls need is made on first use. */
+export class Run {
+  readonly call: Call;
+  readonly row: MethodRow;
+  readonly exchange: Exchange;
+  readonly core: ServerCore;
+  /** How long the client may keep the result; a handler may change it. */
+  cache: CacheHint;
+  /** Set by the handshake. */
+  opens: Session | undefined;
+  /** Scopes that the caller lacks, when a handler refused for that reason. */
+  scopes: string[] | undefined;
+  /** Told when the handler was interrupted by an unanswered question. */
+  interrupt: (() => void) | undefined;
+  #asker: Asker | undefined;
+  #progress: ProgressReporter | undefined;
+  #controller: AbortController | undefined;
+  #context: CallContext | undefined;
+
+  constructor(core: ServerCore, call: Call, row: MethodRow, exchange: Exchange) {
+    this.core = core;
+    this.call = call;
+    this.row = row;
+    this.exchange = exchange;
+    this.cache = core.cacheHint;
+  }
+
+  get ctx(): CallContext {
+    this.#context ??= new CallContext(this);
+    return this.#context;
+  }
+
+  /** Follows the exchange's signal and can be aborted by the server itself. */
+  get signal(): AbortSignal {
+    return this.#abortable().signal;
+  }
+
+  /** Tells the handler to stop, without any word to the peer. */
+  abort(reason: unknown): void {
+    this.#abortable().abort(reason);
+  }
+
+  #abortable(): AbortController {
+    if (this.#controller !== undefined) return this.#controller;
+    const controller = new AbortController();
+    this.#controller = controller;
+    const { signal } = this.exchange;
+    if (signal.aborted) controller.abort(signal.reason);
+    else signal.addEventListener("abort", () => controller.abort(signal.reason), { once: true });
+    return controller;
+  }
+
+  /** What carries questions to the client; made by the first question or step. */
+  get asker(): Asker {
+    this.#asker ??= this.core.askers[this.call.era.asks](this);
+    return this.#asker;
+  }
+
+  /** Takes the asker of a call that brings answers. */
+  useAsker(asker: Asker): void {
+    this.#asker = asker;
+  }
+
+  get progress(): ProgressReporter {
+    this.#progress ??= new ProgressReporter(this);
+    return this.#progress;
+  }
+
+  /** Sends what is held back, before the answer. */
+  flush(): void {
+    this.#progress?.flush();
+  }
+
+  /** Sends a notification that belongs to this call. */
+  notify(method: string, params: object): void {
+    this.exchange.say(notificationText(method, params));
+  }
+}
