@@ -8,7 +8,7 @@ const neutral = [...upToTransport, "client", "server"];
 
 /**
  * What each folder of `src/` may import, besides itself. Imports point down only, and `client` and `server` never reach
- * each other. `node` is in nobody's list but its own kind's: neutral code reaches it through `#platform` alone.
+ * each other. `node` is in nobody's list but its own kind's: neutral code reaches it through the package's `imports` alone.
  */
 export const importTable: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(base.map((folder) => [folder, []])),
@@ -26,6 +26,9 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that neutral code may import; a package that starts processes or opens sockets belongs to `node/`. */
 const neutralPackages = new Set(["@standard-schema/spec", "eventsource-parser"]);
+
+/** Names of the package's `imports`, and the folder whose interface they implement for the runtime at hand. */
+const chosenByCondition: Readonly<Record<string, string>> = { "#platform": "platform", "#transports": "transport" };
 
 /** The folder of `src/` that a file belongs to; `undefined` for an entry file. */
 function folderOf(path: string): string | undefined {
@@ -53,7 +56,8 @@ export function importsOutsideTheTable(files: readonly ScannedSource[]): string[
 }
 
 function targetFolder(path: string, found: FoundImport): string | undefined {
-  if (found.text === "#platform") return "platform";
+  const chosen = chosenByCondition[found.text];
+  if (chosen !== undefined) return chosen;
   const target = resolveImport(path, found.text);
   if (target === undefined) return undefined;
   return folderOf(target) ?? "an entry file";
@@ -68,7 +72,7 @@ export function packagesOutsideNode(files: readonly ScannedSource[]): string[] {
   return files.flatMap((file) => {
     if (folderOf(file.path) === "node" || file.path === "node.ts") return [];
     return file.imports
-      .filter(({ text }) => !text.startsWith(".") && text !== "#platform" && !neutralPackages.has(text))
+      .filter(({ text }) => !text.startsWith(".") && !(text in chosenByCondition) && !neutralPackages.has(text))
       .map(({ text, line }) => violation(file, line, "packages", `${text} may be imported in node/ only`));
   });
 }
