@@ -1,4 +1,4 @@
-import { compilePattern } from "./pattern.js";
+import { compilePattern } from "./pattern/pattern.js";
 import type { Check, Run, Seen } from "./run.js";
 import { fail, goesOn, issueCount, nest, spend } from "./run.js";
 import type { Node, Site } from "./site.js";

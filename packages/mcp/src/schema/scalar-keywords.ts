@@ -1,6 +1,6 @@
 import { canonicalText } from "./canonical.js";
 import { isMultipleOf } from "./decimal.js";
-import { compilePattern } from "./pattern.js";
+import { compilePattern } from "./pattern/pattern.js";
 import type { Check } from "./run.js";
 import { fail, spend } from "./run.js";
 import type { Site } from "./site.js";

@@ -1,0 +1,130 @@
+import type { CharSet } from "./char-set.js";
+import { overlap } from "./char-set.js";
+import type { PatternTree } from "./pattern-tree.js";
+
+/** How a pattern without ambiguity may be run by a backtracking engine. */
+export type OneWay = "anchored" | "short";
+
+// More places than this take long to compare; such patterns are run by the automaton instead.
+const MAX_PLACES = 300;
+const MAX_SEARCHED_LENGTH = 64;
+
+/**
+ * Says whether a backtracking engine needs only linear time for a pattern, whatever the text.
+ *
+ * That holds when the next character always decides where the match goes on, so that every way back fails at once, and
+ * when the match begins at the start of the text (`anchored`), or cannot be long (`short`), since a search tries every
+ * start. Undefined means: not shown, run it by the automaton.
+ */
+export function findOneWay(tree: PatternTree): OneWay | undefined {
+  const branches = tree.kind === "either" ? tree.parts : [tree];
+  let result: OneWay = "anchored";
+  for (const branch of branches) {
+    const parts = branch.kind === "sequence" ? [...branch.parts] : [branch];
+    const anchored = isEdge(parts[0], "start");
+    if (anchored) parts.shift();
+    if (isEdge(parts.at(-1), "end")) parts.pop();
+    const body: PatternTree = { kind: "sequence", parts };
+    if (!isUnambiguous(body)) return undefined;
+    if (anchored) continue;
+    if (longest(body) > MAX_SEARCHED_LENGTH) return undefined;
+    result = "short";
+  }
+  return result;
+}
+
+function isEdge(tree: PatternTree | undefined, at: string): boolean {
+  return tree?.kind === "edge" && tree.at === at;
+}
+
+function longest(tree: PatternTree): number {
+  switch (tree.kind) {
+    case "char":
+      return 1;
+    case "sequence":
+      return tree.parts.reduce((sum, part) => sum + longest(part), 0);
+    case "either":
+      return Math.max(...tree.parts.map(longest));
+    case "repeat":
+      return tree.max === 0 ? 0 : longest(tree.body) * tree.max;
+    default:
+      return 0;
+  }
+}
+
+/** One place of the pattern that takes a character, with the places that can come next. */
+interface Place {
+  readonly set: CharSet;
+  readonly next: Place[];
+}
+
+interface Shape {
+  readonly first: readonly Place[];
+  readonly last: readonly Place[];
+  readonly empty: boolean;
+}
+
+class Ambiguous extends Error {}
+
+/**
+ * The Glushkov construction with repeated entries kept: a place that can be reached in two ways, as in `(a+)+`, is as
+ * ambiguous as two places that take the same character.
+ */
+function isUnambiguous(tree: PatternTree): boolean {
+  const places: Place[] = [];
+  try {
+    const { first } = shapeOf(tree, places);
+    return isDisjoint(first) && places.every(({ next }) => isDisjoint(next));
+  } catch (error) {
+    if (error instanceof Ambiguous) return false;
+    throw error;
+  }
+}
+
+function isDisjoint(places: readonly Place[]): boolean {
+  return places.every((place, i) => places.slice(i + 1).every((other) => !overlap(place.set, other.set)));
+}
+
+function shapeOf(tree: PatternTree, places: Place[]): Shape {
+  switch (tree.kind) {
+    case "char": {
+      const place: Place = { set: tree.set, next: [] };
+      if (places.push(place) > MAX_PLACES) throw new Ambiguous();
+      return { first: [place], last: [place], empty: false };
+    }
+    case "sequence":
+      return tree.parts.reduce<Shape>((shape, part) => follow(shape, shapeOf(part, places)), {
+        first: [],
+        last: [],
+        empty: true,
+      });
+    case "either": {
+      const shapes = tree.parts.map((part) => shapeOf(part, places));
+      // Two ways to match nothing double the work of everything that follows.
+      if (shapes.filter(({ empty }) => empty).length > 1) throw new Ambiguous();
+      return {
+        first: shapes.flatMap(({ first }) => first),
+        last: shapes.flatMap(({ last }) => last),
+        empty: shapes.some(({ empty }) => empty),
+      };
+    }
+    case "repeat": {
+      const body = shapeOf(tree.body, places);
+      if (body.empty || tree.max === 0) throw new Ambiguous();
+      // Counted repetition is judged as if it were endless, which can only find more ambiguity.
+      if (tree.max > 1) for (const place of body.last) place.next.push(...body.first);
+      return tree.min === 0 ? { ...body, empty: true } : body;
+    }
+    default:
+      throw new Ambiguous();
+  }
+}
+
+function follow(a: Shape, b: Shape): Shape {
+  for (const place of a.last) place.next.push(...b.first);
+  return {
+    first: a.empty ? [...a.first, ...b.first] : a.first,
+    last: b.empty ? [...a.last, ...b.last] : b.last,
+    empty: a.empty && b.empty,
+  };
+}

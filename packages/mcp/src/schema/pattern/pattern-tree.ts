@@ -1,0 +1,148 @@
+import type { CharSet } from "./char-set.js";
+import { charSet, literalSet } from "./char-set.js";
+
+/** A regular expression as a tree. */
+export type PatternTree =
+  | { readonly kind: "char"; readonly set: CharSet }
+  | { readonly kind: "sequence"; readonly parts: readonly PatternTree[] }
+  | { readonly kind: "either"; readonly parts: readonly PatternTree[] }
+  | { readonly kind: "repeat"; readonly body: PatternTree; readonly min: number; readonly max: number }
+  | { readonly kind: "edge"; readonly at: Edge }
+  | { readonly kind: "look"; readonly behind: boolean; readonly negative: boolean; readonly body: PatternTree };
+
+/** A place between characters: start or end of the text, a word boundary or none. */
+export type Edge = "start" | "end" | "word" | "inside";
+
+/** Why a pattern cannot be matched in linear time. */
+export class UnsupportedPattern extends Error {}
+
+const MAX_NESTING = 100;
+const ESCAPE =
+  /\\(?:u\{[0-9a-fA-F]+\}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[a-zA-Z]|[pP]\{[^}]*\}|[\s\S])/uy;
+const QUANTIFIER = /(?:[*+?]|\{(\d+)(,?)(\d*)\})\??/y;
+const CLASS = /\[(?:\\[\s\S]|[^\]\\])*\]/y;
+
+/**
+ * Parses the source of a regular expression that `new RegExp(source, flags)` has accepted.
+ *
+ * Throws `UnsupportedPattern` for a backreference, which no linear algorithm can match.
+ */
+export function parsePattern(source: string, flags: "u" | ""): PatternTree {
+  return new PatternReader(source, flags).read();
+}
+
+class PatternReader {
+  readonly #source: string;
+  readonly #flags: "u" | "";
+  readonly #sets = new Map<string, CharSet>();
+  #at = 0;
+
+  constructor(source: string, flags: "u" | "") {
+    this.#source = source;
+    this.#flags = flags;
+  }
+
+  read(): PatternTree {
+    const tree = this.#either(0);
+    if (this.#at < this.#source.length) throw new UnsupportedPattern("uses syntax that is not known here");
+    return tree;
+  }
+
+  #either(nesting: number): PatternTree {
+    if (nesting > MAX_NESTING) throw new UnsupportedPattern(`nests deeper than ${MAX_NESTING} groups`);
+    const parts = [this.#sequence(nesting)];
+    while (this.#take("|")) parts.push(this.#sequence(nesting));
+    const [only] = parts;
+    return only !== undefined && parts.length === 1 ? only : { kind: "either", parts };
+  }
+
+  #sequence(nesting: number): PatternTree {
+    const parts: PatternTree[] = [];
+    while (this.#at < this.#source.length && !this.#sees("|") && !this.#sees(")")) {
+      parts.push(this.#repeated(this.#term(nesting)));
+    }
+    return { kind: "sequence", parts };
+  }
+
+  #repeated(body: PatternTree): PatternTree {
+    const match = this.#match(QUANTIFIER);
+    if (match === undefined) return body;
+    const [text, least = "0", comma, most] = match;
+    if (text.startsWith("*")) return { kind: "repeat", body, min: 0, max: Number.POSITIVE_INFINITY };
+    if (text.startsWith("+")) return { kind: "repeat", body, min: 1, max: Number.POSITIVE_INFINITY };
+    if (text.startsWith("?")) return { kind: "repeat", body, min: 0, max: 1 };
+    const min = Number(least);
+    return { kind: "repeat", body, min, max: comma === "" ? min : most ? Number(most) : Number.POSITIVE_INFINITY };
+  }
+
+  #term(nesting: number): PatternTree {
+    if (this.#take("^")) return { kind: "edge", at: "start" };
+    if (this.#take("$")) return { kind: "edge", at: "end" };
+    if (this.#take("(")) return this.#group(nesting);
+    if (this.#sees("[")) return this.#set(this.#match(CLASS)?.[0]);
+    if (this.#take(".")) return this.#set(".");
+    if (this.#sees("\\")) return this.#escape();
+    const point = this.#source.codePointAt(this.#at) ?? 0;
+    const text = this.#flags === "u" ? String.fromCodePoint(point) : this.#source.charAt(this.#at);
+    this.#at += text.length;
+    return { kind: "char", set: literalSet(text) };
+  }
+
+  #group(nesting: number): PatternTree {
+    const look = this.#match(/\?(<?)([=!])/y);
+    if (look === undefined && !this.#take("?:") && this.#match(/\?<[^>]*>/y) === undefined && this.#sees("?")) {
+      throw new UnsupportedPattern("changes flags inside a group");
+    }
+    const body = this.#either(nesting + 1);
+    this.#take(")");
+    if (look === undefined) return body;
+    return { kind: "look", behind: look[1] === "<", negative: look[2] === "!", body };
+  }
+
+  #escape(): PatternTree {
+    const text = this.#match(ESCAPE)?.[0] ?? "";
+    if (text === "\\b") return { kind: "edge", at: "word" };
+    if (text === "\\B") return { kind: "edge", at: "inside" };
+    if (/^\\[1-9k]/.test(text)) throw new UnsupportedPattern("refers back to an earlier group");
+    // Without the flag u these mean something else than they seem to.
+    if (this.#flags === "" && (/^\\(?:u\{|[pP]\{)/.test(text) || (text === "\\0" && /^\d/.test(this.#rest())))) {
+      throw new UnsupportedPattern("mixes syntax with and without Unicode mode");
+    }
+    return /^\\[^a-zA-Z0-9]$/.test(text) ? { kind: "char", set: literalSet(text.slice(1)) } : this.#set(text);
+  }
+
+  #set(source: string | undefined): PatternTree {
+    if (source === undefined) throw new UnsupportedPattern("uses syntax that is not known here");
+    return { kind: "char", set: this.#cached(source) };
+  }
+
+  #cached(source: string): CharSet {
+    const known = this.#sets.get(source);
+    if (known !== undefined) return known;
+    const set = charSet(source, this.#flags);
+    this.#sets.set(source, set);
+    return set;
+  }
+
+  #rest(): string {
+    return this.#source.slice(this.#at);
+  }
+
+  #sees(text: string): boolean {
+    return this.#source.startsWith(text, this.#at);
+  }
+
+  #take(text: string): boolean {
+    if (!this.#sees(text)) return false;
+    this.#at += text.length;
+    return true;
+  }
+
+  #match(sticky: RegExp): RegExpExecArray | undefined {
+    sticky.lastIndex = this.#at;
+    const match = sticky.exec(this.#source);
+    if (match === null) return undefined;
+    this.#at += match[0].length;
+    return match;
+  }
+}
