@@ -1,0 +1,31 @@
+import { readFileSync } from "node:fs";
+
+/** True while a process runs. A zombie does not: it has ended, and only its parent has not looked. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  return stateOf(pid) !== "Z";
+}
+
+/** The state letter of a process where the system has `/proc`. */
+export function stateOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2, stat.lastIndexOf(")") + 3);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Polls until `check` holds; false when it did not within `ms`. */
+export async function eventually(check: () => boolean, ms: number): Promise<boolean> {
+  const end = Date.now() + ms;
+  while (!check()) {
+    if (Date.now() > end) return false;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return true;
+}

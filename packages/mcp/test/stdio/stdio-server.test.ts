@@ -1,0 +1,212 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { bundleFixture } from "./bundle-fixture.js";
+import { eventually, isRunning } from "./processes.js";
+
+let fixture = "";
+const children: ChildProcessWithoutNullStreams[] = [];
+
+beforeAll(async () => {
+  fixture = await bundleFixture(new URL("./fixtures/parley-server.ts", import.meta.url));
+});
+
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+});
+
+interface Answer {
+  id?: number | string;
+  result?: unknown;
+  error?: { code: number; message: string };
+}
+
+/** A server process seen raw: what is written and read is bytes. */
+function serve(...words: string[]) {
+  const child = spawn(process.execPath, [fixture, ...words]);
+  children.push(child);
+  const chunks: Buffer[] = [];
+  let stderr = "";
+  child.stdout.on("data", (chunk: Buffer) => void chunks.push(chunk));
+  child.stderr.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  child.stdin.on("error", () => {});
+  const exited = once(child, "exit") as Promise<[number | null, string | null]>;
+  const lines = () => Buffer.concat(chunks).toString("utf8").split("\n").filter(Boolean);
+  return {
+    child,
+    exited,
+    lines,
+    stderr: () => stderr,
+    answers: () => lines().map((line) => JSON.parse(line) as Answer),
+    write: (...messages: unknown[]) =>
+      child.stdin.write(messages.map((message) => `${JSON.stringify(message)}\n`).join("")),
+  };
+}
+
+const request = (id: number | string, method: string, params: unknown = {}) => ({ jsonrpc: "2.0", id, method, params });
+
+describe("the end of the client", () => {
+  it("P19, STDIO-11: the process exits with code 0 soon after EOF although the program holds a timer", async () => {
+    const server = serve("interval");
+    server.write(request(1, "echo"));
+    expect(await eventually(() => server.lines().length === 1, 5000)).toBe(true);
+    const since = performance.now();
+    server.child.stdin.end();
+    expect(await server.exited).toEqual([0, null]);
+    expect(performance.now() - since).toBeLessThan(1000);
+    expect(server.stderr()).toContain("closed");
+  });
+
+  it("P18: 100 requests in flight at EOF are all answered", async () => {
+    const server = serve();
+    server.write(...Array.from({ length: 100 }, (_, id) => request(id, "sleep", { ms: 300 })));
+    server.child.stdin.end();
+    await server.exited;
+    expect(new Set(server.answers().map(({ id }) => id)).size).toBe(100);
+  });
+
+  it("requests that outlast the drain do not keep the process", async () => {
+    const server = serve("short-drain");
+    server.write(request(1, "sleep", { ms: 60_000 }), request(2, "echo"));
+    server.child.stdin.end();
+    expect(await server.exited).toEqual([0, null]);
+    expect(server.answers().map(({ id }) => id)).toEqual([2]);
+  });
+
+  it("a last line without newline is still answered at EOF", async () => {
+    const server = serve();
+    server.child.stdin.end(JSON.stringify(request("last", "echo", { a: 1 })));
+    await server.exited;
+    expect(server.answers()).toEqual([{ jsonrpc: "2.0", id: "last", result: { a: 1 } }]);
+  });
+
+  it("R11: a client that stops reading in the middle of a reply ends the process with code 0 (EPIPE)", async () => {
+    const rounds = Array.from({ length: 8 }, async (_, index) => {
+      const server = serve();
+      server.write(request(1, "fill", { bytes: 1024 * 1024 }));
+      let seen = 0;
+      server.child.stdout.on("data", (chunk: Buffer) => {
+        seen += chunk.length;
+        if (seen > index * 16 * 1024) server.child.stdout.destroy();
+      });
+      expect(await server.exited).toEqual([0, null]);
+    });
+    await Promise.all(rounds);
+  });
+
+  it("the parent's death ends the server although somebody else holds the pipes", async () => {
+    // A wrapper that gives its own pipes to the server and is killed alone; this test keeps their far ends open.
+    const wrapper = `const server = require("node:child_process").spawn(process.execPath, [process.argv[1]], { stdio: "inherit" });
+      console.error(server.pid);`;
+    const child = spawn(process.execPath, ["-e", wrapper, fixture]);
+    children.push(child);
+    const [line] = (await once(child.stderr, "data")) as [Buffer];
+    const pid = Number(line.toString());
+    child.stdin.write(`${JSON.stringify(request(1, "echo"))}\n`);
+    await once(child.stdout, "data");
+    expect(isRunning(pid)).toBe(true);
+    child.kill("SIGKILL");
+    expect(await eventually(() => !isRunning(pid), 3000)).toBe(true);
+  });
+});
+
+describe("stdout belongs to the protocol", () => {
+  it("STDIO-03: what the program prints goes to stderr, with one notice that names the place", async () => {
+    const server = serve();
+    server.write(request(1, "print"), request(2, "print"));
+    server.child.stdin.end();
+    await server.exited;
+    expect(server.answers().map(({ result }) => result)).toEqual(["printed", "printed"]);
+    expect(server.stderr().match(/a stray line/g)).toHaveLength(2);
+    expect(server.stderr().match(/another/g)).toHaveLength(2);
+    expect(server.stderr().match(/\[parley\]/g)).toHaveLength(1);
+    expect(server.stderr()).toMatch(/\[parley\].*parley-server-\w+\.mjs:\d+:\d+/);
+  });
+
+  it("the guard can be switched off", async () => {
+    const server = serve("no-guard");
+    server.write(request(1, "print"));
+    server.child.stdin.end();
+    await server.exited;
+    expect(server.lines()).toContain("a stray line");
+  });
+});
+
+describe("volume", () => {
+  it("200 concurrent replies of 64 KiB over a pipe: none is missing", async () => {
+    const server = serve();
+    server.write(...Array.from({ length: 200 }, (_, id) => request(id, "fill", { bytes: 64 * 1024 })));
+    server.child.stdin.end();
+    await server.exited;
+    const answers = server.answers();
+    expect(answers).toHaveLength(200);
+    for (const { result } of answers) expect(result).toHaveLength(64 * 1024);
+  });
+
+  it("a client that does not read is not read from either, and is served when it reads again", async () => {
+    const server = serve();
+    server.child.stdout.pause();
+    const lines = Array.from({ length: 20_000 }, (_, id) => JSON.stringify(request(id, "fill", { bytes: 1000 })));
+    server.child.stdin.write(`${lines.join("\n")}\n`);
+    // The server holds about 1 MiB of answers and then stops reading, so most of the requests stay on this side.
+    const stalled = () => server.child.stdin.writableLength > 500_000;
+    let steady = 0;
+    expect(await eventually(() => ++steady > 30 && stalled(), 5000)).toBe(true);
+    server.child.stdout.resume();
+    server.child.stdin.end();
+    await server.exited;
+    expect(server.answers()).toHaveLength(20_000);
+  });
+
+  it("R14: a 64 MiB line in 1 KiB chunks is refused at the cap, costs at most 64 MB, and the connection lives", async () => {
+    const server = serve();
+    server.write(request(1, "memory"));
+    expect(await eventually(() => server.answers().length === 1, 5000)).toBe(true);
+    const chunk = Buffer.alloc(1024, "x");
+    for (let i = 0; i < 64 * 1024; i++) {
+      if (!server.child.stdin.write(chunk)) await once(server.child.stdin, "drain");
+    }
+    server.child.stdin.write("\n");
+    server.write(request(2, "memory"));
+    server.child.stdin.end();
+    await server.exited;
+    const [before, refusal, after] = server.answers();
+    expect(refusal?.error?.message).toContain("16777216 bytes");
+    expect(refusal).not.toHaveProperty("id");
+    expect(after?.id).toBe(2);
+    expect(Number(after?.result) - Number(before?.result)).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  it("STDIO-05, corpus H: one byte at a time, CRLF, blank lines, NUL, bad UTF-8 and half JSON leave the connection alive", async () => {
+    const server = serve();
+    const text = `${JSON.stringify(request(1, "echo", { text: "grüße \u2028 🎈" }))}\r\n\r\n\n`;
+    for (const byte of Buffer.from(text)) server.child.stdin.write(Buffer.of(byte));
+    server.child.stdin.write(Buffer.from([0xff, 0xfe, 0x0a, 0x00, 0x0a]));
+    server.child.stdin.write('{"jsonrpc":"2.0","id":\nnoise\n');
+    server.write(request(2, "echo"));
+    server.child.stdin.end();
+    await server.exited;
+    const answers = server.answers();
+    expect(answers[0]).toEqual({ jsonrpc: "2.0", id: 1, result: { text: "grüße \u2028 🎈" } });
+    expect(answers.slice(1, -1).map(({ error }) => error?.code)).toEqual([-32700, -32700, -32700, -32700]);
+    expect(answers.at(-1)?.id).toBe(2);
+  });
+
+  it("P20: the same id twice in flight is refused the second time", async () => {
+    const server = serve();
+    server.write(request(7, "sleep", { ms: 50 }), request(7, "echo"));
+    server.child.stdin.end();
+    await server.exited;
+    expect(server.answers().map(({ error }) => error?.code)).toEqual([-32600, undefined]);
+  });
+
+  it("stdin from a file and stdout to a file work like pipes", async () => {
+    const script = `printf '%s\\n' '${JSON.stringify(request(1, "echo", { a: 1 }))}' > $0.in; "$1" "$2" < $0.in > $0.out; cat $0.out; rm $0.in $0.out`;
+    const child = spawn("sh", ["-c", script, `/tmp/parley-file-${process.pid}`, process.execPath, fixture]);
+    children.push(child);
+    const [out] = (await once(child.stdout, "data")) as [Buffer];
+    expect(JSON.parse(out.toString())).toEqual({ jsonrpc: "2.0", id: 1, result: { a: 1 } });
+  });
+});
