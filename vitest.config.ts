@@ -10,6 +10,7 @@ export default defineConfig({
       { find: /^@parley\/mcp$/, replacement: source("index.ts") },
       { find: /^@parley\/mcp\/(node|protocol|storage|testing)$/, replacement: source("$1.ts") },
       { find: /^#platform$/, replacement: source("node/platform.ts") },
+      { find: /^#transports$/, replacement: source("node/transports.ts") },
     ],
   },
   test: {

@@ -10,6 +10,8 @@ const entries = {
   testing: "src/testing.ts",
   "platform-node": "src/node/platform.ts",
   "platform-default": "src/platform/default.ts",
+  "transports-node": "src/node/transports.ts",
+  "transports-default": "src/transport/default-transports.ts",
 };
 
 export default defineConfig({
@@ -17,7 +19,7 @@ export default defineConfig({
   input: entries,
   platform: "neutral",
   tsconfig: false,
-  // Packages stay imports, and so does `#platform`: the runtime that loads the file picks its platform by condition.
+  // Packages stay imports, and so do `#platform` and `#transports`: the runtime that loads the file picks its own by condition.
   external: (id) => !/^[./]/.test(id) && !/^[a-z]:/i.test(id),
   output: {
     dir: "dist",

@@ -9,7 +9,10 @@ import { statelessServer } from "./stateless/server.js";
  * The era of one message, from what it says of itself. Metadata of the newer era decides, then `initialize`, then the
  * version header; a message that says nothing belongs to the handshake era.
  */
-export function eraOfRequest(message: RequestMessage | NotificationMessage, versionHeader: string | undefined): EraName {
+export function eraOfRequest(
+  message: RequestMessage | NotificationMessage,
+  versionHeader: string | undefined,
+): EraName {
   const meta = message.params?.["_meta"];
   if (isObject(meta) && meta[META.protocolVersion] !== undefined) return "stateless";
   if (message.method === "initialize" || versionHeader === undefined) return "stateful";

@@ -206,7 +206,9 @@ export class Connection<P> {
     }
     const limit = this.#options.maxInFlight;
     if (limit === undefined || this.#inFlight.size < limit) return undefined;
-    return { text: errorText(id, INTERNAL_ERROR, `more than ${limit} requests are in flight`, { limit: "maxInFlight" }) };
+    return {
+      text: errorText(id, INTERNAL_ERROR, `more than ${limit} requests are in flight`, { limit: "maxInFlight" }),
+    };
   }
 
   #finish(id: Id, inbound: InboundRequest<P>, reply: Reply): Reply | undefined {

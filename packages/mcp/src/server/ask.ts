@@ -1,6 +1,6 @@
-import { McpError } from "../protocol/error.js";
-import { capabilitiesFor, hasCapability } from "../protocol/capabilities.js";
 import { isObject } from "../jsonrpc/message.js";
+import { capabilitiesFor, hasCapability } from "../protocol/capabilities.js";
+import { McpError } from "../protocol/error.js";
 import type { PreparedQuestion } from "./context.js";
 import type { Run } from "./run.js";
 
@@ -49,7 +49,9 @@ export function requestAsker(run: Run): Asker {
 /** Refuses a step key that this run has used. */
 export function claimStep(steps: Set<string>, key: string): void {
   if (steps.has(key)) {
-    throw new McpError("internal_error", `the step "${key}" exists twice in one call`, { fix: "Give each step its own key." });
+    throw new McpError("internal_error", `the step "${key}" exists twice in one call`, {
+      fix: "Give each step its own key.",
+    });
   }
   steps.add(key);
 }

@@ -97,24 +97,50 @@ export class CallContext implements AskingContext {
     this.#run.notify("notifications/message", { level, ...(logger === undefined ? {} : { logger }), data });
   }
 
-  async elicit<const S extends AnySchema>(message: string, schema: S, options?: QuestionOptions): Promise<InferOutput<S>> {
+  async elicit<const S extends AnySchema>(
+    message: string,
+    schema: S,
+    options?: QuestionOptions,
+  ): Promise<InferOutput<S>> {
     const reply = await this.tryElicit(message, schema, options);
     if (reply.action === "accept") return reply.content;
-    throw refusal(reply.action, `the user ${reply.action === "decline" ? "declined to answer" : "dismissed"}: ${message}`);
+    throw refusal(
+      reply.action,
+      `the user ${reply.action === "decline" ? "declined to answer" : "dismissed"}: ${message}`,
+    );
   }
 
-  tryElicit<const S extends AnySchema>(message: string, schema: S, options?: QuestionOptions): Promise<ElicitReply<InferOutput<S>>>;
+  tryElicit<const S extends AnySchema>(
+    message: string,
+    schema: S,
+    options?: QuestionOptions,
+  ): Promise<ElicitReply<InferOutput<S>>>;
   async tryElicit(message: string, schema: AnySchema, options: QuestionOptions = {}): Promise<ElicitReply<unknown>> {
     const { parser, form } = requestedSchema(this.#run, schema);
-    const answer = await this.#ask("elicitation/create", { message, requestedSchema: form }, "elicitation.form", options);
+    const answer = await this.#ask(
+      "elicitation/create",
+      { message, requestedSchema: form },
+      "elicitation.form",
+      options,
+    );
     return readElicitReply(answer, parser, form);
   }
 
-  async elicitUrl(message: string, url: string, options: QuestionOptions & { elicitationId?: string } = {}): Promise<void> {
-    if (!URL.canParse(url)) throw new McpError("internal_error", `"${url}" is no URL`, { fix: "Pass an absolute URL." });
+  async elicitUrl(
+    message: string,
+    url: string,
+    options: QuestionOptions & { elicitationId?: string } = {},
+  ): Promise<void> {
+    if (!URL.canParse(url))
+      throw new McpError("internal_error", `"${url}" is no URL`, { fix: "Pass an absolute URL." });
     const { features } = this.#run.call;
     const id = features.elicitationIds ? { elicitationId: options.elicitationId ?? this.#run.core.randomId() } : {};
-    const answer = await this.#ask("elicitation/create", { mode: "url", message, url, ...id }, "elicitation.url", options);
+    const answer = await this.#ask(
+      "elicitation/create",
+      { mode: "url", message, url, ...id },
+      "elicitation.url",
+      options,
+    );
     const action = isObject(answer) ? answer["action"] : undefined;
     if (action !== "accept") throw refusal(action === "decline" ? "decline" : "cancel", `the user did not open ${url}`);
   }
@@ -142,7 +168,12 @@ export class CallContext implements AskingContext {
     return this.#run.asker.step(key, work);
   }
 
-  #ask(method: PreparedQuestion["question"]["method"], params: Params | undefined, capability: string, options: QuestionOptions) {
+  #ask(
+    method: PreparedQuestion["question"]["method"],
+    params: Params | undefined,
+    capability: string,
+    options: QuestionOptions,
+  ) {
     this.#mustMayAsk();
     const question = params === undefined ? { method } : { method, params };
     return this.#run.asker.ask({ question, capability, key: options.key });

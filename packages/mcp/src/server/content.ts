@@ -1,4 +1,11 @@
-import type { AudioContent, ContentBlock, EmbeddedResource, ImageContent, ResourceLink, TextContent } from "../protocol/content.js";
+import type {
+  AudioContent,
+  ContentBlock,
+  EmbeddedResource,
+  ImageContent,
+  ResourceLink,
+  TextContent,
+} from "../protocol/content.js";
 import { toBase64 } from "./base64.js";
 
 const BLOCK = Symbol.for("@parley/mcp/content-block");
@@ -54,7 +61,10 @@ export function resource(
 }
 
 /** A resource by its address alone. */
-export function link(uri: string, options: Omit<ResourceLink, "type" | "uri" | "name"> & { name?: string } = {}): Block<ResourceLink> {
+export function link(
+  uri: string,
+  options: Omit<ResourceLink, "type" | "uri" | "name"> & { name?: string } = {},
+): Block<ResourceLink> {
   return block({ type: "resource_link", uri, ...options, name: options.name ?? uri });
 }
 

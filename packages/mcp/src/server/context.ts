@@ -69,7 +69,11 @@ export interface AskingContext extends Context {
   /** Asks the user to fill in a form. Throws `McpError` of kind `declined` or `dismissed` when the user does not. */
   elicit<const S extends AnySchema>(message: string, schema: S, options?: QuestionOptions): Promise<InferOutput<S>>;
   /** As `elicit`, but returns what the user did instead of throwing. */
-  tryElicit<const S extends AnySchema>(message: string, schema: S, options?: QuestionOptions): Promise<ElicitReply<InferOutput<S>>>;
+  tryElicit<const S extends AnySchema>(
+    message: string,
+    schema: S,
+    options?: QuestionOptions,
+  ): Promise<ElicitReply<InferOutput<S>>>;
   /** Asks the user to visit a page. Resolves on consent, not when the visit is over. */
   elicitUrl(message: string, url: string, options?: QuestionOptions & { elicitationId?: string }): Promise<void>;
   /** Asks the client's model. */

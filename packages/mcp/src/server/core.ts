@@ -1,3 +1,4 @@
+import { platform } from "#platform";
 import type { CacheHint, ServerSelf } from "../era/era.js";
 import type { Platform } from "../platform/platform.js";
 import { hasCapability, type ServerCapabilities } from "../protocol/capabilities.js";
@@ -41,7 +42,7 @@ export class ServerCore {
   readonly #routes = new Map<Revision, Map<string, Route>>();
   #questions = 0;
 
-  constructor(info: ServerInfo, options: ServerOptions, platform: Platform) {
+  constructor(info: ServerInfo, options: ServerOptions) {
     this.platform = { ...platform, ...options.platform };
     this.options = options;
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -97,7 +98,8 @@ export class ServerCore {
     for (const [method, handler] of this.handlers) {
       const row = this.methods.at(method, revision);
       if (row === undefined || row.kind !== "request" || row.sender === "server") continue;
-      if (row.capability === undefined || hasCapability(capabilities, row.capability)) routes.set(method, { row, handler });
+      if (row.capability === undefined || hasCapability(capabilities, row.capability))
+        routes.set(method, { row, handler });
     }
     this.#routes.set(revision, routes);
     return routes;

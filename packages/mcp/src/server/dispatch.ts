@@ -39,7 +39,11 @@ function receiveNotification({ method, params }: NotificationMessage, peer: Peer
   if (method === "notifications/cancelled") {
     const id = params?.["requestId"];
     const reason = params?.["reason"];
-    if (isId(id)) peer.abort(id, new McpError("cancelled", `the client cancelled${typeof reason === "string" ? `: ${reason}` : ""}`));
+    if (isId(id))
+      peer.abort(
+        id,
+        new McpError("cancelled", `the client cancelled${typeof reason === "string" ? `: ${reason}` : ""}`),
+      );
   } else if (method === "notifications/initialized" && peer.session !== undefined) {
     peer.session.initialized = true;
     peer.sessionChanged?.();

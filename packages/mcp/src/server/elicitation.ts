@@ -51,7 +51,11 @@ function notFlat(what: string): McpError {
 }
 
 /** What the client answered, checked against what was asked. */
-export async function readElicitReply(answer: unknown, parser: Parser, form: JsonSchemaObject): Promise<ElicitReply<unknown>> {
+export async function readElicitReply(
+  answer: unknown,
+  parser: Parser,
+  form: JsonSchemaObject,
+): Promise<ElicitReply<unknown>> {
   const action = isObject(answer) ? answer["action"] : undefined;
   if (action === "decline" || action === "cancel") return { action };
   if (!isObject(answer) || action !== "accept") {

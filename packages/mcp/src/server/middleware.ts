@@ -14,7 +14,11 @@ export type MiddlewareCall = {
 export type Middleware = (call: MiddlewareCall, next: () => Promise<object>) => object | Promise<object>;
 
 /** Runs `innermost` inside all middleware. */
-export function throughMiddleware(stack: readonly Middleware[], run: Run, innermost: () => object | Promise<object>): Promise<object> {
+export function throughMiddleware(
+  stack: readonly Middleware[],
+  run: Run,
+  innermost: () => object | Promise<object>,
+): Promise<object> {
   // The method table and the era made sure that params fit the method as far as a structural check can tell.
   const call = { method: run.call.method, params: run.call.params, ctx: run.ctx } as unknown as MiddlewareCall;
   const at = async (index: number): Promise<object> => {

@@ -1,7 +1,7 @@
 import { McpError } from "../protocol/error.js";
+import { toBase64Url } from "./base64url.js";
 import { canonicalJson } from "./canonical-json.js";
 import type { Run } from "./run.js";
-import { toBase64Url } from "./base64url.js";
 
 /** What a step left behind: its JSON value, or its failure. */
 export type StepRecord = { value?: unknown } | { failure: { name: string; message: string } };
@@ -53,7 +53,8 @@ export async function openState(run: Run, sealed: unknown): Promise<QuestionStat
   // Only this server can have sealed it, so its shape is known.
   const { until, bound, state } = JSON.parse(opened.text) as Sealed;
   if (until < platform.now()) throw refused("has expired", "Call again without it.");
-  if (bound !== binding(run)) throw refused("belongs to another request", "Send it only with the request that it answers.");
+  if (bound !== binding(run))
+    throw refused("belongs to another request", "Send it only with the request that it answers.");
   return state;
 }
 

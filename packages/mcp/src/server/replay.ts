@@ -167,9 +167,13 @@ export class Replay implements Asker {
     if (this.#interrupted) return;
     this.#interrupted = true;
     if (this.#broughtAnswers && this.#claimed === 0) {
-      this.#fatal = new McpError("question_changed", "the questions of this round differ from those that were answered", {
-        fix: "Put what shapes the question (time, randomness, I/O) into `ctx.step`, or give the question a `key`.",
-      });
+      this.#fatal = new McpError(
+        "question_changed",
+        "the questions of this round differ from those that were answered",
+        {
+          fix: "Put what shapes the question (time, randomness, I/O) into `ctx.step`, or give the question a `key`.",
+        },
+      );
     }
     this.#run.interrupt?.();
     for (const interrupt of this.#waiters.splice(0)) interrupt(this.#signal);

@@ -1,6 +1,6 @@
 import type { CacheHint, Call } from "../era/era.js";
-import type { Session } from "../era/session.js";
 import { notificationText } from "../era/notification.js";
+import type { Session } from "../era/session.js";
 import type { MethodRow } from "../protocol/methods.js";
 import type { Exchange } from "../transport/transport.js";
 import type { Asker } from "./ask.js";

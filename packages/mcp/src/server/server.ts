@@ -1,4 +1,3 @@
-import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
 import type { AnySchema } from "../schema/standard.js";
 import type { Endpoint } from "../transport/transport.js";
@@ -15,7 +14,9 @@ export type Offer = Tool;
 
 /** The tools that a list of offers brings, by name. */
 export type OfferedTools<L extends readonly Offer[]> = {
-  [K in L[number] as K extends Tool ? K["name"] : never]: K extends Tool<string, infer A, infer R> ? ToolTypes<A, R> : never;
+  [K in L[number] as K extends Tool ? K["name"] : never]: K extends Tool<string, infer A, infer R>
+    ? ToolTypes<A, R>
+    : never;
 };
 
 /**
@@ -33,8 +34,8 @@ export class Server<T = {}> {
   readonly #listeners: PeerListener[] = [];
   #endpoint: Endpoint | undefined;
 
-  constructor(info: ServerInfo, options: ServerOptions, platform: Platform) {
-    this.#core = new ServerCore(info, options, platform);
+  constructor(info: ServerInfo, options: ServerOptions = {}) {
+    this.#core = new ServerCore(info, options);
     this.#tools = new Tools(this.#core);
     this.#core.addFeature(this.#tools);
   }

@@ -7,12 +7,20 @@ import type { ServerCore } from "./core.js";
 import { ToolError } from "./tool.js";
 
 /** What a handler returned, as the result that clients get. */
-export function toCallResult(name: string, value: unknown, output: Parser | undefined): CallToolResult | Promise<CallToolResult> {
+export function toCallResult(
+  name: string,
+  value: unknown,
+  output: Parser | undefined,
+): CallToolResult | Promise<CallToolResult> {
   if (isToolResult(value)) return fromToolResult(name, value, output);
   return output === undefined ? { content: looseContent(name, value) } : structured(name, value, output, undefined);
 }
 
-function fromToolResult(name: string, value: ToolResult, output: Parser | undefined): CallToolResult | Promise<CallToolResult> {
+function fromToolResult(
+  name: string,
+  value: ToolResult,
+  output: Parser | undefined,
+): CallToolResult | Promise<CallToolResult> {
   const extras = {
     ...(value.isError === true ? { isError: true } : {}),
     ...(value._meta === undefined ? {} : { _meta: value._meta }),
@@ -44,12 +52,19 @@ function structured(
   const parsed = output.parse(value);
   const finish = (settled: Awaited<ReturnType<Parser["parse"]>>): CallToolResult => {
     if (!settled.ok) {
-      throw new McpError("internal_error", `the tool "${name}" returned what its output schema refuses: ${describeIssues(settled.issues)}`, {
-        fix: "Return what `output` describes, or change `output`.",
-      });
+      throw new McpError(
+        "internal_error",
+        `the tool "${name}" returned what its output schema refuses: ${describeIssues(settled.issues)}`,
+        {
+          fix: "Return what `output` describes, or change `output`.",
+        },
+      );
     }
     const text = jsonText(name, settled.value);
-    return { content: content === undefined ? [{ type: "text", text }] : [...content], structuredContent: settled.value };
+    return {
+      content: content === undefined ? [{ type: "text", text }] : [...content],
+      structuredContent: settled.value,
+    };
   };
   return parsed instanceof Promise ? parsed.then(finish) : finish(parsed);
 }
@@ -59,10 +74,14 @@ function jsonText(name: string, value: unknown): string {
   try {
     text = JSON.stringify(value);
   } catch (error) {
-    throw new McpError("internal_error", `the tool "${name}" returned what JSON cannot hold: ${(error as Error).message}`, {
-      cause: error,
-      fix: "Return plain data: no BigInt, no cycles.",
-    });
+    throw new McpError(
+      "internal_error",
+      `the tool "${name}" returned what JSON cannot hold: ${(error as Error).message}`,
+      {
+        cause: error,
+        fix: "Return plain data: no BigInt, no cycles.",
+      },
+    );
   }
   return text ?? "null";
 }

@@ -6,7 +6,10 @@ import type { Block, ToolResult } from "./content.js";
 import type { AskingContext } from "./context.js";
 
 /** What a tool says of itself and how its calls are treated. */
-export interface ToolDefinition<I extends AnySchema | undefined = undefined, O extends AnySchema | undefined = undefined> {
+export interface ToolDefinition<
+  I extends AnySchema | undefined = undefined,
+  O extends AnySchema | undefined = undefined,
+> {
   /** A name for people. */
   title?: string;
   /** For the model: what the tool does and when to use it. */
@@ -25,7 +28,17 @@ export interface ToolDefinition<I extends AnySchema | undefined = undefined, O e
 export type ToolArguments<I> = I extends AnySchema ? InferOutput<I> : Record<string, never>;
 
 /** What a handler without `output` may return. */
-export type LooseResult = string | number | boolean | null | undefined | void | Block | readonly Block[] | ToolResult<unknown> | object;
+export type LooseResult =
+  | string
+  | number
+  | boolean
+  | null
+  | undefined
+  | void
+  | Block
+  | readonly Block[]
+  | ToolResult<unknown>
+  | object;
 
 // Conditional on purpose: with a plain function type, enums and unions in `output` widen to `string`.
 export type ToolHandler<I, O> = [O] extends [undefined]

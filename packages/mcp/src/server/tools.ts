@@ -4,7 +4,7 @@ import { isObject } from "../jsonrpc/message.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import { McpError } from "../protocol/error.js";
 import type { CallToolResult, ListToolsResult, Tool as WireTool } from "../protocol/tools.js";
-import { compileParser, describeIssues, type Parser, type ParseResult } from "../schema/parse.js";
+import { compileParser, describeIssues, type ParseResult, type Parser } from "../schema/parse.js";
 import type { AnySchema } from "../schema/standard.js";
 import type { AskingContext } from "./context.js";
 import type { ServerCore } from "./core.js";
@@ -43,7 +43,9 @@ export class Tools implements Feature {
 
   add(tool: Tool): void {
     if (this.#tools.has(tool.name)) {
-      throw new McpError("invalid_definition", `the tool "${tool.name}" exists already`, { fix: "Remove it first, or choose another name." });
+      throw new McpError("invalid_definition", `the tool "${tool.name}" exists already`, {
+        fix: "Remove it first, or choose another name.",
+      });
     }
     this.#tools.set(tool.name, ready(tool, this.#core));
     this.#changed();
@@ -69,13 +71,16 @@ export class Tools implements Feature {
     const { name, arguments: args = {} } = run.call.params;
     if (typeof name !== "string") throw new McpError("invalid_params", "`params.name` of tools/call must be a string");
     const tool = this.#tools.get(name);
-    if (tool === undefined) throw new McpError("invalid_params", `unknown tool: ${name}`, { fix: "List the tools to see their names." });
+    if (tool === undefined)
+      throw new McpError("invalid_params", `unknown tool: ${name}`, { fix: "List the tools to see their names." });
     if (!isObject(args)) throw new McpError("invalid_params", "`params.arguments` of tools/call must be an object");
     if (tool.headers.length > 0 && run.exchange.http !== undefined && run.call.era.mirrorsParams) {
       checkParamHeaders(tool.headers, args, run.exchange.http);
     }
     const parsed = tool.input.parse(args);
-    return parsed instanceof Promise ? parsed.then((settled) => this.#run(tool, settled, run)) : this.#run(tool, parsed, run);
+    return parsed instanceof Promise
+      ? parsed.then((settled) => this.#run(tool, settled, run))
+      : this.#run(tool, parsed, run);
   }
 
   #run(tool: ReadyTool, parsed: ParseResult, run: Run): CallToolResult | Promise<CallToolResult> {
@@ -84,7 +89,10 @@ export class Tools implements Feature {
     const failed = (error: unknown) => toErrorResult(error, this.#core, asksByRequest);
     try {
       const value = tool.handler(parsed.value, run.ctx);
-      if (isThenable(value)) return Promise.resolve(value).then((settled) => toCallResult(tool.name, settled, tool.output)).catch(failed);
+      if (isThenable(value))
+        return Promise.resolve(value)
+          .then((settled) => toCallResult(tool.name, settled, tool.output))
+          .catch(failed);
       const made = toCallResult(tool.name, value, tool.output);
       return made instanceof Promise ? made.catch(failed) : made;
     } catch (error) {
@@ -94,7 +102,8 @@ export class Tools implements Feature {
 
   #refuse(tool: ReadyTool, { issues }: ParseResult & { ok: false }): CallToolResult {
     const message = `Invalid arguments for tool "${tool.name}": ${describeIssues(issues)}`;
-    if (this.#core.options.invalidArguments === "protocol") throw new McpError("invalid_params", message, { data: { issues } });
+    if (this.#core.options.invalidArguments === "protocol")
+      throw new McpError("invalid_params", message, { data: { issues } });
     return { content: [{ type: "text", text: message }], isError: true };
   }
 }
@@ -108,9 +117,13 @@ function ready({ name, definition, handler }: Tool, core: ServerCore): ReadyTool
   const { input: inputSchema, output: outputSchema, ...said } = definition;
   const input = compileParser(inputSchema ?? NO_ARGUMENTS, { io: "input", what: `tool "${name}" input`, adapter });
   const output =
-    outputSchema === undefined ? undefined : compileParser(outputSchema, { io: "output", what: `tool "${name}" output`, adapter });
+    outputSchema === undefined
+      ? undefined
+      : compileParser(outputSchema, { io: "output", what: `tool "${name}" output`, adapter });
   if (input.jsonSchema["type"] !== "object") {
-    throw new McpError("invalid_definition", `the input schema of tool "${name}" must have type "object"`, { fix: "Wrap it in an object." });
+    throw new McpError("invalid_definition", `the input schema of tool "${name}" must have type "object"`, {
+      fix: "Wrap it in an object.",
+    });
   }
   const table = paramHeaderTable(input.jsonSchema);
   if ("problem" in table) throw new McpError("invalid_definition", `tool "${name}": ${table.problem}`);

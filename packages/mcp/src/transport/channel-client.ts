@@ -1,8 +1,8 @@
 import type { Channel } from "../jsonrpc/channel.js";
 import { Connection } from "../jsonrpc/connection.js";
+import { RpcError } from "../jsonrpc/error.js";
 import type { Id } from "../jsonrpc/message.js";
 import { McpError } from "../protocol/error.js";
-import { RpcError } from "../jsonrpc/error.js";
 import type { Outgoing, Receiver, Transport } from "./transport.js";
 
 /** A client transport over one channel. */

@@ -18,7 +18,8 @@ export function statefulClient(revision: Revision, self: ClientSelf): ClientEra 
       return { id, method: call.method, text, ...headers };
     },
     decode(method, result) {
-      if (!isObject(result)) throw new McpError("invalid_response", `the result of ${method} is not an object`, { data: { result } });
+      if (!isObject(result))
+        throw new McpError("invalid_response", `the result of ${method} is not an object`, { data: { result } });
       return { kind: "complete", result };
     },
     notice: (method, params) => ({ method, text: notificationText(method, params), ...headers }),

@@ -16,18 +16,24 @@ export function downgradeResult(method: string, result: Members, features: Revis
 }
 
 const REWRITES: Record<string, (result: Members, features: RevisionFeatures) => Members> = {
-  initialize: (result, features) => withMember(result, "serverInfo", (info) => (isObject(info) ? listed(info, features) : info)),
+  initialize: (result, features) =>
+    withMember(result, "serverInfo", (info) => (isObject(info) ? listed(info, features) : info)),
   "tools/list": (result, features) => mapMember(result, "tools", (tool) => downgradeTool(tool, features)),
   "resources/list": (result, features) => mapMember(result, "resources", (item) => listed(item, features)),
-  "resources/templates/list": (result, features) => mapMember(result, "resourceTemplates", (item) => listed(item, features)),
+  "resources/templates/list": (result, features) =>
+    mapMember(result, "resourceTemplates", (item) => listed(item, features)),
   "prompts/list": (result, features) => mapMember(result, "prompts", (item) => listed(item, features)),
   "prompts/get": (result, features) =>
-    mapMember(result, "messages", (message) => withMember(message, "content", (block) => downgradeBlock(block, features))),
+    mapMember(result, "messages", (message) =>
+      withMember(message, "content", (block) => downgradeBlock(block, features)),
+    ),
   "tools/call": downgradeCallResult,
 };
 
 function downgradeCallResult(result: Members, features: RevisionFeatures): Members {
-  const shaped = features.resourceLink ? result : mapMember(result, "content", (block) => downgradeBlock(block, features) as Members);
+  const shaped = features.resourceLink
+    ? result
+    : mapMember(result, "content", (block) => downgradeBlock(block, features) as Members);
   if (!Object.hasOwn(shaped, "structuredContent")) return shaped;
   if (features.structuredContent === "none") return without(shaped, ["structuredContent"]);
   if (isObject(shaped["structuredContent"])) return shaped;
@@ -64,7 +70,10 @@ function downgradeBlock(block: unknown, features: RevisionFeatures): unknown {
     return { type: "text", text: `[audio of type ${String(block["mimeType"])}]` };
   }
   if (block["type"] === "resource_link" && !features.resourceLink) {
-    return { type: "text", text: `[${String(block["title"] ?? block["name"] ?? "resource")}](${String(block["uri"])})` };
+    return {
+      type: "text",
+      text: `[${String(block["title"] ?? block["name"] ?? "resource")}](${String(block["uri"])})`,
+    };
   }
   return block;
 }

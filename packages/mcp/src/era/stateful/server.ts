@@ -1,13 +1,13 @@
-import { INVALID_REQUEST, PARSE_ERROR, errorText, resultText } from "../../jsonrpc/error.js";
+import { errorText, INVALID_REQUEST, PARSE_ERROR, resultText } from "../../jsonrpc/error.js";
 import { isId, isObject, type Params, type RequestMessage } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError, RESOURCE_NOT_FOUND } from "../../protocol/error.js";
 import type { Implementation } from "../../protocol/implementation.js";
 import { featuresOf, isRevision, type Revision, revisionsOf, UNNAMED_HTTP_REVISION } from "../../protocol/revisions.js";
 import type { Call, Lifecycle, Origin, ServerEra, ServerSelf } from "../era.js";
+import { plainResultText } from "../result-text.js";
 import type { Session } from "../session.js";
 import { downgradeResult } from "./downgrade.js";
-import { plainResultText } from "../result-text.js";
 
 /** The era of the `initialize` handshake: what the peer said once counts for all that follows. */
 export const statefulServer: ServerEra = {
@@ -18,14 +18,17 @@ export const statefulServer: ServerEra = {
   decode,
   lifecycle,
   result(call, result, row) {
-    const text = plainResultText(result, row.method, call.revision, (value) => downgradeResult(row.method, value, call.features));
+    const text = plainResultText(result, row.method, call.revision, (value) =>
+      downgradeResult(row.method, value, call.features),
+    );
     return { text: resultText(call.id, text) };
   },
   input() {
     throw new McpError("internal_error", "interim results do not exist in this era");
   },
   error(id, error, early, features) {
-    const code = error.kind === "resource_not_found" ? (features?.notFoundCode ?? RESOURCE_NOT_FOUND) : statefulCode(error);
+    const code =
+      error.kind === "resource_not_found" ? (features?.notFoundCode ?? RESOURCE_NOT_FOUND) : statefulCode(error);
     const text = errorText(id, code, error.message, error.data);
     return early && (code === INVALID_REQUEST || code === PARSE_ERROR) ? { text, status: 400 } : { text };
   },

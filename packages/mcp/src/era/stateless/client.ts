@@ -83,9 +83,11 @@ function decode(method: string, result: unknown, methods: MethodTable, resultTyp
 
 function decodeQuestions(method: string, result: Record<string, unknown>, methods: MethodTable): Outcome {
   const { inputRequests, requestState } = result;
-  if (requestState !== undefined && typeof requestState !== "string") throw invalid(method, "has a requestState that is no string", result);
+  if (requestState !== undefined && typeof requestState !== "string")
+    throw invalid(method, "has a requestState that is no string", result);
   if (inputRequests === undefined) {
-    if (requestState === undefined) throw invalid(method, "asks for input and names neither questions nor a state", result);
+    if (requestState === undefined)
+      throw invalid(method, "asks for input and names neither questions nor a state", result);
     return { kind: "input", questions: {}, state: requestState };
   }
   if (!isObject(inputRequests)) throw invalid(method, "has inputRequests that are no object", result);

@@ -14,9 +14,24 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const TYPES = ["string", "integer", "boolean"] as const;
 /** Keywords below which an annotation cannot be reached by property names alone. */
 const BRANCHES = [
-  "items", "prefixItems", "contains", "oneOf", "anyOf", "allOf", "not", "if", "then", "else",
-  "additionalProperties", "patternProperties", "propertyNames", "dependentSchemas",
-  "unevaluatedItems", "unevaluatedProperties", "$defs", "definitions",
+  "items",
+  "prefixItems",
+  "contains",
+  "oneOf",
+  "anyOf",
+  "allOf",
+  "not",
+  "if",
+  "then",
+  "else",
+  "additionalProperties",
+  "patternProperties",
+  "propertyNames",
+  "dependentSchemas",
+  "unevaluatedItems",
+  "unevaluatedProperties",
+  "$defs",
+  "definitions",
 ];
 
 /** What a tool's input schema says about headers: the table, or the first thing that is wrong with it. */

@@ -20,11 +20,14 @@ export const statelessServer: ServerEra = {
   decode,
   lifecycle,
   result(call, result, row, self, cache) {
-    return { text: resultText(call.id, markedResultText(result, row.method, call.revision, tailFor(row, self, cache))) };
+    return {
+      text: resultText(call.id, markedResultText(result, row.method, call.revision, tailFor(row, self, cache))),
+    };
   },
   input,
   error(id, error, early, features) {
-    const code = error.kind === "resource_not_found" ? (features ?? featuresOf(NEWEST_STATELESS)).notFoundCode : error.code;
+    const code =
+      error.kind === "resource_not_found" ? (features ?? featuresOf(NEWEST_STATELESS)).notFoundCode : error.code;
     const answer = { text: errorText(id, code, error.message, error.data) };
     const status = statusOf(code, early);
     return status === 200 ? answer : { ...answer, status };
@@ -54,7 +57,9 @@ function decode(message: RequestMessage, { http }: Origin, self: ServerSelf): Ca
   const info = meta[META.clientInfo];
   const level = meta[META.logLevel];
   if (level !== undefined && !isLoggingLevel(level)) {
-    throw new McpError("invalid_params", `"${String(level)}" is no log level`, { fix: "Use a level from debug to emergency." });
+    throw new McpError("invalid_params", `"${String(level)}" is no log level`, {
+      fix: "Use a level from debug to emergency.",
+    });
   }
   const token = meta["progressToken"];
   const hasInputs = params["inputResponses"] !== undefined || params["requestState"] !== undefined;
@@ -99,7 +104,12 @@ function lifecycle(call: Call, self: ServerSelf): Lifecycle | undefined {
   return { result, cache: self.discoverCache };
 }
 
-function input(call: Call, questions: Record<string, Question>, state: string | undefined, self: ServerSelf): EncodedAnswer {
+function input(
+  call: Call,
+  questions: Record<string, Question>,
+  state: string | undefined,
+  self: ServerSelf,
+): EncodedAnswer {
   const result = {
     resultType: "input_required",
     ...(Object.keys(questions).length === 0 ? {} : { inputRequests: questions }),
