@@ -1,0 +1,123 @@
+import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from "node:http";
+import { McpError } from "../protocol/error.js";
+import type { Servable } from "../transport/http/fetch-handler.js";
+import { type HttpServerOptions, isLoopbackAddress, requireAuthentication } from "../transport/http/server-options.js";
+import { type NodeHandler, nodeHandler } from "./http-handler.js";
+import { type Bound, bind } from "./http-listen.js";
+
+export interface ServeHttpOptions extends HttpServerOptions {
+  /** Default 3000; 0 picks a free one. */
+  port?: number;
+  /** Default loopback, in both address families where present. */
+  host?: string;
+  /** Default `/mcp`. */
+  path?: string;
+  /** Answers 200 while serving and 503 while draining, for any Host and without authentication. Default `/health`. */
+  healthPath?: string | false;
+  /** Default 16,384. */
+  maxConnections?: number;
+  /** Time for all headers of a request; default 15 s. */
+  headersTimeoutMs?: number;
+  /** Time for a whole request with its body; default 30 s. */
+  requestTimeoutMs?: number;
+  /** How long an idle connection stays open; default 65 s, more than common balancers, so that they close first. */
+  keepAliveTimeoutMs?: number;
+}
+
+/** A running HTTP server. */
+export interface HttpHandle {
+  /** Where clients connect, with the port that was picked. */
+  readonly url: string;
+  readonly port: number;
+  /** Resolves once, when the server has stopped. */
+  readonly closed: Promise<void>;
+  /** Refuses new requests, lets running ones end for up to `graceMs` (default 10 s), then closes. */
+  drain(graceMs?: number): Promise<void>;
+  /** Ends all connections at once. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves a server over HTTP, for clients of every revision. Resolves when it accepts connections; rejects when the
+ * address cannot be had, or when the settings would serve strangers without anybody having said so.
+ */
+export async function serveHttp(servable: Servable, options: ServeHttpOptions = {}): Promise<HttpHandle> {
+  const { host, port = 3000, path = "/mcp" } = options;
+  if (!path.startsWith("/")) {
+    throw new McpError("invalid_definition", `\`path\` must begin with a slash: ${JSON.stringify(path)}`);
+  }
+  if (host !== undefined && !isLoopbackAddress(host)) requireAuthentication(options, `the address ${host}`);
+  const handler = nodeHandler(servable, withBoundHost(options));
+  let draining = false;
+  const listener = router(handler, path, options.healthPath ?? "/health", () => draining);
+  const bound = await bind(() => configure(createServer(serverOptions(options), listener), options), host, port);
+  const end = async () => {
+    draining = true;
+    handler.close();
+    await bound.close();
+  };
+  return {
+    url: `http://${bound.host}:${bound.port}${path}`,
+    port: bound.port,
+    closed: bound.closed,
+    async drain(graceMs = 10_000) {
+      draining = true;
+      bound.stopListening();
+      await handler.drain(graceMs);
+      await end();
+    },
+    close: end,
+  };
+}
+
+/** An address that was asked for by number names this server; no name server can make it mean another. */
+function withBoundHost(options: ServeHttpOptions): HttpServerOptions {
+  const { host } = options;
+  if (host === undefined || !/^[0-9.]+$|:/.test(host) || host === "0.0.0.0" || host === "::") return options;
+  const name = host.includes(":") ? `[${host}]` : host;
+  return { ...options, allowedHosts: [...(options.allowedHosts ?? []), name] };
+}
+
+function serverOptions(options: ServeHttpOptions) {
+  return {
+    headersTimeout: options.headersTimeoutMs ?? 15_000,
+    requestTimeout: options.requestTimeoutMs ?? 30_000,
+    keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000,
+    // How often slow requests are looked for.
+    connectionsCheckingInterval: 2000,
+    keepAlive: true,
+    noDelay: true,
+  };
+}
+
+function configure(server: NodeServer, options: ServeHttpOptions): NodeServer {
+  server.maxConnections = options.maxConnections ?? 16_384;
+  return server;
+}
+
+function router(handler: NodeHandler, path: string, healthPath: string | false, draining: () => boolean) {
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const url = request.url ?? "";
+    // The plain path, which nearly all requests have, is compared without cutting.
+    if (url === path) return handler(request, response);
+    const target = pathOf(url);
+    if (target === path) return handler(request, response);
+    if (healthPath !== false && target === healthPath) {
+      const status = draining() ? 503 : 200;
+      return reply(response, status, JSON.stringify({ status: status === 200 ? "ok" : "draining" }));
+    }
+    reply(response, 404, JSON.stringify({ error: `Nothing is served here; the MCP endpoint is ${path}` }));
+  };
+}
+
+function pathOf(url: string): string {
+  if (!url.startsWith("/")) return URL.canParse(url) ? new URL(url).pathname : url;
+  return url.split("?", 1)[0] ?? url;
+}
+
+function reply(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(body) });
+  response.end(body);
+}
+
+export type { Bound };

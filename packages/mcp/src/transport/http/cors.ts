@@ -1,0 +1,63 @@
+import type { HeaderList, Incoming } from "./incoming.js";
+
+/** Lets pages of other origins call the server from a browser. */
+export interface CorsOptions {
+  /** Origins such as `https://app.example.com`, or `"*"` for every page; these origins also pass the Origin check. */
+  origins: readonly string[] | "*";
+  /** Lets the browser send cookies and client certificates; not together with `"*"`. Default false. */
+  credentials?: boolean;
+  /** Request headers beyond those of the protocol. */
+  headers?: readonly string[];
+  /** How long a browser may remember the answer to its preflight; default 2 hours, the most that browsers honour. */
+  maxAgeSeconds?: number;
+}
+
+const PROTOCOL_HEADERS = [
+  "accept",
+  "authorization",
+  "content-type",
+  "last-event-id",
+  "mcp-method",
+  "mcp-name",
+  "mcp-protocol-version",
+  "mcp-session-id",
+  "traceparent",
+  "tracestate",
+  "baggage",
+];
+const EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After";
+
+/** The headers that CORS adds. */
+export interface Cors {
+  /** For a reply to `origin`. */
+  reply(origin: string): HeaderList;
+  /** For a preflight of an origin that passed the Origin check. */
+  preflight(incoming: Incoming, origin: string): HeaderList;
+}
+
+export function createCors(options: CorsOptions): Cors {
+  const { origins, credentials = false } = options;
+  const allowed = new Set([...PROTOCOL_HEADERS, ...(options.headers ?? []).map((name) => name.toLowerCase())]);
+  const maxAge = String(options.maxAgeSeconds ?? 7200);
+  const base = (origin: string): string[] => {
+    if (origins === "*" && !credentials) return ["access-control-allow-origin", "*"];
+    if (origins !== "*" && !origins.includes(origin)) return ["vary", "origin"];
+    const headers = ["access-control-allow-origin", origin, "vary", "origin"];
+    if (credentials) headers.push("access-control-allow-credentials", "true");
+    return headers;
+  };
+  return {
+    reply: (origin) => [...base(origin), "access-control-expose-headers", EXPOSED],
+    preflight(incoming, origin) {
+      const asked = (incoming.header("access-control-request-headers") ?? "").toLowerCase().split(",", 64);
+      // Mirrored parameters have names that only the server's tools know.
+      const names = asked
+        .map((name) => name.trim())
+        .filter((name) => allowed.has(name) || /^mcp-param-[!#$%&'*+.^_`|~\w-]+$/.test(name));
+      const headers = [...base(origin), "access-control-allow-methods", "GET, POST, DELETE"];
+      if (names.length > 0) headers.push("access-control-allow-headers", names.join(", "));
+      headers.push("access-control-max-age", maxAge);
+      return headers;
+    },
+  };
+}

@@ -1,0 +1,69 @@
+const JSON_TYPES: ReadonlySet<string> = new Set(["application/json"]);
+
+/** A name and its parameters, all in lower case; quotes around values are removed. */
+interface MediaType {
+  name: string;
+  parameters: Map<string, string>;
+}
+
+/** Why a `Content-Type` is no JSON in UTF-8; undefined when it is. */
+export function contentTypeFault(value: string | undefined): string | undefined {
+  // What nearly every client sends, without parsing.
+  if (value === "application/json") return undefined;
+  if (value === undefined) return "the request has no Content-Type; send application/json";
+  const type = parseMediaType(value);
+  if (type === undefined || !JSON_TYPES.has(type.name)) return "the Content-Type must be application/json";
+  const charset = type.parameters.get("charset");
+  if (charset !== undefined && charset !== "utf-8" && charset !== "utf8") return "the charset must be utf-8";
+  return undefined;
+}
+
+/**
+ * Parses one media type by its structure. Searching for a substring instead would let `text/plain; a=application/json`
+ * pass, which any web page may send without asking.
+ */
+function parseMediaType(value: string): MediaType | undefined {
+  const [name, ...rest] = value.toLowerCase().split(";");
+  const trimmed = name?.trim() ?? "";
+  if (!/^[!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+$/.test(trimmed)) return undefined;
+  const parameters = new Map<string, string>();
+  for (const part of rest) {
+    const at = part.indexOf("=");
+    if (at < 0) {
+      if (part.trim() !== "") return undefined;
+      continue;
+    }
+    const key = part.slice(0, at).trim();
+    if (parameters.has(key)) return undefined;
+    parameters.set(
+      key,
+      part
+        .slice(at + 1)
+        .trim()
+        .replace(/^"(.*)"$/, "$1"),
+    );
+  }
+  return { name: trimmed, parameters };
+}
+
+/** Which of the two kinds of reply a client takes. */
+export interface Acceptance {
+  json: boolean;
+  events: boolean;
+}
+
+const BOTH: Acceptance = { json: true, events: true };
+
+/** Reads `Accept`. A missing header accepts everything, as in HTTP itself. */
+export function acceptance(value: string | undefined): Acceptance {
+  if (value === undefined || value === "application/json, text/event-stream" || value === "*/*") return BOTH;
+  const accepted = { json: false, events: false };
+  for (const item of value.toLowerCase().split(",")) {
+    const [name, ...parameters] = item.split(";");
+    if (parameters.some((parameter) => /^\s*q\s*=\s*0(\.0*)?\s*$/.test(parameter))) continue;
+    const type = name?.trim();
+    if (type === "*/*" || type === "application/json" || type === "application/*") accepted.json = true;
+    if (type === "*/*" || type === "text/event-stream" || type === "text/*") accepted.events = true;
+  }
+  return accepted;
+}
