@@ -1,6 +1,6 @@
 import { canonicalText } from "./canonical.js";
 import type { Check } from "./run.js";
-import { fail, goesOn, issueCount, nest, spend } from "./run.js";
+import { fail, goesOn, issueCount, markItem, nest, spend } from "./run.js";
 import type { Node, Site } from "./site.js";
 import { invalid, readCount, readNode, readNodes } from "./site.js";
 
@@ -12,6 +12,13 @@ export function addArrayKeywords(site: Site): void {
   if (site.resource.dialect.draft === "draft-07" && Array.isArray(site.schema.items)) {
     addItems(site, readNodes(site, "items") ?? [], readNode(site, "additionalItems"));
   } else {
+    if (Array.isArray(site.schema.items)) {
+      throw invalid(
+        site,
+        "items",
+        'one schema; a list is called "prefixItems", or "items" where $schema says draft-07',
+      );
+    }
     const prefix = site.resource.dialect.draft === "2020-12" ? readNodes(site, "prefixItems") : undefined;
     addItems(site, prefix ?? [], readNode(site, "items"));
   }
@@ -66,7 +73,7 @@ function addContains(site: Site): void {
     for (let i = 0; i < value.length; i++) {
       if (!node.check(value[i], run, undefined)) continue;
       count++;
-      if (modern) seen?.someItems.add(i);
+      if (modern && seen !== undefined) markItem(seen, i);
       // Every matching item counts as looked at, so the walk may stop early only where nobody asks.
       if (seen === undefined && count >= least && most === Number.POSITIVE_INFINITY) break;
     }
@@ -86,15 +93,12 @@ const unique: Check<Items> = (value, run) => {
   for (let i = 0; i < value.length; i++) {
     const item = value[i];
     spend(run, 4);
-    // A text that starts with a bracket cannot be mistaken for a string item, which keeps its own identity.
-    const key = typeof item === "object" && item !== null ? `object ${canonicalText(item, run)}` : primitiveKey(item);
+    // Numbers, booleans and null are their own keys; all else is told apart by its text.
+    const key =
+      typeof item === "string" || (typeof item === "object" && item !== null) ? canonicalText(item, run) : item;
     const earlier = seenTexts.get(key);
     if (earlier !== undefined) return fail(run, "uniqueItems", `must not repeat items: ${earlier} and ${i} are equal`);
     seenTexts.set(key, i);
   }
   return true;
 };
-
-function primitiveKey(item: unknown): unknown {
-  return typeof item === "string" ? `string ${item}` : item;
-}

@@ -1,14 +1,18 @@
 import { addArrayKeywords } from "./array-keywords.js";
 import { entering } from "./entering.js";
 import type { JsonSchema, JsonSchemaObject } from "./json-schema.js";
+import { KIND, kindsIn } from "./keyword-kinds.js";
 import { addLogicKeywords } from "./logic-keywords.js";
 import { addObjectKeywords } from "./object-keywords.js";
+import type { PatternTest } from "./pattern/pattern.js";
+import { compilePattern } from "./pattern/pattern.js";
 import { addReferenceKeywords } from "./reference-keywords.js";
 import type { Located, Resource, Resources } from "./resources.js";
 import { isSchemaObject } from "./resources.js";
-import type { Check } from "./run.js";
+import type { Check, Run } from "./run.js";
 import { allOfChecks, fail, goesOn, refuel } from "./run.js";
 import { addScalarKeywords, addValueKeywords } from "./scalar-keywords.js";
+import { SchemaError } from "./schema-error.js";
 import type { Compiler, Formats, Node, Site } from "./site.js";
 import { child, readMap } from "./site.js";
 import { ANY_TYPE, TYPE_BITS, typeName } from "./type-mask.js";
@@ -25,9 +29,11 @@ export interface Compiled {
 export function compile(main: Located, resources: Resources, formats: Formats | undefined): Compiled {
   const nodes = new Map<JsonSchemaObject, Node>();
   const dynamic = new Map<string, Map<Resource, Node>>();
+  const patterns = new Map<string, PatternTest>();
   const compiler: Compiler = {
     resources,
     formats,
+    pattern: (source, path) => compileOnce(patterns, source, path),
     node: (schema, around, path) => compileNode(schema, around, path, compiler, nodes),
     dynamicNodes(name) {
       const known = dynamic.get(name);
@@ -40,6 +46,20 @@ export function compile(main: Located, resources: Resources, formats: Formats | 
   const root = compiler.node(main.schema, main.resource, main.path);
   fillDynamicNodes(compiler, dynamic);
   return { check: root.check, scope: dynamic.size === 0 ? undefined : [main.resource] };
+}
+
+// Each takes about 0.05 ms to compile.
+const MAX_PATTERNS = 200;
+
+function compileOnce(patterns: Map<string, PatternTest>, source: string, path: string): PatternTest {
+  const known = patterns.get(source);
+  if (known !== undefined) return known;
+  if (patterns.size >= MAX_PATTERNS) {
+    throw new SchemaError("too_complex", `Schema too complex: it has more than ${MAX_PATTERNS} patterns.`, { path });
+  }
+  const test = compilePattern(source, path);
+  patterns.set(source, test);
+  return test;
 }
 
 /** Compiling a dynamic target may lead into new resources and new names, so this runs until nothing is new. */
@@ -91,20 +111,26 @@ function compileObject(schema: JsonSchemaObject, resource: Resource, path: strin
     objects: [],
     rest: [],
   };
-  for (const keyword of ["$defs", "definitions"]) {
-    for (const [name, value] of readMap(site, keyword) ?? []) child(site, value, keyword, name);
-  }
-  addReferenceKeywords(site);
+  const kinds = kindsIn(schema);
+  if (kinds & KIND.definitions) compileDefinitions(site);
+  if (kinds & KIND.reference) addReferenceKeywords(site);
   // Draft-07: 'All other properties in a "$ref" object MUST be ignored'.
   if (resource.dialect.draft === "draft-07" && schema.$ref !== undefined) return assemble(site);
   if (resource.dialect.validates) {
-    addValueKeywords(site);
-    addScalarKeywords(site);
+    if (kinds & KIND.value) addValueKeywords(site);
+    if (kinds & KIND.scalar) addScalarKeywords(site);
   }
-  addArrayKeywords(site);
-  addObjectKeywords(site);
-  addLogicKeywords(site);
-  return withUnevaluated(site, assemble(site));
+  if (kinds & KIND.array) addArrayKeywords(site);
+  if (kinds & KIND.object) addObjectKeywords(site);
+  if (kinds & KIND.logic) addLogicKeywords(site);
+  return kinds & KIND.unevaluated ? withUnevaluated(site, assemble(site)) : assemble(site);
+}
+
+/** Definitions are compiled even where nothing refers to them, so that what is wrong with them is told at once. */
+function compileDefinitions(site: Site): void {
+  for (const keyword of ["$defs", "definitions"]) {
+    for (const [name, value] of readMap(site, keyword) ?? []) child(site, value, keyword, name);
+  }
 }
 
 /** One closure for a schema: a type test, then the checks for that type, then those for any type. */
@@ -115,28 +141,25 @@ function assemble(site: Site): Check {
   const arrays = allOfChecks(site.arrays);
   const objects = allOfChecks(site.objects);
   const rest = allOfChecks(site.rest);
-  const wrongType = typeMessage(mask);
 
   const typed: Check = (value, run, seen) => {
     if (typeof value === "string") {
-      if ((mask & 16) === 0) return fail(run, "type", wrongType(value));
+      if ((mask & 16) === 0) return failType(mask, value, run);
       return strings === undefined || strings(value, run, seen);
     }
     if (typeof value === "number") {
-      if ((mask & 8) === 0 && ((mask & 4) === 0 || !Number.isInteger(value))) {
-        return fail(run, "type", wrongType(value));
-      }
+      if ((mask & 8) === 0 && ((mask & 4) === 0 || !Number.isInteger(value))) return failType(mask, value, run);
       return numbers === undefined || numbers(value, run, seen);
     }
     if (typeof value !== "object" || value === null) {
       const bit = value === null ? 1 : typeof value === "boolean" ? 2 : 0;
-      return mask === ANY_TYPE || (mask & bit) !== 0 || fail(run, "type", wrongType(value));
+      return mask === ANY_TYPE || (mask & bit) !== 0 || failType(mask, value, run);
     }
     if (Array.isArray(value)) {
-      if ((mask & 32) === 0) return fail(run, "type", wrongType(value));
+      if ((mask & 32) === 0) return failType(mask, value, run);
       return arrays === undefined || arrays(value, run, seen);
     }
-    if ((mask & 64) === 0) return fail(run, "type", wrongType(value));
+    if ((mask & 64) === 0) return failType(mask, value, run);
     // Every object that is no array is read by member names; the keyword checks look at own members only.
     return objects === undefined || objects(value as Readonly<Record<string, unknown>>, run, seen);
   };
@@ -155,8 +178,8 @@ function assemble(site: Site): Check {
   };
 }
 
-function typeMessage(mask: number): (value: unknown) => string {
+function failType(mask: number, value: unknown, run: Run): false {
+  if (run.issues === undefined) return false;
   const names = Object.entries(TYPE_BITS).flatMap(([name, bit]) => ((mask & bit) === 0 ? [] : [name]));
-  const expected = names.join(" or ");
-  return (value) => `must be ${expected}, not ${typeName(value)}`;
+  return fail(run, "type", `must be ${names.join(" or ")}, not ${typeName(value)}`);
 }

@@ -51,31 +51,32 @@ function customDialect(metaSchema: unknown): Dialect | undefined {
   return { draft: "2020-12", validates: entries.some(([uri]) => uri === `${VOCABULARY}validation`) };
 }
 
-/** Keywords whose value is a subschema, or (draft-07 `items`) a list of them. */
-export const SCHEMA_KEYWORDS = [
-  "additionalItems",
-  "additionalProperties",
-  "contains",
-  "contentSchema",
-  "else",
-  "if",
-  "items",
-  "not",
-  "propertyNames",
-  "then",
-  "unevaluatedItems",
-  "unevaluatedProperties",
-] as const;
+/** How subschemas stand under a keyword: one (or a list of) schemas, or schemas by name. */
+const SUBSCHEMAS: ReadonlyMap<string, "schemas" | "map"> = new Map([
+  ...[
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "contains",
+    "contentSchema",
+    "else",
+    "if",
+    "items",
+    "not",
+    "oneOf",
+    "prefixItems",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+  ].map((keyword) => [keyword, "schemas"] as const),
+  ...["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"].map(
+    (keyword) => [keyword, "map"] as const,
+  ),
+]);
 
-/** Keywords whose value is a list of subschemas. */
-export const SCHEMA_LIST_KEYWORDS = ["allOf", "anyOf", "oneOf", "prefixItems"] as const;
-
-/** Keywords whose value maps names to subschemas. */
-export const SCHEMA_MAP_KEYWORDS = [
-  "$defs",
-  "definitions",
-  "dependencies",
-  "dependentSchemas",
-  "patternProperties",
-  "properties",
-] as const;
+/** Where subschemas stand under a keyword; undefined for a keyword that holds none. */
+export function subschemasOf(keyword: string): "schemas" | "map" | undefined {
+  return SUBSCHEMAS.get(keyword);
+}

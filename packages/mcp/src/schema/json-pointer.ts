@@ -4,7 +4,8 @@ export function joinPointer(pointer: string, key: string | number): string {
 }
 
 function escapeToken(token: string): string {
-  return /[~/]/.test(token) ? token.replaceAll("~", "~0").replaceAll("/", "~1") : token;
+  if (!token.includes("~") && !token.includes("/")) return token;
+  return token.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
 /** Splits a JSON pointer into its unescaped member names; the empty pointer has none. */

@@ -50,6 +50,10 @@ function allOf(nodes: readonly Node[]): Check {
 
 function anyOf(nodes: readonly Node[]): Check {
   return (value, run, seen) => {
+    if (run.issues === undefined && seen === undefined) {
+      for (const node of nodes) if (node.check(value, run, undefined)) return true;
+      return false;
+    }
     const branches: Branch[] = [];
     let ok = false;
     for (const node of nodes) {
@@ -64,6 +68,7 @@ function anyOf(nodes: readonly Node[]): Check {
 
 function oneOf(nodes: readonly Node[]): Check {
   return (value, run, seen) => {
+    if (run.issues === undefined && seen === undefined) return countMatches(nodes, value, run) === 1;
     const branches: Branch[] = [];
     const matching: number[] = [];
     for (const [i, node] of nodes.entries()) {
@@ -77,19 +82,29 @@ function oneOf(nodes: readonly Node[]): Check {
   };
 }
 
+/** Counts to two at most: more make no difference. */
+function countMatches(nodes: readonly Node[], value: unknown, run: Run): number {
+  let count = 0;
+  for (const node of nodes) if (node.check(value, run, undefined) && ++count > 1) break;
+  return count;
+}
+
 type Branch = NonNullable<Run["issues"]>;
 
 function tryBranch(node: Node, value: unknown, run: Run, seen: Seen | undefined, branches: Branch[]): boolean {
   const collected = run.issues;
   const mine: Branch | undefined = collected === undefined ? undefined : [];
   run.issues = mine;
-  const parts = seen === undefined ? undefined : newSeen();
+  const parts = seen === undefined ? undefined : newSeen(run);
   const ok = node.check(value, run, parts);
   run.issues = collected;
-  if (ok && seen !== undefined && parts !== undefined) mergeSeen(seen, parts);
+  if (ok && seen !== undefined && parts !== undefined) mergeSeen(run, seen, parts);
   if (!ok && mine !== undefined) branches.push(mine);
   return ok;
 }
+
+// Alternatives within alternatives would repeat themselves without end.
+const MAX_MESSAGE = 300;
 
 /**
  * Tells why no alternative matched.
@@ -107,7 +122,8 @@ function failBranches(run: Run, keyword: string, branches: readonly Branch[]): f
   }
   const reasons = new Set(branches.flatMap(([issue]) => (issue === undefined ? [] : [describe(issue)])));
   const shown = [...reasons].slice(0, 4).join("; or ");
-  return fail(run, keyword, `must match one of ${branches.length} alternatives: ${shown}`);
+  const text = shown.length > MAX_MESSAGE ? `${shown.slice(0, MAX_MESSAGE)}…` : shown;
+  return fail(run, keyword, `must match one of ${branches.length} alternatives: ${text}`);
 }
 
 function describe(issue: Branch[number]): string {
@@ -116,9 +132,9 @@ function describe(issue: Branch[number]): string {
 
 function conditional(condition: Node, positive: Node | undefined, negative: Node | undefined): Check {
   return (value, run, seen) => {
-    const parts = seen === undefined ? undefined : newSeen();
+    const parts = seen === undefined ? undefined : newSeen(run);
     const holds = silently(condition, value, run, parts);
-    if (holds && seen !== undefined && parts !== undefined) mergeSeen(seen, parts);
+    if (holds && seen !== undefined && parts !== undefined) mergeSeen(run, seen, parts);
     const next = holds ? positive : negative;
     return next === undefined || next.check(value, run, seen);
   };

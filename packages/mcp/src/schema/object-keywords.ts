@@ -1,6 +1,6 @@
-import { compilePattern } from "./pattern/pattern.js";
+import type { PatternTest } from "./pattern/pattern.js";
 import type { Check, Run, Seen } from "./run.js";
-import { fail, goesOn, issueCount, nest, spend } from "./run.js";
+import { fail, goesOn, issueCount, markProperty, nest, spend } from "./run.js";
 import type { Node, Site } from "./site.js";
 import { child, invalid, readCount, readMap, readNames, readNode } from "./site.js";
 
@@ -16,8 +16,9 @@ export function addObjectKeywords(site: Site): void {
   addProperties(site);
   const names = readNode(site, "propertyNames");
   if (names !== undefined) site.objects.push(propertyNames(names));
-  if (site.resource.dialect.draft === "draft-07") addDependencies(site, "dependencies");
-  else {
+  // 2020-12 has split it in two, and still allows the old name.
+  addDependencies(site, "dependencies");
+  if (site.resource.dialect.draft === "2020-12") {
     addDependencies(site, "dependentSchemas");
     if (site.resource.dialect.validates) addDependencies(site, "dependentRequired");
   }
@@ -41,6 +42,7 @@ function requires(names: readonly string[], because = ""): Check<Members> {
     let ok = true;
     for (const name of names) {
       if (has(members, name)) continue;
+      if (run.issues === undefined) return false;
       ok = fail(run, "required", `must have the property ${JSON.stringify(name)}${because}`);
       if (!goesOn(run)) return false;
     }
@@ -72,7 +74,7 @@ function addProperties(site: Site): void {
     ([name, value]) => [name, child(site, value, "properties", name)] as const,
   );
   const patterns = (readMap(site, "patternProperties") ?? []).map(([source, value]) => ({
-    matches: compilePattern(source, `${site.path}/patternProperties`),
+    matches: site.compiler.pattern(source, `${site.path}/patternProperties`),
     node: child(site, value, "patternProperties", source),
   }));
   const additional = readNode(site, "additionalProperties");
@@ -92,7 +94,7 @@ function namedProperties(properties: readonly (readonly [string, Node])[]): Chec
     for (const { name, node, read } of entries) {
       const value = read(members);
       if (value === undefined) continue;
-      if (seen !== undefined) seen.properties.add(name);
+      if (seen !== undefined) markProperty(seen, name);
       if (checkMember(node, name, value, run)) continue;
       if (!goesOn(run)) return false;
       ok = false;
@@ -109,7 +111,7 @@ function checkMember(node: Node, name: string, value: unknown, run: Run): boolea
 }
 
 interface PatternEntry {
-  readonly matches: (text: string, run: Run) => boolean;
+  readonly matches: PatternTest;
   readonly node: Node;
 }
 
@@ -127,12 +129,13 @@ function otherProperties(
       if (!pattern.matches(name, run)) continue;
       known = true;
       ok = checkMember(pattern.node, name, value, run) && ok;
-      seen?.properties.add(name);
+      if (seen !== undefined) markProperty(seen, name);
     }
     if (known) return ok;
+    if (closed && run.issues === undefined) return false;
     if (closed) return fail(run, "additionalProperties", `must not have the property ${JSON.stringify(name)}`);
     if (additional === undefined) return ok;
-    seen?.properties.add(name);
+    if (seen !== undefined) markProperty(seen, name);
     return checkMember(additional, name, value, run);
   };
   return (members, run, seen) => {

@@ -1,5 +1,5 @@
 import type { Dialect } from "./dialect.js";
-import { DRAFT_2020_12, dialectOf, SCHEMA_KEYWORDS, SCHEMA_LIST_KEYWORDS, SCHEMA_MAP_KEYWORDS } from "./dialect.js";
+import { DRAFT_2020_12, dialectOf, subschemasOf } from "./dialect.js";
 import { joinPointer, splitPointer } from "./json-pointer.js";
 import type { JsonSchema, JsonSchemaObject } from "./json-schema.js";
 import { SchemaError } from "./schema-error.js";
@@ -106,13 +106,14 @@ class ResourceIndex implements Resources {
   #walk(schema: JsonSchemaObject, around: Resource, path: string): void {
     const resource = this.#identify(schema, around, path);
     this.#owners.set(schema, resource);
-    for (const keyword of SCHEMA_KEYWORDS) this.#walkValue(schema[keyword], resource, path, keyword);
-    for (const keyword of SCHEMA_LIST_KEYWORDS) this.#walkValue(schema[keyword], resource, path, keyword);
-    for (const keyword of SCHEMA_MAP_KEYWORDS) {
-      const map = schema[keyword];
-      if (!isSchemaObject(map)) continue;
-      const at = joinPointer(path, keyword);
-      for (const [name, value] of Object.entries(map)) this.#walkValue(value, resource, at, name);
+    for (const [keyword, value] of Object.entries(schema)) {
+      if (typeof value !== "object" || value === null) continue;
+      const kind = subschemasOf(keyword);
+      if (kind === "schemas") this.#walkValue(value, resource, path, keyword);
+      else if (kind === "map" && !Array.isArray(value)) {
+        const at = joinPointer(path, keyword);
+        for (const [name, member] of Object.entries(value)) this.#walkValue(member, resource, at, name);
+      }
     }
   }
 

@@ -37,10 +37,10 @@ export interface Run {
 /** Which parts of an object or array have been looked at by a successful subschema; feeds `unevaluated*`. */
 export interface Seen {
   allProperties: boolean;
-  readonly properties: Set<string>;
+  properties: Set<string> | undefined;
   /** Number of leading items looked at; Infinity for all. */
   items: number;
-  readonly someItems: Set<number>;
+  someItems: Set<number> | undefined;
 }
 
 /** Says whether a value matches; records why not while `run.issues` is present. */
@@ -48,14 +48,14 @@ export type Check<T = unknown> = (value: T, run: Run, seen: Seen | undefined) =>
 
 const FUEL_PORTION = 4096;
 
-export function startRun(budget: Budget, collect: boolean, scope: readonly Resource[] | undefined): Run {
+export function startRun(budget: Budget, scope: readonly Resource[] | undefined): Run {
   return {
     budget,
     fuel: 0,
     left: budget.steps,
     deadline: undefined,
     depth: 0,
-    issues: collect ? [] : undefined,
+    issues: undefined,
     scope: scope === undefined ? undefined : [...scope],
   };
 }
@@ -123,15 +123,27 @@ export function issueCount(run: Run): number {
   return run.issues === undefined ? 0 : run.issues.length;
 }
 
-export function newSeen(): Seen {
-  return { allProperties: false, properties: new Set(), items: 0, someItems: new Set() };
+export function newSeen(run: Run): Seen {
+  spend(run, 4);
+  return { allProperties: false, properties: undefined, items: 0, someItems: undefined };
 }
 
-export function mergeSeen(into: Seen, from: Seen): void {
+export function markProperty(seen: Seen, name: string): void {
+  seen.properties ??= new Set();
+  seen.properties.add(name);
+}
+
+export function markItem(seen: Seen, index: number): void {
+  seen.someItems ??= new Set();
+  seen.someItems.add(index);
+}
+
+export function mergeSeen(run: Run, into: Seen, from: Seen): void {
   into.allProperties ||= from.allProperties;
   into.items = Math.max(into.items, from.items);
-  for (const name of from.properties) into.properties.add(name);
-  for (const index of from.someItems) into.someItems.add(index);
+  spend(run, (from.properties?.size ?? 0) + (from.someItems?.size ?? 0));
+  for (const name of from.properties ?? []) markProperty(into, name);
+  for (const index of from.someItems ?? []) markItem(into, index);
 }
 
 /** Runs several checks as one: all of them while issues are collected, else up to the first failure. */

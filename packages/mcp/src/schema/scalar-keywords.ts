@@ -1,6 +1,5 @@
 import { canonicalText } from "./canonical.js";
 import { isMultipleOf } from "./decimal.js";
-import { compilePattern } from "./pattern/pattern.js";
 import type { Check } from "./run.js";
 import { fail, spend } from "./run.js";
 import type { Site } from "./site.js";
@@ -63,7 +62,7 @@ export function addScalarKeywords(site: Site): void {
   addLengths(site);
   const pattern = readString(site, "pattern");
   if (pattern !== undefined) {
-    const matches = compilePattern(pattern, `${site.path}/pattern`);
+    const matches = site.compiler.pattern(pattern, `${site.path}/pattern`);
     const message = `must match the pattern ${pattern}`;
     site.strings.push((value, run) => matches(value, run) || fail(run, "pattern", message));
   }

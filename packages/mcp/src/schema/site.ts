@@ -1,5 +1,6 @@
 import { joinPointer } from "./json-pointer.js";
 import type { JsonSchema, JsonSchemaObject } from "./json-schema.js";
+import type { PatternTest } from "./pattern/pattern.js";
 import type { Resource, Resources } from "./resources.js";
 import { isSchema, isSchemaObject } from "./resources.js";
 import type { Check } from "./run.js";
@@ -17,6 +18,8 @@ export type Formats = Readonly<Record<string, (text: string) => boolean>>;
 export interface Compiler {
   readonly resources: Resources;
   readonly formats: Formats | undefined;
+  /** Compiles a regular expression, once for all places that use it. */
+  pattern(source: string, path: string): PatternTest;
   /** Compiles a subschema that stands inside `around`. */
   node(schema: JsonSchema, around: Resource, path: string): Node;
   /** The nodes that a `$dynamicRef` to this name may end at, by resource; complete once compilation is over. */

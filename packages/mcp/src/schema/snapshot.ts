@@ -26,12 +26,23 @@ export function snapshot(schema: unknown, size: SchemaSize): unknown {
     if (depth >= size.schemaDepth) {
       throw tooLarge(`is nested deeper than ${size.schemaDepth} levels`, "limits.schemaDepth");
     }
-    if (Array.isArray(value)) return Object.freeze(value.map((item, i) => copy(item, joinPointer(path, i), depth + 1)));
-    const entries = Object.entries(value).filter(([, member]) => member !== undefined);
-    // fromEntries defines members, so that one named "__proto__" stays an ordinary member.
-    return Object.freeze(
-      Object.fromEntries(entries.map(([key, member]) => [key, copy(member, joinPointer(path, key), depth + 1)])),
-    );
+    if (Array.isArray(value)) return Object.freeze(value.map((item, i) => copy(item, `${path}/${i}`, depth + 1)));
+    return copyMembers(value, path, depth);
+  }
+
+  function copyMembers(value: object, path: string, depth: number): unknown {
+    const members: Record<string, unknown> = {};
+    for (const key in value) {
+      if (!Object.hasOwn(value, key)) continue;
+      // Narrowed to a name that the object has; `in` keeps to enumerable members, as JSON does.
+      const member = (value as Readonly<Record<string, unknown>>)[key];
+      if (member === undefined) continue;
+      const copied = copy(member, joinPointer(path, key), depth + 1);
+      // Defined, not assigned: a member may be named "__proto__".
+      if (key === "__proto__") Object.defineProperty(members, key, { value: copied, enumerable: true });
+      else members[key] = copied;
+    }
+    return Object.freeze(members);
   }
 
   return copy(schema, "", 0);

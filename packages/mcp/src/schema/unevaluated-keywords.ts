@@ -11,14 +11,14 @@ export function withUnevaluated(site: Site, others: Check): Check {
   const items = readNode(site, "unevaluatedItems");
   if (properties === undefined && items === undefined) return others;
   return (value, run, outer) => {
-    const seen = newSeen();
+    const seen = newSeen(run);
     // After a failure it is not known which parts were looked at, so nothing more can be said.
     if (!others(value, run, seen)) return false;
     if (items !== undefined && Array.isArray(value) && !checkItems(items, value, run, seen)) return false;
     if (properties !== undefined && isSchemaObject(value) && !checkProperties(properties, value, run, seen)) {
       return false;
     }
-    if (outer !== undefined) mergeSeen(outer, seen);
+    if (outer !== undefined) mergeSeen(run, outer, seen);
     return true;
   };
 }
@@ -27,7 +27,7 @@ function checkItems(node: Node, value: readonly unknown[], run: Parameters<Check
   let ok = true;
   for (let i = seen.items; i < value.length; i++) {
     spend(run, 1);
-    if (seen.someItems.has(i)) continue;
+    if (seen.someItems?.has(i)) continue;
     const before = issueCount(run);
     if (node.check(value[i], run, undefined)) continue;
     nest(run, before, i);
@@ -47,7 +47,7 @@ function checkProperties(
   let ok = true;
   for (const name of Object.keys(value)) {
     spend(run, 1);
-    if (seen.allProperties || seen.properties.has(name)) continue;
+    if (seen.allProperties || seen.properties?.has(name)) continue;
     const before = issueCount(run);
     if (node.check(value[name], run, undefined)) continue;
     if (issueCount(run) === before) fail(run, "unevaluatedProperties", `must not be present`);

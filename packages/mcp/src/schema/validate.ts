@@ -2,7 +2,7 @@ import type { Compiled } from "./compile.js";
 import { compile } from "./compile.js";
 import type { JsonSchema } from "./json-schema.js";
 import { indexResources, isSchema } from "./resources.js";
-import type { Budget, SchemaIssue } from "./run.js";
+import type { Budget, Run, SchemaIssue } from "./run.js";
 import { startRun, tooComplex } from "./run.js";
 import { SchemaError } from "./schema-error.js";
 import type { Formats } from "./site.js";
@@ -19,7 +19,7 @@ export interface SchemaLimits {
   readonly timeMs?: number;
   /** Nested `$ref`s of one validation: 400, which fits the call stack of every runtime. */
   readonly depth?: number;
-  /** Values (objects, lists, strings, numbers …) in one schema document: 50,000. */
+  /** Values (objects, lists, strings, numbers …) in one schema document: 20,000. */
   readonly schemaNodes?: number;
   /** Nesting of one schema document: 256. */
   readonly schemaDepth?: number;
@@ -62,7 +62,7 @@ export function compileSchema(schema: unknown, options: CompileOptions = {}): Va
 }
 
 export function schemaSize(limits: SchemaLimits = {}): { schemaNodes: number; schemaDepth: number } {
-  return { schemaNodes: limits.schemaNodes ?? 50_000, schemaDepth: limits.schemaDepth ?? 256 };
+  return { schemaNodes: limits.schemaNodes ?? 20_000, schemaDepth: limits.schemaDepth ?? 256 };
 }
 
 /** `compileSchema` for a schema that is already a snapshot. */
@@ -86,19 +86,20 @@ function compileAll(schema: JsonSchema, options: CompileOptions): Compiled {
 }
 
 function validate(compiled: Compiled, budget: Budget, value: unknown): ValidationResult {
+  const run = startRun(budget, compiled.scope);
   try {
-    if (compiled.check(value, startRun(budget, false, compiled.scope), undefined)) return VALID;
+    if (compiled.check(value, run, undefined)) return VALID;
   } catch (error) {
     if (error instanceof RangeError) throw tooComplex("needs more call stack than there is", "limits.depth");
     throw error;
   }
-  return { valid: false, errors: explain(compiled, budget, value) };
+  return { valid: false, errors: explain(compiled, run, value) };
 }
 
 /** Runs again to say why; matching values, the common case, never pay for the messages. */
-function explain(compiled: Compiled, budget: Budget, value: unknown): readonly SchemaIssue[] {
-  const run = startRun(budget, true, compiled.scope);
-  const issues = run.issues ?? [];
+function explain(compiled: Compiled, first: Run, value: unknown): readonly SchemaIssue[] {
+  const run: Run = { ...startRun(first.budget, compiled.scope), deadline: first.deadline, issues: [] };
+  const { issues = [] } = run;
   try {
     compiled.check(value, run, undefined);
   } catch (error) {

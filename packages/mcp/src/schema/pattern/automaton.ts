@@ -8,25 +8,19 @@ import { UnsupportedPattern } from "./pattern-tree.js";
 /** One state: takes a character, splits, tests a place, or accepts. */
 type State =
   | { readonly kind: "char"; readonly set: CharSet; readonly next: number }
-  | { readonly kind: "split"; a: number; b: number }
+  | { readonly kind: "split"; a: number; readonly b: number }
   | { readonly kind: "edge"; readonly at: Edge; readonly next: number }
-  | { readonly kind: "look"; readonly look: Look; readonly next: number }
+  | { readonly kind: "look"; readonly index: number; readonly negative: boolean; readonly next: number }
   | { readonly kind: "accept" };
 
-/** A lookahead or lookbehind: an automaton of its own, whose answer for every place is found beforehand. */
-interface Look {
-  readonly index: number;
-  readonly negative: boolean;
-}
-
 interface Program {
-  readonly states: State[];
+  readonly states: readonly State[];
   readonly start: number;
   /** Lookaheads are read from the end of the text backwards, so that one pass answers for every place. */
   readonly backward: boolean;
 }
 
-const MAX_STATES = 4_000;
+const MAX_STATES = 2_000;
 const MAX_PARTS = 10_000;
 
 /**
@@ -38,8 +32,8 @@ export function compileAutomaton(tree: PatternTree, flags: "u" | ""): (text: str
   const looks: Program[] = [];
   const program = build(tree, false, looks);
   return (text, run) => {
-    const points = flags === "u" ? Array.from(text, (char) => char.codePointAt(0) ?? 0) : unitsOf(text);
-    spend(run, points.length >> 2);
+    spend(run, text.length >> 1);
+    const points = pointsOf(text, flags);
     const answers: Uint8Array[] = [];
     // An inner look comes before the one around it, so its answers are there when they are needed.
     for (const look of looks) {
@@ -51,13 +45,19 @@ export function compileAutomaton(tree: PatternTree, flags: "u" | ""): (text: str
   };
 }
 
-function unitsOf(text: string): number[] {
-  return Array.from({ length: text.length }, (_, i) => text.charCodeAt(i));
+function pointsOf(text: string, flags: "u" | ""): Uint32Array {
+  const points = new Uint32Array(text.length);
+  let count = 0;
+  for (let i = 0; i < text.length; i++) {
+    const point = flags === "u" ? (text.codePointAt(i) ?? 0) : text.charCodeAt(i);
+    if (point > 0xffff) i++;
+    points[count++] = point;
+  }
+  return points.subarray(0, count);
 }
 
 function build(tree: PatternTree, backward: boolean, looks: Program[]): Program {
   const states: State[] = [{ kind: "accept" }];
-
   let parts = 0;
 
   const add = (state: State): number => {
@@ -83,9 +83,8 @@ function build(tree: PatternTree, backward: boolean, looks: Program[]): Program 
       case "repeat":
         return repeat(part, next);
       case "look": {
-        const program = build(part.body, !part.behind, looks);
-        const index = looks.push(program) - 1;
-        return add({ kind: "look", look: { index, negative: part.negative }, next });
+        const index = looks.push(build(part.body, !part.behind, looks)) - 1;
+        return add({ kind: "look", index, negative: part.negative, next });
       }
     }
   };
@@ -93,7 +92,7 @@ function build(tree: PatternTree, backward: boolean, looks: Program[]): Program 
   const repeat = ({ body, min, max }: PatternTree & { kind: "repeat" }, next: number): number => {
     let then = next;
     if (max === Number.POSITIVE_INFINITY) {
-      const split: State = { kind: "split", a: 0, b: next };
+      const split = { kind: "split" as const, a: next, b: next };
       then = add(split);
       split.a = before(body, then);
     } else {
@@ -103,8 +102,7 @@ function build(tree: PatternTree, backward: boolean, looks: Program[]): Program 
     return then;
   };
 
-  const start = before(tree, 0);
-  return { states, start, backward };
+  return { start: before(tree, 0), states, backward };
 }
 
 /**
@@ -113,54 +111,58 @@ function build(tree: PatternTree, backward: boolean, looks: Program[]): Program 
  * Without `answer`, says whether the pattern occurs; with it, notes for every place whether a match ends there.
  */
 function scan(
-  program: Program,
-  points: readonly number[],
+  { states, start, backward }: Program,
+  points: Uint32Array,
   answers: readonly Uint8Array[],
   run: Run,
   answer: Uint8Array | undefined,
 ): boolean {
-  const { states, start, backward } = program;
   const visited = new Uint32Array(states.length);
-  let pending: number[] = [];
-  let found = false;
+  // Each state is followed once per place and brings at most two others.
+  let pending = new Uint16Array(states.length * 2 + 2);
+  let next = new Uint16Array(states.length * 2 + 2);
+  let pendingCount = 0;
   for (let step = 0; step <= points.length; step++) {
     const place = backward ? points.length - step : step;
     const point = points[backward ? place - 1 : place];
-    pending.push(start);
-    const next: number[] = [];
-    let visits = 0;
+    pending[pendingCount++] = start;
+    let nextCount = 0;
+    let visits = 1;
     let accepted = false;
-    for (let index = pending.pop(); index !== undefined; index = pending.pop()) {
+    while (pendingCount > 0) {
+      const index = pending[--pendingCount] ?? 0;
       if (visited[index] === step + 1) continue;
       visited[index] = step + 1;
       visits++;
       const state = states[index];
       if (state === undefined) continue;
       if (state.kind === "char") {
-        if (point !== undefined && state.set.has(point)) next.push(state.next);
-      } else if (state.kind === "split") pending.push(state.a, state.b);
-      else if (state.kind === "edge") {
-        if (isAt(state.at, points, place)) pending.push(state.next);
-      } else if (state.kind === "look") {
-        if ((answers[state.look.index]?.[place] === 1) !== state.look.negative) pending.push(state.next);
-      } else accepted = true;
+        if (point !== undefined && state.set.has(point)) next[nextCount++] = state.next;
+      } else if (state.kind === "split") {
+        pending[pendingCount++] = state.b;
+        pending[pendingCount++] = state.a;
+      } else if (state.kind === "accept") accepted = true;
+      else if (holds(state, points, place, answers)) pending[pendingCount++] = state.next;
     }
-    // A visit costs about a quarter of what applying a subschema does.
-    spend(run, 1 + (visits >> 2));
-    if (accepted) {
-      if (answer === undefined) return true;
-      answer[place] = 1;
-      found = true;
-    }
-    pending = next;
+    spend(run, visits);
+    if (accepted && answer === undefined) return true;
+    if (accepted && answer !== undefined) answer[place] = 1;
+    [pending, next] = [next, pending];
+    pendingCount = nextCount;
   }
-  return found;
+  return false;
 }
 
-function isAt(edge: Edge, points: readonly number[], place: number): boolean {
-  if (edge === "start") return place === 0;
-  if (edge === "end") return place === points.length;
-  return (isWord(points[place - 1]) !== isWord(points[place])) === (edge === "word");
+function holds(
+  state: State & { kind: "edge" | "look" },
+  points: Uint32Array,
+  place: number,
+  answers: readonly Uint8Array[],
+): boolean {
+  if (state.kind === "look") return (answers[state.index]?.[place] === 1) !== state.negative;
+  if (state.at === "start") return place === 0;
+  if (state.at === "end") return place === points.length;
+  return (isWord(points[place - 1]) !== isWord(points[place])) === (state.at === "word");
 }
 
 const WORD = charSet("\\w", "");

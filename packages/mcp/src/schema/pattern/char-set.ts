@@ -1,20 +1,20 @@
 /** The characters that one place of a pattern takes. */
 export interface CharSet {
   has(codePoint: number): boolean;
-  /** Which of the first 128 characters are in, one byte each. */
-  readonly ascii: Uint8Array;
+  /** Which of the first 128 characters are in, one bit each. */
+  readonly ascii: AsciiBits;
   /** Whether characters past those may be in; true where it is not known. */
   readonly beyond: boolean;
 }
+
+type AsciiBits = readonly [number, number, number, number];
 
 const ASCII = 128;
 
 /** The set of a single character. */
 export function literalSet(text: string): CharSet {
   const point = text.codePointAt(0) ?? 0;
-  const ascii = new Uint8Array(ASCII);
-  if (point < ASCII) ascii[point] = 1;
-  return { has: (other) => other === point, ascii, beyond: point >= ASCII };
+  return { has: (other) => other === point, ascii: bitsOf((other) => other === point), beyond: point >= ASCII };
 }
 
 /**
@@ -25,16 +25,37 @@ export function literalSet(text: string): CharSet {
  */
 export function charSet(source: string, flags: "u" | ""): CharSet {
   const one = new RegExp(`^${source}$`, flags);
-  const ascii = new Uint8Array(ASCII);
-  for (let point = 0; point < ASCII; point++) ascii[point] = one.test(String.fromCharCode(point)) ? 1 : 0;
+  const ascii = bitsOf((point) => one.test(String.fromCharCode(point)));
   return {
-    has: (point) => (point < ASCII ? ascii[point] === 1 : one.test(String.fromCodePoint(point))),
+    has(point) {
+      if (point >= ASCII) return one.test(String.fromCodePoint(point));
+      return (((ascii[point >> 5] ?? 0) >>> (point & 31)) & 1) === 1;
+    },
     ascii,
     beyond: source === "." || /^\[\^|\\[upPDWSsxc]|[^\0-\x7f]/.test(source),
   };
 }
 
-/** Whether two sets may share a character. */
-export function overlap(a: CharSet, b: CharSet): boolean {
-  return (a.beyond && b.beyond) || a.ascii.some((inside, point) => inside === 1 && b.ascii[point] === 1);
+function bitsOf(has: (point: number) => boolean): AsciiBits {
+  const bits: [number, number, number, number] = [0, 0, 0, 0];
+  for (let point = 0; point < ASCII; point++) {
+    if (has(point)) bits[point >> 5] = (bits[point >> 5] ?? 0) | (1 << (point & 31));
+  }
+  return bits;
+}
+
+/** Whether no character is in more than one of the sets. */
+export function areDisjoint(sets: Iterable<CharSet>): boolean {
+  const taken: [number, number, number, number] = [0, 0, 0, 0];
+  let beyond = false;
+  for (const set of sets) {
+    if (set.beyond && beyond) return false;
+    beyond ||= set.beyond;
+    for (let i = 0; i < taken.length; i++) {
+      const bits = set.ascii[i] ?? 0;
+      if (((taken[i] ?? 0) & bits) !== 0) return false;
+      taken[i] = (taken[i] ?? 0) | bits;
+    }
+  }
+  return true;
 }

@@ -1,5 +1,5 @@
 import type { CharSet } from "./char-set.js";
-import { overlap } from "./char-set.js";
+import { areDisjoint } from "./char-set.js";
 import type { PatternTree } from "./pattern-tree.js";
 
 /** How a pattern without ambiguity may be run by a backtracking engine. */
@@ -82,7 +82,14 @@ function isUnambiguous(tree: PatternTree): boolean {
 }
 
 function isDisjoint(places: readonly Place[]): boolean {
-  return places.every((place, i) => places.slice(i + 1).every((other) => !overlap(place.set, other.set)));
+  return areDisjoint(places.map(({ set }) => set));
+}
+
+function join(from: readonly Place[], to: readonly Place[]): void {
+  for (const place of from) {
+    place.next.push(...to);
+    if (place.next.length > MAX_PLACES) throw new Ambiguous();
+  }
 }
 
 function shapeOf(tree: PatternTree, places: Place[]): Shape {
@@ -112,7 +119,7 @@ function shapeOf(tree: PatternTree, places: Place[]): Shape {
       const body = shapeOf(tree.body, places);
       if (body.empty || tree.max === 0) throw new Ambiguous();
       // Counted repetition is judged as if it were endless, which can only find more ambiguity.
-      if (tree.max > 1) for (const place of body.last) place.next.push(...body.first);
+      if (tree.max > 1) join(body.last, body.first);
       return tree.min === 0 ? { ...body, empty: true } : body;
     }
     default:
@@ -121,7 +128,7 @@ function shapeOf(tree: PatternTree, places: Place[]): Shape {
 }
 
 function follow(a: Shape, b: Shape): Shape {
-  for (const place of a.last) place.next.push(...b.first);
+  join(a.last, b.first);
   return {
     first: a.empty ? [...a.first, ...b.first] : a.first,
     last: b.empty ? [...a.last, ...b.last] : b.last,

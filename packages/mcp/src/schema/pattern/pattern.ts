@@ -5,6 +5,9 @@ import { compileAutomaton } from "./automaton.js";
 import { findOneWay } from "./one-way.js";
 import { parsePattern, UnsupportedPattern } from "./pattern-tree.js";
 
+/** Says whether a pattern occurs in a text; the work is charged to the run. */
+export type PatternTest = (text: string, run: Run) => boolean;
+
 const MAX_LENGTH = 20_000;
 
 /**
@@ -14,7 +17,7 @@ const MAX_LENGTH = 20_000;
  * automaton. Throws `SchemaError`: `invalid_schema` for what is no regular expression, `unsupported_pattern` for a
  * backreference or a pattern that needs too many states.
  */
-export function compilePattern(source: string, path: string): (text: string, run: Run) => boolean {
+export function compilePattern(source: string, path: string): PatternTest {
   if (source.length > MAX_LENGTH) throw unsupported(source, path, `is longer than ${MAX_LENGTH} characters`);
   const { regex, flags } = compileNative(source, path);
   try {
