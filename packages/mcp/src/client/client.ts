@@ -7,7 +7,7 @@ import type { Link } from "./link.js";
 import type { CallOptions } from "./options.js";
 import { walkPages } from "./pages.js";
 import type { ConnectionState } from "./state-machine.js";
-import { callTool, listTools, valueOf } from "./tools.js";
+import { callTool, listTools, toolValue } from "./tools.js";
 
 /** What a typed client knows of one tool. */
 export interface KnownTool {
@@ -64,7 +64,7 @@ export class Client<T = LooseTools> {
     const [args, options] = rest;
     const result = await callTool(this.#caller, name, args as object | undefined, options);
     // The server's own types say what the tool gives; the value was checked against its schema there.
-    return valueOf(name, result) as ResultOf<T, N>;
+    return toolValue(name, result) as ResultOf<T, N>;
   }
 
   /** Calls a tool and gives its full result, also when the tool failed. */

@@ -36,7 +36,7 @@ export async function callTool(
 }
 
 /** The value of a tool's result: its structured content, or its text. Throws `tool_error` when the tool failed. */
-export function valueOf(name: string, result: CallToolResult): unknown {
+export function toolValue(name: string, result: CallToolResult): unknown {
   const text = result.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
   if (result.isError === true) {
     throw new McpError("tool_error", text === "" ? `the tool "${name}" failed` : text, {

@@ -34,7 +34,6 @@ export type LooseResult =
   | boolean
   | null
   | undefined
-  | void
   | Block
   | readonly Block[]
   | ToolResult<unknown>
