@@ -1,0 +1,78 @@
+import type { Client } from "@parley/mcp";
+import { afterAll, describe, expect, it } from "vitest";
+import { NEWEST_STATEFUL, NEWEST_STATELESS } from "../../src/protocol/revisions.js";
+import { exclusion, type Scenario } from "./scenario.js";
+import { TRANSPORTS } from "./transports/all.js";
+import type { TransportUnderTest } from "./transports/transport-under-test.js";
+
+const modules = import.meta.glob<{ default: Scenario<never> }>("./cases/*.ts", { eager: true });
+const scenarios = Object.entries(modules).map(([path, module]) => ({
+  file: path.replace("./cases/", ""),
+  one: module.default,
+}));
+const eras = { stateful: NEWEST_STATEFUL, stateless: NEWEST_STATELESS } as const;
+const only = process.env["SCENARIO"];
+const left: string[] = [];
+let ran = 0;
+
+for (const transport of TRANSPORTS) {
+  describe(transport.name, () => {
+    for (const era of ["stateful", "stateless"] as const) {
+      describe(era, () => {
+        for (const { file, one } of scenarios) {
+          if (only !== undefined && !file.includes(only)) continue;
+          const reason = exclusion(one, transport.name, era);
+          if (reason !== undefined) left.push(`${transport.name}/${era}: "${one.name}" is left out: ${reason}`);
+          else it(title(one), () => runCell(transport, era, file, one));
+        }
+      });
+    }
+  });
+}
+
+describe("the grid", () => {
+  it("has one sentence per scenario and a reason for every cell that is left out", () => {
+    const names = scenarios.map(({ one }) => one.name);
+    expect(new Set(names).size).toBe(names.length);
+    for (const line of left) expect(line).toMatch(/left out: .{15,}/);
+  });
+});
+
+afterAll(() => {
+  console.log(
+    `scenarios: ${scenarios.length} × ${TRANSPORTS.length} transports × 2 eras; ${ran} cells run, ${left.length} left out`,
+  );
+  for (const line of left) console.log(`  ${line}`);
+});
+
+function title({ name, ids = [] }: Scenario<never>): string {
+  return ids.length === 0 ? name : `${name} (${ids.join(", ")})`;
+}
+
+async function runCell(
+  transport: TransportUnderTest,
+  era: keyof typeof eras,
+  file: string,
+  one: Scenario<never>,
+): Promise<void> {
+  ran++;
+  const revision = eras[era];
+  const served = await transport.serve(() => one.server(), file);
+  const clients: Client<never>[] = [];
+  try {
+    await one.run({
+      transport: transport.name,
+      era,
+      revision,
+      async connect(options) {
+        // The scenario's own type parameter says what the client knows; the grid does not.
+        const client = (await served.connect({ revisions: [revision], ...options })) as Client<never>;
+        clients.push(client);
+        return client;
+      },
+    });
+  } finally {
+    await Promise.all(clients.map((client) => client.close()));
+    await served.close();
+  }
+}
