@@ -1,6 +1,6 @@
 import type { Platform } from "../platform/platform.js";
+import { endpointOf, type Servable } from "../transport/servable.js";
 import { type ServedStream, type ServeStreamOptions, serveStream } from "../transport/stream-server.js";
-import type { Endpoint } from "../transport/transport.js";
 import { decodeUtf8 } from "./decode-utf8.js";
 import { watchParent } from "./parent-watch.js";
 import { platform as nodePlatform } from "./platform.js";
@@ -19,9 +19,6 @@ export interface ServeStdioOptions extends Omit<ServeStreamOptions, "platform" |
   watchParent?: boolean;
   platform?: Platform;
 }
-
-/** What a server that is being served looks like from here. */
-export type Servable = Endpoint | { endpoint(): Endpoint };
 
 /** How long the program may clean up after `closed` before the process is ended. */
 const EXIT_GRACE_MS = 500;
@@ -42,9 +39,4 @@ export function serveStdio(server: Servable, options: ServeStdioOptions = {}): S
     if (exit) platform.timer(EXIT_GRACE_MS, () => process.exit());
   });
   return { ...served, closed };
-}
-
-/** The endpoint of a server, whichever of the two was given. */
-export function endpointOf(server: Servable): Endpoint {
-  return "endpoint" in server ? server.endpoint() : server;
 }

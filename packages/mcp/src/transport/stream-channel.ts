@@ -4,15 +4,12 @@ import { McpError } from "../protocol/error.js";
 import type { ByteStream } from "./byte-stream.js";
 import type { DecodeUtf8, FrameDecoder, FrameSink, FramingError } from "./framing/frame-decoder.js";
 import { LineDecoder } from "./framing/lines.js";
+import { Outbox, type QueueLimits } from "./outbox.js";
 
-export interface StreamChannelOptions {
+export interface StreamChannelOptions extends QueueLimits {
   platform: Pick<Platform, "defer" | "timer">;
   /** Longest message that is read, in bytes; default 16 MiB. A longer one is skipped and reported; the channel lives on. */
   maxFrameBytes?: number;
-  /** Messages that may wait while the peer reads slowly; default 65,536. */
-  maxQueuedMessages?: number;
-  /** Text that may wait while the peer reads slowly, in UTF-16 units (bytes for ASCII); default 64 Mi. */
-  maxQueuedBytes?: number;
   /**
    * Stop reading while more than this waits to leave, so that a peer that does not read its answers cannot send more
    * requests. For servers only, default 1 Mi there; if both ends did so, each could wait for the other for ever.
@@ -52,16 +49,12 @@ export class StreamChannel implements Channel {
   readonly #stream: ByteStream;
   readonly #options: StreamChannelOptions;
   readonly #framing: Framing;
-  readonly #maxMessages: number;
-  readonly #maxBytes: number;
+  readonly #outbox: Outbox;
   readonly #holdAbove: number;
   readonly #done: Promise<void>;
   #finish: () => void = () => {};
   #receiver: ChannelReceiver | undefined;
   #decoder: FrameDecoder | undefined;
-  /** Texts that were not given to the stream yet, and their total length. */
-  #queue: string[] = [];
-  #queued = 0;
   #scheduled = false;
   /** The stream asked to wait for `drained`. */
   #congested = false;
@@ -77,8 +70,7 @@ export class StreamChannel implements Channel {
     this.#stream = stream;
     this.#options = options;
     this.#framing = options.framing ?? LINES;
-    this.#maxMessages = options.maxQueuedMessages ?? 65_536;
-    this.#maxBytes = options.maxQueuedBytes ?? 64 * 1024 * 1024;
+    this.#outbox = new Outbox(options);
     this.#holdAbove = options.holdInputAbove ?? Number.POSITIVE_INFINITY;
     this.#done = new Promise((resolve) => {
       this.#finish = resolve;
@@ -103,13 +95,8 @@ export class StreamChannel implements Channel {
 
   send(text: string): void {
     if (this.#closing || this.#told) return;
-    if (this.#queue.length >= this.#maxMessages) throw tooMuch("maxQueuedMessages", this.#maxMessages, "messages");
-    if (this.#queued + text.length > this.#maxBytes && this.#queued > 0) {
-      throw tooMuch("maxQueuedBytes", this.#maxBytes, "bytes");
-    }
-    this.#queue.push(text);
-    this.#queued += text.length;
-    if (this.#queued >= EARLY_WRITE) this.#flush();
+    this.#outbox.push(text);
+    if (this.#outbox.length >= EARLY_WRITE) this.#flush();
     else if (!this.#scheduled) this.#schedule();
   }
 
@@ -138,14 +125,11 @@ export class StreamChannel implements Channel {
   }
 
   #flush(): void {
-    if (this.#queue.length > 0 && !this.#congested) {
-      const texts = this.#queue;
-      this.#queue = [];
-      this.#queued = 0;
-      this.#congested = !this.#stream.write(this.#framing.encode(texts));
+    if (!this.#congested && !this.#outbox.isEmpty) {
+      this.#congested = !this.#stream.write(this.#framing.encode(this.#outbox.takeAll()));
     }
     this.#regulate();
-    if (this.#closing && this.#queue.length === 0) this.#stream.end();
+    if (this.#closing && this.#outbox.isEmpty) this.#stream.end();
   }
 
   #drained(): void {
@@ -158,7 +142,7 @@ export class StreamChannel implements Channel {
       if (this.#congested) return;
       this.#held = false;
       this.#stream.resume();
-    } else if (this.#congested && this.#queued > this.#holdAbove) {
+    } else if (this.#congested && this.#outbox.length > this.#holdAbove) {
       this.#held = true;
       this.#stream.pause();
     }
@@ -188,8 +172,7 @@ export class StreamChannel implements Channel {
 
   #streamClosed(reason: Error | undefined): void {
     this.#cut?.cancel();
-    this.#queue = [];
-    this.#queued = 0;
+    this.#outbox.takeAll();
     this.#decoder?.end();
     this.#tell(reason);
     this.#finish();
@@ -200,11 +183,4 @@ export class StreamChannel implements Channel {
     this.#told = true;
     this.#receiver?.closed(reason);
   }
-}
-
-function tooMuch(limit: string, value: number, unit: string): McpError {
-  return new McpError("limit_exceeded", `more than ${value} ${unit} wait for the peer to read (${limit})`, {
-    data: { limit, value },
-    fix: `The peer reads too slowly or not at all; send less, or raise \`${limit}\`.`,
-  });
 }

@@ -1,6 +1,10 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { closeSync, openSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { bundleFixture } from "./bundle-fixture.js";
 import { eventually, isRunning } from "./processes.js";
 
@@ -97,15 +101,20 @@ describe("the end of the client", () => {
   });
 
   it("the parent's death ends the server although somebody else holds the pipes", async () => {
-    // A wrapper that gives its own pipes to the server and is killed alone; this test keeps their far ends open.
+    // The streams are there: both are asked for as pipes, which the type of mixed `stdio` does not say.
+    // A wrapper that gives its own pipes to the server and is killed alone; the far end of the FIFO stays open here.
+    const fifo = join(tmpdir(), `parley-fifo-${process.pid}`);
+    execFileSync("mkfifo", [fifo]);
+    const stdin = openSync(fifo, "r+");
+    rmSync(fifo);
     const wrapper = `const server = require("node:child_process").spawn(process.execPath, [process.argv[1]], { stdio: "inherit" });
       console.error(server.pid);`;
-    const child = spawn(process.execPath, ["-e", wrapper, fixture]);
-    children.push(child);
-    const [line] = (await once(child.stderr, "data")) as [Buffer];
+    const child = spawn(process.execPath, ["-e", wrapper, fixture], { stdio: [stdin, "pipe", "pipe"] });
+    onTestFinished(() => closeSync(stdin));
+    const [line] = (await once(child.stderr as Readable, "data")) as [Buffer];
     const pid = Number(line.toString());
-    child.stdin.write(`${JSON.stringify(request(1, "echo"))}\n`);
-    await once(child.stdout, "data");
+    writeSync(stdin, `${JSON.stringify(request(1, "echo"))}\n`);
+    await once(child.stdout as Readable, "data");
     expect(isRunning(pid)).toBe(true);
     child.kill("SIGKILL");
     expect(await eventually(() => !isRunning(pid), 3000)).toBe(true);

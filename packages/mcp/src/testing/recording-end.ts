@@ -1,0 +1,64 @@
+import { platform } from "#platform";
+import type { Channel } from "../jsonrpc/channel.js";
+
+const PATIENCE_MS = 10_000;
+
+/** One end of a channel that keeps what it is told. */
+export class RecordingEnd {
+  readonly texts: string[] = [];
+  readonly faults: Error[] = [];
+  readonly endings: (Error | undefined)[] = [];
+  /** Messages that came after `closed`. */
+  lateTexts = 0;
+
+  /** Opens `channel`; `onMessage` runs inside the delivery of each message. */
+  constructor(channel: Channel, onMessage: (text: string) => void = () => {}) {
+    channel.open({
+      message: (text) => {
+        if (this.endings.length > 0) this.lateTexts++;
+        this.texts.push(text);
+        onMessage(text);
+      },
+      fault: (error) => void this.faults.push(error),
+      closed: (reason) => void this.endings.push(reason),
+    });
+  }
+
+  /** Waits until exactly these texts have come. */
+  async expectTexts(expected: readonly string[]): Promise<void> {
+    let next = 0;
+    const what = () => `message ${next} of ${expected.length} arrives`;
+    await until(what, () => {
+      for (; next < Math.min(expected.length, this.texts.length); next++) {
+        if (this.texts[next] !== expected[next]) throw new Error(difference(next, expected[next], this.texts[next]));
+      }
+      return next === expected.length;
+    });
+    if (this.texts.length > expected.length)
+      throw new Error(`${this.texts.length - expected.length} messages too many`);
+  }
+
+  /** Waits for `closed`, and a little longer for a second one that must not come. */
+  async expectClosedOnce(): Promise<void> {
+    await until("`closed` is called", () => this.endings.length > 0);
+    let more = 5;
+    await until("a few turns pass", () => more-- <= 0);
+    if (this.endings.length !== 1) throw new Error(`\`closed\` was called ${this.endings.length} times`);
+  }
+}
+
+/** Looks once a turn until `holds`; rejects after ten seconds, naming what was awaited. */
+export async function until(what: string | (() => string), holds: () => boolean): Promise<void> {
+  const end = platform.now() + PATIENCE_MS;
+  while (!holds()) {
+    if (platform.now() > end) throw new Error(`waited in vain until ${typeof what === "string" ? what : what()}`);
+    await new Promise<void>((resolve) => {
+      platform.timer(1, resolve, true);
+    });
+  }
+}
+
+function difference(index: number, expected = "", actual = ""): string {
+  const short = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}… (${text.length})` : text);
+  return `message ${index} is ${short(actual)}, not ${short(expected)}`;
+}

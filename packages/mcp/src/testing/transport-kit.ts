@@ -1,0 +1,226 @@
+import type { Channel } from "../jsonrpc/channel.js";
+import { McpError } from "../protocol/error.js";
+import { RecordingEnd, until } from "./recording-end.js";
+
+/** Two channels that are the ends of one pipe, and what a test may do to the pipe where its kind allows that. */
+export interface ChannelPair {
+  readonly a: Channel;
+  readonly b: Channel;
+  /** Puts bytes that are no message on the way to `b`, between two messages. Without it those cases are left out. */
+  garbage?(): void | Promise<void>;
+  /** Breaks the pipe as a crash of the peer of `b` would. Without it those cases are left out. */
+  break?(): void | Promise<void>;
+  /** Makes the far end of `a` stop reading for good; the pair's bounds should be small. Without it the case is left out. */
+  stall?(): void | Promise<void>;
+  /** Frees what the pair holds; called after every case. */
+  dispose?(): void | Promise<void>;
+}
+
+export type MakePair = () => ChannelPair | Promise<ChannelPair>;
+
+/** One rule that every channel keeps. `run` rejects with the reason when it is broken. */
+export interface TransportCase {
+  readonly name: string;
+  run(makePair: MakePair): Promise<void>;
+}
+
+/**
+ * What the library expects of a `Channel`, as cases for any test framework:
+ *
+ * ```ts
+ * for (const { name, run } of transportContract()) it(name, () => run(makePair));
+ * ```
+ *
+ * A case that needs something the pair does not offer passes without a check.
+ */
+export function transportContract(): TransportCase[] {
+  return CASES.map(([name, check]) => ({
+    name,
+    async run(makePair) {
+      const pair = await makePair();
+      try {
+        await check(pair);
+      } finally {
+        await Promise.all([pair.a.close(), pair.b.close()]);
+        await pair.dispose?.();
+      }
+    },
+  }));
+}
+
+type Check = (pair: ChannelPair) => void | Promise<void>;
+
+const CASES: [name: string, check: Check][] = [
+  ["delivers in order what was sent, in both directions", inOrder],
+  ["keeps every character, and the boundaries between messages", exactTexts],
+  ["delivers a message of 8 MiB", large],
+  ["delivers what was sent before the other end was opened", beforeOpen],
+  ["delivers 200 messages of 64 KiB in each direction at once", burst],
+  ["takes a message that is sent while another one is delivered", reentrant],
+  ["never calls back inside `send` or `close`", asynchronous],
+  ["delivers what was sent before `close`, then says `closed` once on both ends", closeAfterSend],
+  ["says `closed` once when both ends close at the same time, and twice", closeBoth],
+  ["ignores what is sent after `close`", sendAfterClose],
+  ["reports garbage as a fault and lives on", garbageIsFault],
+  ["says `closed` once when the pipe breaks", breaks],
+  ["refuses to hold more than its bound for a peer that does not read, and says which bound", bounded],
+];
+
+function inOrder({ a, b }: ChannelPair): Promise<void> {
+  const [left, right] = openBoth(a, b);
+  for (let i = 0; i < 5000; i++) {
+    a.send(`{"a":${i}}`);
+    b.send(`{"b":${i}}`);
+  }
+  return Promise.all([
+    right.expectTexts(Array.from({ length: 5000 }, (_, i) => `{"a":${i}}`)),
+    left.expectTexts(Array.from({ length: 5000 }, (_, i) => `{"b":${i}}`)),
+  ]).then(() => {});
+}
+
+async function exactTexts({ a, b }: ChannelPair): Promise<void> {
+  const [, right] = openBoth(a, b);
+  const values = [
+    "",
+    "\n",
+    "\r\n",
+    "\u0000",
+    "\u2028\u2029",
+    "\ufeff",
+    "a\u0308",
+    "🎈",
+    "\\n",
+    '"',
+    "x".repeat(70_000),
+  ];
+  const texts = values.map((value) => JSON.stringify({ value }));
+  for (const text of texts) a.send(text);
+  await right.expectTexts(texts);
+}
+
+async function large({ a, b }: ChannelPair): Promise<void> {
+  const [, right] = openBoth(a, b);
+  const text = JSON.stringify({ value: "0123456789abcdef".repeat(512 * 1024) });
+  a.send(text);
+  a.send("{}");
+  await right.expectTexts([text, "{}"]);
+}
+
+async function beforeOpen({ a, b }: ChannelPair): Promise<void> {
+  new RecordingEnd(a);
+  a.send("{}");
+  await turns(5);
+  const right = new RecordingEnd(b);
+  await right.expectTexts(["{}"]);
+}
+
+async function burst({ a, b }: ChannelPair): Promise<void> {
+  const [left, right] = openBoth(a, b);
+  const texts = Array.from({ length: 200 }, (_, i) => JSON.stringify({ i, fill: "x".repeat(64 * 1024) }));
+  for (const text of texts) {
+    a.send(text);
+    b.send(text);
+  }
+  await Promise.all([left.expectTexts(texts), right.expectTexts(texts)]);
+}
+
+async function reentrant({ a, b }: ChannelPair): Promise<void> {
+  const left = new RecordingEnd(a);
+  new RecordingEnd(b, (text) => {
+    const count = Number(text);
+    b.send(String(count));
+    if (count < 500) b.send(`-${count}`);
+  });
+  for (let i = 0; i < 1000; i++) a.send(String(i));
+  await left.expectTexts(Array.from({ length: 1000 }, (_, i) => (i < 500 ? [`${i}`, `-${i}`] : [`${i}`])).flat());
+}
+
+async function asynchronous({ a, b }: ChannelPair): Promise<void> {
+  const [left, right] = openBoth(a, b);
+  a.send("1");
+  must(right.texts.length === 0, "`message` was called inside `send`");
+  await right.expectTexts(["1"]);
+  void a.close();
+  must(left.endings.length === 0 && right.endings.length === 0, "`closed` was called inside `close`");
+}
+
+async function closeAfterSend({ a, b }: ChannelPair): Promise<void> {
+  const [left, right] = openBoth(a, b);
+  const texts = Array.from({ length: 100 }, (_, i) => JSON.stringify({ i, fill: "x".repeat(10_000) }));
+  for (const text of texts) a.send(text);
+  await a.close();
+  await Promise.all([left.expectClosedOnce(), right.expectClosedOnce()]);
+  await right.expectTexts(texts);
+  must(right.lateTexts === 0, "a message came after `closed`");
+  must(right.endings[0] === undefined, `an orderly end gave a reason: ${right.endings[0]?.message}`);
+}
+
+async function closeBoth({ a, b }: ChannelPair): Promise<void> {
+  const [left, right] = openBoth(a, b);
+  await Promise.all([a.close(), b.close(), a.close(), b.close()]);
+  await Promise.all([left.expectClosedOnce(), right.expectClosedOnce()]);
+}
+
+async function sendAfterClose({ a, b }: ChannelPair): Promise<void> {
+  const [left, right] = openBoth(a, b);
+  const closing = a.close();
+  a.send("1");
+  await closing;
+  a.send("2");
+  await Promise.all([left.expectClosedOnce(), right.expectClosedOnce()]);
+  b.send("3");
+  await turns(5);
+  must(left.texts.length === 0 && right.texts.length === 0, "a message sent after `close` was delivered");
+}
+
+async function garbageIsFault(pair: ChannelPair): Promise<void> {
+  if (pair.garbage === undefined) return;
+  const [, right] = openBoth(pair.a, pair.b);
+  pair.a.send("1");
+  await right.expectTexts(["1"]);
+  await pair.garbage();
+  await until("garbage is reported", () => right.faults.length > 0);
+  pair.a.send("2");
+  await right.expectTexts(["1", "2"]);
+}
+
+async function breaks(pair: ChannelPair): Promise<void> {
+  if (pair.break === undefined) return;
+  const [, right] = openBoth(pair.a, pair.b);
+  pair.a.send("1");
+  await right.expectTexts(["1"]);
+  await pair.break();
+  await right.expectClosedOnce();
+}
+
+async function bounded(pair: ChannelPair): Promise<void> {
+  if (pair.stall === undefined) return;
+  openBoth(pair.a, pair.b);
+  await pair.stall();
+  const text = JSON.stringify({ fill: "x".repeat(1024 * 1024) });
+  let refusal: unknown;
+  for (let sent = 0; sent < 300 && refusal === undefined; sent++) {
+    try {
+      pair.a.send(text);
+    } catch (error) {
+      refusal = error;
+    }
+    // Sockets take some megabytes by themselves before anything waits.
+    await turns(1);
+  }
+  must(refusal !== undefined, "300 MiB were taken for a peer that does not read");
+  must(McpError.is(refusal) && refusal.kind === "limit_exceeded", `the refusal is no limit: ${String(refusal)}`);
+}
+
+function openBoth(a: Channel, b: Channel): [RecordingEnd, RecordingEnd] {
+  return [new RecordingEnd(a), new RecordingEnd(b)];
+}
+
+async function turns(count: number): Promise<void> {
+  let left = count;
+  await until("some turns pass", () => left-- <= 0);
+}
+
+function must(holds: boolean, message: string): void {
+  if (!holds) throw new McpError("internal_error", message);
+}
