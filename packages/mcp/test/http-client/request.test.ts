@@ -1,40 +1,18 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { fetchSender } from "../../src/http/fetch-sender.js";
-import type { Sender } from "../../src/http/http.js";
 import { RpcError } from "../../src/jsonrpc/error.js";
-import { nodeSender } from "../../src/node/http-sender.js";
-import { platform } from "../../src/node/platform.js";
-import { type HttpTransportOptions, httpTransport } from "../../src/transport/http/client.js";
 import { httpStatusOf } from "../../src/transport/http/client-failure.js";
-import { call, notice, recordingReceiver, rejection } from "./recording-receiver.js";
-import { event, json, result, type Script, type ScriptedServer, scriptedServer, stream } from "./scripted-server.js";
+import { closeAll, opened, SENDERS } from "./opened.js";
+import { call, notice, rejection } from "./recording-receiver.js";
+import { event, json, result, stream } from "./scripted-server.js";
 import { until } from "./virtual-time.js";
 
-const SENDERS: [string, () => Sender][] = [
-  ["fetch", () => fetchSender(globalThis.fetch)],
-  ["node:http", () => nodeSender()],
-];
-
-const cleanups: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) await cleanup();
-});
-
-async function open(script: Script, sender: Sender, more: Partial<HttpTransportOptions> = {}) {
-  const server: ScriptedServer = await scriptedServer(script);
-  const transport = httpTransport(server.url, { sender, platform, standingStream: false, ...more });
-  const receiver = recordingReceiver();
-  await transport.open(receiver);
-  cleanups.push(async () => {
-    await transport.close();
-    await server.close();
-  });
-  return { server, transport, receiver };
-}
+afterEach(closeAll);
 
 describe.each(SENDERS)("requests over %s", (_name, makeSender) => {
   it("posts with both media types and gives the result of a JSON answer (HTTP25-04, HTTP26-03)", async () => {
-    const { server, transport } = await open((request, response) => json(response, result(request)), makeSender());
+    const { server, transport } = await opened((request, response) => json(response, result(request)), {
+      sender: makeSender(),
+    });
     await expect(transport.request(call(1, "tools/list", { "Mcp-Method": "tools/list" }))).resolves.toEqual({
       ok: true,
     });
@@ -48,15 +26,18 @@ describe.each(SENDERS)("requests over %s", (_name, makeSender) => {
   });
 
   it("delivers what a stream says before its answer, in order, and then settles (HTTP25-07, HTTP25-15)", async () => {
-    const { transport, receiver } = await open((request, response) => {
-      stream(response);
-      response.write(": comment\n\nid: 1\ndata:\n\n");
-      response.write(event({ jsonrpc: "2.0", method: "notifications/progress", params: { progress: 1 } }));
-      response.write(`event: other\ndata: {"jsonrpc":"2.0","method":"notifications/ignored"}\n\n`);
-      response.end(
-        event({ jsonrpc: "2.0", method: "notifications/message", params: {} }) + event(result(request, { n: 7 })),
-      );
-    }, makeSender());
+    const { transport, receiver } = await opened(
+      (request, response) => {
+        stream(response);
+        response.write(": comment\n\nid: 1\ndata:\n\n");
+        response.write(event({ jsonrpc: "2.0", method: "notifications/progress", params: { progress: 1 } }));
+        response.write(`event: other\ndata: {"jsonrpc":"2.0","method":"notifications/ignored"}\n\n`);
+        response.end(
+          event({ jsonrpc: "2.0", method: "notifications/message", params: {} }) + event(result(request, { n: 7 })),
+        );
+      },
+      { sender: makeSender() },
+    );
     const answer = transport.request(call(0)).then((value) => {
       receiver.heard.push("answer");
       return value;
@@ -71,13 +52,16 @@ describe.each(SENDERS)("requests over %s", (_name, makeSender) => {
   });
 
   it("rejects with the server's own error, from JSON, from a stream and from an error status", async () => {
-    const { transport } = await open((request, response) => {
-      const message = { jsonrpc: "2.0", id: request.message?.id, error: { code: -32602, message: "no", data: [1] } };
-      if (request.message?.id === 1) return json(response, message);
-      if (request.message?.id === 3) return json(response, message, 400);
-      stream(response);
-      response.end(event(message));
-    }, makeSender());
+    const { transport } = await opened(
+      (request, response) => {
+        const message = { jsonrpc: "2.0", id: request.message?.id, error: { code: -32602, message: "no", data: [1] } };
+        if (request.message?.id === 1) return json(response, message);
+        if (request.message?.id === 3) return json(response, message, 400);
+        stream(response);
+        response.end(event(message));
+      },
+      { sender: makeSender() },
+    );
     for (const id of [1, 2, 3]) {
       const error = await rejection(transport.request(call(id)));
       expect(error).toBeInstanceOf(RpcError);
@@ -88,26 +72,32 @@ describe.each(SENDERS)("requests over %s", (_name, makeSender) => {
 
   it("answers requests of the server on a stream by posting the answer (HTTP25-10)", async () => {
     let finish: (() => void) | undefined;
-    const { server, transport } = await open((request, response) => {
-      if (request.message?.result !== undefined) {
-        response.writeHead(202).end();
-        finish?.();
-        return;
-      }
-      stream(response);
-      response.write(event({ jsonrpc: "2.0", id: "s1", method: "roots/list" }));
-      finish = () => response.end(event(result(request)));
-    }, makeSender());
+    const { server, transport } = await opened(
+      (request, response) => {
+        if (request.message?.result !== undefined) {
+          response.writeHead(202).end();
+          finish?.();
+          return;
+        }
+        stream(response);
+        response.write(event({ jsonrpc: "2.0", id: "s1", method: "roots/list" }));
+        finish = () => response.end(event(result(request)));
+      },
+      { sender: makeSender() },
+    );
     await expect(transport.request(call(1))).resolves.toEqual({ ok: true });
     expect(server.requests[1]?.message).toEqual({ jsonrpc: "2.0", id: "s1", result: { answered: "roots/list" } });
   });
 
   it("sends 2,000 notifications and errors over a handful of connections", async () => {
     let sockets = 0;
-    const { server, transport } = await open((request, response) => {
-      if (request.message?.id === undefined) response.writeHead(202).end();
-      else json(response, { oops: true }, 500);
-    }, makeSender());
+    const { server, transport } = await opened(
+      (request, response) => {
+        if (request.message?.id === undefined) response.writeHead(202).end();
+        else json(response, { oops: true }, 500);
+      },
+      { sender: makeSender() },
+    );
     server.server.on("connection", () => sockets++);
     for (let i = 0; i < 125; i++) {
       const work: Promise<unknown>[] = [];
@@ -125,12 +115,15 @@ describe.each(SENDERS)("requests over %s", (_name, makeSender) => {
 
   it("aborts the HTTP request of an abandoned call and rejects with the reason (HTTP26-24, CANC-02)", async () => {
     let gone = false;
-    const { server, transport } = await open((request, response) => {
-      response.on("close", () => {
-        gone = true;
-      });
-      if (request.message?.id === 2) stream(response);
-    }, makeSender());
+    const { server, transport } = await opened(
+      (request, response) => {
+        response.on("close", () => {
+          gone = true;
+        });
+        if (request.message?.id === 2) stream(response);
+      },
+      { sender: makeSender() },
+    );
     for (const id of [1, 2]) {
       gone = false;
       const answer = rejection(transport.request(call(id)));
@@ -144,7 +137,7 @@ describe.each(SENDERS)("requests over %s", (_name, makeSender) => {
   });
 
   it("keeps the id 0, the empty id and ids that differ only in type apart", async () => {
-    const { transport } = await open(
+    const { transport } = await opened(
       (request, response) => json(response, result(request, typeof request.message?.id)),
       makeSender(),
     );
@@ -157,7 +150,7 @@ describe.each(SENDERS)("requests over %s", (_name, makeSender) => {
   });
 
   it("rejects what is pending when it is closed, and refuses what comes later", async () => {
-    const { server, transport } = await open(() => {}, makeSender());
+    const { server, transport } = await opened(() => {}, { sender: makeSender() });
     const answer = rejection(transport.request(call(1)));
     await server.arrived(1);
     await transport.close();

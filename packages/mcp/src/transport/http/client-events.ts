@@ -6,6 +6,8 @@ import { McpError } from "../../protocol/error.js";
 export interface EventSink {
   /** The text of one message. */
   text(text: string): void;
+  /** An event of another type than `message`. */
+  other?(type: string, data: string): void;
   /** From here the stream can be resumed. */
   eventId(id: string): void;
   /** The server names the wait before the stream is opened again. */
@@ -35,7 +37,9 @@ export async function readEvents(
     maxBufferSize: maxBytes,
     onEvent({ id, event, data }) {
       if (id !== undefined) sink.eventId(id);
-      if (data !== "" && (event === undefined || event === "message")) sink.text(data);
+      if (data === "") return;
+      if (event === undefined || event === "message") sink.text(data);
+      else sink.other?.(event, data);
     },
     onRetry: (ms) => sink.retry(ms),
     onError(error) {

@@ -150,9 +150,9 @@ const FIXES: Record<number, string> = {
   503: "Wait for `data.retryAfterMs`, then try again.",
 };
 
-/** The error for a request that got no answer at all, or whose answer broke off. */
-export function brokenOff(error: unknown, what: string, url: string): McpError {
-  if (McpError.is(error)) return error;
+/** The error for a request that got no answer at all, or whose answer broke off; what is an error of ours stays it. */
+export function brokenOff(error: unknown, what: string, url: string): McpError | RpcError {
+  if (McpError.is(error) || error instanceof RpcError) return error;
   if (isBodyTooLarge(error)) {
     return new McpError("oversized_frame", `the answer to ${what} is too long: ${(error as Error).message}`, {
       cause: error,

@@ -3,7 +3,7 @@ import type { Id, RequestMessage } from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { Receiver } from "../transport.js";
-import { brokenOff, failureOf } from "./client-failure.js";
+import { brokenOff, failureOf, type HttpFailure } from "./client-failure.js";
 
 /** What was learnt of the server by one handshake. A new handshake begins a new one; what runs goes on in its own. */
 export interface Epoch {
@@ -11,6 +11,8 @@ export interface Epoch {
   session: string | undefined;
   /** Lower-case names; goes with every request. */
   headers: Record<string, string>;
+  /** True when a new handshake began after it. */
+  retired: boolean;
 }
 
 /** What a line is made of; `sender` already treats redirects. */
@@ -93,7 +95,7 @@ export class Line {
         response.cancel();
       });
     } catch (error) {
-      throw error instanceof Error && error.name === "RpcError" ? error : brokenOff(error, what, this.url);
+      throw brokenOff(error, what, this.url);
     }
   }
 
@@ -112,7 +114,12 @@ export class Line {
   /** The error behind an answer with an error status. */
   async failure(response: SendResponse, epoch: Epoch, method: string, id?: Id, session = epoch.session) {
     const asked = { url: this.url, method, id, inSession: session !== undefined, now: this.platform.now() };
-    return failureOf(response, asked);
+    const failure = await failureOf(response, asked);
+    if (epoch.retired && McpError.is(failure) && failure.kind === "session_lost") {
+      // `failureOf` made it a moment ago.
+      (failure.data as HttpFailure).stale = true;
+    }
+    return failure;
   }
 
   /** Runs `work` and aborts it after `ms`; the promise settles then also when the sender does not listen. */

@@ -139,6 +139,7 @@ class HttpTransport implements Transport {
   reset(): void {
     this.#standing?.stop();
     this.#standing = undefined;
+    this.#epoch.retired = true;
     this.#epoch = newEpoch(this.#line?.headersOf({}) ?? {});
   }
 
@@ -156,7 +157,7 @@ class HttpTransport implements Transport {
 }
 
 function newEpoch(headers: Record<string, string>): Epoch {
-  return { era: "unknown", session: undefined, headers };
+  return { era: "unknown", session: undefined, headers, retired: false };
 }
 
 function notOpen(target: string): McpError {

@@ -15,8 +15,8 @@ export function clampRetry(ms: number): number {
 }
 
 /**
- * Decides when one stream may be opened again: exponential back-off with full jitter from 1 s to 30 s, or the server's `retry`;
- * never more than 8 attempts in a minute. Only an event with content, or 30 s of standing, begins the count anew.
+ * Decides when one stream may be opened again: exponential back-off with full jitter up to 1 s, 2 s, … 30 s, or the server's
+ * `retry`; never sooner than 500 ms, never more than 8 attempts in a minute. Only an event with content, or 30 s of standing, begins the count anew.
  */
 export class ReconnectPacer {
   readonly #platform: Platform;
@@ -72,7 +72,7 @@ export class ReconnectPacer {
 
   #backOff(): number {
     const ceiling = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(this.#failures, 10));
-    return Math.round(ceiling * this.#random());
+    return Math.round(RETRY_MIN_MS + (ceiling - RETRY_MIN_MS) * this.#random());
   }
 
   #random(): number {
