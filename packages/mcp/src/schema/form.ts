@@ -50,6 +50,7 @@ function checkKeywords(schema: JsonSchemaObject): string[] {
   }
 }
 
+/** Says what keeps one property out of a form. */
 function checkProperty(property: unknown): string[] {
   if (!isSchemaObject(property)) return ["must be an object"];
   const { type } = property;
@@ -96,6 +97,33 @@ function isTitledChoices(value: unknown): boolean {
   return value.every(
     (item) => isSchemaObject(item) && typeof item.const === "string" && typeof item.title === "string",
   );
+}
+
+/**
+ * Trims a JSON Schema, as schema libraries write it, to what a form may say.
+ *
+ * Libraries add keywords that forms do not have (`pattern` beside `format`, `additionalProperties`) and leave out the
+ * type of choices. What is trimmed is only not told to the peer: answers are still checked by the whole schema. What
+ * `checkForm` finds afterwards cannot be said in a form at all.
+ */
+export function toForm(schema: JsonSchemaObject): JsonSchemaObject {
+  const { type, properties, required } = schema;
+  if (type !== "object" || !isSchemaObject(properties)) return schema;
+  const trimmed = Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, trimProperty(value)]));
+  return { type, properties: trimmed, ...(required === undefined ? {} : { required }) };
+}
+
+function trimProperty(property: unknown): unknown {
+  if (!isSchemaObject(property)) return property;
+  const type = property.type ?? (isStrings(property.enum) ? "string" : undefined);
+  const allowed = typeof type === "string" && Object.hasOwn(ALLOWED, type) ? ALLOWED[type] : undefined;
+  if (allowed === undefined) return property;
+  const kept = Object.entries(property).filter(
+    ([keyword, value]) =>
+      allowed.includes(keyword) && (keyword !== "format" || (typeof value === "string" && FORMATS.includes(value))),
+  );
+  const items = type === "array" && isSchemaObject(property.items) ? { items: trimProperty(property.items) } : {};
+  return { type, ...Object.fromEntries(kept), ...items };
 }
 
 /** Fills in the defaults of a form for the properties that an answer leaves out; the answer itself is not changed. */
