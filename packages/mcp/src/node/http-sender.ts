@@ -166,7 +166,8 @@ function decoded(incoming: NodeHttp.IncomingMessage): Readable {
   if (encoding === undefined || encoding === "" || encoding === "identity") return incoming;
   const decoder = decoderFor(encoding);
   if (decoder === undefined) {
-    incoming.destroy(new Error(`the content encoding "${encoding}" is not known`));
+    const error = new Error(`the content encoding "${encoding}" is not known`);
+    incoming.destroy(Object.assign(error, { code: "ERR_CONTENT_ENCODING" }));
     return incoming;
   }
   incoming.on("error", (error) => decoder.destroy(error));

@@ -87,8 +87,8 @@ export async function failureOf(response: SendResponse, asked: Asked): Promise<R
       fix: "Initialize again; a call that may run twice can be repeated by `replay`.",
     });
   }
-  const fix = FIXES[status] ?? (status >= 500 ? SERVER_FIX : undefined);
-  const plain = new McpError("transport_error", line, { data: failure, ...(fix === undefined ? {} : { fix }) });
+  const fix = FIXES[status] ?? (status >= 500 ? SERVER_FIX : "Look up what the server means by this status.");
+  const plain = new McpError("transport_error", line, { data: failure, fix });
   if (failure.rpc === undefined) return plain;
   const error = new RpcError(failure.rpc.code, failure.rpc.message, failure.rpc.data);
   error.cause = plain;
@@ -169,6 +169,13 @@ export function brokenOff(error: unknown, what: string, url: string): McpError |
       fix: "Check that the server runs and that host, port and certificate are right; the request never left.",
     });
   }
+  if (code !== undefined && UNREADABLE.test(code)) {
+    return new McpError("decode_error", `the answer to ${what} from ${url} cannot be unpacked: ${reason}`, {
+      cause: error,
+      data,
+      fix: "Look at the server, or at a proxy before it: the body is not in the encoding that its header names.",
+    });
+  }
   return new McpError("connection_closed", `the connection to ${url} broke before ${what} was answered: ${reason}`, {
     cause: error,
     data,
@@ -179,6 +186,9 @@ export function brokenOff(error: unknown, what: string, url: string): McpError |
 /** Codes of failures before a connection stood. */
 const NEVER_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_\w+|CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+|ERR_INVALID_\w+|ConnectionRefused)$/;
+
+/** Codes of decompressors. */
+const UNREADABLE = /^(Z_\w+|ERR_BROTLI\w*|ERR__ERROR\w*|ERR_CONTENT_ENCODING)$/;
 
 /** The runtime's code for a network failure; `fetch` hides it in the cause. */
 function networkCode(error: unknown): string | undefined {
