@@ -53,6 +53,12 @@ export interface QuestionOptions {
   key?: string;
 }
 
+/** Options of a page to visit. */
+export interface UrlQuestionOptions extends QuestionOptions {
+  /** Names the visit in revisions that announce its end; made up when absent. */
+  elicitationId?: string;
+}
+
 /** The user's reply to a form, whatever it was. */
 export type ElicitReply<T> = { action: "accept"; content: T } | { action: "decline" } | { action: "cancel" };
 
@@ -75,7 +81,7 @@ export interface AskingContext extends Context {
     options?: QuestionOptions,
   ): Promise<ElicitReply<InferOutput<S>>>;
   /** Asks the user to visit a page. Resolves on consent, not when the visit is over. */
-  elicitUrl(message: string, url: string, options?: QuestionOptions & { elicitationId?: string }): Promise<void>;
+  elicitUrl(message: string, url: string, options?: UrlQuestionOptions): Promise<void>;
   /** Asks the client's model. */
   sample(request: SampleRequest, options?: QuestionOptions): Promise<CreateMessageResult>;
   /** Asks which folders the client works in. */

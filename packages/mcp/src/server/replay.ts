@@ -1,7 +1,7 @@
 import type { Question } from "../era/era.js";
 import { isObject } from "../jsonrpc/message.js";
 import { McpError } from "../protocol/error.js";
-import { type Asker, claimStep, malformedAnswer, normalise, requireCapability } from "./ask.js";
+import { type Asker, claimStep, handled, malformedAnswer, normalise, requireCapability } from "./ask.js";
 import { toBase64Url } from "./base64url.js";
 import { canonicalJson } from "./canonical-json.js";
 import type { PreparedQuestion } from "./context.js";
@@ -201,12 +201,6 @@ export async function openReplay(run: Run): Promise<Replay> {
   }
   for (const answer of Object.values(responses ?? {})) if (!isObject(answer)) throw malformedAnswer("a question");
   return new Replay(run, state === undefined ? undefined : await openState(run, state), responses ?? {});
-}
-
-/** A promise whose rejection is never reported as unhandled: the caller may drop it. */
-function handled<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {});
-  return promise;
 }
 
 function tooMany(what: string, limit: string): McpError {

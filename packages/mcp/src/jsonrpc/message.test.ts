@@ -1,0 +1,90 @@
+import { describe, expect, it } from "vitest";
+import { classify, isId, parseMessage } from "./message.js";
+
+const request = (members: object) => ({ jsonrpc: "2.0", id: 1, method: "m", ...members });
+
+describe("an id", () => {
+  it("is a string or an integer, zero and the empty string included (BASE-02)", () => {
+    for (const id of [0, -1, 7, 2 ** 53, "", "1", "x"]) expect(isId(id)).toBe(true);
+    for (const id of [null, undefined, 1.5, Number.NaN, Number.POSITIVE_INFINITY, {}, [], true])
+      expect(isId(id)).toBe(false);
+  });
+
+  it("that is none makes a request invalid with -32600 (BASE-02)", () => {
+    for (const id of [null, 1.5, {}, [1], true]) {
+      expect(classify(request({ id }))).toMatchObject({ kind: "invalid", code: -32600 });
+    }
+  });
+});
+
+describe("a message", () => {
+  it("is what its exact member names say", () => {
+    expect(classify(request({})).kind).toBe("request");
+    expect(classify({ jsonrpc: "2.0", method: "m" }).kind).toBe("notification");
+    expect(classify({ jsonrpc: "2.0", id: 1, result: {} }).kind).toBe("result");
+    expect(classify({ jsonrpc: "2.0", id: 1, error: { code: 1, message: "x" } }).kind).toBe("error");
+    expect(classify([]).kind).toBe("batch");
+    for (const name of ["Method", "METHOD", "method\u0000", " method"]) {
+      expect(classify({ jsonrpc: "2.0", id: 1, [name]: "tools/list" }).kind).toBe("invalid");
+    }
+  });
+
+  it("needs the version, a string method and object params (BASE-01)", () => {
+    expect(classify({ id: 1, method: "m" })).toMatchObject({ kind: "invalid", id: 1 });
+    expect(classify(request({ jsonrpc: "1.0" })).kind).toBe("invalid");
+    expect(classify(request({ method: 5 })).kind).toBe("invalid");
+    expect(classify(request({ params: [1] }))).toMatchObject({ kind: "invalid", code: -32602, id: 1 });
+    for (const value of [null, 1, "x", true]) expect(classify(value)).toMatchObject({ kind: "invalid", code: -32600 });
+  });
+
+  it("has exactly one of result and error (BASE-06)", () => {
+    expect(classify({ jsonrpc: "2.0", id: 1 }).kind).toBe("invalid");
+    expect(classify({ jsonrpc: "2.0", id: 1, result: {}, error: { code: 1, message: "x" } }).kind).toBe("invalid");
+    expect(classify({ jsonrpc: "2.0", id: 1, result: undefined }).kind).toBe("result");
+  });
+
+  it("of an error may lack its id, and has an integer code and a text (BASE-07, BASE-08)", () => {
+    expect(classify({ jsonrpc: "2.0", error: { code: -32700, message: "x" } }).kind).toBe("error");
+    expect(classify({ jsonrpc: "2.0", id: null, error: { code: -32700, message: "x" } }).kind).toBe("error");
+    for (const error of [null, {}, { code: 1.5, message: "x" }, { code: 1 }, { code: 1, message: 2 }, "x"]) {
+      expect(classify({ jsonrpc: "2.0", id: 1, error }).kind).toBe("invalid");
+    }
+  });
+
+  it("keeps unknown members (BASE-11)", () => {
+    const value = request({ params: { a: 1, "x-other": [1, { b: 2 }] }, extra: true });
+    expect(classify(value)).toEqual({ kind: "request", message: value });
+  });
+});
+
+describe("parsing", () => {
+  it("answers -32700 for what is not JSON and never throws", () => {
+    for (const text of ["", "{", "nul", "{'a':1}", "\u0000", "{} {}", "\ufeff{}"]) {
+      expect(parseMessage(text)).toMatchObject({ kind: "invalid", code: -32700 });
+    }
+  });
+
+  it("refuses what is nested deeper than 128 levels, and says so", () => {
+    const nested = (depth: number) =>
+      `{"jsonrpc":"2.0","id":1,"method":"m","params":{"x":${"[".repeat(depth)}${"]".repeat(depth)}}}`;
+    expect(parseMessage(nested(120)).kind).toBe("request");
+    expect(parseMessage(nested(200))).toMatchObject({
+      kind: "invalid",
+      code: -32600,
+      id: 1,
+      reason: expect.stringContaining("128"),
+    });
+    expect(parseMessage(nested(100_000)).kind).toBe("invalid");
+  });
+
+  it("refuses more than 100,000 values, and says so", () => {
+    const wide = (count: number) =>
+      `{"jsonrpc":"2.0","id":"w","method":"m","params":{"x":[${Array(count).fill("0").join(",")}]}}`;
+    expect(parseMessage(wide(90_000)).kind).toBe("request");
+    expect(parseMessage(wide(110_000))).toMatchObject({
+      kind: "invalid",
+      id: "w",
+      reason: expect.stringContaining("100000"),
+    });
+  });
+});

@@ -1,0 +1,78 @@
+import { isObject, type Params } from "../jsonrpc/message.js";
+import { McpError } from "../protocol/error.js";
+import type { Root } from "../protocol/roots.js";
+import type { CreateMessageResult } from "../protocol/sampling.js";
+import type { AnySchema } from "../schema/standard.js";
+import type { ElicitReply, PreparedQuestion, QuestionOptions, SampleRequest, UrlQuestionOptions } from "./context.js";
+import { readElicitReply, requestedSchema } from "./elicitation.js";
+import type { Run } from "./run.js";
+
+/** Asks for a form; throws when the user does not fill it in. */
+export async function elicit(run: Run, message: string, schema: AnySchema, options: QuestionOptions): Promise<unknown> {
+  const reply = await tryElicit(run, message, schema, options);
+  if (reply.action === "accept") return reply.content;
+  throw refusal(
+    reply.action,
+    `the user ${reply.action === "decline" ? "declined to answer" : "dismissed"}: ${message}`,
+  );
+}
+
+/** Asks for a form and tells what the user did. */
+export async function tryElicit(
+  run: Run,
+  message: string,
+  schema: AnySchema,
+  options: QuestionOptions,
+): Promise<ElicitReply<unknown>> {
+  const { parser, form } = requestedSchema(run, schema);
+  const params = { message, requestedSchema: form };
+  return readElicitReply(await ask(run, "elicitation/create", params, "elicitation.form", options), parser, form);
+}
+
+/** Asks the user to open a page; resolves on consent. */
+export async function elicitUrl(run: Run, message: string, url: string, options: UrlQuestionOptions): Promise<void> {
+  if (!URL.canParse(url)) {
+    throw new McpError("internal_error", `"${url}" is no URL`, { fix: "Pass an absolute URL." });
+  }
+  const id = run.call.features.elicitationIds ? { elicitationId: options.elicitationId ?? run.core.randomId() } : {};
+  const params = { mode: "url", message, url, ...id };
+  const answer = await ask(run, "elicitation/create", params, "elicitation.url", options);
+  const action = isObject(answer) ? answer["action"] : undefined;
+  if (action !== "accept") throw refusal(action === "decline" ? "decline" : "cancel", `the user did not open ${url}`);
+}
+
+/** Asks the client's model. */
+export async function sample(run: Run, request: SampleRequest, options: QuestionOptions): Promise<CreateMessageResult> {
+  const capability = request.tools === undefined && request.toolChoice === undefined ? "sampling" : "sampling.tools";
+  const answer = await ask(run, "sampling/createMessage", { ...request }, capability, options);
+  if (!isObject(answer) || answer["role"] === undefined || answer["content"] === undefined) {
+    throw new McpError("invalid_params", "the client's answer to sampling/createMessage has no role and content");
+  }
+  // Open shape: what the protocol requires was checked.
+  return answer as unknown as CreateMessageResult;
+}
+
+/** Asks which folders the client works in. */
+export async function roots(run: Run, options: QuestionOptions): Promise<Root[]> {
+  const answer = await ask(run, "roots/list", undefined, "roots", options);
+  const list = isObject(answer) ? answer["roots"] : undefined;
+  if (!Array.isArray(list)) throw new McpError("invalid_params", "the client's answer to roots/list has no roots");
+  return list.filter((root): root is Root => isObject(root) && typeof root["uri"] === "string");
+}
+
+function ask(
+  run: Run,
+  method: PreparedQuestion["question"]["method"],
+  params: Params | undefined,
+  capability: string,
+  options: QuestionOptions,
+): Promise<unknown> {
+  const question = params === undefined ? { method } : { method, params };
+  return run.asker.ask({ question, capability, key: options.key });
+}
+
+function refusal(action: "decline" | "cancel", message: string): McpError {
+  return new McpError(action === "decline" ? "declined" : "dismissed", message, {
+    fix: "Catch this kind, or use `ctx.tryElicit`, to go on without the answer.",
+  });
+}
