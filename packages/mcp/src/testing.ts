@@ -1,0 +1,1 @@
+export { channelPair } from "./transport/in-memory.js";
