@@ -6,6 +6,7 @@ import type { Authentication, HttpServerOptions } from "./server-options.js";
 import { handlePost, type SessionDesk } from "./server-post.js";
 import { type Refusal, refusal } from "./server-refusal.js";
 import { ServerState } from "./server-state.js";
+import { createSessionDesk } from "./session-desk.js";
 import { flatten, Visit } from "./visit.js";
 
 /** The part of an HTTP server that is the same in every runtime. Adapters call `handle` for each request. */
@@ -20,7 +21,7 @@ export interface HttpCore {
 /** Serves an endpoint over HTTP, for every revision at once. Throws for settings that would be unsafe. */
 export function createHttpServer(endpoint: Endpoint, options: HttpServerOptions, platform: Platform): HttpCore {
   const state = new ServerState(endpoint, options, platform);
-  const sessions = undefined as SessionDesk | undefined;
+  const sessions = options.sessions === false ? undefined : createSessionDesk(state, options.storage);
   return {
     handle: (incoming) => handle(state, sessions, incoming),
     drain: (graceMs) => state.drain(graceMs),

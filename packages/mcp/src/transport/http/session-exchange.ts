@@ -1,0 +1,112 @@
+import type { HttpFacts } from "../../http/http.js";
+import type { Id, RequestMessage } from "../../jsonrpc/message.js";
+import type { Answer, Exchange, Outgoing, Principal } from "../transport.js";
+import { retryFrame } from "./event-frame.js";
+import { LazyAbort } from "./lazy-abort.js";
+import type { Lane, Member, PostReply } from "./post-reply.js";
+import { failedAnswer } from "./server-refusal.js";
+import type { ServerState, Stoppable } from "./server-state.js";
+import type { HttpSession, RunningRequest } from "./session.js";
+import type { Visit } from "./visit.js";
+
+/** A request inside a session. Its client may lose the connection and come back for the answer. */
+class SessionExchange implements Exchange, Member, Stoppable, RunningRequest {
+  readonly id: Id;
+  readonly peer: HttpSession;
+  readonly batched: boolean;
+  readonly http: HttpFacts;
+  readonly principal: Principal | undefined;
+  readonly endless = false;
+  readonly pause?: (retryMs: number) => void;
+  readonly #reply: PostReply;
+  readonly #abort = new LazyAbort();
+  #settled = false;
+
+  constructor(id: Id, session: HttpSession, reply: PostReply, batched: boolean) {
+    this.id = id;
+    this.peer = session;
+    this.batched = batched;
+    this.http = reply.visit.incoming;
+    this.principal = reply.visit.principal;
+    this.#reply = reply;
+    // Earlier revisions take a closed connection for a failure.
+    if (session.primes) this.pause = (retryMs) => reply.pause(retryMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  say(text: string): void {
+    if (!this.#settled) this.#reply.say(text);
+  }
+
+  ask(request: Outgoing): Promise<unknown> {
+    return this.peer.askOn(request, (text) => this.say(text));
+  }
+
+  stop(reason: Error): void {
+    this.#abort.abort(reason);
+  }
+
+  left(): void {
+    // Losing the connection is no cancellation in this era; only the answer has nowhere to go.
+  }
+
+  abort(reason: unknown): void {
+    this.#abort.abort(reason);
+    this.settle(undefined);
+  }
+
+  settle(answer: Answer | undefined): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.peer.finish(this.id, this);
+    this.#reply.answer(answer);
+  }
+}
+
+/** Runs one request inside a session; no other with its id may be running. */
+export function runInSession(
+  state: ServerState,
+  session: HttpSession,
+  message: RequestMessage,
+  reply: PostReply,
+  batched: boolean,
+): void {
+  const exchange = new SessionExchange(message.id, session, reply, batched);
+  session.begin(message.id, exchange);
+  let answer: Answer | Promise<Answer>;
+  try {
+    answer = state.endpoint.request(message, exchange);
+  } catch (error) {
+    answer = failedAnswer(state.platform, message.id, error);
+  }
+  // What the request changed in the session must be stored before the client can rely on it.
+  if (!(answer instanceof Promise) && session.saving === undefined) {
+    return exchange.settle(answer);
+  }
+  state.started(exchange);
+  reply.wait(exchange);
+  const settle = async (settled: Answer) => {
+    await session.saving;
+    state.settled(exchange);
+    exchange.settle(settled);
+  };
+  Promise.resolve(answer).then(settle, (error) => settle(failedAnswer(state.platform, message.id, error)));
+}
+
+/** The stream of a request's reply: it outlives its connection. */
+export function sessionLane(session: HttpSession, visit: Visit): Lane | undefined {
+  if (session.ended) return undefined;
+  const connection = visit.stream();
+  if (connection === undefined) return undefined;
+  const stream = session.newStream();
+  stream.attach(connection, 0);
+  if (session.primes) stream.prime();
+  return {
+    message: (text) => stream.say(text),
+    finish: (text) => stream.finish(text),
+    pause: (retryMs) => stream.pause(retryFrame(retryMs)),
+  };
+}

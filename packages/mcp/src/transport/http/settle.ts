@@ -1,0 +1,17 @@
+/** A value that is there, or will be. Storage answers this way, so that memory costs no turn of the event loop. */
+export type Soon<T> = T | Promise<T>;
+
+/** Goes on at once with a value that is there, and later with one that is not. */
+export function whenReady<T, R>(value: Soon<T>, next: (value: T) => Soon<R>): Soon<R> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+/** Runs something that may fail now or later; the failure goes to `failed` once. */
+export function guarded(run: () => Soon<unknown>, failed: (error: unknown) => void): void {
+  try {
+    const result = run();
+    if (result instanceof Promise) result.catch(failed);
+  } catch (error) {
+    failed(error);
+  }
+}
