@@ -1,6 +1,6 @@
 // A server that never stops talking, in a process of its own, so that only the client's memory is measured.
 // The path says how: /line one SSE line without end, /json 400 MB of JSON, /length the same with its length told, /gzip 400 MB
-// in a small body, /comments SSE comments without end. Prints its port.
+// in a small body, /comments SSE comments without end, /small an answer as it should be. Prints its port.
 import { createServer } from "node:http";
 import { createGzip } from "node:zlib";
 
@@ -25,6 +25,9 @@ const server = createServer((request, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write("data: ");
       return pour(response, MEGABYTE);
+    case "/small":
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      return response.end('data: {"jsonrpc":"2.0","id":1,"result":{}}\n\n');
     case "/comments":
       response.writeHead(200, { "content-type": "text/event-stream" });
       return pour(response, `: ${MEGABYTE}\n\n`);

@@ -185,7 +185,7 @@ export function brokenOff(error: unknown, what: string, url: string): McpError |
 
 /** Codes of failures before a connection stood. */
 const NEVER_SENT =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_\w+|CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+|ERR_INVALID_\w+|ConnectionRefused)$/;
+  /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|EPROTO|ERR_SSL_\w+|ERR_TLS_\w+|CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+|ERR_INVALID_\w+|ConnectionRefused)$/;
 
 /** Codes of decompressors. */
 const UNREADABLE = /^(Z_\w+|ERR_BROTLI\w*|ERR__ERROR\w*|ERR_CONTENT_ENCODING)$/;

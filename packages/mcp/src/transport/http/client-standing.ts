@@ -15,6 +15,8 @@ export class StandingStream implements EventSink {
   readonly #abort = new AbortController();
   readonly #pacer: ReconnectPacer;
   #lastEventId: string | undefined;
+  /** Ends the connection of the moment; each has its own, because runtimes hang listeners on a signal that they never take off. */
+  #connection: AbortController | undefined;
 
   constructor(line: Line, epoch: Epoch) {
     this.#line = line;
@@ -38,12 +40,15 @@ export class StandingStream implements EventSink {
 
   stop(): void {
     this.#abort.abort();
+    this.#connection?.abort();
   }
 
   /** One connection from its start to its end. */
   async #connect(): Promise<"clean" | "broken" | "over"> {
+    const connection = new AbortController();
+    this.#connection = connection;
     try {
-      const response = await this.#line.get(this.#epoch, this.#abort.signal, this.#lastEventId);
+      const response = await this.#line.get(this.#epoch, connection.signal, this.#lastEventId);
       if (response.status !== 200 || !isEventStream(response)) return await this.#refused(response);
       this.#pacer.opened();
       await readEvents(response, this, this.#line.maxBytes);
