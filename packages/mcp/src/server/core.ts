@@ -7,9 +7,12 @@ import { REVISIONS, type Revision } from "../protocol/revisions.js";
 import type { JsonSchemaAdapter } from "../schema/standard.js";
 import { type Asker, requestAsker } from "./ask.js";
 import { toBase64Url } from "./base64url.js";
+import { type CacheTopic, cacheHints } from "./cache-hints.js";
 import type { Feature, MethodHandler } from "./feature.js";
+import { Hub } from "./hub.js";
 import type { Middleware } from "./middleware.js";
 import { DEFAULT_LIMITS, type ServerInfo, type ServerLimits, type ServerOptions } from "./options.js";
+import { checkPageSize } from "./pages.js";
 import { Replay } from "./replay.js";
 import type { Run } from "./run.js";
 import { Secrets } from "./secrets.js";
@@ -29,6 +32,10 @@ export class ServerCore {
   readonly methods: MethodTable;
   readonly self: ServerSelf;
   readonly cacheHint: CacheHint;
+  /** How long clients may keep what they get, by what it is. */
+  readonly hints: Readonly<Record<CacheTopic, CacheHint>>;
+  /** Who wants to hear of changes. */
+  readonly hub: Hub;
   readonly toJsonSchema: JsonSchemaAdapter | undefined;
   readonly logging: boolean;
   readonly middleware: Middleware[] = [];
@@ -48,7 +55,8 @@ export class ServerCore {
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.secrets = new Secrets(this.platform, options.secret);
     this.methods = new MethodTable(options.extensions?.flatMap((extension) => extension.methods ?? []));
-    this.cacheHint = { ttlMs: 0, scope: "private", ...options.cache };
+    this.hints = cacheHints(options.cache);
+    this.cacheHint = this.hints.read;
     this.toJsonSchema = options.toJsonSchema;
     this.logging = options.logging ?? true;
     this.self = {
@@ -56,9 +64,11 @@ export class ServerCore {
       instructions: options.instructions,
       revisions: options.revisions ?? REVISIONS,
       methods: this.methods,
-      discoverCache: this.cacheHint,
+      discoverCache: this.hints.discover,
       capabilities: (revision) => this.capabilities(revision),
     };
+    checkPageSize(options.pageSize);
+    this.hub = new Hub(this);
   }
 
   addFeature(feature: Feature): void {
@@ -71,6 +81,11 @@ export class ServerCore {
   changed(): void {
     this.#capabilities.clear();
     this.#routes.clear();
+  }
+
+  /** Whether a kind is announced before the first of it is registered. */
+  declares(kind: "tools" | "resources" | "prompts"): boolean {
+    return this.options.declare?.includes(kind) === true;
   }
 
   capabilities(revision: Revision): ServerCapabilities {
@@ -98,6 +113,7 @@ export class ServerCore {
     for (const [method, handler] of this.handlers) {
       const row = this.methods.at(method, revision);
       if (row === undefined || row.kind !== "request" || row.sender === "server") continue;
+      if (this.#features.some((feature) => feature.withholds?.(method, capabilities) === true)) continue;
       if (row.capability === undefined || hasCapability(capabilities, row.capability))
         routes.set(method, { row, handler });
     }

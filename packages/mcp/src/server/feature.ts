@@ -10,4 +10,6 @@ export interface Feature {
   readonly handlers: Readonly<Record<string, MethodHandler>>;
   /** What this feature adds to the server's capabilities; nothing when it is not in use. */
   capabilities(revision: Revision): ServerCapabilities;
+  /** True for a method of this feature that makes no sense with these capabilities; it is then unknown to clients. */
+  withholds?(method: string, capabilities: ServerCapabilities): boolean;
 }

@@ -1,9 +1,12 @@
-import type { CacheHint } from "../era/era.js";
 import type { Platform } from "../platform/platform.js";
 import type { Extension } from "../protocol/extension.js";
 import type { Implementation } from "../protocol/implementation.js";
+import type { LoggingLevel } from "../protocol/logging.js";
 import type { Revision } from "../protocol/revisions.js";
 import type { JsonSchemaAdapter } from "../schema/standard.js";
+import type { Storage } from "../storage/storage.js";
+import type { CacheOptions } from "./cache-hints.js";
+import type { Context } from "./context.js";
 
 /** Who a server is, as clients are told. */
 export interface ServerInfo extends Implementation {}
@@ -18,9 +21,23 @@ export interface ServerLimits {
   rounds: number;
   /** Questions in one round. */
   questions: number;
+  /** URIs that one session, or one listen request, may subscribe to. */
+  subscriptions: number;
+  /** Listen requests of one pipe that may be open at once. */
+  listensPerPeer: number;
+  /** Listen requests of the whole server that may be open at once. */
+  listens: number;
 }
 
-export const DEFAULT_LIMITS: ServerLimits = { stateMs: 600_000, stateBytes: 256 * 1024, rounds: 32, questions: 32 };
+export const DEFAULT_LIMITS: ServerLimits = {
+  stateMs: 600_000,
+  stateBytes: 256 * 1024,
+  rounds: 32,
+  questions: 32,
+  subscriptions: 1000,
+  listensPerPeer: 64,
+  listens: 20_000,
+};
 
 /** What can be chosen about a server. */
 export interface ServerOptions {
@@ -39,7 +56,24 @@ export interface ServerOptions {
   /** Items in one page of a list; without it a list is one page. */
   pageSize?: number;
   /** How long clients may keep lists and resources. Default: not at all, and for nobody else. */
-  cache?: Partial<CacheHint>;
+  cache?: CacheOptions;
+  /** Features that clients are told of before the first one of a kind is registered. */
+  declare?: readonly ("tools" | "resources" | "prompts")[];
+  /** Tell clients when a list changes. Default: true. */
+  listChanged?: boolean;
+  /** Let clients subscribe to resources. Default: true. */
+  subscribe?: boolean;
+  /**
+   * Carries changes to the subscribers of other processes that serve the same server: it must have the same name there.
+   * Sessions and events of HTTP have a storage option of their own.
+   */
+  storage?: Storage;
+  /** Called when a URI gets its first subscriber in this process. See also `watch` of a resource. */
+  onSubscribe?(uri: string): void;
+  /** Called when a URI has lost its last subscriber in this process. */
+  onUnsubscribe?(uri: string): void;
+  /** Called when a client has chosen how much it wants to read of the log. */
+  onLogLevel?(level: LoggingLevel, ctx: Context): void;
   /** Hide what unexpected errors say behind a fixed text and an id. */
   maskErrors?: boolean;
   /** What happens to arguments that do not fit the schema: told to the model (default), or refused as -32602. */

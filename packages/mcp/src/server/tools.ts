@@ -1,4 +1,3 @@
-import { keepText } from "../era/result-text.js";
 import { checkParamHeaders, type ParamHeader, paramHeaderTable } from "../era/stateless/param-headers.js";
 import { isObject } from "../jsonrpc/message.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
@@ -9,6 +8,7 @@ import type { AnySchema } from "../schema/standard.js";
 import type { AskingContext } from "./context.js";
 import type { ServerCore } from "./core.js";
 import type { Feature, MethodHandler } from "./feature.js";
+import { type ListShape, PagedList, pageOf } from "./pages.js";
 import type { Run } from "./run.js";
 import type { Tool } from "./tool.js";
 import { toCallResult, toErrorResult } from "./tool-result.js";
@@ -25,24 +25,34 @@ interface ReadyTool {
 
 const NO_ARGUMENTS = { type: "object", additionalProperties: false } as const satisfies AnySchema;
 
+const LIST: ListShape<WireTool, ListToolsResult> = {
+  name: "tools",
+  keyOf: (tool) => tool.name,
+  result: (tools, next) => ({ tools, ...next }),
+};
+
 /** The tools of one server. */
 export class Tools implements Feature {
   readonly #core: ServerCore;
   readonly #tools = new Map<string, ReadyTool>();
-  #list: ListToolsResult | undefined;
+  #list: PagedList<WireTool, ListToolsResult> | undefined;
+  /** Stays true when the last tool is gone: clients were told of tools, and may ask for the empty list. */
+  #used: boolean;
   readonly handlers: Readonly<Record<string, MethodHandler>>;
 
   constructor(core: ServerCore) {
     this.#core = core;
-    this.handlers = { "tools/list": () => this.#listed(), "tools/call": (run) => this.#call(run) };
+    this.#used = core.declares("tools");
+    this.handlers = { "tools/list": (run) => this.#listed(run), "tools/call": (run) => this.#call(run) };
   }
 
   capabilities(): ServerCapabilities {
-    return this.#tools.size === 0 ? {} : { tools: { listChanged: true } };
+    return this.#used ? { tools: this.#core.options.listChanged === false ? {} : { listChanged: true } } : {};
   }
 
-  add(tool: Tool): void {
-    if (this.#tools.has(tool.name)) {
+  /** Offers a tool. With `replace` it takes the place of the one with its name, if there is one. */
+  add(tool: Tool, replace = false): void {
+    if (!replace && this.#tools.has(tool.name)) {
       throw new McpError("invalid_definition", `the tool "${tool.name}" exists already`, {
         fix: "Remove it first, or choose another name.",
       });
@@ -59,12 +69,18 @@ export class Tools implements Feature {
 
   #changed(): void {
     this.#list = undefined;
+    this.#used = true;
     this.#core.changed();
+    this.#core.hub.listChanged("tools");
   }
 
-  #listed(): ListToolsResult {
-    this.#list ??= keepText({ tools: [...this.#tools.values()].map(({ wire }) => wire) });
-    return this.#list;
+  #listed(run: Run): ListToolsResult {
+    run.cache = this.#core.hints.tools;
+    this.#list ??= new PagedList(
+      LIST,
+      [...this.#tools.values()].map(({ wire }) => wire),
+    );
+    return pageOf(this.#core, this.#list, run.call.params);
   }
 
   #call(run: Run): CallToolResult | Promise<CallToolResult> {
