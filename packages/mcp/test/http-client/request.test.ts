@@ -115,12 +115,14 @@ describe.each(SENDERS)("requests over %s", (_name, makeSender) => {
 
   it("aborts the HTTP request of an abandoned call and rejects with the reason (HTTP26-24, CANC-02)", async () => {
     let gone = false;
-    const { server, transport } = await opened(
+    const { server, transport, receiver } = await opened(
       (request, response) => {
         response.on("close", () => {
           gone = true;
         });
-        if (request.message?.id === 2) stream(response);
+        if (request.message?.id !== 2) return;
+        stream(response);
+        response.write(event({ jsonrpc: "2.0", method: "notifications/x" }));
       },
       { sender: makeSender() },
     );
@@ -128,7 +130,7 @@ describe.each(SENDERS)("requests over %s", (_name, makeSender) => {
       gone = false;
       const answer = rejection(transport.request(call(id)));
       await server.arrived(id);
-      if (id === 2) await new Promise((resolve) => setTimeout(resolve, 20));
+      if (id === 2) await until(() => receiver.notifications.length === 1);
       const reason = new Error("enough");
       transport.abandon(id, reason);
       expect(await answer).toBe(reason);
@@ -139,7 +141,7 @@ describe.each(SENDERS)("requests over %s", (_name, makeSender) => {
   it("keeps the id 0, the empty id and ids that differ only in type apart", async () => {
     const { transport } = await opened(
       (request, response) => json(response, result(request, typeof request.message?.id)),
-      makeSender(),
+      { sender: makeSender() },
     );
     await expect(transport.request(call(0))).resolves.toBe("number");
     await expect(transport.request(call(""))).resolves.toBe("string");
