@@ -1,0 +1,123 @@
+import {
+  type Expression,
+  type Operator,
+  parseTemplate,
+  type TemplatePart,
+  type TemplateVariable,
+  UriTemplateError,
+} from "./parse.js";
+
+type Scalar = string | number | boolean;
+type Absent = null | undefined;
+
+/** What a variable may hold. `null`, `undefined`, an empty list and an empty object count as undefined. */
+export type TemplateValue =
+  | Scalar
+  | Absent
+  | readonly (Scalar | Absent)[]
+  | { readonly [key: string]: Scalar | Absent };
+
+interface Style {
+  readonly first: string;
+  readonly separator: string;
+  readonly named: boolean;
+  /** What follows a name whose value is empty. */
+  readonly ifEmpty: string;
+  readonly reserved: boolean;
+}
+
+/** RFC 6570, appendix A. */
+const STYLES: Readonly<Record<Operator, Style>> = {
+  "": { first: "", separator: ",", named: false, ifEmpty: "", reserved: false },
+  "+": { first: "", separator: ",", named: false, ifEmpty: "", reserved: true },
+  "#": { first: "#", separator: ",", named: false, ifEmpty: "", reserved: true },
+  ".": { first: ".", separator: ".", named: false, ifEmpty: "", reserved: false },
+  "/": { first: "/", separator: "/", named: false, ifEmpty: "", reserved: false },
+  ";": { first: ";", separator: ";", named: true, ifEmpty: "", reserved: false },
+  "?": { first: "?", separator: "&", named: true, ifEmpty: "=", reserved: false },
+  "&": { first: "&", separator: "&", named: true, ifEmpty: "=", reserved: false },
+};
+
+/**
+ * Expands a template by RFC 6570, levels 1 to 4.
+ *
+ * Only own properties of `variables` count. Throws `UriTemplateError` for a template that is not allowed, and for a
+ * prefix (`{list:3}`) on a list or an object.
+ */
+export function expandTemplate(
+  template: string | readonly TemplatePart[],
+  variables: Readonly<Record<string, TemplateValue>>,
+): string {
+  const parts = typeof template === "string" ? parseTemplate(template) : template;
+  return parts
+    .map((part) => (part.kind === "literal" ? encodeReserved(part.text) : expandExpression(part, variables)))
+    .join("");
+}
+
+function expandExpression(expression: Expression, variables: Readonly<Record<string, TemplateValue>>): string {
+  const style = STYLES[expression.operator];
+  const pieces = expression.variables.flatMap((variable) => {
+    const value = Object.hasOwn(variables, variable.name) ? variables[variable.name] : undefined;
+    return expandVariable(variable, value, style);
+  });
+  return pieces.length === 0 ? "" : style.first + pieces.join(style.separator);
+}
+
+function expandVariable(variable: TemplateVariable, value: TemplateValue, style: Style): string[] {
+  if (value === null || value === undefined) return [];
+  const { name, explode, prefix } = variable;
+  if (!isComposite(value)) {
+    const text = String(value);
+    // Array.from counts characters, not UTF-16 units: a prefix must not cut a surrogate pair.
+    return [
+      labelled(name, encode(prefix === undefined ? text : Array.from(text).slice(0, prefix).join(""), style), style),
+    ];
+  }
+  if (prefix !== undefined) {
+    throw new UriTemplateError(`{${name}:${prefix}} has a list or an object as its value`, 0, "Give it a string.");
+  }
+  const isList = Array.isArray(value);
+  const members = Object.entries(value)
+    .filter((entry): entry is [string, Scalar] => entry[1] !== null && entry[1] !== undefined)
+    .map(([key, member]) => [encode(key, style), encode(String(member), style)] as const);
+  if (members.length === 0) return [];
+  if (!explode)
+    return [labelled(name, members.map(([key, text]) => (isList ? text : `${key},${text}`)).join(","), style)];
+  return members.map(([key, text]) => {
+    if (isList) return labelled(name, text, style);
+    return style.named ? labelled(key, text, style) : `${key}=${text}`;
+  });
+}
+
+function labelled(name: string, text: string, style: Style): string {
+  if (!style.named) return text;
+  return name + (text === "" ? style.ifEmpty : `=${text}`);
+}
+
+function isComposite(value: Exclude<TemplateValue, Absent>): value is Exclude<TemplateValue, Scalar | Absent> {
+  return typeof value === "object";
+}
+
+function encode(text: string, style: Style): string {
+  return style.reserved ? encodeReserved(text) : encodeUnreserved(text);
+}
+
+/** Everything but unreserved characters is encoded; `encodeURIComponent` leaves five more. */
+function encodeUnreserved(text: string): string {
+  return encodeURIComponent(wellFormed(text)).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+/** Reserved characters and percent-encoded triplets stay. */
+function encodeReserved(text: string): string {
+  return wellFormed(text).replace(/%[0-9A-Fa-f]{2}|%|[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+/g, (run) =>
+    run.length > 1 && run.startsWith("%") ? run : encodeURIComponent(run),
+  );
+}
+
+/** A lone surrogate has no UTF-8 form; it becomes U+FFFD, as everywhere on the web. */
+function wellFormed(text: string): string {
+  return text.replace(/[\ud800-\udfff]/gu, "\ufffd");
+}

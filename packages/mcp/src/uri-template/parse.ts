@@ -1,0 +1,131 @@
+/** The operator of an expression; `""` is plain `{var}`. */
+export type Operator = "" | "+" | "#" | "." | "/" | ";" | "?" | "&";
+
+export interface TemplateVariable {
+  readonly name: string;
+  /** `{name*}`: a list is spread instead of joined by commas. */
+  readonly explode: boolean;
+  /** `{name:3}`: only that many characters. */
+  readonly prefix?: number;
+}
+
+export interface Literal {
+  readonly kind: "literal";
+  readonly text: string;
+}
+
+export interface Expression {
+  readonly kind: "expression";
+  readonly operator: Operator;
+  readonly variables: readonly TemplateVariable[];
+}
+
+export type TemplatePart = Literal | Expression;
+
+/** A template that RFC 6570 does not allow: where, and what to write instead. */
+export class UriTemplateError extends Error {
+  override readonly name = "UriTemplateError";
+  /** Index in the template, in UTF-16 units. */
+  readonly position: number;
+  readonly fix: string;
+
+  constructor(message: string, position: number, fix: string) {
+    super(`${message} at position ${position}. ${fix}`);
+    this.position = position;
+    this.fix = fix;
+  }
+}
+
+/** No sane template comes near these; they bound the work of matching, which grows with both. */
+export const MAX_TEMPLATE_LENGTH = 8_192;
+export const MAX_VARIABLES = 128;
+
+const OPERATORS = "+#./;?&";
+/** RFC 6570 section 2.2: "reserved for possible future extensions". */
+const RESERVED_OPERATORS = "=,!@|";
+const VARIABLE =
+  /^((?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*)(?:(\*)|:([1-9][0-9]{0,3}))?$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this finds.
+const BAD_LITERAL = /[\u0000-\u001f\u007f}]|%(?![0-9A-Fa-f]{2})/;
+
+/**
+ * Splits a template into literals and expressions.
+ *
+ * Throws `UriTemplateError` where RFC 6570 does not allow the template, or where it is too large.
+ */
+export function parseTemplate(template: string): readonly TemplatePart[] {
+  if (template.length > MAX_TEMPLATE_LENGTH) {
+    throw new UriTemplateError(
+      `The template is longer than ${MAX_TEMPLATE_LENGTH} characters`,
+      MAX_TEMPLATE_LENGTH,
+      "Shorten it; long data belongs into variables.",
+    );
+  }
+  const parts: TemplatePart[] = [];
+  let variables = 0;
+  let position = 0;
+  while (position < template.length) {
+    const open = template.indexOf("{", position);
+    const literalEnd = open === -1 ? template.length : open;
+    if (literalEnd > position) parts.push(parseLiteral(template, position, literalEnd));
+    if (open === -1) break;
+    const close = template.indexOf("}", open);
+    if (close === -1) throw new UriTemplateError("An expression is not closed", open, 'Add the missing "}".');
+    const expression = parseExpression(template.slice(open + 1, close), open + 1);
+    variables += expression.variables.length;
+    if (variables > MAX_VARIABLES) {
+      throw new UriTemplateError(`The template has more than ${MAX_VARIABLES} variables`, open, "Use fewer variables.");
+    }
+    parts.push(expression);
+    position = close + 1;
+  }
+  return parts;
+}
+
+function parseLiteral(template: string, start: number, end: number): Literal {
+  const text = template.slice(start, end);
+  const bad = text.search(BAD_LITERAL);
+  if (bad !== -1) {
+    const character = text.charAt(bad);
+    const fix =
+      character === "}"
+        ? 'Add the missing "{", or write %7D.'
+        : character === "%"
+          ? 'Write %25 for a percent sign, or two hexadecimal digits after "%".'
+          : "Percent-encode it.";
+    throw new UriTemplateError(`${JSON.stringify(character)} is not allowed outside an expression`, start + bad, fix);
+  }
+  return { kind: "literal", text };
+}
+
+function parseExpression(body: string, position: number): Expression {
+  const first = body.charAt(0);
+  if (first !== "" && RESERVED_OPERATORS.includes(first)) {
+    throw new UriTemplateError(`The operator "${first}" is reserved`, position, `Use none, or one of ${OPERATORS}.`);
+  }
+  const operator = isOperator(first) ? first : "";
+  const variables: TemplateVariable[] = [];
+  let at = position + operator.length;
+  for (const text of body.slice(operator.length).split(",")) {
+    variables.push(parseVariable(text, at));
+    at += text.length + 1;
+  }
+  return { kind: "expression", operator, variables };
+}
+
+function parseVariable(text: string, position: number): TemplateVariable {
+  const match = VARIABLE.exec(text);
+  const name = match?.[1];
+  if (match === null || name === undefined) {
+    const fix = text.includes(":")
+      ? "Write a name, a colon and a length from 1 to 9999."
+      : "Write letters, digits, _ and single dots, then nothing, * or :length; no spaces.";
+    throw new UriTemplateError(`${JSON.stringify(text)} is not a variable`, position, fix);
+  }
+  const prefix = match[3];
+  return { name, explode: match[2] !== undefined, ...(prefix === undefined ? {} : { prefix: Number(prefix) }) };
+}
+
+function isOperator(text: string): text is Operator {
+  return text !== "" && OPERATORS.includes(text);
+}
