@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import type { Client } from "@parley/mcp";
 import { afterAll, describe, expect, it } from "vitest";
 import { NEWEST_STATEFUL, NEWEST_STATELESS } from "../../src/protocol/revisions.js";
@@ -5,11 +6,13 @@ import { exclusion, type Scenario } from "./scenario.js";
 import { TRANSPORTS } from "./transports/all.js";
 import type { TransportUnderTest } from "./transports/transport-under-test.js";
 
-const modules = import.meta.glob<{ default: Scenario<never> }>("./cases/*.ts", { eager: true });
-const scenarios = Object.entries(modules).map(([path, module]) => ({
-  file: path.replace("./cases/", ""),
-  one: module.default,
-}));
+const files = readdirSync(new URL("./cases/", import.meta.url)).filter((file) => file.endsWith(".ts"));
+const scenarios = await Promise.all(
+  files.map(async (file) => {
+    const module = (await import(`./cases/${file}`)) as { default: Scenario<never> };
+    return { file, one: module.default };
+  }),
+);
 const eras = { stateful: NEWEST_STATEFUL, stateless: NEWEST_STATELESS } as const;
 const only = process.env["SCENARIO"];
 const left: string[] = [];
