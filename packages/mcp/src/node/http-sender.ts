@@ -71,7 +71,7 @@ class Pool {
     const { options, host } = this.#target(request.url);
     // Node writes a flat list as it is, which costs half of what an object does; it adds no `host` then.
     const headers = ["host", host, "accept-encoding", this.#acceptEncoding];
-    for (const name in request.headers) headers.push(name, request.headers[name] as string);
+    for (const [name, value] of Object.entries(request.headers)) headers.push(name, value);
     if (request.body !== undefined) headers.push("content-length", String(Buffer.byteLength(request.body)));
     const start = options.protocol === "https:" ? https().request : http().request;
     return start({ ...options, method: request.method, headers }, onResponse);
@@ -141,7 +141,7 @@ class NodeResponse implements SendResponse {
         }
         parts.push(chunk);
       });
-      body.on("end", () => resolve(parts.length === 1 ? String(parts[0]) : Buffer.concat(parts).toString()));
+      body.on("end", () => resolve(textOf(parts)));
       if (body !== this.#incoming) body.on("error", reject);
       body.on("close", () => reject(this.#broken ?? new Error("the connection closed inside the body")));
     });
@@ -158,6 +158,12 @@ class NodeResponse implements SendResponse {
     const timer = setTimeout(() => incoming.destroy(), DRAIN_MS).unref();
     incoming.once("close", () => clearTimeout(timer));
   }
+}
+
+/** As `fetch` reads it: UTF-8, without a byte order mark. */
+function textOf(parts: Buffer[]): string {
+  const text = parts.length === 1 ? String(parts[0]) : Buffer.concat(parts).toString();
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 
 /** The body without its content encoding, which some servers apply although they were asked not to. */

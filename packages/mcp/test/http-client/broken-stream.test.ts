@@ -143,6 +143,40 @@ describe("a stream that can be resumed", () => {
     });
   });
 
+  it.each([
+    ["plain-1", "plain-1"],
+    ["世 1", Buffer.from("世 1").toString("latin1")],
+  ])("names its last event as it was sent: %s", async (id, header) => {
+    const time = virtualTime();
+    const { transport, server } = await opened(
+      after((request, response) => {
+        stream(response);
+        response.end(request.method === "POST" ? `id: ${id}\ndata:\n\n` : event({ jsonrpc: "2.0", id: 1, result: 1 }));
+      }),
+      { platform: time.platform },
+    );
+    await greet(transport, true);
+    const answer = transport.request(call(1));
+    await until(() => time.pending() > 0);
+    time.next();
+    await answer;
+    expect(server.requests.find(isGet)?.headers["last-event-id"]).toBe(header);
+  });
+
+  it.each(["", "a\u0001b", "x".repeat(5_000)])(
+    "is over when its last event has an id that no header carries: %.8j",
+    async (id) => {
+      const { transport } = await opened(
+        after((_request, response) => {
+          stream(response);
+          response.end(`${event(NOTE, "good")}id: ${id}\ndata:\n\n`);
+        }),
+      );
+      await greet(transport, true);
+      expect(await rejection(transport.request(call(1)))).toMatchObject({ kind: "connection_closed" });
+    },
+  );
+
   it("is resumed again and again while it brings events", async () => {
     const time = virtualTime();
     let nth = 0;

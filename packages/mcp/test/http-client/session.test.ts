@@ -183,6 +183,33 @@ describe("a session", () => {
     expect(time.pending()).toBe(0);
   });
 
+  it("leaves no timer behind when it is closed while a notification waits, and that one rejects (R4)", async () => {
+    const time = virtualTime();
+    const { server, transport } = await opened(
+      (request, response) => {
+        if (request.message?.method === "initialize") json(response, result(request));
+      },
+      { platform: time.platform },
+    );
+    await transport.request(call(1, "initialize"));
+    const notified = rejection(Promise.resolve(transport.notify(notice("notifications/initialized"))));
+    await server.arrived(2);
+    await transport.close();
+    expect(await notified).toMatchObject({ kind: "connection_closed" });
+    await until(() => time.pending() === 0);
+  });
+
+  it("whose server is silent to a notification gives it up after 30 s", async () => {
+    const time = virtualTime();
+    const { server, transport } = await opened(() => {}, { platform: time.platform });
+    const notified = rejection(Promise.resolve(transport.notify(notice("notifications/x"))));
+    await server.arrived(1);
+    const before = time.now();
+    time.next();
+    expect(await notified).toMatchObject({ kind: "timeout", fix: expect.stringContaining("timeouts.send") });
+    expect(time.now() - before).toBe(30_000);
+  });
+
   it("is closed once, however often close is called, also from inside a notification (R6, R27)", async () => {
     const { server, transport, receiver } = await opened((request, response) => {
       if (request.method === "DELETE") return void response.writeHead(204).end();

@@ -8,8 +8,8 @@ export interface EventSink {
   text(text: string): void;
   /** An event of another type than `message`. */
   other?(type: string, data: string): void;
-  /** From here the stream can be resumed. */
-  eventId(id: string): void;
+  /** From here the stream can be resumed; undefined: from nowhere. The text can be sent as a header. */
+  eventId(id: string | undefined): void;
   /** The server names the wait before the stream is opened again. */
   retry(ms: number): void;
   /** An event was longer than allowed; the stream is not read further. */
@@ -36,7 +36,7 @@ export async function readEvents(
   const parser = createParser({
     maxBufferSize: maxBytes,
     onEvent({ id, event, data }) {
-      if (id !== undefined) sink.eventId(id);
+      if (id !== undefined) sink.eventId(sendable(id));
       if (data === "") return;
       if (event === undefined || event === "message") sink.text(data);
       else sink.other?.(event, data);
@@ -57,4 +57,19 @@ function oversizedEvent(maxBytes: number): McpError {
   return new McpError("oversized_frame", `the server sent an event of more than ${maxBytes} bytes`, {
     fix: "Ask for less at once, or raise `maxBytes`.",
   });
+}
+
+/** Far below the size at which servers refuse headers. */
+const MAX_ID = 4_096;
+
+/** The id as a header carries it: its UTF-8 bytes, one character each. Undefined when no header could. */
+function sendable(id: string): string | undefined {
+  if (id === "" || id.length > MAX_ID) return undefined;
+  if (/^[\x20-\x7e]+$/.test(id)) return id;
+  let bytes = "";
+  for (const byte of new TextEncoder().encode(id)) {
+    if (byte < 0x20 || byte === 0x7f) return undefined;
+    bytes += String.fromCharCode(byte);
+  }
+  return bytes;
 }

@@ -158,7 +158,7 @@ export class ClientExchange implements EventSink {
     this.#deliver(parseMessage(text));
   }
 
-  eventId(id: string): void {
+  eventId(id: string | undefined): void {
     this.#lastEventId = id;
   }
 

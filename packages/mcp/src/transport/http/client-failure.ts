@@ -44,7 +44,7 @@ function isHttpFailure(data: unknown): data is HttpFailure {
 }
 
 /** Error bodies are shown to people; what is longer than this is no explanation. */
-const MAX_ERROR_BODY = 64 * 1024;
+const MAX_ERROR_BODY = 256 * 1024;
 const SHOWN = 2_000;
 const MAX_RETRY_AFTER_MS = 60_000;
 

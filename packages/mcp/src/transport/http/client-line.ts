@@ -39,6 +39,8 @@ export class Line {
   readonly #sender: Sender;
   readonly #headers: Record<string, string>;
   readonly #sendMs: number;
+  /** Ends each request that waits without a call's own deadline. */
+  readonly #waiting = new Set<(reason: Error) => void>();
 
   constructor(options: LineOptions) {
     this.url = options.url;
@@ -59,8 +61,8 @@ export class Line {
   /** Posts one message and hands back the answer, whatever its status. */
   post(epoch: Epoch, text: string, signal: AbortSignal, extra?: Record<string, string>): Promise<SendResponse> {
     const headers: Record<string, string> = { ...epoch.headers };
-    // The loop keeps the names' case from making one header two.
-    if (extra !== undefined) for (const name in extra) headers[name.toLowerCase()] = extra[name] as string;
+    // In one case only, because one name in two would be sent twice.
+    if (extra !== undefined) for (const [name, value] of Object.entries(extra)) headers[name.toLowerCase()] = value;
     headers.accept = "application/json, text/event-stream";
     headers["content-type"] = "application/json";
     if (epoch.session !== undefined) headers[SESSION_HEADER] = epoch.session;
@@ -73,6 +75,11 @@ export class Line {
     if (session !== undefined) headers[SESSION_HEADER] = session;
     if (lastEventId !== undefined) headers["last-event-id"] = lastEventId;
     return this.#sender({ method: "GET", url: this.url, headers, signal });
+  }
+
+  /** Gives up everything that `tell` waits for. */
+  stop(reason: Error): void {
+    for (const end of this.#waiting) end(reason);
   }
 
   /** Ends the session on the server; whether that worked does not matter any more. */
@@ -126,18 +133,26 @@ export class Line {
   #within(ms: number, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const controller = new AbortController();
     return new Promise((resolve, reject) => {
-      const timer = this.platform.timer(ms, () => {
-        const error = new McpError("timeout", `${this.url} did not answer within ${ms} ms`, {
-          fix: "Check that the server is alive, or raise `timeouts.send`.",
-        });
-        controller.abort(error);
-        reject(error);
-      });
+      const end = (reason: Error) => {
+        controller.abort(reason);
+        reject(reason);
+      };
+      const timer = this.platform.timer(ms, () => end(tooSlow(this.url, ms)));
+      this.#waiting.add(end);
       work(controller.signal)
         .then(resolve, reject)
-        .finally(() => timer.cancel());
+        .finally(() => {
+          timer.cancel();
+          this.#waiting.delete(end);
+        });
     });
   }
+}
+
+function tooSlow(url: string, ms: number): McpError {
+  return new McpError("timeout", `${url} did not answer within ${ms} ms`, {
+    fix: "Check that the server is alive, or raise `timeouts.send`.",
+  });
 }
 
 /** The session that an answer opens, or undefined. Throws when it could not be sent back. */

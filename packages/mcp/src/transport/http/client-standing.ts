@@ -83,7 +83,7 @@ export class StandingStream implements EventSink {
     this.#deliver(parseMessage(text));
   }
 
-  eventId(id: string): void {
+  eventId(id: string | undefined): void {
     this.#lastEventId = id;
   }
 

@@ -152,6 +152,7 @@ class HttpTransport implements Transport {
     this.#standing?.stop();
     const reason = new McpError("connection_closed", `the connection to ${this.target} was closed by this program`);
     for (const exchange of this.#exchanges.values()) exchange.cut(reason);
+    this.#line?.stop(reason);
     await this.#line?.end(this.#epoch, this.#options.timeouts?.close ?? CLOSE_MS);
   }
 }
