@@ -6,9 +6,9 @@ import { Outbox, type QueueLimits } from "./outbox.js";
 /** A `MessagePort`, a `Worker` or a worker's own global scope, of the web or of Node. */
 export interface PortLike {
   postMessage(value: unknown): void;
-  addEventListener?(type: string, listener: (event: never) => void): void;
+  addEventListener?(type: string, listener: (event: object) => void): void;
   /** Node's form; preferred where both exist, because Node's `Worker` has no other. */
-  on?(type: string, listener: (value: never) => void): unknown;
+  on?(type: string, listener: (value: unknown) => void): unknown;
   start?(): void;
   close?(): void;
 }
@@ -58,12 +58,12 @@ class PortChannel implements Channel {
     const { on, addEventListener } = this.#port;
     const gone = () => this.#end();
     if (on !== undefined) {
-      on.call(this.#port, "message", (value: unknown) => this.#take(value));
+      on.call(this.#port, "message", (value) => this.#take(value));
       on.call(this.#port, "close", gone);
       on.call(this.#port, "exit", gone);
-      on.call(this.#port, "error", (error: Error) => this.#end(error));
+      on.call(this.#port, "error", (error) => this.#end(error instanceof Error ? error : undefined));
     } else {
-      addEventListener?.call(this.#port, "message", (event: { data: unknown }) => this.#take(event.data));
+      addEventListener?.call(this.#port, "message", (event) => this.#take("data" in event ? event.data : undefined));
       addEventListener?.call(this.#port, "close", gone);
       addEventListener?.call(this.#port, "messageerror", () => this.#fault("a value could not be read"));
     }

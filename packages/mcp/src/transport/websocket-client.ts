@@ -62,13 +62,16 @@ function openRuntimeWebSocket(url: string, protocol: string): WebSocketLike {
 function whenOpen(socket: WebSocketLike, target: string): Promise<void> {
   if (!isConnecting(socket)) return Promise.resolve();
   return new Promise((resolve, reject) => {
+    let why = "";
     let cause: unknown;
     socket.addEventListener("open", () => resolve());
-    socket.addEventListener("error", (event: { error?: unknown; message?: string }) => {
-      cause = event.error ?? event.message;
+    socket.addEventListener("error", (event) => {
+      // Browsers say nothing here; `ws` and Node's own sockets do.
+      if ("error" in event) cause = event.error;
+      if ("message" in event) why = String(event.message);
     });
-    socket.addEventListener("close", ({ code }: { code: number }) => {
-      const why = cause instanceof Error ? cause.message : typeof cause === "string" ? cause : `code ${code}`;
+    socket.addEventListener("close", ({ code }) => {
+      why ||= `code ${code}`;
       const error = new McpError("connect_failed", `the WebSocket to ${target} could not be opened: ${why}`, {
         cause,
         fix: "Check the address, and that the server there accepts the subprotocol `mcp`.",

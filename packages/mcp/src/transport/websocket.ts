@@ -15,7 +15,10 @@ export interface WebSocketLike {
   readonly bufferedAmount: number;
   send(text: string): void;
   close(code?: number, reason?: string): void;
-  addEventListener(type: string, listener: (event: never) => void): void;
+  addEventListener(type: "open", listener: () => void): void;
+  addEventListener(type: "message", listener: (event: { data: unknown }) => void): void;
+  addEventListener(type: "close", listener: (event: { code: number; reason: string }) => void): void;
+  addEventListener(type: "error", listener: (event: object) => void): void;
   /** Cuts the connection; `ws` has it, browsers have not. */
   terminate?(): void;
   /** Stop and restart reading; `ws` has them, browsers have not. */
@@ -67,16 +70,19 @@ class WebSocketChannel implements Channel {
     this.#done = new Promise((resolve) => {
       this.#finish = resolve;
     });
+    // What comes before somebody listens would be lost.
+    socket.pause?.();
   }
 
   open(receiver: ChannelReceiver): void {
     this.#receiver = receiver;
     const socket = this.#socket;
     socket.addEventListener("open", () => this.#flush());
-    socket.addEventListener("message", (event: { data: unknown }) => this.#message(event.data));
-    socket.addEventListener("close", (event: { code: number; reason: string }) => this.#closed(event));
+    socket.addEventListener("message", (event) => this.#message(event.data));
+    socket.addEventListener("close", (event) => this.#closed(event));
     // The close event that follows has the code; browsers say nothing more here.
     socket.addEventListener("error", () => {});
+    socket.resume?.();
     if (socket.readyState > OPEN) this.#options.platform.defer(() => this.#closed({ code: 1006, reason: "" }));
   }
 
@@ -103,9 +109,9 @@ class WebSocketChannel implements Channel {
       this.#finish();
       return this.#done;
     }
-    if (this.#socket.readyState === OPEN) for (const text of this.#outbox.takeAll()) this.#socket.send(text);
     this.#socket.resume?.();
-    this.#socket.close(1000);
+    // A socket that is still opening sends first what it has, unless that is nothing.
+    if (this.#socket.readyState !== CONNECTING || this.#outbox.isEmpty) this.#leave();
     platform.defer(() => this.#tell());
     this.#cut = platform.timer(closeTimeoutMs, () => {
       this.#socket.terminate?.();
@@ -118,7 +124,16 @@ class WebSocketChannel implements Channel {
     return this.#socket.readyState === OPEN && this.#socket.bufferedAmount < HIGH_WATER;
   }
 
+  #leave(): void {
+    if (this.#socket.readyState === OPEN) for (const text of this.#outbox.takeAll()) this.#socket.send(text);
+    this.#socket.close(1000);
+  }
+
   #flush(): void {
+    if (this.#closing) {
+      this.#leave();
+      return;
+    }
     if (this.#told) return;
     const waiting = this.#outbox.takeAll();
     let next = 0;

@@ -1,0 +1,73 @@
+import { connect, type Socket } from "node:net";
+import type { Platform } from "../platform/platform.js";
+import { McpError } from "../protocol/error.js";
+import { channelTransport } from "../transport/channel-client.js";
+import type { QueueLimits } from "../transport/outbox.js";
+import { StreamChannel } from "../transport/stream-channel.js";
+import type { Transport } from "../transport/transport.js";
+import { decodeUtf8 } from "./decode-utf8.js";
+import { platform as nodePlatform } from "./platform.js";
+import { type FramingName, framingNamed } from "./socket-framing.js";
+import { socketStream } from "./socket-stream.js";
+
+/** Where a server listens: a TCP port, or the path of a Unix socket (on Windows of a named pipe). */
+export type SocketAddress = { port: number; host?: string } | { path: string };
+
+export interface SocketTransportOptions extends QueueLimits {
+  /** How messages are marked when written; default one line each. Either form is understood when read. */
+  framing?: FramingName;
+  /** Longest message that is read, in bytes; default 16 MiB. */
+  maxFrameBytes?: number;
+  platform?: Platform;
+}
+
+/** A client transport over TCP or a Unix socket. `open` resolves when connected and rejects when that fails. */
+export function socketTransport(address: SocketAddress, options: SocketTransportOptions = {}): Transport {
+  const { platform = nodePlatform, framing = "lines", ...limits } = options;
+  const target = "path" in address ? `unix:${address.path}` : `tcp://${address.host ?? "localhost"}:${address.port}`;
+  let inner: Transport | undefined;
+  let closed = false;
+  const opened = () => {
+    if (inner !== undefined) return inner;
+    throw new McpError("connection_closed", "the transport is not open", { fix: "Call `connect` first." });
+  };
+  return {
+    kind: "channel",
+    target,
+    async open(receiver) {
+      const socket = await connected(address, target);
+      const stream = socketStream(socket);
+      const channel = new StreamChannel(stream, {
+        ...limits,
+        platform,
+        framing: framingNamed(framing),
+        decode: decodeUtf8,
+      });
+      inner = channelTransport(channel, target);
+      if (closed) return inner.close();
+      return inner.open(receiver);
+    },
+    request: async (request) => opened().request(request),
+    notify: (notification) => opened().notify(notification),
+    abandon: (id, reason) => inner?.abandon(id, reason),
+    async close() {
+      closed = true;
+      await inner?.close();
+    },
+  };
+}
+
+function connected(address: SocketAddress, target: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ ...address, allowHalfOpen: true }, () => {
+      socket.off("error", failed);
+      resolve(socket);
+    });
+    const failed = (cause: NodeJS.ErrnoException) => {
+      const message = `nothing answers at ${target}: ${cause.code ?? cause.message}`;
+      const fix = "Check the address, and that the server there is running.";
+      reject(new McpError("connect_failed", message, { cause, fix }));
+    };
+    socket.once("error", failed);
+  });
+}
