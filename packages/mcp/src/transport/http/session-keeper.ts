@@ -21,13 +21,12 @@ const YIELDS_AFTER_MS = 5 * 60_000;
 export class SessionKeeper implements SessionHost {
   readonly #state: ServerState;
   readonly #storage: Storage;
-  /** With a storage of its own a node knows of every activity, and each one may be noted there at once. */
+  /** With a storage of its own a node knows of every activity. */
   readonly #alone: boolean;
   readonly #sessions = new Map<string, HttpSession>();
   readonly #fresh: Deadlines<HttpSession>;
   readonly #idle: Deadlines<HttpSession>;
   readonly #logLimits: LogLimits;
-  readonly #noted = new WeakMap<HttpSession, number>();
   #node = "";
 
   constructor(state: ServerState, storage: Storage, alone: boolean) {
@@ -82,8 +81,8 @@ export class SessionKeeper implements SessionHost {
   find(id: string, principal: Principal | undefined): Soon<HttpSession | undefined> {
     return whenReady(this.#storage.kv.get(keyOf(id)), (found) => {
       const known = this.#sessions.get(id);
-      if (found === undefined) {
-        if (known !== undefined) this.#forget(known);
+      if (found === undefined || (known !== undefined && this.#isIdle(known))) {
+        if (known !== undefined) this.end(known);
         return undefined;
       }
       const key = principal?.key ?? null;
@@ -102,12 +101,10 @@ export class SessionKeeper implements SessionHost {
     if (!session.session.initialized) return;
     this.#fresh.drop(session);
     this.#idle.touch(session);
-    const { sessionIdleMs } = this.#state.times;
-    const every = this.#alone ? 0 : sessionIdleMs / 8;
     const now = this.#state.platform.now();
-    if (!this.#alone && now - (this.#noted.get(session) ?? 0) < every) return;
-    this.#noted.set(session, now);
-    this.#quietly(() => this.#storage.kv.touch(keyOf(session.id), sessionIdleMs + every));
+    if (now - session.notedAt < this.#state.times.sessionIdleMs / 8) return;
+    session.notedAt = now;
+    this.#quietly(() => this.#storage.kv.touch(keyOf(session.id), this.#lifeMs()));
   }
 
   /** This node speaks for the session from now on, since its client listens here. */
@@ -182,9 +179,16 @@ export class SessionKeeper implements SessionHost {
     this.#idle.close();
   }
 
+  /** How long storage keeps a session: the idle time, and as much again as notes of activity may be late. */
   #lifeMs(): number {
-    const { sessionIdleMs } = this.#state.times;
-    return this.#alone ? sessionIdleMs : sessionIdleMs * 1.125;
+    return this.#state.times.sessionIdleMs * 1.25;
+  }
+
+  /** Only a node that sees every request knows for sure; else storage decides. */
+  #isIdle(session: HttpSession): boolean {
+    const since = this.#alone ? this.#idle.touchedAt(session) : undefined;
+    if (since === undefined || this.#state.platform.now() - since < this.#state.times.sessionIdleMs) return false;
+    return !session.busy;
   }
 
   #saveMerged(session: HttpSession, base: Session): Soon<void> {

@@ -36,6 +36,8 @@ export class HttpSession implements Peer {
   session: Session;
   /** What storage held when it was last looked at. */
   stored: Versioned;
+  /** When storage was last told that the client is alive. */
+  notedAt = 0;
   /** Set while this node speaks for the session to the endpoint. */
   opened = false;
   /** Set while a change is being stored. */

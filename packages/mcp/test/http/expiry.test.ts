@@ -1,0 +1,156 @@
+import { describe, expect, it } from "vitest";
+import { Server } from "../../src/server/server.js";
+import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
+import type { HttpServerOptions } from "../../src/transport/http/server-options.js";
+import { fakeTime } from "./fake-time.js";
+import { EventReader, LegacyClient } from "./legacy-client.js";
+import { modern } from "./modern.js";
+import { note, waitUntil, watch } from "./watched.js";
+
+const MINUTE = 60_000;
+
+function setUp(options: HttpServerOptions = {}) {
+  const time = fakeTime();
+  const watched = watch(new Server({ name: "t", version: "1" }).tool("hello", {}, () => "hello"));
+  const handler = fetchHandler(watched.endpoint, { ...options, platform: time.platform });
+  const connect = () => new LegacyClient("http://localhost/mcp", { fetch: (request) => handler(request) });
+  return { ...watched, time, handler, connect };
+}
+
+const INITIALIZE = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } },
+};
+
+describe("a session", () => {
+  it("ends after 30 minutes without a sign of life, and each request is one", async () => {
+    const { time, connect, peers } = setUp();
+    const client = connect();
+    await client.open();
+    time.advance(29 * MINUTE);
+    expect((await client.call("hello")).status).toBe(200);
+    time.advance(29 * MINUTE);
+    expect((await client.call("hello")).status).toBe(200);
+    time.advance(30 * MINUTE + 1);
+    expect((await client.call("hello")).status).toBe(404);
+    expect(peers.size).toBe(0);
+  });
+
+  it("lives as long as a stream of it is open, and comments show that the stream is (HTTP26-14)", async () => {
+    const { time, connect } = setUp();
+    const client = connect();
+    await client.open();
+    const reader = new EventReader(await client.get());
+    time.advance(120 * MINUTE);
+    expect((await client.call("hello")).status).toBe(200);
+    const next = reader.next();
+    await waitUntil(() => reader.raw.includes(":\n\n"));
+    await reader.cancel();
+    await next;
+    time.advance(61 * MINUTE);
+    expect((await client.call("hello")).status).toBe(404);
+  });
+
+  it("ends after 30 seconds when its client never says that it is ready", async () => {
+    const { time, connect, peers } = setUp();
+    const client = connect();
+    const opened = await client.post(INITIALIZE);
+    client.sessionId = opened.headers.get("mcp-session-id") ?? "";
+    time.advance(29_000);
+    expect((await client.call("hello")).status).not.toBe(404);
+    time.advance(1_001);
+    expect((await client.call("hello")).status).toBe(404);
+    expect(peers.size).toBe(0);
+  });
+
+  it("leaves nothing behind: no timer, no peer", async () => {
+    const { time, connect, peers } = setUp();
+    for (let count = 0; count < 100; count++) await connect().open();
+    expect(peers.size).toBe(100);
+    time.advance(90 * MINUTE);
+    expect(peers.size).toBe(0);
+    expect(time.pending()).toBe(0);
+  });
+
+  it("is refused with 503 when the node is full, unless the oldest was idle for long", async () => {
+    const { time, connect } = setUp({ limits: { maxSessions: 2 } });
+    await connect().open();
+    await connect().open();
+    const refused = await connect().open();
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    expect(await refused.json()).toMatchObject({ error: { code: -32603, data: { limit: "maxSessions" } } });
+    time.advance(6 * MINUTE);
+    expect((await connect().open()).status).toBe(200);
+  });
+
+  it("reports what it could not keep while nobody listened", async () => {
+    const { time, connect, peers } = setUp({ eventLog: { maxEvents: 3 } });
+    const client = connect();
+    await client.open();
+    for (let n = 1; n <= 5; n++) for (const peer of peers) peer.say(note(n));
+    const reader = new EventReader(await client.get());
+    for (const peer of peers) peer.say(note(6));
+    expect(await reader.message()).toMatchObject({ params: { data: 6 } });
+    expect(time.warnings.join()).toContain("eventLog");
+    await reader.cancel();
+  });
+});
+
+describe("a stream", () => {
+  it("ends when the credentials of its reader end", async () => {
+    const time = fakeTime();
+    const handler = fetchHandler(new Server({ name: "t", version: "1" }), {
+      platform: time.platform,
+      authenticate: () => ({ key: "k", expiresAt: time.platform.now() + MINUTE }),
+    });
+    const client = new LegacyClient("http://localhost/mcp", { fetch: (request) => handler(request) });
+    await client.open();
+    const reader = new EventReader(await client.get());
+    time.advance(2 * MINUTE);
+    await reader.rest();
+  });
+
+  it("is not opened beyond the limit: the request is refused with 503 and cancelled (P23)", async () => {
+    const watched = watch(
+      new Server({ name: "t", version: "1" }).tool("forever", {}, (_args, ctx) => {
+        ctx.progress(1);
+        return new Promise<string>((resolve) => ctx.signal.addEventListener("abort", () => resolve("stopped")));
+      }),
+    );
+    const handler = fetchHandler(watched.endpoint, { limits: { maxStreams: 1 } });
+    const call = () => {
+      const { headers, body } = modern("tools/call", { name: "forever" });
+      const message = JSON.parse(body);
+      message.params._meta.progressToken = 1;
+      return handler(new Request("http://localhost/mcp", { method: "POST", headers, body: JSON.stringify(message) }));
+    };
+    const first = await call();
+    expect(first.headers.get("content-type")).toBe("text/event-stream");
+    const second = await call();
+    expect(second.status).toBe(503);
+    expect(second.headers.get("retry-after")).toBe("1");
+    expect(watched.exchanges.map((exchange) => exchange.signal.aborted)).toEqual([false, true]);
+    await first.body?.cancel();
+    expect(watched.exchanges[0]?.signal.aborted).toBe(true);
+    expect((await call()).status).toBe(200);
+    handler.close();
+  });
+
+  it("that nobody reads is closed when too much waits for its reader", async () => {
+    const { connect, peers } = setUp({ limits: { maxStreamBuffer: 10_000 } });
+    const client = connect();
+    await client.open();
+    const response = await client.get();
+    for (let n = 1; n <= 500; n++) for (const peer of peers) peer.say(note(n));
+    const seen = await new EventReader(response).rest();
+    expect(seen.length).toBeLessThan(500);
+    const last = seen.at(-1)?.id ?? "";
+    const resumed = new EventReader(await client.get({ "last-event-id": last }));
+    const next = await resumed.message();
+    expect(next).toMatchObject({ params: { data: seen.length } });
+    await resumed.cancel();
+  });
+});
