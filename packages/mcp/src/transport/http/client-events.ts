@@ -34,6 +34,7 @@ export async function readEvents(
   let tooLong = false;
   const decoder = new TextDecoder();
   const parser = createParser({
+    // The parser counts characters; what it holds is never more than twice as many bytes of memory.
     maxBufferSize: maxBytes,
     onEvent({ id, event, data }) {
       if (id !== undefined) sink.eventId(sendable(id));
