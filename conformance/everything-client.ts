@@ -1,0 +1,65 @@
+import { type Client, connect } from "@parley/mcp";
+
+// The referee names the scenario and the wire by variables, and gives the address as the last argument.
+const scenario = process.env["MCP_CONFORMANCE_SCENARIO"] ?? "";
+const wire = process.env["MCP_CONFORMANCE_PROTOCOL_VERSION"] ?? "2026-07-28";
+const context = JSON.parse(process.env["MCP_CONFORMANCE_CONTEXT"] ?? "{}") as {
+  toolCalls?: { name: string; arguments: object }[];
+};
+const url = process.argv.at(-1) ?? "";
+// A hung client would be waited for without end.
+setTimeout(() => process.exit(3), 25_000).unref();
+
+const options = {
+  name: "everything-client",
+  version: "1.0.0",
+  revisions: wire === "2026-07-28" ? (["2026-07-28"] as const) : (["2025-11-25", "2025-06-18", "2025-03-26"] as const),
+  roots: [],
+  onElicit: () => ({
+    action: "accept" as const,
+    content: scenario === "sep-2322-client-request-state" ? { confirmed: true } : {},
+  }),
+  onSample: () => ({ role: "assistant" as const, content: { type: "text" as const, text: "sampled" }, model: "none" }),
+};
+
+async function callAll(client: Client, names: readonly string[], args: object = {}): Promise<void> {
+  for (const name of names) await client.callTool(name, args);
+}
+
+const scenarios: Record<string, (client: Client) => Promise<unknown>> = {
+  initialize: (client) => client.listTools(),
+  tools_call: async (client) => {
+    await client.listTools();
+    await client.callTool("add_numbers", { a: 5, b: 3 });
+  },
+  "elicitation-sep1034-client-defaults": (client) => client.callTool("test_client_elicitation_defaults", {}),
+  "sse-retry": (client) => client.callTool("test_reconnection", {}),
+  "request-metadata": (client) => client.listTools(),
+  "sep-2322-client-request-state": (client) =>
+    callAll(client, ["test_mrtr_echo_state", "test_mrtr_no_state", "test_mrtr_unrelated", "test_mrtr_no_result_type"]),
+  "http-standard-headers": async (client) => {
+    for (const { name } of await client.allTools()) await client.callTool(name, {});
+    for (const { uri } of await client.allResources()) await client.readResource(uri);
+    for (const { name } of await client.allPrompts()) await client.getPrompt(name, {});
+  },
+  "http-custom-headers": async (client) => {
+    await client.allTools();
+    for (const call of context.toolCalls ?? []) await client.callTool(call.name, call.arguments);
+  },
+  "http-invalid-tool-headers": async (client) => {
+    for (const { name } of await client.allTools()) await client.callTool(name, { region: "eu" });
+  },
+  "json-schema-ref-no-deref": (client) => client.allTools(),
+  "json-schema-2020-12-preservation": async (client) => {
+    const tools = await client.allTools();
+    const tool = tools.find(({ name }) => name === "json_schema_2020_12_tool");
+    await client.callTool("json_schema_echo", { schema: tool?.inputSchema });
+  },
+};
+
+const run = scenarios[scenario];
+if (run === undefined) throw new Error(`there is no program for the scenario "${scenario}"`);
+const client = await connect(url, options);
+await run(client);
+await client.close();
+process.exit(0);

@@ -1,0 +1,99 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { bundleProgram } from "../scripts/bundle-ts.mjs";
+import { waitingFor } from "./not-attempted.js";
+import { listScenarios, runReferee } from "./referee.js";
+import { judge, type Verdict } from "./verdict.js";
+
+const REQUIREMENT_SETS = ["2025-11-25", "2026-07-28"];
+const only = process.argv[2];
+
+const serverProgram = await bundleProgram(join(import.meta.dirname, "everything-server.ts"));
+const clientProgram = await bundleProgram(join(import.meta.dirname, "everything-client.ts"));
+const verdicts: Verdict[] = [...(await judgeServer()), ...(await judgeClient())];
+const waiting = await listWaiting();
+
+const failed = verdicts.filter(({ problems }) => problems.length > 0);
+for (const { leg, scenario, problems } of failed) console.log(`✗ ${leg} ${scenario}\n    ${problems.join("\n    ")}`);
+console.log(`\nnot attempted yet: ${waiting.length}`);
+for (const line of waiting) console.log(`  ${line}`);
+console.log(
+  `\nconformance: ${verdicts.length - failed.length} of ${verdicts.length} scenario runs pass (no failure, no warning)`,
+);
+console.log(`${verdicts.length - failed.length} passed, ${failed.length} failed`);
+process.exit(failed.length === 0 && verdicts.length > 0 ? 0 : 1);
+
+/** Both requirement sets and the whole suite against one server process. */
+async function judgeServer(): Promise<Verdict[]> {
+  const server = spawn(process.execPath, [serverProgram], { stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    const url = await firstLine(server.stdout);
+    const legs: [string, string[]][] = [
+      ...REQUIREMENT_SETS.map((set): [string, string[]] => [`server ${set}`, ["--requirements", set]]),
+      ["server all", ["--suite", "all"]],
+    ];
+    const all: Verdict[] = [];
+    for (const [leg, args] of legs) {
+      const chosen = only === undefined ? args : ["--scenario", only];
+      const { scenarios, output } = await runReferee(["server", "--url", url, ...chosen], 180_000);
+      if (scenarios.size === 0)
+        all.push({ leg, scenario: "(all)", problems: [`the referee ran nothing: ${output.slice(-500)}`] });
+      for (const [name, checks] of scenarios)
+        if (waitingFor("server", name) === undefined) all.push(judge(leg, name, checks));
+      if (only !== undefined) break;
+    }
+    return all;
+  } finally {
+    server.kill();
+  }
+}
+
+/** Each required scenario alone, because only then the referee looks at the client's exit code. */
+async function judgeClient(): Promise<Verdict[]> {
+  const all: Verdict[] = [];
+  for (const set of REQUIREMENT_SETS) {
+    const { client } = await listScenarios(["--requirements", set]);
+    // Added to the suite after the sets were frozen, and applicable to both.
+    const names = [...client, "json-schema-2020-12-preservation"].filter(
+      (name) => waitingFor("client", name) === undefined,
+    );
+    for (const name of names) {
+      if (only !== undefined && only !== name) continue;
+      const args = [
+        "client",
+        "--command",
+        `${process.execPath} ${clientProgram}`,
+        "--scenario",
+        name,
+        "--spec-version",
+        set,
+      ];
+      const { exitCode, scenarios, output } = await runReferee(args, 60_000);
+      const verdict = judge(`client ${set}`, name, [...scenarios.values()].flat());
+      if (exitCode !== 0) verdict.problems.push(`the referee ended with ${exitCode}: ${output.slice(-800)}`);
+      all.push(verdict);
+    }
+  }
+  return all;
+}
+
+async function listWaiting(): Promise<string[]> {
+  const { server, client } = await listScenarios([]);
+  const lines = (role: "server" | "client", names: readonly string[]) =>
+    names.flatMap((name) => {
+      const reason = waitingFor(role, name);
+      return reason === undefined ? [] : [`${role} ${name}: ${reason}`];
+    });
+  return [...lines("server", server), ...lines("client", client)];
+}
+
+function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    stream.on("data", (chunk) => {
+      text += chunk;
+      if (text.includes("\n")) resolve(text.slice(0, text.indexOf("\n")));
+    });
+    stream.on("end", () => reject(new Error("the server ended before it told its address")));
+  });
+}
