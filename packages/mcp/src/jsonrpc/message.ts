@@ -71,8 +71,8 @@ export function parseMessage(text: string, limits: ParseLimits = DEFAULT_PARSE_L
   } catch (error) {
     return { kind: "invalid", code: -32700, reason: `the message is not JSON: ${(error as Error).message}` };
   }
-  // A nesting of n needs at least 2n characters, and a node at least 2.
-  if (text.length > 2 * limits.maxDepth || text.length > 2 * limits.maxNodes) {
+  // A node needs at least 2 characters.
+  if (text.length > 2 * limits.maxNodes || hasMoreBrackets(text, limits.maxDepth)) {
     const broken = brokenLimit(value, limits);
     if (broken !== undefined) return withId({ kind: "invalid", code: -32600, reason: broken }, value);
   }
@@ -131,6 +131,18 @@ function invalid(reason: string): Classified & { kind: "invalid" } {
 function withId(result: Classified & { kind: "invalid" }, value: unknown): Classified {
   const id = isObject(value) ? value["id"] : undefined;
   return isId(id) ? { ...result, id } : result;
+}
+
+/** A nesting of n needs n opening brackets; to count them costs far less than to walk the value. */
+function hasMoreBrackets(text: string, limit: number): boolean {
+  if (text.length <= 2 * limit) return false;
+  let count = 0;
+  for (const bracket of ["{", "["]) {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      if (++count > limit) return true;
+    }
+  }
+  return false;
 }
 
 function brokenLimit(root: unknown, limits: ParseLimits): string | undefined {
