@@ -15,7 +15,7 @@ export type SocketAddress = { port: number; host?: string } | { path: string };
 
 export interface SocketTransportOptions extends QueueLimits {
   /** How messages are marked when written; default one line each. Either form is understood when read. */
-  framing?: FramingName;
+  framing?: Exclude<FramingName, "auto">;
   /** Longest message that is read, in bytes; default 16 MiB. */
   maxFrameBytes?: number;
   platform?: Platform;

@@ -14,7 +14,7 @@ import { socketStream } from "./socket-stream.js";
 import { removeStaleSocket } from "./stale-socket.js";
 
 export interface ServeSocketOptions extends Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "principal"> {
-  /** How messages are marked when written; default one line each. Either form is understood when read. */
+  /** How messages are marked when written; default as the client marks its own. */
   framing?: FramingName;
   /** Connections at one time; default 1,024. More are closed at once. */
   maxConnections?: number;
@@ -48,7 +48,7 @@ export async function serveSocket(
 ): Promise<SocketHandle> {
   refuseStrangers(address, options);
   const endpoint = endpointOf(server);
-  const { platform = nodePlatform, framing = "lines" } = options;
+  const { platform = nodePlatform, framing = "auto" } = options;
   const peers = new Set<ServedStream>();
   const serve = (socket: Socket, principal: Principal | undefined) => {
     const settings = { ...options, platform, decode: decodeUtf8, framing: framingNamed(framing) };

@@ -35,7 +35,7 @@ const places = {
     const handle = await serveSocket(endpoint, { path: join(folder(), "mcp.sock") });
     return { handle, transport: () => socketTransport(handle.address) };
   },
-  "TCP, the server reading lines and writing Content-Length": async () => {
+  "TCP, the server writing Content-Length to a client that writes lines": async () => {
     const handle = await serveSocket(endpoint, { port: 0 }, { framing: "content-length" });
     return { handle, transport: () => socketTransport(handle.address) };
   },
@@ -107,6 +107,24 @@ describe.each(Object.entries(places))("a server on %s", (_name, place) => {
     expect(performance.now() - since).toBeLessThan(2000);
     expect(McpError.is(await endless)).toBe(true);
     await handle.closed;
+  });
+});
+
+describe("framing", () => {
+  it("C01: a server answers in the framing of its client", async () => {
+    const handle = await serveSocket(endpoint, { port: 0 });
+    ends.push(() => handle.close());
+    const text = '{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":"ä"}}';
+    const answerTo = async (request: string) => {
+      const socket = connect(handle.address as { port: number; host: string });
+      socket.end(request);
+      const [chunk] = (await once(socket, "data")) as [Buffer];
+      return chunk.toString();
+    };
+    const answer = '{"jsonrpc":"2.0","id":1,"result":{"a":"ä"}}';
+    expect(await answerTo(`${text}\n`)).toBe(`${answer}\n`);
+    const framed = `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
+    expect(await answerTo(framed)).toBe(`Content-Length: ${Buffer.byteLength(answer)}\r\n\r\n${answer}`);
   });
 });
 
