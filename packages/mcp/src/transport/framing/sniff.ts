@@ -1,0 +1,74 @@
+import { ContentLengthDecoder } from "./content-length.js";
+import type { FrameDecoder, FrameSink, FramingOptions } from "./frame-decoder.js";
+import { LineDecoder } from "./lines.js";
+
+export type Framing = "lines" | "content-length";
+
+/** The headers of a frame begin with this; a JSON message never does, and a stray line of text hardly ever. */
+const MARK = "content-";
+
+/**
+ * Reads either framing: the first bytes that are no white space decide, for the whole stream.
+ *
+ * A stream that begins with `Content-` (in any case) has headers; any other has lines. So a peer that cannot be
+ * configured still gets through; `framing` tells a writer how to answer.
+ */
+export class SniffingDecoder implements FrameDecoder {
+  readonly #sink: FrameSink;
+  readonly #options: FramingOptions;
+  /** A part of the mark, in the bytes as they came. */
+  #held: number[] = [];
+  #decoder: FrameDecoder | undefined;
+  #framing: Framing | undefined;
+
+  constructor(sink: FrameSink, options: FramingOptions = {}) {
+    this.#sink = sink;
+    this.#options = options;
+  }
+
+  /** Undefined until the first bytes have decided. */
+  get framing(): Framing | undefined {
+    return this.#framing;
+  }
+
+  feed(chunk: Uint8Array): void {
+    if (this.#decoder !== undefined) {
+      this.#decoder.feed(chunk);
+      return;
+    }
+    let start = 0;
+    if (this.#held.length === 0) while (start < chunk.length && isSpace(chunk[start] ?? 0)) start++;
+    let matched = this.#held.length;
+    let at = start;
+    while (at < chunk.length && matched < MARK.length && lowerCase(chunk[at] ?? 0) === MARK.charCodeAt(matched)) {
+      at++;
+      matched++;
+    }
+    if (at === chunk.length && matched < MARK.length) {
+      this.#held.push(...chunk.subarray(start));
+      return;
+    }
+    this.#choose(matched === MARK.length ? "content-length" : "lines").feed(chunk.subarray(start));
+  }
+
+  end(): void {
+    (this.#decoder ?? this.#choose("lines")).end();
+  }
+
+  #choose(framing: Framing): FrameDecoder {
+    this.#framing = framing;
+    const Decoder = framing === "lines" ? LineDecoder : ContentLengthDecoder;
+    this.#decoder = new Decoder(this.#sink, this.#options);
+    this.#decoder.feed(Uint8Array.from(this.#held));
+    this.#held = [];
+    return this.#decoder;
+  }
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
+}
+
+function lowerCase(byte: number): number {
+  return byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
+}

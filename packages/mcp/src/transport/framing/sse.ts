@@ -1,0 +1,154 @@
+import { createParser } from "eventsource-parser";
+import { DEFAULT_MAX_FRAME_BYTES, type FramingError } from "./frame-decoder.js";
+
+/** One server-sent event to write. Without `data` it only tells `id` or `retry`, and a reader dispatches nothing. */
+export interface SseEventInit {
+  readonly id?: string;
+  readonly event?: string;
+  readonly data?: string;
+  /** Milliseconds a reader should wait before it reconnects. */
+  readonly retry?: number;
+}
+
+/** One server-sent event as read. */
+export interface SseEvent {
+  readonly data: string;
+  /** Absent where the event named none; a reader then keeps the id it has. */
+  readonly id?: string;
+  /** Absent where the event named no type, which means `message`. */
+  readonly event?: string;
+}
+
+/** Receives what a decoder finds. All members are called inside `feed`, in stream order, and MUST NOT throw. */
+export interface SseSink {
+  event(event: SseEvent): void;
+  /** A reconnection time, as written: the caller clamps it. */
+  retry?(ms: number): void;
+  comment?(text: string): void;
+  /** Called at most once; the decoder reads nothing after it. */
+  error(error: FramingError): void;
+}
+
+/**
+ * Writes one event.
+ *
+ * Line breaks in `data` are kept as `\n`. Throws where `id` or `event` has a line break or NUL, or where `retry` is no
+ * whole number: each would silently become another event than meant.
+ */
+export function encodeEvent({ id, event, data, retry }: SseEventInit): string {
+  let text = "";
+  if (id !== undefined) text += `id: ${oneLine(id, "id")}\n`;
+  if (event !== undefined) text += `event: ${oneLine(event, "event")}\n`;
+  if (retry !== undefined) {
+    if (!Number.isSafeInteger(retry) || retry < 0)
+      throw new RangeError(`SSE retry must be a whole number, got ${retry}`);
+    text += `retry: ${retry}\n`;
+  }
+  if (data !== undefined) text += lines("data", data);
+  return `${text}\n`;
+}
+
+/** Writes a comment, which keeps a connection alive and means nothing. Only to be written between events. */
+export function encodeComment(text: string): string {
+  return `${lines("", text)}\n`;
+}
+
+function lines(field: string, text: string): string {
+  // JSON text has no raw line break, so nearly every event is one line.
+  if (!/[\r\n]/.test(text)) return `${field}: ${text}\n`;
+  return text
+    .split(/\r\n|\r|\n/)
+    .map((line) => `${field}: ${line}\n`)
+    .join("");
+}
+
+function oneLine(text: string, field: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that a field cannot hold.
+  if (/[\r\n\u0000]/.test(text)) throw new RangeError(`SSE ${field} must not have a line break or NUL`);
+  return text;
+}
+
+export interface SseDecoderOptions {
+  /** Longest event, in UTF-16 units of what has to be held for it. Default 16 Mi, as for every frame. */
+  readonly maxEventLength?: number;
+}
+
+/** The parser looks at its limit after each piece, so a piece bounds how far it can be passed. */
+const PIECE_BYTES = 64 * 1024;
+
+/**
+ * A line that the standard says to ignore. The parser builds an exception for each, which would turn one hostile megabyte
+ * into seconds of work; those at the edges of a piece are too few to matter.
+ */
+const IGNORED_LINE = /\n(?!(?:data|event|id)[:\n]|retry: ?\d+\n|[:\n])[^\n]*(?=\n)/g;
+
+/**
+ * Reads server-sent events from bytes.
+ *
+ * Follows the HTML standard: `\n`, `\r\n` and `\r` end a line, a byte order mark at the start is dropped, bytes that are not
+ * UTF-8 become U+FFFD, unknown fields are ignored, and an event that the stream's end cuts off is not dispatched. An event
+ * above the limit is one `oversized_frame` error, after which the decoder reads nothing more.
+ */
+export class SseDecoder {
+  readonly #sink: SseSink;
+  readonly #maxEventLength: number;
+  readonly #decoder = new TextDecoder("utf-8");
+  readonly #parser: ReturnType<typeof createParser>;
+  /** True after a `\r`, which has already ended its line: a `\n` that follows belongs to it. */
+  #afterReturn = false;
+  #ended = false;
+
+  constructor(sink: SseSink, options: SseDecoderOptions = {}) {
+    this.#sink = sink;
+    this.#maxEventLength = options.maxEventLength ?? DEFAULT_MAX_FRAME_BYTES;
+    this.#parser = createParser({
+      maxBufferSize: this.#maxEventLength,
+      onEvent: ({ data, id, event }) => {
+        if (this.#ended) return;
+        if (data.length > this.#maxEventLength) this.#fail();
+        else sink.event({ data, ...(id === undefined ? {} : { id }), ...(event === undefined ? {} : { event }) });
+      },
+      onRetry: (ms) => {
+        if (!this.#ended) sink.retry?.(ms);
+      },
+      onComment: (text) => {
+        if (!this.#ended) sink.comment?.(text);
+      },
+      onError: ({ type }) => {
+        if (type === "max-buffer-size-exceeded") this.#fail();
+      },
+    });
+  }
+
+  feed(chunk: Uint8Array): void {
+    for (let start = 0; start < chunk.length && !this.#ended; start += PIECE_BYTES) {
+      const piece = chunk.length <= PIECE_BYTES ? chunk : chunk.subarray(start, start + PIECE_BYTES);
+      const text = this.#prepare(this.#decoder.decode(piece, { stream: true }));
+      if (text !== "") this.#parser.feed(text);
+    }
+  }
+
+  /** Drops what is incomplete. */
+  end(): void {
+    this.#ended = true;
+  }
+
+  /** Gives every line one ending: between lines that end in `\r` the parser would search the whole piece for each `\n`. */
+  #prepare(text: string): string {
+    if (text === "") return text;
+    const rest = this.#afterReturn && text.startsWith("\n") ? text.slice(1) : text;
+    this.#afterReturn = text.endsWith("\r");
+    const withNewlines = rest.includes("\r") ? rest.replace(/\r\n?/g, "\n") : rest;
+    return withNewlines.replace(IGNORED_LINE, "");
+  }
+
+  #fail(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#sink.error({
+      code: "oversized_frame",
+      message: `A server-sent event is longer than ${this.#maxEventLength} characters; the stream cannot be read on.`,
+      fix: "Send smaller events, or raise maxEventLength on the reading side.",
+    });
+  }
+}
