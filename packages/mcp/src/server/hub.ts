@@ -78,7 +78,7 @@ export class Hub {
   constructor(core: ServerCore) {
     this.#core = core;
     const { storage } = core.options;
-    if (storage !== undefined) this.#relay = new HubRelay(core, storage, (change) => this.#deliver(change));
+    if (storage !== undefined) this.#relay = new HubRelay(core, storage, (change) => this.tell(change));
   }
 
   /** Settles when changes on other nodes are heard here; at once where there are none. */
@@ -127,7 +127,7 @@ export class Hub {
   /** Tells everybody who asked for it, here at once and on other nodes by the storage. */
   publish(change: Change): void {
     this.#relay?.publish(change);
-    this.#deliver(change);
+    this.tell(change);
   }
 
   /** A list changed. Told once for all changes of one turn of the event loop. */
@@ -161,17 +161,18 @@ export class Hub {
     return this.#relay?.attached === true;
   }
 
-  #deliver(change: Change): void {
+  /** Tells everybody on this node who asked for it. */
+  tell(change: Change): void {
     this.refresh?.();
     const notice = new Notice(change);
     // Copied, because a subscriber that is cut off for being slow leaves while the others are told.
     const topic = this.#topics.get(topicOf(change.filter, change.value));
-    if (topic !== undefined) for (const subscriber of [...topic]) this.#tell(subscriber, notice);
+    if (topic !== undefined) for (const subscriber of [...topic]) this.#hear(subscriber, notice);
     if (change.value !== undefined) return;
-    for (const subscriber of [...this.#everything]) this.#tell(subscriber, notice);
+    for (const subscriber of [...this.#everything]) this.#hear(subscriber, notice);
   }
 
-  #tell(subscriber: Subscriber, notice: Notice): void {
+  #hear(subscriber: Subscriber, notice: Notice): void {
     try {
       subscriber.hear(notice);
     } catch (error) {

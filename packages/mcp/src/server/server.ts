@@ -1,16 +1,24 @@
-import { McpError } from "../protocol/error.js";
+import type { LoggingLevel } from "../protocol/logging.js";
 import type { AnySchema } from "../schema/standard.js";
 import type { Endpoint } from "../transport/transport.js";
 import { ServerCore } from "./core.js";
 import { createEndpoint, type PeerListener } from "./dispatch.js";
+import { Features, type Offer } from "./features.js";
+import type { ListName } from "./hub.js";
 import type { Middleware } from "./middleware.js";
 import type { ServerInfo, ServerOptions } from "./options.js";
+import { type PromptArguments, type PromptDefinition, type PromptHandler, prompt } from "./prompt.js";
+import {
+  type ReadHandler,
+  type ResourceDefinition,
+  type ResourceTemplateDefinition,
+  resourceTemplate,
+  staticResource,
+  type TemplateReadHandler,
+} from "./resource.js";
+import { resourceUpdated } from "./resource-watch.js";
 import type { ClientArguments, ClientResult, Tool, ToolDefinition, ToolHandler, ToolTypes } from "./tool.js";
 import { tool } from "./tool.js";
-import { Tools } from "./tools.js";
-
-/** What `add` takes: anything that can be offered, as a value. */
-export type Offer = Tool;
 
 /** The tools that a list of offers brings, by name. */
 export type OfferedTools<L extends readonly Offer[]> = {
@@ -30,14 +38,14 @@ export class Server<T = {}> {
   /** Types only; never present at run time. */
   declare readonly types: T;
   readonly #core: ServerCore;
-  readonly #tools: Tools;
+  readonly #features: Features;
   readonly #listeners: PeerListener[] = [];
   #endpoint: Endpoint | undefined;
 
   constructor(info: ServerInfo, options: ServerOptions = {}) {
     this.#core = new ServerCore(info, options);
-    this.#tools = new Tools(this.#core);
-    this.#core.addFeature(this.#tools);
+    this.#features = new Features(this.#core);
+    this.#listeners.push(this.#features.peers);
   }
 
   /** Offers a tool. Throws at once when its name is taken or its schema cannot be used. */
@@ -50,21 +58,78 @@ export class Server<T = {}> {
     definition: ToolDefinition<I, O>,
     handler: ToolHandler<NoInfer<I>, NoInfer<O>>,
   ): Server<T & { [K in N]: ToolTypes<ClientArguments<I>, ClientResult<O>> }> {
-    this.#tools.add(tool(name, definition, handler));
+    this.#features.add(tool(name, definition, handler), false);
     // The same object; only what the compiler knows of it has grown.
     return this as unknown as Server<T & { [K in N]: ToolTypes<ClientArguments<I>, ClientResult<O>> }>;
   }
 
-  /** Offers values made by `tool` and its siblings. */
+  /** Offers something to read, under one URI. */
+  resource(uri: string, definition: ResourceDefinition, read: ReadHandler): this {
+    this.#features.add(staticResource(uri, definition, read), false);
+    return this;
+  }
+
+  /** Offers a family of things to read; the handler's variables are typed by the template's text. */
+  resourceTemplate<const U extends string>(
+    template: U,
+    definition: ResourceTemplateDefinition<NoInfer<U>>,
+    read: TemplateReadHandler<NoInfer<U>>,
+  ): this {
+    this.#features.add(resourceTemplate(template, definition, read), false);
+    return this;
+  }
+
+  /** Offers a prompt that the user may choose. */
+  prompt<const A extends PromptArguments | undefined = undefined>(
+    name: string,
+    definition: PromptDefinition<A>,
+    handler: PromptHandler<NoInfer<A>>,
+  ): this {
+    this.#features.add(prompt(name, definition, handler), false);
+    return this;
+  }
+
+  /** Offers values made by `tool`, `staticResource`, `resourceTemplate` and `prompt`. */
   add<const L extends readonly Offer[]>(...offers: L): Server<T & OfferedTools<L>> {
-    for (const offer of offers) this.#tools.add(offer);
+    for (const offer of offers) this.#features.add(offer, false);
     return this as unknown as Server<T & OfferedTools<L>>;
   }
 
-  /** Withdraws an offer. False when there was none of that name. */
+  /** As `add`, but an offer takes the place of one with the same kind and name. Connected clients are told once. */
+  replace<const L extends readonly Offer[]>(...offers: L): Server<T & OfferedTools<L>> {
+    for (const offer of offers) this.#features.add(offer, true);
+    return this as unknown as Server<T & OfferedTools<L>>;
+  }
+
+  /** Withdraws an offer; resources are named by their URI or template. False when there was none of that name. */
   remove(kind: Offer["kind"], name: string): boolean {
-    if (kind === "tool") return this.#tools.remove(name);
-    throw new McpError("invalid_definition", `there is no kind "${String(kind)}" to remove`);
+    return this.#features.remove(kind, name);
+  }
+
+  /** Tells the subscribers of a URI that what it holds has changed. */
+  resourceUpdated(uri: string): void {
+    this.#core.hub.publish(resourceUpdated(uri));
+  }
+
+  /** Tells clients that a list has changed, for example what the `list` of a template gives. Once per turn. */
+  listChanged(list: ListName): void {
+    this.#core.hub.listChanged(list);
+  }
+
+  /** Sends a log message that belongs to no call to all peers with a session, if they want messages of this level. */
+  log(level: LoggingLevel, data: unknown, logger?: string): void {
+    this.#features.logging.log(level, data, logger);
+  }
+
+  /** Ends every `subscriptions/listen` in good order: its client is told that no more will come. */
+  endSubscriptions(): void {
+    this.#features.subscriptions.endAll();
+  }
+
+  /** Ends subscriptions and lets go of the storage. What serves the server is closed by its own handle. */
+  async close(): Promise<void> {
+    this.endSubscriptions();
+    await this.#core.hub.close();
   }
 
   /** Adds middleware around every call; the first one added is the outermost. */

@@ -1,0 +1,102 @@
+import { McpError } from "../protocol/error.js";
+import type { Principal } from "../transport/transport.js";
+import type { ServerCore } from "./core.js";
+import { type ListShape, PagedList, pageOf } from "./pages.js";
+import type { Run } from "./run.js";
+
+/** Who asks. Nothing else may decide what is offered: lists vary by authorization only. */
+export interface Caller {
+  readonly auth: Principal | undefined;
+}
+
+/** Whether this caller may know of an offer. To others it does not exist. */
+export type Enabled = (caller: Caller) => boolean;
+
+/** An offer made ready: what lists say of it, and for whom. */
+export interface Offered<W> {
+  readonly key: string;
+  readonly wire: W;
+  readonly enabled: Enabled | undefined;
+}
+
+/** The offers of one kind, in the order of their registration, which is also the order of their list. */
+export class Catalogue<W, I extends Offered<W>, R extends object> {
+  readonly #core: ServerCore;
+  readonly #kind: string;
+  readonly #shape: ListShape<W, R>;
+  readonly #items = new Map<string, I>();
+  #all: PagedList<W, R> | undefined;
+  #restricted = false;
+
+  constructor(core: ServerCore, kind: string, shape: ListShape<W, R>) {
+    this.#core = core;
+    this.#kind = kind;
+    this.#shape = shape;
+  }
+
+  /** Takes an offer in. With `replace` it takes the place of the one with its key, if there is one. */
+  add(item: I, replace: boolean): void {
+    if (!replace && this.#items.has(item.key)) {
+      throw new McpError("invalid_definition", `the ${this.#kind} "${item.key}" exists already`, {
+        fix: "Remove it first, use `replace`, or choose another name.",
+      });
+    }
+    this.#items.set(item.key, item);
+    this.#changed();
+  }
+
+  remove(key: string): boolean {
+    const removed = this.#items.delete(key);
+    if (removed) this.#changed();
+    return removed;
+  }
+
+  /** The offer with this key, if this caller may know of it. */
+  find(key: string, run: Run): I | undefined {
+    const item = this.#items.get(key);
+    return item === undefined || this.allows(item, run) ? item : undefined;
+  }
+
+  /** Whether this caller may know of an offer. */
+  allows(item: I, run: Run): boolean {
+    return item.enabled === undefined || item.enabled(callerOf(run));
+  }
+
+  /** All offers, also those that a caller may not know of. */
+  all(): Iterable<I> {
+    return this.#items.values();
+  }
+
+  /** The offers that this caller may know of. */
+  visible(run: Run): I[] {
+    const items = [...this.#items.values()];
+    return this.#restricted ? items.filter((item) => this.allows(item, run)) : items;
+  }
+
+  /** The asked page of what this caller may know of, with the hint that goes with it. */
+  list(run: Run): R {
+    if (this.#restricted) return this.page(run, this.visible(run).map(wireOf));
+    this.#all ??= new PagedList(this.#shape, [...this.#items.values()].map(wireOf));
+    return pageOf(this.#core, this.#all, run.call.params);
+  }
+
+  /** The asked page of a list that was made for this caller. */
+  page(run: Run, items: readonly W[]): R {
+    // What one caller sees must not be kept for another.
+    run.cache = { ...run.cache, scope: "private" };
+    return pageOf(this.#core, new PagedList(this.#shape, items), run.call.params);
+  }
+
+  #changed(): void {
+    this.#all = undefined;
+    this.#restricted = [...this.#items.values()].some(({ enabled }) => enabled !== undefined);
+  }
+}
+
+function wireOf<W>({ wire }: { readonly wire: W }): W {
+  return wire;
+}
+
+function callerOf({ exchange }: Run): Caller {
+  return { auth: exchange.principal ?? exchange.peer?.principal };
+}

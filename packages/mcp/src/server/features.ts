@@ -1,0 +1,81 @@
+import { McpError } from "../protocol/error.js";
+import { CompletionFeature } from "./completion.js";
+import type { ServerCore } from "./core.js";
+import { Logging } from "./logging.js";
+import { PeerSubscribers, RESOURCE_FILTER } from "./peer-subscriber.js";
+import type { Prompt } from "./prompt.js";
+import { Prompts } from "./prompts.js";
+import type { ResourceTemplate, StaticResource } from "./resource.js";
+import { ResourceWatches } from "./resource-watch.js";
+import { Resources } from "./resources.js";
+import { Subscriptions } from "./subscriptions.js";
+import type { Tool } from "./tool.js";
+import { Tools } from "./tools.js";
+
+/** What `add` takes: anything that can be offered, as a value. */
+export type Offer = Tool | StaticResource | ResourceTemplate | Prompt;
+
+/** The features of one server, joined to each other. */
+export class Features {
+  readonly tools: Tools;
+  readonly resources: Resources;
+  readonly prompts: Prompts;
+  readonly peers: PeerSubscribers;
+  readonly subscriptions: Subscriptions;
+  readonly logging: Logging;
+
+  constructor(core: ServerCore) {
+    this.tools = new Tools(core);
+    this.resources = new Resources(core);
+    this.prompts = new Prompts(core);
+    this.peers = new PeerSubscribers(core);
+    this.subscriptions = new Subscriptions(core, this.resources, this.peers);
+    this.logging = new Logging(core, this.peers);
+    const completion = new CompletionFeature(this.prompts, this.resources);
+    const watches = new ResourceWatches(core, this.resources);
+    core.hub.watch(RESOURCE_FILTER, watches);
+    this.resources.onChanged = () => watches.refresh();
+    for (const feature of [this.tools, this.resources, this.prompts, completion, this.subscriptions, this.logging]) {
+      core.addFeature(feature);
+    }
+  }
+
+  add(offer: Offer, replace: boolean): void {
+    switch (offer.kind) {
+      case "tool":
+        return this.tools.add(offer, replace);
+      case "resource":
+      case "resourceTemplate":
+        return this.resources.add(offer, replace);
+      case "prompt":
+        return this.prompts.add(offer, replace);
+      default:
+        throw unknownKind(offer);
+    }
+  }
+
+  remove(kind: Offer["kind"], name: string): boolean {
+    switch (kind) {
+      case "tool":
+        return this.tools.remove(name);
+      case "resource":
+      case "resourceTemplate":
+        return this.resources.remove(kind, name);
+      case "prompt":
+        return this.prompts.remove(name);
+      default:
+        throw unknownKind(kind);
+    }
+  }
+}
+
+function unknownKind(what: unknown): McpError {
+  const kind = typeof what === "string" ? what : (what as { kind?: unknown } | null)?.kind;
+  return new McpError(
+    "invalid_definition",
+    `there is nothing of kind ${JSON.stringify(kind) ?? "undefined"} to offer`,
+    {
+      fix: "Use what `tool`, `staticResource`, `resourceTemplate` and `prompt` make.",
+    },
+  );
+}
