@@ -1,6 +1,6 @@
-import { createParser } from "eventsource-parser";
 import type { SendResponse } from "../../http/http.js";
 import { McpError } from "../../protocol/error.js";
+import { SseDecoder } from "../framing/sse.js";
 
 /** What a stream of events brings. */
 export interface EventSink {
@@ -32,23 +32,23 @@ export async function readEvents(
   afterChunk?: () => void,
 ): Promise<void> {
   let tooLong = false;
-  const decoder = new TextDecoder();
-  const parser = createParser({
-    // The parser counts characters; what it holds is never more than twice as many bytes of memory.
-    maxBufferSize: maxBytes,
-    onEvent({ id, event, data }) {
-      if (id !== undefined) sink.eventId(sendable(id));
-      if (data === "") return;
-      if (event === undefined || event === "message") sink.text(data);
-      else sink.other?.(event, data);
+  const decoder = new SseDecoder(
+    {
+      event({ id, event, data }) {
+        if (id !== undefined) sink.eventId(sendable(id));
+        if (data === "") return;
+        if (event === undefined || event === "message") sink.text(data);
+        else sink.other?.(event, data);
+      },
+      retry: (ms) => sink.retry(ms),
+      error() {
+        tooLong = true;
+      },
     },
-    onRetry: (ms) => sink.retry(ms),
-    onError(error) {
-      if (error.type === "max-buffer-size-exceeded") tooLong = true;
-    },
-  });
+    { maxEventLength: maxBytes },
+  );
   for await (const chunk of response.chunks()) {
-    parser.feed(decoder.decode(chunk, { stream: true }));
+    decoder.feed(chunk);
     if (tooLong) return sink.oversized(oversizedEvent(maxBytes));
     afterChunk?.();
   }
