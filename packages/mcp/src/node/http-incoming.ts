@@ -6,8 +6,8 @@ import { bodyOfValue } from "../transport/http/parsed-body.js";
 import type { AnswerQueue } from "./http-answer-queue.js";
 import { endAfterBody } from "./http-linger.js";
 
-/** What frameworks leave on a request after they have read its body. */
-type MaybeParsed = IncomingMessage & { body?: unknown };
+/** What frameworks leave on a request. */
+type MaybeParsed = IncomingMessage & { body?: unknown; originalUrl?: unknown };
 
 /** Node's request and response as the core sees them: no copies, no streams, one `end`. */
 export class NodeIncoming implements Incoming {
@@ -30,7 +30,9 @@ export class NodeIncoming implements Incoming {
   }
 
   get path(): string {
-    return this.native.url ?? "/";
+    // Frameworks cut the mount path off `url` and keep the whole one here.
+    const { originalUrl, url = "/" }: MaybeParsed = this.native;
+    return typeof originalUrl === "string" ? originalUrl : url;
   }
 
   get remoteAddress(): string {

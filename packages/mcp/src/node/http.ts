@@ -3,7 +3,7 @@ import { McpError } from "../protocol/error.js";
 import type { Servable } from "../transport/http/fetch-handler.js";
 import { type HttpServerOptions, isLoopbackAddress, requireAuthentication } from "../transport/http/server-options.js";
 import { type NodeHandler, nodeHandler } from "./http-handler.js";
-import { type Bound, bind } from "./http-listen.js";
+import { bind } from "./http-listen.js";
 
 export interface ServeHttpOptions extends HttpServerOptions {
   /** Default 3000; 0 picks a free one. */
@@ -49,7 +49,8 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
   if (host !== undefined && !isLoopbackAddress(host)) requireAuthentication(options, `the address ${host}`);
   const handler = nodeHandler(servable, withBoundHost(options));
   let draining = false;
-  const listener = router(handler, path, options.healthPath ?? "/health", () => draining);
+  const paths = servedPaths(path, options);
+  const listener = router(handler, paths, options.healthPath ?? "/health", () => draining);
   const bound = await bind(() => configure(createServer(serverOptions(options), listener), options), host, port);
   const end = async () => {
     draining = true;
@@ -95,18 +96,28 @@ function configure(server: NodeServer, options: ServeHttpOptions): NodeServer {
   return server;
 }
 
-function router(handler: NodeHandler, path: string, healthPath: string | false, draining: () => boolean) {
-  return (request: IncomingMessage, response: ServerResponse): void => {
+function servedPaths(path: string, { legacySse }: ServeHttpOptions): ReadonlySet<string> {
+  const legacy = legacySse === undefined ? [] : [legacySse.path ?? "/sse", legacySse.messagesPath ?? "/messages"];
+  return new Set([path, ...legacy]);
+}
+
+function router(
+  handler: NodeHandler,
+  paths: ReadonlySet<string>,
+  healthPath: string | false,
+  draining: () => boolean,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
     const url = request.url ?? "";
-    // The plain path, which nearly all requests have, is compared without cutting.
-    if (url === path) return handler(request, response);
+    // The plain path, which nearly all requests have, is looked up without cutting.
+    if (paths.has(url)) return handler(request, response);
     const target = pathOf(url);
-    if (target === path) return handler(request, response);
+    if (paths.has(target)) return handler(request, response);
     if (healthPath !== false && target === healthPath) {
       const status = draining() ? 503 : 200;
       return reply(response, status, JSON.stringify({ status: status === 200 ? "ok" : "draining" }));
     }
-    reply(response, 404, JSON.stringify({ error: `Nothing is served here; the MCP endpoint is ${path}` }));
+    reply(response, 404, JSON.stringify({ error: `Nothing is served here; the MCP endpoint is ${[...paths][0]}` }));
   };
 }
 
@@ -119,5 +130,3 @@ function reply(response: ServerResponse, status: number, body: string): void {
   response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(body) });
   response.end(body);
 }
-
-export type { Bound };

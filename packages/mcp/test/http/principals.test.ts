@@ -25,7 +25,10 @@ const server = () =>
 
 /** Everything of a response that its receiver can see, but the date. */
 async function bytesOf(response: Response): Promise<string> {
-  const headers = [...response.headers].filter(([name]) => name !== "date");
+  const headers: string[] = [];
+  response.headers.forEach((value, name) => {
+    if (name !== "date") headers.push(`${name}: ${value}`);
+  });
   return JSON.stringify([response.status, headers, await response.text()]);
 }
 

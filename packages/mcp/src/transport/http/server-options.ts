@@ -62,6 +62,14 @@ export interface EventLogLimits {
   maxEndedStreams?: number;
 }
 
+/** The two paths of the transport of 2024-11-05. */
+export interface LegacySseOptions {
+  /** How the path of the event stream ends; default `/sse`. */
+  path?: string;
+  /** How the path ends to which clients send their messages; default `/messages`. */
+  messagesPath?: string;
+}
+
 export interface HttpServerOptions {
   /** The address that clients use, for example `https://example.com/mcp`: it gives the allowed Host and Origin. */
   publicUrl?: string;
@@ -82,6 +90,8 @@ export interface HttpServerOptions {
   allowUnauthenticated?: boolean;
   /** False: no sessions for clients of the handshake era, every POST stands alone, and there is no GET. Default true. */
   sessions?: boolean;
+  /** Serves the transport of 2024-11-05 beside the newer one. Deprecated by the protocol, therefore off by default. */
+  legacySse?: LegacySseOptions;
   limits?: HttpLimits;
   times?: HttpTimes;
   eventLog?: EventLogLimits;

@@ -33,16 +33,23 @@ export function handlePost(state: ServerState, sessions: SessionDesk | undefined
   visit.incoming.readBody(state.limits.maxBodyBytes, (body) => received(state, sessions, visit, body));
 }
 
-function headerFault({ incoming }: Visit): Refusal | undefined {
+function headerFault(visit: Visit): Refusal | undefined {
+  const fault = bodyFault(visit);
+  if (fault !== undefined) return fault;
+  const accepted = acceptance(visit.incoming.header("accept"));
+  if (accepted.json && accepted.events) return undefined;
+  return refusal(406, INVALID_REQUEST, "Accept must list both application/json and text/event-stream");
+}
+
+/** Why the body of a request cannot be taken for JSON, by its headers. */
+export function bodyFault({ incoming }: Visit): Refusal | undefined {
   const type = contentTypeFault(incoming.header("content-type"));
   if (type !== undefined) return refusal(415, INVALID_REQUEST, type);
   const encoding = incoming.header("content-encoding");
   if (encoding !== undefined && encoding.trim().toLowerCase() !== "identity") {
     return refusal(415, INVALID_REQUEST, "the body must not be encoded; send it without Content-Encoding");
   }
-  const accepted = acceptance(incoming.header("accept"));
-  if (accepted.json && accepted.events) return undefined;
-  return refusal(406, INVALID_REQUEST, "Accept must list both application/json and text/event-stream");
+  return undefined;
 }
 
 function received(state: ServerState, sessions: SessionDesk | undefined, visit: Visit, body: Body): void {

@@ -1,7 +1,9 @@
 import { INTERNAL_ERROR, INVALID_REQUEST } from "../../jsonrpc/error.js";
 import type { Platform } from "../../platform/platform.js";
+import { memoryStorage } from "../../storage/memory.js";
 import type { Endpoint } from "../transport.js";
 import type { Incoming } from "./incoming.js";
+import { createLegacySse, type LegacySse } from "./legacy-sse-server.js";
 import type { Authentication, HttpServerOptions } from "./server-options.js";
 import { handlePost, type SessionDesk } from "./server-post.js";
 import { type Refusal, refusal } from "./server-refusal.js";
@@ -21,25 +23,39 @@ export interface HttpCore {
 /** Serves an endpoint over HTTP, for every revision at once. Throws for settings that would be unsafe. */
 export function createHttpServer(endpoint: Endpoint, options: HttpServerOptions, platform: Platform): HttpCore {
   const state = new ServerState(endpoint, options, platform);
-  const sessions = options.sessions === false ? undefined : createSessionDesk(state, options.storage);
+  const storage = options.storage ?? memoryStorage({ clock: platform });
+  const site: Site = {
+    state,
+    sessions: options.sessions === false ? undefined : createSessionDesk(state, storage),
+    legacy: options.legacySse === undefined ? undefined : createLegacySse(state, storage, options.legacySse),
+  };
   return {
-    handle: (incoming) => handle(state, sessions, incoming),
+    handle: (incoming) => handle(site, incoming),
     drain: (graceMs) => state.drain(graceMs),
     close() {
       state.close();
-      sessions?.close();
+      site.sessions?.close();
+      site.legacy?.close();
     },
   };
 }
 
-function handle(state: ServerState, sessions: SessionDesk | undefined, incoming: Incoming): void {
+/** What one HTTP server consists of. */
+interface Site {
+  readonly state: ServerState;
+  readonly sessions: SessionDesk | undefined;
+  readonly legacy: LegacySse | undefined;
+}
+
+function handle(site: Site, incoming: Incoming): void {
+  const { state } = site;
   const visit = new Visit(state, incoming);
-  const refused = knock(state, sessions, visit);
+  const refused = knock(site, visit);
   if (refused !== undefined) return visit.refuse(refused);
-  if (incoming.method === "OPTIONS") return preflight(state, sessions, visit);
-  if (state.draining) return visit.busy("draining");
+  if (incoming.method === "OPTIONS") return preflight(site, visit);
+  if (state.draining) return visit.refuse(refusal(503, INTERNAL_ERROR, "the server is closing", { headers: RETRY }));
   const { authenticate } = state.options;
-  if (authenticate === undefined) return route(state, sessions, visit);
+  if (authenticate === undefined) return route(site, visit);
   const failed = (error: unknown) => {
     state.platform.warn(`\`authenticate\` failed: ${String(error)}`);
     visit.refuse(refusal(500, INTERNAL_ERROR, "the sender could not be identified"));
@@ -50,29 +66,34 @@ function handle(state: ServerState, sessions: SessionDesk | undefined, incoming:
   } catch (error) {
     return failed(error);
   }
-  if (!("then" in identity)) return admit(state, sessions, visit, identity);
-  identity.then((settled) => admit(state, sessions, visit, settled)).catch(failed);
+  if (!("then" in identity)) return admit(site, visit, identity);
+  identity.then((settled) => admit(site, visit, settled)).catch(failed);
 }
 
 /** The checks on every request, before anything is read or anybody is identified. */
-function knock(state: ServerState, sessions: SessionDesk | undefined, visit: Visit): Refusal | undefined {
+function knock(site: Site, visit: Visit): Refusal | undefined {
   const { incoming } = visit;
-  const { guard, cors } = state.doors;
+  const { guard, cors } = site.state.doors;
   if (incoming.headerCount("host") > 1) return refusal(400, INVALID_REQUEST, "the request has more than one Host");
   const host = incoming.header("host") ?? "";
-  if (!guard.host(host)) return forbidden("Host", host, "allowedHosts` or `publicUrl");
+  // A request target with a host of its own counts more than the header, by the rules of HTTP.
+  const named = /^[a-z]+:\/\/([^/?#]*)/i.exec(incoming.path)?.[1];
+  if (named !== undefined && !guard.host(named))
+    return forbidden("request target", named, "allowedHosts` or `publicUrl");
+  if (!guard.host(host)) return forbidden("Host header", host, "allowedHosts` or `publicUrl");
   const origin = incoming.header("origin");
   if (origin !== undefined) {
-    if (!guard.origin(origin)) return forbidden("Origin", origin, "allowedOrigins`, `cors` or `publicUrl");
+    if (!guard.origin(origin)) return forbidden("Origin header", origin, "allowedOrigins`, `cors` or `publicUrl");
     if (cors !== undefined) visit.corsHeaders = cors.reply(origin);
   }
   if (METHODS.has(incoming.method)) return undefined;
-  return refusal(405, INVALID_REQUEST, "this method is not supported here", { headers: allow(sessions) });
+  return refusal(405, INVALID_REQUEST, "this method is not supported here", { headers: allow(site) });
 }
 
+const RETRY = ["retry-after", "1"];
 const METHODS: ReadonlySet<string> = new Set(["POST", "GET", "DELETE", "OPTIONS"]);
 
-function allow(sessions: SessionDesk | undefined): string[] {
+function allow({ sessions }: Site): string[] {
   return ["allow", sessions === undefined ? "POST" : "POST, GET, DELETE"];
 }
 
@@ -80,39 +101,39 @@ function allow(sessions: SessionDesk | undefined): string[] {
 function forbidden(header: string, value: string, option: string): Refusal {
   const shown = JSON.stringify(value.slice(0, 200));
   const fix = `Set \`${option}\` if clients are meant to use this address.`;
-  return refusal(403, INVALID_REQUEST, `the ${header} header ${shown} is not allowed. ${fix}`, {
+  return refusal(403, INVALID_REQUEST, `the ${header} ${shown} is not allowed. ${fix}`, {
     data: { header, value: value.slice(0, 200), fix },
   });
 }
 
-function preflight(state: ServerState, sessions: SessionDesk | undefined, visit: Visit): void {
+function preflight(site: Site, visit: Visit): void {
   const { incoming } = visit;
-  const { cors } = state.doors;
+  const { cors } = site.state.doors;
   const origin = incoming.header("origin");
   if (cors === undefined || origin === undefined) {
-    return visit.refuse(
-      refusal(405, INVALID_REQUEST, "this method is not supported here", { headers: allow(sessions) }),
-    );
+    return visit.refuse(refusal(405, INVALID_REQUEST, "this method is not supported here", { headers: allow(site) }));
   }
   visit.corsHeaders = undefined;
   visit.empty(204, cors.preflight(incoming, origin));
 }
 
-function admit(state: ServerState, sessions: SessionDesk | undefined, visit: Visit, identity: Authentication): void {
+function admit(site: Site, visit: Visit, identity: Authentication): void {
   if ("key" in identity) {
     visit.principal = identity;
-    return route(state, sessions, visit);
+    return route(site, visit);
   }
   const { status, headers = {}, message = "the sender is not authorized" } = identity;
   visit.refuse(refusal(status, INVALID_REQUEST, message, { headers: flatten(headers) }));
 }
 
-function route(state: ServerState, sessions: SessionDesk | undefined, visit: Visit): void {
+function route(site: Site, visit: Visit): void {
+  const { sessions, legacy } = site;
   const { method } = visit.incoming;
-  if (method === "POST") return handlePost(state, sessions, visit);
+  if (legacy?.handle(visit) === true) return;
+  if (method === "POST") return handlePost(site.state, site.sessions, visit);
   if (sessions === undefined) {
     const reason = "this server keeps no sessions, so that only POST is supported";
-    return visit.refuse(refusal(405, INVALID_REQUEST, reason, { headers: allow(sessions) }));
+    return visit.refuse(refusal(405, INVALID_REQUEST, reason, { headers: allow(site) }));
   }
   if (method === "GET") sessions.get(visit);
   else sessions.delete(visit);

@@ -2,7 +2,6 @@ import { errorText, INTERNAL_ERROR, INVALID_REQUEST } from "../../jsonrpc/error.
 import type { RequestMessage } from "../../jsonrpc/message.js";
 import { CORE_METHODS } from "../../protocol/methods.js";
 import { featuresOf } from "../../protocol/revisions.js";
-import { memoryStorage } from "../../storage/memory.js";
 import type { Storage } from "../../storage/storage.js";
 import type { Answer } from "../transport.js";
 import { PostReply } from "./post-reply.js";
@@ -23,9 +22,8 @@ const OPENERS: ReadonlySet<string> = new Set(
 );
 
 /** Serves clients of the handshake era: their sessions, streams and messages. */
-export function createSessionDesk(state: ServerState, storage: Storage | undefined): SessionDesk {
-  const kept = storage ?? memoryStorage({ clock: state.platform });
-  const keeper = new SessionKeeper(state, kept, storage === undefined);
+export function createSessionDesk(state: ServerState, storage: Storage): SessionDesk {
+  const keeper = new SessionKeeper(state, storage, state.options.storage === undefined);
   const inSession = (visit: Visit, run: (session: HttpSession) => unknown) => withSession(state, keeper, visit, run);
   return {
     post(visit, item) {
