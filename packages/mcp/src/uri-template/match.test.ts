@@ -109,6 +109,13 @@ describe("URI template matching", () => {
     expect(compileMatcher("x:{a}")(`x:${"a".repeat(131_071)}`)).toBeUndefined();
   });
 
+  it("takes 31 parts and refuses more, with a fix", () => {
+    const path = Array.from({ length: 16 }, (_, index) => `{v${index}}`).join("/");
+    const values = Object.fromEntries(Array.from({ length: 16 }, (_, index) => [`v${index}`, `${index}`]));
+    expect(compileMatcher(`x:${path}`)(`x:${Object.values(values).join("/")}`)).toEqual(values);
+    expect(() => compileMatcher(`x:${path}/{more}`)).toThrow(/more than 31 parts.*fewer variables/);
+  });
+
   it("leaves no trace on Object.prototype", () => {
     compileMatcher("x:{?__proto__,constructor*}")("x:?__proto__=1&constructor=2");
     expect(Object.hasOwn(Object.prototype, "1")).toBe(false);
