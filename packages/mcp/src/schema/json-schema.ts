@@ -13,7 +13,8 @@ export type JsonSchemaType = "null" | "boolean" | "integer" | "number" | "string
 export interface JsonSchemaObject {
   readonly $schema?: string;
   readonly $id?: string;
-  readonly type?: JsonSchemaType | readonly JsonSchemaType[];
+  /** Any text, because schemas that come from JSON files have lost their literal types. */
+  readonly type?: JsonSchemaType | (string & {}) | readonly (JsonSchemaType | (string & {}))[];
   readonly properties?: { readonly [name: string]: unknown };
   readonly required?: readonly string[];
   readonly items?: unknown;
