@@ -1,13 +1,40 @@
 import type { Params } from "../jsonrpc/message.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
+import type { Completion } from "../protocol/completion.js";
 import type { Implementation } from "../protocol/implementation.js";
+import type { LoggingLevel } from "../protocol/logging.js";
+import type { ParamsOf, RequestMethod, ResultOf } from "../protocol/method-types.js";
+import type { GetPromptResult, ListPromptsResult, Prompt } from "../protocol/prompts.js";
+import type {
+  ListResourcesResult,
+  ListResourceTemplatesResult,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+} from "../protocol/resources.js";
+import type { Revision } from "../protocol/revisions.js";
+import type { Root } from "../protocol/roots.js";
 import type { CallToolResult, ListToolsResult, Tool } from "../protocol/tools.js";
-import type { Caller } from "./caller.js";
-import type { Link } from "./link.js";
-import type { CallOptions } from "./options.js";
-import { walkPages } from "./pages.js";
+import type { ClientParts } from "./assemble.js";
+import { type CompletionTarget, complete } from "./completion.js";
+import { setLogLevel } from "./logging.js";
+import type { ClientMiddleware } from "./middleware.js";
+import type { ClientEvents, Unlisten } from "./notifications.js";
+import type { CallOptions, Prior } from "./options.js";
+import { collect } from "./pages.js";
+import { getPrompt, listPrompts, walkPrompts } from "./prompts.js";
+import {
+  listResources,
+  listResourceTemplates,
+  readResource,
+  walkResources,
+  walkResourceTemplates,
+} from "./resources.js";
+import { DEFAULT_CONCURRENCY, settleMany } from "./settle-many.js";
 import type { ConnectionState } from "./state-machine.js";
-import { callTool, listTools, toolValue } from "./tools.js";
+import type { Subscription } from "./subscriptions.js";
+import { callTool, listTools, toolValue, walkTools } from "./tools.js";
+import type { SubscriptionTarget } from "./wants.js";
 
 /** What a typed client knows of one tool. */
 export interface KnownTool {
@@ -25,82 +52,222 @@ export interface LooseTools {
 export type CallArguments<A> = {} extends A ? [args?: A, options?: CallOptions] : [args: A, options?: CallOptions];
 
 type ArgsOf<T, N extends keyof T> = T[N] extends { args: infer A } ? A : never;
-type ResultOf<T, N extends keyof T> = T[N] extends { result: infer R } ? R : never;
+type ValueOf<T, N extends keyof T> = T[N] extends { result: infer R } ? R : never;
+
+/** Options of several requests at once. */
+export interface ManyOptions extends CallOptions {
+  /** Requests that run at the same time. Default 8. */
+  concurrency?: number;
+}
 
 /** One connection to one server. Made by `connect`; usable with `await using`. */
 export class Client<T = LooseTools> {
-  readonly #link: Link;
-  readonly #caller: Caller;
+  readonly #parts: ClientParts;
 
-  constructor(link: Link, caller: Caller) {
-    this.#link = link;
-    this.#caller = caller;
+  constructor(parts: ClientParts) {
+    this.#parts = parts;
   }
 
   get state(): ConnectionState {
-    return this.#link.state;
+    return this.#parts.link.state;
   }
 
   /** Who the server says it is; unverified. */
   get serverInfo(): Implementation | undefined {
-    return this.#link.established.serverInfo;
+    return this.#parts.link.established.serverInfo;
   }
 
   get serverCapabilities(): ServerCapabilities {
-    return this.#link.established.capabilities;
+    return this.#parts.link.established.capabilities;
   }
 
   /** What the server says about its use, for the model. */
   get instructions(): string | undefined {
-    return this.#link.established.instructions;
+    return this.#parts.link.established.instructions;
   }
 
-  get protocolVersion(): string {
-    return this.#link.established.era.revision;
+  get protocolVersion(): Revision {
+    return this.#parts.link.established.era.revision;
+  }
+
+  /** What was learnt of the server, as JSON: given to a later `connect` as `prior` it saves asking again. */
+  get prior(): Prior {
+    const { era, capabilities, serverInfo, instructions } = this.#parts.link.established;
+    return {
+      revision: era.revision,
+      capabilities,
+      ...(serverInfo === undefined ? {} : { serverInfo }),
+      ...(instructions === undefined ? {} : { instructions }),
+    };
   }
 
   /** Calls a tool and gives its value: structured content, or text. A failed tool throws `McpError` of kind `tool_error`. */
-  async call<N extends keyof T & string>(name: N, ...rest: CallArguments<ArgsOf<T, N>>): Promise<ResultOf<T, N>> {
+  async call<N extends keyof T & string>(name: N, ...rest: CallArguments<ArgsOf<T, N>>): Promise<ValueOf<T, N>> {
     const [args, options] = rest;
-    const result = await callTool(this.#caller, name, args as object | undefined, options);
+    const result = await callTool(this.#parts.tools, name, args as object | undefined, options);
     // The server's own types say what the tool gives; the value was checked against its schema there.
-    return toolValue(name, result) as ResultOf<T, N>;
+    return toolValue(name, result) as ValueOf<T, N>;
   }
 
   /** Calls a tool and gives its full result, also when the tool failed. */
   callTool(name: keyof T & string, args?: object, options?: CallOptions): Promise<CallToolResult> {
-    return callTool(this.#caller, name, args, options);
+    return callTool(this.#parts.tools, name, args, options);
+  }
+
+  /** Calls many tools, some at a time, and gives what each came to in the same order. Never rejects for one of them. */
+  callMany(
+    calls: readonly { name: keyof T & string; args?: object }[],
+    { concurrency = DEFAULT_CONCURRENCY, ...options }: ManyOptions = {},
+  ): Promise<PromiseSettledResult<CallToolResult>[]> {
+    return settleMany(calls, concurrency, ({ name, args }) => this.callTool(name, args, options));
   }
 
   /** One page of the tools. */
   listTools(cursor?: string, options?: CallOptions): Promise<ListToolsResult> {
-    return listTools(this.#caller, cursor, (message) => this.#link.platform.warn(message), options);
+    return listTools(this.#parts.tools, cursor, options);
   }
 
   /** All tools, one by one; pages are fetched as needed. */
   tools(options?: CallOptions): AsyncGenerator<Tool, void, undefined> {
-    return walkPages("tools/list", async (cursor) => {
-      const { tools, nextCursor } = await this.listTools(cursor, options);
-      return { items: tools, nextCursor };
-    });
+    return walkTools(this.#parts.tools, options);
   }
 
   /** All tools at once. */
-  async allTools(options?: CallOptions): Promise<Tool[]> {
-    const all: Tool[] = [];
-    for await (const tool of this.tools(options)) all.push(tool);
-    return all;
+  allTools(options?: CallOptions): Promise<Tool[]> {
+    return collect(this.tools(options));
+  }
+
+  /** One page of the resources. */
+  listResources(cursor?: string, options?: CallOptions): Promise<ListResourcesResult> {
+    return listResources(this.#parts.caller, cursor, options);
+  }
+
+  /** All resources, one by one; pages are fetched as needed. */
+  resources(options?: CallOptions): AsyncGenerator<Resource, void, undefined> {
+    return walkResources(this.#parts.caller, options);
+  }
+
+  /** All resources at once. */
+  allResources(options?: CallOptions): Promise<Resource[]> {
+    return collect(this.resources(options));
+  }
+
+  /** One page of the resource templates. */
+  listResourceTemplates(cursor?: string, options?: CallOptions): Promise<ListResourceTemplatesResult> {
+    return listResourceTemplates(this.#parts.caller, cursor, options);
+  }
+
+  /** All resource templates, one by one; pages are fetched as needed. */
+  resourceTemplates(options?: CallOptions): AsyncGenerator<ResourceTemplate, void, undefined> {
+    return walkResourceTemplates(this.#parts.caller, options);
+  }
+
+  /** All resource templates at once. */
+  allResourceTemplates(options?: CallOptions): Promise<ResourceTemplate[]> {
+    return collect(this.resourceTemplates(options));
+  }
+
+  /** The contents at one address. */
+  readResource(uri: string, options?: CallOptions): Promise<ReadResourceResult> {
+    return readResource(this.#parts.caller, uri, options);
+  }
+
+  /** Reads many resources, some at a time, and gives what each came to in the same order. Never rejects for one of them. */
+  readMany(
+    uris: readonly string[],
+    { concurrency = DEFAULT_CONCURRENCY, ...options }: ManyOptions = {},
+  ): Promise<PromiseSettledResult<ReadResourceResult>[]> {
+    return settleMany(uris, concurrency, (uri) => this.readResource(uri, options));
+  }
+
+  /**
+   * Asks to be told of changes: of resources by their addresses, or of lists. Resolves when the server agreed; the changes are
+   * read by iterating, and come again by themselves after a lost connection.
+   */
+  subscribe(target: string | readonly string[] | SubscriptionTarget, options?: CallOptions): Promise<Subscription> {
+    return this.#parts.subscriptions.add(target, options);
+  }
+
+  /** One page of the prompts. */
+  listPrompts(cursor?: string, options?: CallOptions): Promise<ListPromptsResult> {
+    return listPrompts(this.#parts.caller, cursor, options);
+  }
+
+  /** All prompts, one by one; pages are fetched as needed. */
+  prompts(options?: CallOptions): AsyncGenerator<Prompt, void, undefined> {
+    return walkPrompts(this.#parts.caller, options);
+  }
+
+  /** All prompts at once. */
+  allPrompts(options?: CallOptions): Promise<Prompt[]> {
+    return collect(this.prompts(options));
+  }
+
+  /** The messages of one prompt. */
+  getPrompt(name: string, args?: Record<string, string>, options?: CallOptions): Promise<GetPromptResult> {
+    return getPrompt(this.#parts.caller, name, args, options);
+  }
+
+  /** Suggestions for an argument of a prompt or a variable of a resource template, best first. */
+  complete(
+    target: CompletionTarget,
+    argument: { name: string; value: string },
+    settled?: Record<string, string>,
+    options?: CallOptions,
+  ): Promise<Completion> {
+    return complete(this.#parts.caller, target, argument, settled, options);
+  }
+
+  /** Asks for log messages of this level and above, from now on. They reach `onLog` and `on("notifications/message")`. */
+  setLogLevel(level: LoggingLevel, options?: CallOptions): Promise<void> {
+    return setLogLevel(this.#parts.link, this.#parts.caller, level, options);
+  }
+
+  /** Replaces the roots and tells the server where it can be told. `connect` must have been given some. */
+  async setRoots(roots: readonly Root[]): Promise<void> {
+    this.#parts.answerer.setRoots(roots);
+    if (this.#parts.link.era?.name === "stateful") await this.notify("notifications/roots/list_changed");
+  }
+
+  /** Resolves when the server answers; rejects as any call does when it does not. */
+  async ping(options?: CallOptions): Promise<void> {
+    await this.#parts.link.ready();
+    const stateful = this.#parts.link.established.era.name === "stateful";
+    await this.#parts.caller.call(stateful ? "ping" : "server/discover", undefined, { ...options, cache: false });
+  }
+
+  /** Listens to notifications by their method, to those of no known method by `unknown`, and to the connection itself. */
+  on<E extends keyof ClientEvents>(event: E, listener: (value: ClientEvents[E]) => void): Unlisten;
+  /** Listens to notifications that an extension defines. */
+  on(event: `notifications/${string}`, listener: (params: Params) => void): Unlisten;
+  on(event: string, listener: (value: never) => void): Unlisten {
+    return this.#parts.router.on(event, listener);
+  }
+
+  /** Adds middleware around every later call; the first one added is the outermost. */
+  use(...middleware: ClientMiddleware[]): this {
+    this.#parts.caller.middleware.push(...middleware);
+    return this;
   }
 
   /** Sends any request and gives its complete result. */
-  request(method: string, params?: Params, options?: CallOptions): Promise<Record<string, unknown>> {
-    return this.#caller.call(method, params, options);
+  request<M extends RequestMethod>(method: M, params?: ParamsOf<M>, options?: CallOptions): Promise<ResultOf<M>>;
+  request(method: string, params?: object, options?: CallOptions): Promise<Record<string, unknown>>;
+  request(method: string, params?: object, options?: CallOptions): Promise<Record<string, unknown>> {
+    return this.#parts.caller.call(method, params as Params | undefined, options);
+  }
+
+  /** Sends any notification. */
+  notify(method: string, params?: object): Promise<void> {
+    return this.#parts.caller.notify(method, params as Params | undefined);
   }
 
   /** Ends the connection; everything pending rejects. */
   async close(): Promise<void> {
-    await this.#link.close();
-    this.#caller.stop();
+    const { link, caller, requests } = this.#parts;
+    requests.cancelAll();
+    await link.close();
+    caller.stop();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

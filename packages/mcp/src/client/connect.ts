@@ -3,16 +3,21 @@ import { transports } from "#transports";
 import { fetchSender } from "../http/fetch-sender.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
+import { revisionsOf } from "../protocol/revisions.js";
 import { channelTransport } from "../transport/channel-client.js";
 import { serveChannel } from "../transport/channel-server.js";
-import { httpTransport } from "../transport/http/client.js";
+import { httpAddress, httpTransport } from "../transport/http/client.js";
+import { legacySseTransport } from "../transport/http/legacy-sse-client.js";
 import { channelPair } from "../transport/in-memory.js";
 import type { CommandTarget } from "../transport/runtime-transports.js";
 import type { Endpoint, Transport } from "../transport/transport.js";
-import { Caller } from "./caller.js";
+import { assemble } from "./assemble.js";
 import { Client, type LooseTools } from "./client.js";
-import { Link, type Route } from "./link.js";
+import { restoreLogLevel } from "./logging.js";
 import type { ClientOptions } from "./options.js";
+import { mayBeLegacySse } from "./refusal.js";
+import type { Route } from "./route.js";
+import { VerdictCache } from "./verdict-cache.js";
 
 /** A server in the same process, as `connect` sees it; `types` carries what a typed client knows. */
 export interface LocalServer<T = unknown> {
@@ -26,7 +31,15 @@ export interface KnownServer {
 }
 
 /** Where a server is: a URL, a program to start, or a transport of one's own. */
-export type Target = string | URL | CommandTarget | Transport;
+export type Target = string | URL | CommandTarget | Transport | TransportMaker;
+
+/** Makes a new transport to the same server for every attempt, so that a lost connection can be opened again. */
+export interface TransportMaker {
+  makeTransport(): Transport;
+}
+
+/** What this process has learnt of servers. */
+const verdicts = new VerdictCache();
 
 /**
  * Connects to a server, whatever the transport and the revision; resolves when the first call can be made.
@@ -41,24 +54,21 @@ export function connect<S extends KnownServer = { readonly types: LooseTools }>(
 ): Promise<Client<S["types"]>>;
 export async function connect(target: Target | LocalServer, options: ClientOptions = {}): Promise<Client<unknown>> {
   const platform: Platform = { ...runtimePlatform, ...options.platform };
-  const route = routeTo(target, options, platform);
-  let caller: Caller | undefined;
-  const link = new Link(route, options, platform, {
-    notification: (message) => {
-      if (message.method === "notifications/progress") caller?.progress(message.params);
-    },
-    fault: () => {},
-    state: () => {},
-  });
-  caller = new Caller(link);
-  await link.connect();
-  return new Client<unknown>(link, caller);
+  const parts = assemble(routeTo(target, options, platform), options, platform, verdicts);
+  await parts.link.connect();
+  await restoreLogLevel(parts.link, parts.caller);
+  return new Client<unknown>(parts);
 }
 
 function routeTo(target: Target | LocalServer, options: ClientOptions, platform: Platform): Route {
   if (typeof target === "string" || target instanceof URL) return httpRoute(String(target), options, platform);
   if ("endpoint" in target) return { make: () => inProcess(target.endpoint()), repeatable: true };
-  if ("command" in target) return { make: () => transports.command(target, platform), repeatable: true };
+  if ("command" in target) {
+    const { command, args = [], cwd } = target;
+    const key = JSON.stringify([command, args, cwd]);
+    return { make: () => transports.command(target, platform), repeatable: true, key };
+  }
+  if ("makeTransport" in target) return { make: () => target.makeTransport(), repeatable: true };
   if ("request" in target) return { make: () => target, repeatable: false };
   throw new McpError("connect_failed", "there is nothing to connect to", {
     fix: "Pass a URL, `{ command, args }`, a Server or a transport.",
@@ -71,8 +81,18 @@ function inProcess(endpoint: Endpoint): Transport {
   return channelTransport(here, "the server in this process");
 }
 
-function httpRoute(url: string, options: ClientOptions, platform: Platform): Route {
+function httpRoute(address: string, options: ClientOptions, platform: Platform): Route {
+  const url = httpAddress(address);
   const sender = options.fetch === undefined ? transports.sender(platform) : fetchSender(options.fetch);
   const headers = options.headers === undefined ? {} : { headers: options.headers };
-  return { make: () => httpTransport(url, { sender, platform, ...headers }), repeatable: true };
+  const given = { sender, platform, ...headers };
+  // The older transport opens with a handshake, so it serves no client that allows none.
+  const older = revisionsOf("stateful", options.revisions).length > 0;
+  const legacy: Route = { make: () => legacySseTransport(url, given), repeatable: true, greetAtOnce: true };
+  return {
+    make: () => httpTransport(url, given),
+    repeatable: true,
+    key: url,
+    fallback: (error) => (older && mayBeLegacySse(error) ? legacy : undefined),
+  };
 }

@@ -6,6 +6,8 @@ export interface Deadline {
   heard: number;
   readonly idle: number;
   readonly total: number;
+  /** True while this side is busy, so that silence of the other is no fault of it. */
+  readonly paused: boolean;
   expire(which: "idle" | "total"): void;
 }
 
@@ -15,19 +17,41 @@ export class Deadlines {
   readonly #pending = new Set<Deadline>();
   #timer: Timer | undefined;
   #wakesAt = Number.POSITIVE_INFINITY;
+  #holds = 0;
 
   constructor(platform: Platform) {
     this.#platform = platform;
   }
 
+  get size(): number {
+    return this.#pending.size;
+  }
+
   add(deadline: Deadline): void {
     this.#pending.add(deadline);
-    const due = dueAt(deadline);
+    const due = this.#dueAt(deadline);
     if (due < this.#wakesAt) this.#arm(due);
   }
 
   remove(deadline: Deadline): void {
     this.#pending.delete(deadline);
+  }
+
+  /** The bounds of a deadline changed, or silence began to count again. */
+  renew(deadline: Deadline): void {
+    deadline.heard = this.#platform.now();
+    const due = this.#dueAt(deadline);
+    if (due < this.#wakesAt) this.#arm(due);
+  }
+
+  /** Silence does not count until the matching `release`: the server waits for this side's user. */
+  hold(): void {
+    this.#holds++;
+  }
+
+  release(): void {
+    this.#holds--;
+    if (this.#holds === 0) for (const deadline of this.#pending) this.renew(deadline);
   }
 
   stop(): void {
@@ -49,7 +73,7 @@ export class Deadlines {
     const now = this.#platform.now();
     let next = Number.POSITIVE_INFINITY;
     for (const deadline of [...this.#pending]) {
-      const due = dueAt(deadline);
+      const due = this.#dueAt(deadline);
       if (due > now) next = Math.min(next, due);
       else {
         this.#pending.delete(deadline);
@@ -58,8 +82,9 @@ export class Deadlines {
     }
     if (next < this.#wakesAt) this.#arm(next);
   }
-}
 
-function dueAt({ started, heard, idle, total }: Deadline): number {
-  return Math.min(heard + idle, started + total);
+  #dueAt({ started, heard, idle, total, paused }: Deadline): number {
+    const latest = started + total;
+    return paused || this.#holds > 0 ? latest : Math.min(heard + idle, latest);
+  }
 }

@@ -1,34 +1,22 @@
-import type { ClientSelf } from "../era/era.js";
-import type { Id, NotificationMessage, RequestMessage } from "../jsonrpc/message.js";
+import type { ClientEra } from "../era/era.js";
+import type { Id } from "../jsonrpc/message.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
-import { MethodTable } from "../protocol/methods.js";
-import { REVISIONS } from "../protocol/revisions.js";
+import type { LoggingLevel } from "../protocol/logging.js";
+import type { MethodTable } from "../protocol/methods.js";
+import type { HttpFailure } from "../transport/http/client-failure.js";
+import { pause, ReconnectPacer } from "../transport/http/reconnect.js";
 import type { Receiver, Transport } from "../transport/transport.js";
-import { Answerer } from "./input.js";
+import { bounded } from "./bounded.js";
+import { type LinkParts, methodsOf, negotiationOf } from "./link-parts.js";
 import { type Established, type Negotiation, negotiate } from "./negotiate.js";
-import { type ClientOptions, DEFAULT_TIMEOUTS, type Timeouts } from "./options.js";
+import { type ClientOptions, DEFAULT_TIMEOUTS, type Prior, type Timeouts } from "./options.js";
+import { isTransient } from "./refusal.js";
+import { type Opened, openRoute, type Route } from "./route.js";
 import { type ConnectionState, transition } from "./state-machine.js";
 
-/** How to reach a server, again and again if need be. */
-export interface Route {
-  /** Makes a transport that has not been opened. */
-  make(): Transport;
-  /** True when a lost connection may be opened again by `make`. */
-  readonly repeatable: boolean;
-  /** Ways to try when the handshake finds nobody, for example an older transport. */
-  readonly fallback?: (error: unknown) => Route | undefined;
-}
-
-/** What is told about a connection as it goes. */
-export interface LinkEvents {
-  notification(message: NotificationMessage, about: Id | undefined): void;
-  fault(error: Error): void;
-  state(state: ConnectionState, reason: Error | undefined): void;
-}
-
-const NAME = "parley";
-const VERSION = "0.1.0";
+/** Attempts in a row to open a lost connection again; afterwards the next call tries anew. */
+const MAX_ATTEMPTS = 8;
 
 /** One connection to one server: opens it, finds the era, and opens it again when it may. */
 export class Link {
@@ -36,28 +24,49 @@ export class Link {
   readonly platform: Platform;
   readonly timeouts: Timeouts;
   readonly methods: MethodTable;
-  readonly answerer: Answerer;
-  readonly #events: LinkEvents;
-  readonly #asked = new Map<Id, AbortController>();
+  /** How many handshakes succeeded; tells a call whether its connection is still the one in use. */
+  epoch = 0;
+  /** The least level of log messages that requests ask for, where requests say it. */
+  logLevel: LoggingLevel | undefined;
+  readonly #parts: LinkParts;
+  readonly #pacer: ReconnectPacer;
+  readonly #closing = new AbortController();
   #route: Route;
   #transport: Transport | undefined;
   #established: Established | undefined;
   #state: ConnectionState = "disconnected";
-  #recovery: Promise<void> | undefined;
+  /** The opening or reopening that runs now. */
+  #work: Promise<void> | undefined;
+  /** Why the transport in use ended by itself, if it did. */
+  #ended: McpError | undefined;
+  /** False until a call was answered since the last handshake. */
+  #proved = false;
   #lastId = 0;
 
-  constructor(route: Route, options: ClientOptions, platform: Platform, events: LinkEvents) {
+  constructor(parts: LinkParts) {
+    const { options, platform, route } = parts;
+    this.#parts = parts;
     this.#route = route;
     this.options = options;
+    this.logLevel = options.logLevel;
     this.platform = platform;
     this.timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
-    this.methods = new MethodTable(options.extensions?.flatMap((extension) => extension.methods ?? []));
-    this.answerer = new Answerer(options);
-    this.#events = events;
+    this.methods = methodsOf(options);
+    this.#pacer = new ReconnectPacer(platform, Number.POSITIVE_INFINITY);
   }
 
   get state(): ConnectionState {
     return this.#state;
+  }
+
+  /** True when a connection that is lost can be opened again. */
+  get mayReturn(): boolean {
+    return this.#route.repeatable && this.#state !== "closed";
+  }
+
+  /** The server's era; undefined before the first handshake. */
+  get era(): ClientEra | undefined {
+    return this.#established?.era;
   }
 
   /** What is known of the server. Throws before the first connection and after the last. */
@@ -80,140 +89,189 @@ export class Link {
   async connect(): Promise<void> {
     this.#move("connect");
     try {
-      await this.#open();
-      this.#move("established");
+      await this.#busy(() => this.#open());
     } catch (error) {
-      await this.#drop();
       if (this.#state !== "closed") this.#move("failed");
       throw McpError.from(error);
     }
+    this.#stand();
   }
 
-  /** Opens a lost connection again; concurrent callers share one attempt. */
-  recover(lost: McpError): Promise<void> {
-    this.#recovery ??= this.#reopen(lost).finally(() => {
-      this.#recovery = undefined;
-    });
-    return this.#recovery;
+  /** Undefined when a call can be sent now; otherwise what it has to wait for. Throws when there is nothing to wait for. */
+  ready(): Promise<void> | undefined {
+    if (this.#state === "ready") return undefined;
+    if (this.#work !== undefined) return this.#work;
+    if (this.#state === "disconnected" && this.epoch > 0 && this.#route.repeatable) {
+      return this.#busy(() => this.#revive("connect", this.#ended ?? this.#notConnected(), false));
+    }
+    throw this.#notConnected();
+  }
+
+  /** A call that was sent under `epoch` found the server's session lost. Concurrent callers share one new handshake. */
+  recover(lost: McpError, epoch: number): Promise<void> | undefined {
+    if (epoch !== this.epoch || this.#state !== "ready") return this.ready();
+    return this.#busy(() => this.#revive("lost", lost, true));
+  }
+
+  /** A call was answered: the connection is worth what the back-off counts. */
+  alive(): void {
+    if (this.#proved) return;
+    this.#proved = true;
+    this.#pacer.progressed();
   }
 
   async close(): Promise<void> {
     if (this.#state === "closed") return;
     this.#move("close");
-    for (const controller of this.#asked.values()) controller.abort();
+    this.#closing.abort();
     await this.#transport?.close();
   }
 
-  async #reopen(lost: McpError): Promise<void> {
-    this.#move("lost", lost);
+  #busy(work: () => Promise<void>): Promise<void> {
+    const running = work().finally(() => {
+      if (this.#work === running) this.#work = undefined;
+    });
+    // Whoever waits hears of the failure; when nobody does, it is no unhandled one.
+    running.catch(() => {});
+    this.#work = running;
+    return running;
+  }
+
+  /** Opens a lost connection again. `session`: only the server's memory is gone, the transport can be kept. */
+  async #revive(event: "lost" | "connect", lost: McpError, session: boolean): Promise<void> {
+    this.#move(event, lost);
     try {
-      if (lost.kind === "session_lost") {
-        this.#transport?.reset?.();
-        this.#established = await this.#bounded(negotiate(this.#negotiation(this.transport)));
-      } else {
-        await this.#drop();
-        await this.#open();
+      for (let attempt = session ? 0 : 1; ; attempt++) {
+        try {
+          await this.#attempt(attempt, lost);
+          break;
+        } catch (error) {
+          if (attempt >= MAX_ATTEMPTS || !isTransient(error) || this.#closing.signal.aborted) throw error;
+        }
       }
-      this.#move("established");
     } catch (error) {
-      if (this.state !== "closed") this.#move("failed", McpError.from(error));
-      throw error;
+      // The compiler cannot see that `close` may have run meanwhile.
+      if ((this.#state as ConnectionState) !== "closed") this.#move("failed", McpError.from(error));
+      throw McpError.from(error);
     }
+    this.#stand();
+  }
+
+  /** The attempt 0 greets over the transport that stands; all others open a new one, and wait before it. */
+  async #attempt(attempt: number, lost: McpError): Promise<void> {
+    if (attempt === 0) await this.#greetAgain();
+    else {
+      await pause(this.platform, this.#pacer.ended(false) ?? 0, this.#closing.signal, true);
+      if (this.#closing.signal.aborted) throw this.#notConnected();
+      this.#pacer.begun();
+      await this.#open();
+    }
+    await this.#parts.events.recovered(lost);
+    if (this.#ended !== undefined) throw this.#ended;
+  }
+
+  #stand(): void {
+    this.#move("established");
+    // The end may have come between the handshake and here, when nobody listened for it.
+    if (this.#ended !== undefined) this.#lost(this.#ended);
+  }
+
+  async #greetAgain(): Promise<void> {
+    const { transport } = this;
+    transport.reset?.();
+    const negotiation = { ...this.#negotiation(transport), greetAtOnce: false };
+    this.#adopt(await this.#bounded(() => negotiate(negotiation)));
   }
 
   async #open(): Promise<void> {
-    const transport = this.#route.make();
-    this.#transport = transport;
+    const stopped = new AbortController();
     try {
-      await this.#bounded(this.#greet(transport));
+      const opened = await this.#bounded<Opened>(() =>
+        openRoute({
+          route: this.#route,
+          receiver: (transport) => this.#receiver(transport),
+          negotiation: (transport) => this.#negotiation(transport),
+          using: (transport) => {
+            this.#transport = transport;
+            this.#ended = undefined;
+          },
+          signal: stopped.signal,
+        }),
+      );
+      if (this.#ended !== undefined) throw this.#ended;
+      this.#route = opened.route;
+      this.#adopt(opened.established);
     } catch (error) {
-      const next = this.#route.fallback?.(error);
-      if (next === undefined) throw error;
-      await transport.close();
-      this.#route = next;
-      await this.#open();
+      stopped.abort();
+      const transport = this.#transport;
+      const told = McpError.is(error) && error.kind === "timeout" ? (transport?.explain?.(error) ?? error) : error;
+      await transport?.close();
+      throw told;
     }
   }
 
-  async #greet(transport: Transport): Promise<void> {
-    await transport.open(this.#receiver(transport));
-    this.#established = await negotiate(this.#negotiation(transport));
+  #adopt(established: Established): void {
+    this.#established = established;
+    this.epoch++;
+    this.#proved = false;
+    this.#pacer.opened();
+    this.#parts.verdicts.set(this.#route.key, established.era.revision);
   }
 
-  #negotiation(transport: Transport): Negotiation {
-    const { name = NAME, version = VERSION, revisions = REVISIONS, prior, extensions = [] } = this.options;
-    const self: ClientSelf = {
-      info: { name, version },
-      capabilities: this.answerer.capabilities(),
-      headers: transport.kind === "http",
-    };
-    return {
-      transport,
-      self,
-      methods: this.methods,
-      resultTypes: extensions.flatMap((extension) => extension.resultTypes ?? []),
-      revisions,
-      prior: prior?.revision,
-      platform: this.platform,
-      nextId: () => this.nextId(),
-    };
+  #negotiation(transport: Transport): Omit<Negotiation, "greetAtOnce"> {
+    return negotiationOf(this.#parts, this.methods, transport, this.#prior(), () => this.nextId());
+  }
+
+  #prior(): Prior | undefined {
+    // What this connection spoke counts more than what was remembered before it.
+    const revision = this.#established?.era.revision;
+    if (revision !== undefined) return { revision };
+    const remembered = this.#parts.verdicts.get(this.#route.key);
+    return this.options.prior ?? (remembered === undefined ? undefined : { revision: remembered });
   }
 
   #receiver(transport: Transport): Receiver {
+    const { events } = this.#parts;
     return {
-      request: (message) => this.#answer(message),
-      notification: (message, about) => {
-        const id = message.method === "notifications/cancelled" ? message.params?.["requestId"] : undefined;
-        if (id !== undefined) this.#asked.get(id as Id)?.abort();
-        this.#events.notification(message, about);
+      request: (message) => events.request(message),
+      notification: (message, about) => events.notification(message, about),
+      fault: (error) => {
+        if (!McpError.is(error) || error.kind !== "session_lost") return events.fault(error);
+        const { stale } = error.data as HttpFailure;
+        if (stale !== true && this.#state === "ready") void this.recover(error, this.epoch);
       },
-      fault: (error) => this.#events.fault(error),
       closed: (reason) => {
         // A transport that was replaced has nothing to say any more.
-        if (this.#transport !== transport || this.#state !== "ready") return;
-        this.#ended(reason);
+        if (this.#transport !== transport) return;
+        this.#ended = new McpError("connection_closed", `the connection to ${transport.target} ended`, {
+          cause: reason,
+          fix: "Look at why the server ended; the next call opens the connection again where that is possible.",
+        });
+        if (this.#state === "ready") this.#lost(this.#ended);
       },
     };
   }
 
-  #ended(reason: Error | undefined): void {
-    const error = new McpError("connection_closed", `the connection to ${this.transport.target} ended`, {
-      cause: reason,
-    });
-    if (this.#route.repeatable) void this.recover(error).catch(() => {});
+  #lost(error: McpError): void {
+    if (this.#route.repeatable) void this.#busy(() => this.#revive("lost", error, false));
     else this.#move("failed", error);
   }
 
-  async #answer(message: RequestMessage): Promise<string> {
-    const controller = new AbortController();
-    this.#asked.set(message.id, controller);
-    try {
-      return await this.answerer.respond(message, { signal: controller.signal, server: this.#established?.serverInfo });
-    } finally {
-      this.#asked.delete(message.id);
-    }
-  }
-
-  async #drop(): Promise<void> {
-    const transport = this.#transport;
-    this.#transport = undefined;
-    await transport?.close();
-  }
-
-  /** Settles with the work, the `connect` deadline, or the caller's signal, whichever is first. */
-  #bounded<T>(work: Promise<T>): Promise<T> {
+  /** Settles with the work, the `connect` deadline, the caller's signal or `close`, whichever is first. */
+  #bounded<T>(work: () => Promise<T>): Promise<T> {
     const { connect } = this.timeouts;
     const { signal } = this.options;
-    return new Promise((resolve, reject) => {
-      const timer = this.platform.timer(connect, () => reject(this.#tooSlow(connect)), true);
-      const stop = () => reject(new McpError("cancelled", "connecting was cancelled", { cause: signal?.reason }));
-      if (signal?.aborted === true) stop();
-      signal?.addEventListener("abort", stop, { once: true });
-      work.then(resolve, reject).finally(() => {
-        timer.cancel();
-        signal?.removeEventListener("abort", stop);
-      });
-    });
+    const cancelled = () => new McpError("cancelled", "connecting was cancelled", { cause: signal?.reason });
+    return bounded(
+      this.platform,
+      [
+        { on: connect, error: () => this.#tooSlow(connect) },
+        // Later attempts belong to the client, not to the call of `connect` that the signal was given to.
+        { on: this.epoch === 0 ? signal : undefined, error: cancelled },
+        { on: this.#closing.signal, error: () => this.#notConnected() },
+      ],
+      work,
+    );
   }
 
   #tooSlow(ms: number): McpError {
@@ -229,7 +287,7 @@ export class Link {
 
   #move(event: Parameters<typeof transition>[1], reason?: Error): void {
     this.#state = transition(this.#state, event);
-    this.#events.state(this.#state, reason);
+    this.#parts.events.state(this.#state, reason);
   }
 
   #notConnected(): McpError {

@@ -1,18 +1,21 @@
-import type { ClientEra, ClientSelf, EncodedMessage } from "../era/era.js";
-import { statefulClient, versionHeaders } from "../era/stateful/client.js";
+import type { ClientEra, ClientSelf } from "../era/era.js";
 import { statelessClient } from "../era/stateless/client.js";
 import { RpcError } from "../jsonrpc/error.js";
 import { type Id, isObject } from "../jsonrpc/message.js";
 import type { Platform } from "../platform/platform.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
-import { HEADER_MISMATCH, McpError, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from "../protocol/error.js";
+import { McpError, UNSUPPORTED_VERSION } from "../protocol/error.js";
 import type { Implementation } from "../protocol/implementation.js";
+import type { DiscoverResult } from "../protocol/lifecycle.js";
 import { META } from "../protocol/meta.js";
 import type { MethodTable } from "../protocol/methods.js";
-import { checkDiscoverResult, checkInitializeResult } from "../protocol/results.js";
-import { isRevision, type Revision, revisionsOf } from "../protocol/revisions.js";
+import { checkDiscoverResult } from "../protocol/results.js";
+import { type EraName, type Revision, revisionsOf } from "../protocol/revisions.js";
 import { httpStatusOf } from "../transport/http/client-failure.js";
 import type { Transport } from "../transport/transport.js";
+import { handshake } from "./handshake.js";
+import type { Prior } from "./options.js";
+import { isModernError, isVerdict, mayStartAgain, ProbeLost, supportedBy } from "./refusal.js";
 
 /** What is known of a server once its era is found. */
 export interface Established {
@@ -25,13 +28,25 @@ export interface Established {
 /** What finding the era needs. */
 export interface Negotiation {
   transport: Transport;
-  self: ClientSelf;
+  self(era: EraName): ClientSelf;
   methods: MethodTable;
   resultTypes: readonly string[];
   revisions: readonly Revision[];
-  prior: Revision | undefined;
+  prior: Prior | undefined;
+  /** Greet without the question which era the server speaks, where an allowed revision has a greeting. */
+  greetAtOnce: boolean;
   platform: Platform;
   nextId(): Id;
+}
+
+/** One negotiation as it goes: the greeting is sent at most once, whoever asks for it. */
+export interface Greeter {
+  n: Negotiation;
+  stateless: readonly Revision[];
+  stateful: readonly Revision[];
+  greeting?: Promise<Established>;
+  /** The era is known; what comes later changes nothing. */
+  decided: boolean;
 }
 
 /** How long a server on a pipe may be silent before it is greeted in the older way too. */
@@ -39,101 +54,119 @@ const SILENCE_MS = 1000;
 
 /** Finds the revision that both sides speak, and opens the dialogue in it. */
 export async function negotiate(n: Negotiation): Promise<Established> {
-  const stateless = revisionsOf("stateless", n.revisions);
-  const stateful = revisionsOf("stateful", n.revisions);
-  if (n.prior !== undefined && stateful.includes(n.prior)) return handshake(n, [n.prior]);
-  const first = n.prior !== undefined && stateless.includes(n.prior) ? n.prior : stateless[0];
-  if (first === undefined) return handshake(n, stateful);
-  const probing = probe(n, first, stateless, stateful);
-  if (n.transport.kind === "http" || stateful.length === 0) return probing;
-  return eitherWay(n, probing, stateful);
+  const g: Greeter = {
+    n,
+    stateless: revisionsOf("stateless", n.revisions),
+    stateful: revisionsOf("stateful", n.revisions),
+    decided: false,
+  };
+  const prior = n.prior?.revision;
+  if (n.greetAtOnce && g.stateful.length > 0) return greet(g);
+  if (prior !== undefined && g.stateful.includes(prior)) {
+    try {
+      return await greet(g, [prior, ...g.stateful.filter((revision) => revision !== prior)]);
+    } catch (error) {
+      if (g.stateless.length === 0 || !isVerdict(error)) throw error;
+      // What was learnt before no longer holds, so the server is asked again.
+      delete g.greeting;
+    }
+  }
+  const first = prior !== undefined && g.stateless.includes(prior) ? prior : g.stateless[0];
+  if (first === undefined) return greet(g);
+  if (first === prior && n.prior?.capabilities !== undefined) return known(g, first, n.prior);
+  if (n.transport.kind === "http" || g.stateful.length === 0) return probe(g, first);
+  return eitherWay(g, first);
+}
+
+function greet(g: Greeter, among: readonly Revision[] = g.stateful): Promise<Established> {
+  g.greeting ??= handshake(g, among);
+  return g.greeting;
 }
 
 /** After a silence the handshake is tried as well, and the first valid answer decides. */
-function eitherWay(n: Negotiation, probing: Promise<Established>, stateful: readonly Revision[]): Promise<Established> {
-  return new Promise((resolve, reject) => {
-    let greeted: Promise<Established> | undefined;
-    const timer = n.platform.timer(SILENCE_MS, () => {
-      greeted = handshake(n, stateful);
-      greeted.then(resolve, () => {});
-    });
-    probing.then(
-      (established) => {
-        timer.cancel();
-        resolve(established);
+function eitherWay(g: Greeter, revision: Revision): Promise<Established> {
+  return new Promise<Established>((resolve, reject) => {
+    const timer = g.n.platform.timer(
+      SILENCE_MS,
+      () => {
+        greet(g).then(resolve, () => {});
       },
-      (error) => {
-        timer.cancel();
-        if (greeted === undefined) reject(error);
-        else greeted.catch(reject);
-      },
+      true,
     );
+    probe(g, revision)
+      .then(resolve, (error) => {
+        if (g.greeting === undefined) reject(error);
+        else g.greeting.catch(() => reject(error));
+      })
+      .finally(() => timer.cancel());
+  }).finally(() => {
+    g.decided = true;
   });
 }
 
-async function probe(
-  n: Negotiation,
-  revision: Revision,
-  stateless: readonly Revision[],
-  stateful: readonly Revision[],
-): Promise<Established> {
-  const era = statelessClient(revision, n.self, n.methods, n.resultTypes);
+/** Goes on from what the application remembered, without a word to the server. */
+function known({ n }: Greeter, revision: Revision, prior: Prior): Established {
+  n.transport.established?.({ headers: {}, stateful: false });
+  return {
+    era: statelessClient(revision, n.self("stateless"), n.methods, n.resultTypes),
+    serverInfo: prior.serverInfo,
+    capabilities: prior.capabilities ?? {},
+    instructions: prior.instructions,
+  };
+}
+
+async function probe(g: Greeter, revision: Revision): Promise<Established> {
+  const { n, stateless } = g;
+  const era = statelessClient(revision, n.self("stateless"), n.methods, n.resultTypes);
   let answer: unknown;
   try {
     answer = await n.transport.request(era.encode(n.nextId(), { method: "server/discover", params: undefined }));
   } catch (error) {
-    return afterRefusal(n, error, revision, stateless, stateful);
+    return afterRefusal(g, error, revision);
   }
   const { result } = checkDiscoverResult(answer);
-  if (result === undefined) return orHandshake(n, stateful, "it answered `server/discover` with something else");
+  if (result === undefined) return orGreet(g, "it answered `server/discover` with something else");
   const shared = stateless.find((candidate) => result.supportedVersions.includes(candidate));
-  if (shared === undefined) return speaksOther(n, result.supportedVersions, stateful);
-  const info = result._meta?.[META.serverInfo];
+  if (shared === undefined) return speaksOther(g, result.supportedVersions);
   n.transport.established?.({ headers: {}, stateful: false });
+  const chosen = shared === revision ? era : statelessClient(shared, n.self("stateless"), n.methods, n.resultTypes);
+  return discovered(chosen, result);
+}
+
+function discovered(era: ClientEra, result: DiscoverResult): Established {
+  const info = result._meta?.[META.serverInfo];
+  const named = isObject(info) && typeof info["name"] === "string" && typeof info["version"] === "string";
   return {
-    era: shared === revision ? era : statelessClient(shared, n.self, n.methods, n.resultTypes),
-    serverInfo: info,
+    era,
+    serverInfo: named ? (info as Implementation) : undefined,
     capabilities: result.capabilities,
     instructions: result.instructions,
   };
 }
 
 /** Reads a refusal of the probe: proof of the newer era, proof of the older one, or no verdict at all. */
-function afterRefusal(
-  n: Negotiation,
-  error: unknown,
-  asked: Revision,
-  stateless: readonly Revision[],
-  stateful: readonly Revision[],
-): Promise<Established> {
+function afterRefusal(g: Greeter, error: unknown, asked: Revision): Promise<Established> {
   if (error instanceof RpcError) {
     if (error.code === UNSUPPORTED_VERSION) {
-      const supported = isObject(error.data) && Array.isArray(error.data["supported"]) ? error.data["supported"] : [];
-      const other = stateless.find((revision) => revision !== asked && supported.includes(revision));
-      if (other !== undefined) return probe(n, other, [other], stateful);
-      return speaksOther(n, supported, stateful);
+      const supported = supportedBy(error);
+      const other = g.stateless.find((revision) => revision !== asked && supported.includes(revision));
+      if (other !== undefined) return probe({ ...g, stateless: [other] }, other);
+      return speaksOther(g, supported);
     }
-    if (error.code === HEADER_MISMATCH || error.code === MISSING_CAPABILITY) throw error;
-    return orHandshake(n, stateful, `it answered the probe with error ${error.code}: ${error.message}`);
+    if (isModernError(error)) throw error;
+    return orGreet(g, `it answered the probe with error ${error.code}: ${error.message}`);
   }
-  const status = httpStatusOf(error);
-  // Authorization, overload and faults of the server say nothing about what it speaks.
-  const silent = status === undefined || status === 401 || status === 403 || status === 429 || status >= 500;
-  const noVerdict = silent && !(McpError.is(error) && error.kind === "invalid_response");
-  if (noVerdict) throw error;
-  return orHandshake(n, stateful, `it answered the probe with HTTP ${status ?? "200"}`);
+  if (g.n.transport.kind === "channel" && g.stateful.length > 0 && mayStartAgain(error)) throw new ProbeLost(error);
+  if (!isVerdict(error)) throw error;
+  return orGreet(g, `it answered the probe with HTTP ${httpStatusOf(error) ?? "200"}`);
 }
 
-function speaksOther(
-  n: Negotiation,
-  supported: readonly unknown[],
-  stateful: readonly Revision[],
-): Promise<Established> {
-  const shared = stateful.filter((revision) => supported.includes(revision));
-  if (shared.length > 0) return handshake(n, shared);
+function speaksOther(g: Greeter, supported: readonly unknown[]): Promise<Established> {
+  const shared = g.stateful.filter((revision) => supported.includes(revision));
+  if (shared.length > 0) return greet(g, shared);
   throw new McpError(
     "unsupported_version",
-    `${n.transport.target} speaks ${supported.join(", ") || "no revision known here"}`,
+    `${g.n.transport.target} speaks ${supported.join(", ") || "no revision known here"}`,
     {
       data: { supported },
       fix: "Allow one of these revisions by the `revisions` option, or update one of the two sides.",
@@ -141,38 +174,10 @@ function speaksOther(
   );
 }
 
-function orHandshake(n: Negotiation, stateful: readonly Revision[], why: string): Promise<Established> {
-  if (stateful.length > 0) return handshake(n, stateful);
-  throw new McpError("unsupported_version", `${n.transport.target} does not speak ${n.revisions.join(", ")}: ${why}`, {
+function orGreet(g: Greeter, why: string): Promise<Established> {
+  if (g.stateful.length > 0) return greet(g);
+  const { transport, revisions } = g.n;
+  throw new McpError("unsupported_version", `${transport.target} does not speak ${revisions.join(", ")}: ${why}`, {
     fix: "Allow older revisions by the `revisions` option.",
   });
-}
-
-/** The handshake of the older era. */
-export async function handshake(n: Negotiation, stateful: readonly Revision[]): Promise<Established> {
-  const newest = stateful[0];
-  if (newest === undefined)
-    throw new McpError("unsupported_version", "no revision is allowed", { fix: "Change `revisions`." });
-  const opening = statefulClient(newest, { ...n.self, headers: false });
-  const params = { protocolVersion: newest, capabilities: n.self.capabilities, clientInfo: n.self.info };
-  const answer = await n.transport.request(opening.encode(n.nextId(), { method: "initialize", params }));
-  const { result, problems } = checkInitializeResult(answer);
-  if (result === undefined) {
-    throw new McpError(
-      "invalid_response",
-      `${n.transport.target} answered \`initialize\` wrongly: ${problems.join("; ")}`,
-    );
-  }
-  const revision = result.protocolVersion;
-  if (!isRevision(revision) || !stateful.includes(revision)) {
-    throw new McpError("unsupported_version", `${n.transport.target} chose protocol version "${revision}"`, {
-      data: { supported: [revision] },
-      fix: "Allow this revision by the `revisions` option, if it is a published one.",
-    });
-  }
-  const era = statefulClient(revision, n.self);
-  n.transport.established?.({ headers: versionHeaders(revision), stateful: true });
-  const initialized: EncodedMessage = era.notice("notifications/initialized", undefined);
-  await n.transport.notify(initialized);
-  return { era, serverInfo: result.serverInfo, capabilities: result.capabilities, instructions: result.instructions };
 }

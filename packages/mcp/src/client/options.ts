@@ -1,12 +1,15 @@
 import type { Fetch, Platform } from "../platform/platform.js";
+import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { ElicitRequestParams, ElicitResult } from "../protocol/elicitation.js";
 import type { Extension } from "../protocol/extension.js";
 import type { Implementation } from "../protocol/implementation.js";
 import type { ProgressNotificationParams } from "../protocol/lifecycle.js";
-import type { LoggingLevel } from "../protocol/logging.js";
+import type { LoggingLevel, LoggingMessageNotificationParams } from "../protocol/logging.js";
 import type { Revision } from "../protocol/revisions.js";
 import type { Root } from "../protocol/roots.js";
 import type { CreateMessageRequestParams, CreateMessageResult } from "../protocol/sampling.js";
+import type { ResponseCache } from "./cache.js";
+import type { TraceContext } from "./trace.js";
 
 /** How long a client waits, in milliseconds. */
 export interface Timeouts {
@@ -14,16 +17,26 @@ export interface Timeouts {
   connect: number;
   /** Without any sign of life of one call; progress is one. Default 60 s. */
   idle: number;
-  /** For one call as a whole. Default 60 min. */
+  /** For one call as a whole, which no progress extends. Default 60 min. */
   total: number;
 }
 
 export const DEFAULT_TIMEOUTS: Timeouts = { connect: 30_000, idle: 60_000, total: 3_600_000 };
 
-/** What was learnt about a server before; skips the question which revisions it speaks. */
+/** What was learnt about a server before; skips the question which revisions it speaks. `client.prior` gives it. */
 export interface Prior {
   revision: Revision;
+  /** What the server offered; with it a stateless connection needs no message at all before the first call. */
+  capabilities?: ServerCapabilities;
+  serverInfo?: Implementation;
+  instructions?: string;
 }
+
+/**
+ * Whether a call that was lost with its connection is sent once more on the next one: those that are safe to repeat (lists,
+ * reads, tools that say `readOnlyHint` or `idempotentHint`), every call, or none.
+ */
+export type Replay = "idempotent" | "always" | "never";
 
 /** What an answerer of the server's questions is told beside the question. */
 export interface QuestionContext {
@@ -31,6 +44,18 @@ export interface QuestionContext {
   readonly signal: AbortSignal;
   /** Who asks, as it calls itself. */
   readonly server: Implementation | undefined;
+}
+
+/** How results are kept. */
+export interface CacheSettings {
+  /** Results that are kept at most. Default 500. */
+  entries?: number;
+  /** Characters of all kept results together. Default 8 Mi. */
+  size?: number;
+  /** A cache that several clients share. Default: one of the client's own. */
+  store?: ResponseCache;
+  /** Whose results these are: clients with the same word share what is private. Default: nobody else's. */
+  context?: string;
 }
 
 /** Options of a connection. */
@@ -48,17 +73,31 @@ export interface ClientOptions {
   onElicit?(question: ElicitRequestParams, context: QuestionContext): ElicitResult | Promise<ElicitResult>;
   /** Whether `onElicit` also handles pages to visit. Default: true. */
   elicitUrls?: boolean;
-  /** Answers questions to the model. */
+  /** Answers questions to the model. Throw an `McpError` of kind `declined` when the user refuses. */
   onSample?(
     question: CreateMessageRequestParams,
     context: QuestionContext,
   ): CreateMessageResult | Promise<CreateMessageResult>;
   /** Whether `onSample` handles tools. Default: true. */
   sampleTools?: boolean;
-  /** Folders that the server may work in. */
+  /** Folders that the server may work in. `client.setRoots` changes them. */
   roots?: readonly Root[] | (() => readonly Root[] | Promise<readonly Root[]>);
   /** Least level of log messages to ask for. */
   logLevel?: LoggingLevel;
+  /** Hears the server's log messages. */
+  onLog?(message: LoggingMessageNotificationParams): void;
+  /** Hears what was wrong and could be mended. Default: the platform's own place for warnings. */
+  onWarning?(message: string): void;
+  /** Refuse results with any flaw, in place of leaving out the flawed part with a warning. Default: false. */
+  strict?: boolean;
+  /** Check `structuredContent` against the tool's output schema, where the tool was listed. Default: true. */
+  checkOutput?: boolean;
+  /** Default `idempotent`; see `Replay`. */
+  replay?: Replay;
+  /** Keep results as long as the server allows, or not at all. Default: on. */
+  cache?: false | CacheSettings;
+  /** Gives the trace context that goes with each request. */
+  trace?(): TraceContext | undefined;
   /** Rounds of questions in one call. Default 32. */
   maxRounds?: number;
   extensions?: readonly Extension[];
@@ -77,4 +116,8 @@ export interface CallOptions {
   timeouts?: Partial<Pick<Timeouts, "idle" | "total">>;
   /** More members for the request's `_meta`. */
   meta?: Record<string, unknown>;
+  trace?: TraceContext;
+  replay?: Replay;
+  /** `false` asks the server also when a kept result is still fresh. */
+  cache?: boolean;
 }

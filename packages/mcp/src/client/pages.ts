@@ -22,6 +22,13 @@ export async function* walkPages<T>(
   throw endless(list, `has more than ${MAX_PAGES} pages`);
 }
 
+/** Everything that a walk gives. */
+export async function collect<T>(walk: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of walk) all.push(item);
+  return all;
+}
+
 function endless(list: string, what: string): McpError {
   return new McpError("limit_exceeded", `${list} ${what}`, {
     fix: "Fetch single pages, and tell the server's authors.",

@@ -1,50 +1,101 @@
+import type { OutgoingCall } from "../era/era.js";
 import type { Id } from "../jsonrpc/message.js";
 import { McpError } from "../protocol/error.js";
 import type { ProgressNotificationParams } from "../protocol/lifecycle.js";
+import type { MethodRow } from "../protocol/methods.js";
+import type { CallExtras } from "./caller.js";
 import type { Deadline } from "./deadlines.js";
 import type { CallOptions, Timeouts } from "./options.js";
 
-/** One request that waits for its answer. */
+/** One call of the application: it may be sent several times, and it ends once. */
 export class PendingCall implements Deadline {
-  readonly id: Id;
-  readonly method: string;
+  readonly out: OutgoingCall;
+  readonly row: MethodRow | undefined;
+  readonly options: CallOptions;
+  readonly extras: CallExtras;
   readonly started: number;
   heard: number;
   readonly idle: number;
   readonly total: number;
-  readonly #stop: (reason: McpError) => void;
-  readonly #onProgress: CallOptions["onProgress"];
+  paused = false;
+  /** The request that stands for the call now; undefined while it waits for something else. */
+  id: Id | undefined;
+  /** The handshake under which it was sent. */
+  epoch = 0;
+  /** What the cache had seen of changes when it was sent. */
+  generation = 0;
+  /** True once it was sent a second time after a loss. */
+  replayed = false;
+  /** Rounds of questions so far, and how many of the last ones asked nothing. */
+  rounds = 0;
+  emptyRounds = 0;
+  /** Ends what the call waits for beside an answer. */
+  interrupt: ((reason: McpError) => void) | undefined;
+  onAbort: (() => void) | undefined;
+  readonly #stop: (call: PendingCall, reason: McpError) => void;
+  #lastSign: number | undefined;
+  #progress = Number.NEGATIVE_INFINITY;
 
   constructor(
-    id: Id,
-    method: string,
+    out: OutgoingCall,
+    row: MethodRow | undefined,
+    options: CallOptions,
+    extras: CallExtras,
     now: number,
-    bounds: Pick<Timeouts, "idle" | "total">,
-    onProgress: CallOptions["onProgress"],
-    stop: (reason: McpError) => void,
+    bounds: Timeouts,
+    stop: (call: PendingCall, reason: McpError) => void,
   ) {
-    this.id = id;
-    this.method = method;
+    const endless = row?.deadlineExempt === true;
+    this.out = out;
+    this.row = row;
+    this.options = options;
+    this.extras = extras;
     this.started = now;
     this.heard = now;
-    this.idle = bounds.idle;
-    this.total = bounds.total;
-    this.#onProgress = onProgress;
+    this.idle = endless ? Number.POSITIVE_INFINITY : (options.timeouts?.idle ?? bounds.idle);
+    this.total = endless ? Number.POSITIVE_INFINITY : (options.timeouts?.total ?? bounds.total);
     this.#stop = stop;
   }
 
-  /** The server gave a sign of life. */
-  progress(params: ProgressNotificationParams, now: number): void {
+  /** A request that stands for the call leaves now. */
+  sent(id: Id, epoch: number, now: number): void {
+    this.id = id;
+    this.epoch = epoch;
     this.heard = now;
-    this.#onProgress?.(params);
+    this.#progress = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Waits for `work`, or until the call is stopped. */
+  during<T>(work: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.interrupt = reject;
+      work.then(resolve, reject);
+    }).finally(() => {
+      this.interrupt = undefined;
+    });
+  }
+
+  /** The server gave a sign of life. */
+  sign(now: number): void {
+    this.heard = now;
+    this.#lastSign = now;
+  }
+
+  /** Progress that does not grow is a sign of life, but nothing to tell. */
+  progress(params: ProgressNotificationParams, now: number): void {
+    this.sign(now);
+    if (params.progress <= this.#progress) return;
+    this.#progress = params.progress;
+    this.options.onProgress?.(params);
   }
 
   expire(which: "idle" | "total"): void {
-    const silent =
-      this.heard === this.started ? "nothing was heard" : `last heard ${this.heard - this.started} ms after the start`;
+    const heardAfter = this.#lastSign === undefined ? undefined : this.#lastSign - this.started;
+    const silent = heardAfter === undefined ? "nothing was heard" : `last heard ${heardAfter} ms after the start`;
     this.#stop(
-      new McpError("timeout", `${this.method} passed its ${which} deadline of ${this[which]} ms; ${silent}`, {
-        data: { deadline: which, ms: this[which] },
+      this,
+      new McpError("timeout", `${this.out.method} passed its ${which} deadline of ${this[which]} ms; ${silent}`, {
+        data: { deadline: which, ms: this[which], heardAfter },
         fix: `Raise \`timeouts.${which}\`, for this call or in \`connect\`, or let the server report progress.`,
       }),
     );

@@ -26,7 +26,12 @@ class ChannelTransport implements Transport {
     this.#connection = new Connection<undefined>(
       this.#channel,
       {
-        request: (message) => receiver.request(message).then((text) => ({ text })),
+        request: (message, inbound) =>
+          receiver.request(message).then((text) => {
+            // No answer at all is what an aborted request gets.
+            if (text === "") inbound.abort(undefined);
+            return { text };
+          }),
         notification: (message) => receiver.notification(message),
         fault: (error) => receiver.fault(error),
         closed: (reason) => {

@@ -112,7 +112,7 @@ export interface Transport {
 
 /** What a transport calls on the client. No method may throw. */
 export interface Receiver {
-  /** A request of the server; the promise gives the whole text of the answer and never rejects. */
+  /** A request of the server; the promise gives the whole text of the answer, empty where none may be sent, and never rejects. */
   request(message: RequestMessage): Promise<string>;
   /** `about` is the request on whose stream it came, where the transport knows. */
   notification(message: NotificationMessage, about?: Id): void;

@@ -1,0 +1,31 @@
+import type { LoggingLevel } from "../protocol/logging.js";
+import type { CallExtras, Requester } from "./caller.js";
+import type { Link } from "./link.js";
+import type { CallOptions } from "./options.js";
+
+/**
+ * Asks for log messages of this level and above: in the session where there is one, with each later request where there is
+ * none.
+ */
+export async function setLogLevel(
+  link: Link,
+  requester: Requester,
+  level: LoggingLevel,
+  options?: CallOptions,
+  extras?: CallExtras,
+): Promise<void> {
+  if (link.established.era.name === "stateful") await requester.call("logging/setLevel", { level }, options, extras);
+  link.logLevel = level;
+}
+
+/** Tells a new session the level that was asked for before. Failure costs log messages, never the connection. */
+export async function restoreLogLevel(link: Link, requester: Requester, extras?: CallExtras): Promise<void> {
+  const { logLevel } = link;
+  const { era, capabilities } = link.established;
+  if (logLevel === undefined || era.name !== "stateful" || capabilities.logging === undefined) return;
+  try {
+    await setLogLevel(link, requester, logLevel, undefined, extras);
+  } catch (error) {
+    requester.warn(`the server refused the log level "${logLevel}": ${error instanceof Error ? error.message : error}`);
+  }
+}

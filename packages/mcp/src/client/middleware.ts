@@ -1,0 +1,42 @@
+import type { Params } from "../jsonrpc/message.js";
+import type { Requests } from "../protocol/method-types.js";
+import type { CallOptions } from "./options.js";
+
+/** A call as middleware sees it. Narrow by `method` to type `params`. */
+export type ClientCall = {
+  [M in keyof Requests & string]: {
+    readonly method: M;
+    readonly params: Requests[M]["params"] | undefined;
+    readonly options: CallOptions;
+  };
+}[keyof Requests & string];
+
+/**
+ * Runs around every call of a client, outermost first. `next()` sends the call, `next({ params, options })` a changed one; what
+ * it gives is the complete result. Return that, another object, or throw.
+ */
+export type ClientMiddleware = (
+  call: ClientCall,
+  next: (changed?: { params?: object; options?: CallOptions }) => Promise<Record<string, unknown>>,
+) => object | Promise<object>;
+
+/** Runs `innermost` inside all middleware. */
+export function throughMiddleware(
+  stack: readonly ClientMiddleware[],
+  method: string,
+  params: Params | undefined,
+  options: CallOptions,
+  innermost: (params: Params | undefined, options: CallOptions) => Promise<Record<string, unknown>>,
+): Promise<Record<string, unknown>> {
+  const at = async (index: number, given: Params | undefined, said: CallOptions): Promise<Record<string, unknown>> => {
+    const middleware = stack[index];
+    if (middleware === undefined) return innermost(given, said);
+    // The method table knows more methods than the types, and the server judges the parameters.
+    const call = { method, params: given, options: said } as unknown as ClientCall;
+    const result = await middleware(call, (changed = {}) =>
+      at(index + 1, (changed.params ?? given) as Params | undefined, changed.options ?? said),
+    );
+    return result as Record<string, unknown>;
+  };
+  return at(0, params, options);
+}
