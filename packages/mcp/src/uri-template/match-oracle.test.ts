@@ -13,7 +13,7 @@ function oracle(template: string): RegExp {
     if (element.kind === "literal") return escaped(element.text);
     const lead = element.lead === -1 ? "" : escaped(String.fromCharCode(element.lead));
     const run = allBut(element.stops);
-    if (element.kind === "named") return `(?:${lead}${run}*(?=[${element.separator}${escaped(element.stops)}]|$))?`;
+    if (element.kind === "named") return `(?:${lead}${run}*)?`;
     const longest = Number.isFinite(element.longest) ? element.longest : "";
     return lead === "" ? `${run}{1,${longest}}` : `(?:${lead}${run}{0,${longest}})?`;
   });

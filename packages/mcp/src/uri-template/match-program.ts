@@ -22,13 +22,13 @@ export interface MatchProgram {
   readonly accepts: Int32Array;
   /** By code: elements that this character introduces. */
   readonly leads: Int32Array;
-  /** By code: elements that may end before this character. */
-  readonly ends: Int32Array;
+  /** Elements that run over any number of characters and end wherever the rest matches. */
+  readonly runs: number;
   /** By code: literals that are this character. */
   readonly single: Int32Array;
   /** By code: longer literals that begin with this character. */
   readonly literals: readonly (readonly LiteralAt[] | undefined)[];
-  /** Values with a longest length; they are counted one by one and have no bits in `plain`, `leads` and `ends`. */
+  /** Values with a longest length; they are counted one by one and have no bits in `plain`, `leads` and `runs`. */
   readonly limited: readonly LimitedAt[];
 }
 
@@ -64,11 +64,7 @@ export function matchProgram(elements: readonly MatchElement[]): MatchProgram {
     optional: bits((element) => element.kind !== "literal" && element.lead !== -1),
     accepts: byCode((element, code) => element.accepts[code] === 1),
     leads: byCode((element, code) => element.lead === code && !isLimited(element)),
-    // Named parameters end only where another would begin or where none can go on.
-    ends: byCode((element, code) => {
-      if (element.kind === "value") return !isLimited(element);
-      return element.accepts[code] !== 1 || code === element.separator.charCodeAt(0);
-    }),
+    runs: bits((element) => element.kind !== "literal" && !isLimited(element)),
     single: Int32Array.from({ length: CODES }, (_, code) =>
       bits((element) => isSingle(element) && firstCode(element) === code),
     ),

@@ -73,6 +73,10 @@ const rows: Row[] = [
   ["r://x?fixed=yes{&a,b}", "r://x?fixed=no&b=2", undefined],
   ["r://x{?a}{&b}", "r://x?b=2&a=1", { a: "1", b: "2" }],
   ["r://x{;a,b}/y", "r://x;b=2;a/y", { a: "", b: "2" }],
+  ["r://x{;v}.json", "r://x;v=1.json", { v: "1" }],
+  ["r://x{;v}{.ext}", "r://x;v=1.json", { v: "1", ext: "json" }],
+  ["r://x{;v}{.ext}", "r://x.json", { ext: "json" }],
+  ["r://x{?a}&z={b}", "r://x?a=1&z=2", { a: "1", b: "2" }],
   ["r://x{?Stra%C3%9Fe}", "r://x?Straße=1", { "Stra%C3%9Fe": "1" }],
   // Exploded lists and prefixes.
   ["x:{/path*}", "x:/a/b%2Fc/d", { path: ["a", "b/c", "d"] }],
@@ -180,6 +184,7 @@ describe("matching what was expanded", () => {
     ["x:{/path*}{?tag*,q}", { path: list, tag: list, q: text }],
     ["x:{a,b,c}", { a: text, b: text, c: text }],
     ["x:{list*}", { list }],
+    ["x{;a,b}{.ext}", { a: plain, b: plain, ext: plain }],
     ["x{;a,b}{/c}", { a: text, b: text, c: text }],
     ["x?f=1{&a,b*}", { a: text, b: list }],
     ["file:///{+path}", { path: fc.stringMatching(/^[a-z/ é:?#&-]{1,20}$/) }],

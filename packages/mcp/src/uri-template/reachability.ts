@@ -48,7 +48,7 @@ export function charactersBetween(characters: Int32Array | undefined, start: num
 
 function walk(pass: Pass, program: MatchProgram): void {
   const { open, present, codes, inside } = pass;
-  const { plain, optional, accepts, leads, ends, single, literals, limited } = program;
+  const { plain, optional, accepts, leads, runs, single, literals, limited } = program;
   const { length } = codes;
   /** Elements that can go on at the position one further, and those that are open there. */
   let running = 0;
@@ -83,7 +83,7 @@ function walk(pass: Pass, program: MatchProgram): void {
     }
     present[at] = begun;
     open[at] = reached;
-    const before = goesOn | ((reached >>> 1) & (ends[code] ?? 0));
+    const before = goesOn | ((reached >>> 1) & runs);
     const isSettled = before === running && reached === further && code === codeAfter;
     running = before;
     further = reached;

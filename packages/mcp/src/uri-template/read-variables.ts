@@ -69,13 +69,12 @@ function runEnd(element: ValueElement | NamedElement, reach: Reachability, text:
 /** The farthest end up to `last` from which the rest matches, the first of the optional elements after it present if any can. */
 function endOf(
   element: ValueElement | NamedElement,
-  { open, present, codes }: Reachability,
+  { open, present }: Reachability,
   index: number,
   start: number,
   last: number,
   optional: number,
 ): number {
-  const border = element.kind === "named" ? element.separator.charCodeAt(0) : -1;
   const next = 1 << (index + 1);
   // The optional elements right after this one: adding a bit at their lower end carries through them and clears them.
   const following = optional & ~(next - 1);
@@ -86,8 +85,6 @@ function endOf(
   const first = element.lead === -1 ? start + 1 : start;
   for (let at = last; at >= first && (end === -1 || better !== 0); at--) {
     if (((open[at] ?? 0) & next) === 0) continue;
-    // Named parameters end only at a border.
-    if (border !== -1 && at !== last && codes[at] !== border) continue;
     const kept = (present[at] ?? 0) & better;
     if (end !== -1 && kept === 0) continue;
     end = at;
