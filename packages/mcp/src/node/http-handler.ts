@@ -1,10 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { errorText, INVALID_REQUEST } from "../jsonrpc/error.js";
 import { endpointOf, type Servable } from "../transport/http/fetch-handler.js";
 import { createHttpServer } from "../transport/http/server.js";
 import type { HttpServerOptions } from "../transport/http/server-options.js";
 import { AnswerQueue } from "./http-answer-queue.js";
 import { NodeIncoming } from "./http-incoming.js";
 import { platform as nodePlatform } from "./platform.js";
+
+/** Node drops what is beyond its own limit without a word, and a dropped header cannot be checked. */
+const MAX_HEADERS = 256;
+const TOO_MANY_HEADERS = errorText(undefined, INVALID_REQUEST, `the request has more than ${MAX_HEADERS} headers`);
 
 /**
  * Answers requests of `node:http` and of all that is built on it: Express, Fastify, Koa, Nest. `parsedBody` is for
@@ -28,7 +33,9 @@ export function nodeHandler(servable: Servable, options: HttpServerOptions = {})
   const queue = new AnswerQueue(platform);
   const handler = (request: IncomingMessage, response: ServerResponse, parsedBody?: unknown) => {
     const body = typeof parsedBody === "function" ? undefined : parsedBody;
-    core.handle(new NodeIncoming(request, response, body, queue));
+    const incoming = new NodeIncoming(request, response, body, queue);
+    if (request.rawHeaders.length <= 2 * MAX_HEADERS) core.handle(incoming);
+    else incoming.send(431, ["content-type", "application/json"], TOO_MANY_HEADERS);
   };
   return Object.assign(handler, {
     drain: (graceMs = 5000) => core.drain(graceMs),

@@ -78,12 +78,11 @@ function knock(site: Site, visit: Visit): Refusal | undefined {
   const host = incoming.header("host") ?? "";
   // A request target with a host of its own counts more than the header, by the rules of HTTP.
   const named = /^[a-z]+:\/\/([^/?#]*)/i.exec(incoming.path)?.[1];
-  if (named !== undefined && !guard.host(named))
-    return forbidden("request target", named, "allowedHosts` or `publicUrl");
-  if (!guard.host(host)) return forbidden("Host header", host, "allowedHosts` or `publicUrl");
+  if (named !== undefined && !guard.host(named)) return forbidden("Host", named, "allowedHosts` or `publicUrl");
+  if (!guard.host(host)) return forbidden("Host", host, "allowedHosts` or `publicUrl");
   const origin = incoming.header("origin");
   if (origin !== undefined) {
-    if (!guard.origin(origin)) return forbidden("Origin header", origin, "allowedOrigins`, `cors` or `publicUrl");
+    if (!guard.origin(origin)) return forbidden("Origin", origin, "allowedOrigins`, `cors` or `publicUrl");
     if (cors !== undefined) visit.corsHeaders = cors.reply(origin);
   }
   if (METHODS.has(incoming.method)) return undefined;
@@ -101,7 +100,7 @@ function allow({ sessions }: Site): string[] {
 function forbidden(header: string, value: string, option: string): Refusal {
   const shown = JSON.stringify(value.slice(0, 200));
   const fix = `Set \`${option}\` if clients are meant to use this address.`;
-  return refusal(403, INVALID_REQUEST, `the ${header} ${shown} is not allowed. ${fix}`, {
+  return refusal(403, INVALID_REQUEST, `the ${header} header ${shown} is not allowed. ${fix}`, {
     data: { header, value: value.slice(0, 200), fix },
   });
 }
