@@ -16,8 +16,12 @@ export function downgradeResult(method: string, result: Members, features: Revis
 }
 
 const REWRITES: Record<string, (result: Members, features: RevisionFeatures) => Members> = {
-  initialize: (result, features) =>
-    withMember(result, "serverInfo", (info) => (isObject(info) ? listed(info, features) : info)),
+  initialize: (result, features) => {
+    const shaped = withMember(result, "serverInfo", (info) => (isObject(info) ? listed(info, features) : info));
+    if (features.completionsCapability) return shaped;
+    // The first revision has the method, but no word for it among the capabilities.
+    return withMember(shaped, "capabilities", (all) => (isObject(all) ? without(all, ["completions"]) : all));
+  },
   "tools/list": (result, features) => mapMember(result, "tools", (tool) => downgradeTool(tool, features)),
   "resources/list": (result, features) => mapMember(result, "resources", (item) => listed(item, features)),
   "resources/templates/list": (result, features) =>
