@@ -1,6 +1,7 @@
 import { isObject } from "../jsonrpc/message.js";
 import { McpError } from "../protocol/error.js";
 import type { Revision } from "../protocol/revisions.js";
+import { WrittenResult } from "./written-result.js";
 
 /** Result objects that are served many times; their text is kept per revision and goes when the object goes. */
 const kept = new WeakMap<object, Map<Revision, string>>();
@@ -58,6 +59,8 @@ export function markedResultText(
 }
 
 function serialise(result: unknown, method: string): string {
+  const written = WrittenResult.textOf(result);
+  if (written !== undefined) return written;
   let text: string | undefined;
   try {
     text = result === undefined ? "{}" : JSON.stringify(result);

@@ -42,9 +42,19 @@ export function hasCapability(capabilities: object, path: ClientCapabilityPath):
   return path === "elicitation.form" && isEmptyObject((capabilities as ClientCapabilities).elicitation);
 }
 
-/** The smallest capabilities object that holds `path`; the wire's `requiredCapabilities`. */
-export function capabilitiesFor(path: string): Record<string, unknown> {
-  return path.split(".").reduceRight<Record<string, unknown>>((inner, key) => ({ [key]: inner }), {});
+/** The smallest capabilities object that holds all `paths`; the wire's `requiredCapabilities`. */
+export function capabilitiesFor(...paths: readonly string[]): Record<string, unknown> {
+  const all: Record<string, unknown> = {};
+  for (const path of paths) {
+    let at = all;
+    for (const key of path.split(".")) {
+      // Every member was made here, as an object.
+      const inner = (Object.hasOwn(at, key) ? at[key] : {}) as Record<string, unknown>;
+      at[key] = inner;
+      at = inner;
+    }
+  }
+  return all;
 }
 
 function isEmptyObject(value: unknown): boolean {

@@ -15,12 +15,23 @@ export interface Asker {
 
 /** Refuses a question that the client said it cannot answer. */
 export function requireCapability(run: Run, capability: string): void {
+  requireCapabilities(run, [capability]);
+}
+
+/** Refuses a call whose questions the client said it cannot answer; the error names all that is missing. */
+export function requireCapabilities(run: Run, capabilities: readonly string[]): void {
   const reachable = run.call.era.asks === "replay" || run.exchange.ask !== undefined;
-  if (reachable && hasCapability(run.call.clientCapabilities, capability)) return;
-  throw new McpError("capability_missing", `the client does not support "${capability}"`, {
-    data: { requiredCapabilities: capabilitiesFor(capability) },
-    fix: `Check \`ctx.client.can("${capability}")\` before asking, or connect with a client that declares it.`,
+  const missing = capabilities.filter((path) => !reachable || !hasCapability(run.call.clientCapabilities, path));
+  const [first] = missing;
+  if (first === undefined) return;
+  throw new McpError("capability_missing", `the client does not support ${missing.map(quoted).join(", ")}`, {
+    data: { requiredCapabilities: capabilitiesFor(...missing) },
+    fix: `Check \`ctx.client.can("${first}")\` before asking, or connect with a client that declares it.`,
   });
+}
+
+function quoted(name: string): string {
+  return `"${name}"`;
 }
 
 /** Asks by a request of its own on the exchange's stream: the way of the stateful era. */

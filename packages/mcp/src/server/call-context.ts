@@ -4,6 +4,7 @@ import { McpError } from "../protocol/error.js";
 import { type LoggingLevel, passesLevel } from "../protocol/logging.js";
 import type { Root } from "../protocol/roots.js";
 import type { CreateMessageResult } from "../protocol/sampling.js";
+import type { Coercion } from "../schema/coerce.js";
 import type { AnySchema, InferOutput } from "../schema/standard.js";
 import type { Principal } from "../transport/transport.js";
 import { handled } from "./ask.js";
@@ -78,6 +79,10 @@ export class CallContext implements AskingContext {
   get meta(): Readonly<Record<string, unknown>> {
     const meta = this.#run.call.params["_meta"];
     return isObject(meta) ? meta : {};
+  }
+
+  get coercions(): readonly Coercion[] {
+    return this.#run.coercions;
   }
 
   get data(): Record<string, unknown> {

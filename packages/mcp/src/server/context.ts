@@ -6,6 +6,7 @@ import type { Implementation } from "../protocol/implementation.js";
 import type { LoggingLevel } from "../protocol/logging.js";
 import type { Root } from "../protocol/roots.js";
 import type { CreateMessageRequestParams, CreateMessageResult } from "../protocol/sampling.js";
+import type { Coercion } from "../schema/coerce.js";
 import type { AnySchema, InferOutput } from "../schema/standard.js";
 import type { Principal } from "../transport/transport.js";
 import type { ProgressOptions } from "./progress.js";
@@ -39,6 +40,8 @@ export interface Context {
   readonly auth: Principal | undefined;
   /** The request's own `_meta`. */
   readonly meta: Readonly<Record<string, unknown>>;
+  /** Arguments that came as text and were turned into what the tool's schema asks for. */
+  readonly coercions: readonly Coercion[];
   /** Yours: what middleware puts here, handlers find here. */
   readonly data: Record<string, unknown>;
   /** Reports progress if the client asked for it. Values that do not grow are dropped. */

@@ -8,10 +8,13 @@ import type { JsonSchemaAdapter } from "../schema/standard.js";
 import { type Asker, requestAsker } from "./ask.js";
 import { toBase64Url } from "./base64url.js";
 import { type CacheTopic, cacheHints } from "./cache-hints.js";
+import { CallLimit } from "./call-limit.js";
+import { traceOf } from "./error-message.js";
 import type { Feature, MethodHandler } from "./feature.js";
 import { Hub } from "./hub.js";
 import type { Middleware } from "./middleware.js";
 import { DEFAULT_LIMITS, type ServerInfo, type ServerLimits, type ServerOptions } from "./options.js";
+import { OverflowStore } from "./overflow-store.js";
 import { checkPageSize } from "./pages.js";
 import { Replay } from "./replay.js";
 import type { Run } from "./run.js";
@@ -38,6 +41,10 @@ export class ServerCore {
   readonly hub: Hub;
   readonly toJsonSchema: JsonSchemaAdapter | undefined;
   readonly logging: boolean;
+  /** Calls of tools that run at once. */
+  readonly calls: CallLimit;
+  /** Results that were too large for their answer. */
+  readonly overflow: OverflowStore;
   readonly middleware: Middleware[] = [];
   readonly handlers = new Map<string, MethodHandler>();
   readonly askers: Record<"request" | "replay", (run: Run) => Asker> = {
@@ -59,6 +66,9 @@ export class ServerCore {
     this.cacheHint = this.hints.read;
     this.toJsonSchema = options.toJsonSchema;
     this.logging = options.logging ?? true;
+    const { calls: running, queuedCalls: queued } = this.limits;
+    this.calls = new CallLimit({ what: "this server", option: "limits.calls", running, queued });
+    this.overflow = new OverflowStore(this.platform);
     this.self = {
       info,
       instructions: options.instructions,
@@ -130,7 +140,7 @@ export class ServerCore {
   /** A fixed text for an error that must not be shown, with an id that the operator finds beside the error. */
   mask(error: unknown): string {
     const id = this.randomId();
-    this.platform.warn(`error ${id}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    this.platform.warn(`error ${id}: ${traceOf(error)}`);
     return `internal error (id ${id})`;
   }
 

@@ -4,6 +4,7 @@ import { isId, type NotificationMessage, type RequestMessage } from "../jsonrpc/
 import { McpError } from "../protocol/error.js";
 import type { Answer, Endpoint, Exchange, Peer } from "../transport/transport.js";
 import type { Route, ServerCore } from "./core.js";
+import { messageOf, readable } from "./error-message.js";
 import type { MethodHandler } from "./feature.js";
 import { InputOutcome } from "./input-required.js";
 import { throughMiddleware } from "./middleware.js";
@@ -148,14 +149,24 @@ function success(run: Run, result: object): Answer {
 
 function failure(run: Run, error: unknown): Answer {
   run.flush();
-  const { call } = run;
-  const answer = call.era.error(call.id, publicError(run, error), false, call.features);
+  const answer = errorAnswer(run, publicError(run, error));
   return run.scopes === undefined ? answer : { ...answer, scopes: run.scopes };
 }
 
+function errorAnswer({ call }: Run, error: McpError): EncodedAnswer {
+  try {
+    return call.era.error(call.id, error, false, call.features);
+  } catch {
+    // A handler's error may carry data that JSON cannot hold; what happened must be told all the same.
+    const { kind, code } = error;
+    return call.era.error(call.id, new McpError(kind, messageOf(error), { code }), false, call.features);
+  }
+}
+
 /** What the peer may know of a failure: an `McpError` as it is, of anything else its message at most. */
-function publicError(run: Run, error: unknown): McpError {
+function publicError(run: Run, thrown: unknown): McpError {
+  const error = readable(thrown);
   if (McpError.is(error)) return error;
   if (run.core.options.maskErrors === true) return new McpError("internal_error", run.core.mask(error));
-  return new McpError("internal_error", error instanceof Error ? error.message : "the request failed");
+  return new McpError("internal_error", error instanceof Error ? messageOf(error) : "the request failed");
 }

@@ -7,6 +7,7 @@ import type { JsonSchemaAdapter } from "../schema/standard.js";
 import type { Storage } from "../storage/storage.js";
 import type { CacheOptions } from "./cache-hints.js";
 import type { Context } from "./context.js";
+import type { ToolPolicy } from "./tool.js";
 
 /** Who a server is, as clients are told. */
 export interface ServerInfo extends Implementation {}
@@ -27,6 +28,10 @@ export interface ServerLimits {
   listensPerPeer: number;
   /** Listen requests of the whole server that may be open at once. */
   listens: number;
+  /** Calls of tools that run at once. */
+  calls: number;
+  /** Calls of tools that wait for their turn, for the server and for each tool that limits itself. */
+  queuedCalls: number;
 }
 
 export const DEFAULT_LIMITS: ServerLimits = {
@@ -37,6 +42,8 @@ export const DEFAULT_LIMITS: ServerLimits = {
   subscriptions: 1000,
   listensPerPeer: 64,
   listens: 20_000,
+  calls: 10_000,
+  queuedCalls: 1000,
 };
 
 /** What can be chosen about a server. */
@@ -78,6 +85,8 @@ export interface ServerOptions {
   maskErrors?: boolean;
   /** What happens to arguments that do not fit the schema: told to the model (default), or refused as -32602. */
   invalidArguments?: "result" | "protocol";
+  /** How calls of tools are treated where a tool does not say it itself. */
+  tools?: ToolPolicy;
   /** Declare `logging` and send what handlers log. Default: true. */
   logging?: boolean;
   extensions?: readonly Extension[];

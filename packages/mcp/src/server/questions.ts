@@ -60,7 +60,7 @@ export async function roots(run: Run, options: QuestionOptions): Promise<Root[]>
   return list.filter((root): root is Root => isObject(root) && typeof root["uri"] === "string");
 }
 
-function ask(
+async function ask(
   run: Run,
   method: PreparedQuestion["question"]["method"],
   params: Params | undefined,
@@ -68,7 +68,13 @@ function ask(
   options: QuestionOptions,
 ): Promise<unknown> {
   const question = params === undefined ? { method } : { method, params };
-  return run.asker.ask({ question, capability, key: options.key });
+  // A user who takes a while to answer is no tool that takes too long.
+  run.deadline?.pause();
+  try {
+    return await run.asker.ask({ question, capability, key: options.key });
+  } finally {
+    run.deadline?.resume();
+  }
 }
 
 function refusal(action: "decline" | "cancel", message: string): McpError {

@@ -2,11 +2,15 @@ import type { CacheHint, Call } from "../era/era.js";
 import { notificationText } from "../era/notification.js";
 import type { Session } from "../era/session.js";
 import type { MethodRow } from "../protocol/methods.js";
+import type { Coercion } from "../schema/coerce.js";
 import type { Exchange } from "../transport/transport.js";
 import type { Asker } from "./ask.js";
 import { CallContext } from "./call-context.js";
+import type { CallDeadline } from "./call-deadline.js";
 import type { ServerCore } from "./core.js";
 import { ProgressReporter } from "./progress.js";
+
+const NO_COERCIONS: readonly Coercion[] = [];
 
 /** One call on its way through the server. Everything that few calls need is made on first use. */
 export class Run {
@@ -20,6 +24,12 @@ export class Run {
   opens: Session | undefined;
   /** Scopes that the caller lacks, when a handler refused for that reason. */
   scopes: string[] | undefined;
+  /** What was turned from text into what the schema asks for. */
+  coercions: readonly Coercion[] = NO_COERCIONS;
+  /** Limits how long the handler may run; present while one does. */
+  deadline: CallDeadline | undefined;
+  /** What a tool's handler threw, where the caller gets a result instead. */
+  failure: unknown;
   /** Told when the handler was interrupted by an unanswered question. */
   interrupt: (() => void) | undefined;
   #asker: Asker | undefined;

@@ -1,37 +1,57 @@
+import { WrittenResult } from "../era/written-result.js";
+import { isObject } from "../jsonrpc/message.js";
 import type { ContentBlock } from "../protocol/content.js";
 import { McpError } from "../protocol/error.js";
 import type { CallToolResult } from "../protocol/tools.js";
-import { describeIssues, type Parser } from "../schema/parse.js";
+import { describeIssues, type ParseResult } from "../schema/parse.js";
 import { isBlock, isToolResult, type ToolResult } from "./content.js";
-import type { ServerCore } from "./core.js";
+import { messageOf, readable } from "./error-message.js";
+import { isPlainJson } from "./plain-json.js";
+import type { OutputParser } from "./ready-tool.js";
+import type { Run } from "./run.js";
 import { ToolError } from "./tool.js";
 
-/** What a handler returned, as the result that clients get. */
-export function toCallResult(
-  name: string,
-  value: unknown,
-  output: Parser | undefined,
-): CallToolResult | Promise<CallToolResult> {
-  if (isToolResult(value)) return fromToolResult(name, value, output);
-  return output === undefined ? { content: looseContent(name, value) } : structured(name, value, output, undefined);
+type Made = CallToolResult | Promise<CallToolResult>;
+
+/** The tool, as far as its results are concerned. */
+interface Returning {
+  readonly name: string;
+  readonly output: OutputParser | undefined;
 }
 
-function fromToolResult(
-  name: string,
-  value: ToolResult,
-  output: Parser | undefined,
-): CallToolResult | Promise<CallToolResult> {
+/** What a handler returned, as the result that clients get. Throws when it is not what the tool promises. */
+export function toCallResult(tool: Returning, value: unknown, run: Run): Made {
+  if (isToolResult(value)) return fromToolResult(tool, value);
+  const { name, output } = tool;
+  if (output === undefined) return { content: looseContent(name, value) };
+  // Middleware may change what it is given, so the text must be made after it.
+  const written = run.core.middleware.length === 0;
+  return checked(name, value, output, (structured, text) =>
+    written
+      ? new WrittenResult(structured, text)
+      : { content: [{ type: "text", text }], structuredContent: structured },
+  );
+}
+
+function fromToolResult({ name, output }: Returning, value: ToolResult): Made {
+  const failed = value.isError === true;
   const extras = {
-    ...(value.isError === true ? { isError: true } : {}),
+    ...(failed ? { isError: true } : {}),
     ...(value._meta === undefined ? {} : { _meta: value._meta }),
   };
-  if (output === undefined || value.isError === true) {
-    const content = value.content ?? looseContent(name, value.structured);
-    const own = value.structured === undefined || value.isError === true ? {} : { structuredContent: value.structured };
-    return { content: [...content], ...own, ...extras };
+  if (failed || (output === undefined && value.structured === undefined)) {
+    return { content: [...(value.content ?? looseContent(name, value.structured))], ...extras };
   }
-  const made = structured(name, value.structured, output, value.content);
-  return made instanceof Promise ? made.then((result) => ({ ...result, ...extras })) : { ...made, ...extras };
+  const finish = (structured: unknown, text: string): CallToolResult => {
+    const block: ContentBlock = { type: "text", text };
+    // A value that older revisions cannot hold must also be there as text.
+    const own = value.content ?? [];
+    const content = own.length === 0 || !(isObject(structured) || own.some((each) => each.type === "text"));
+    return { content: content ? [...own, block] : [...own], structuredContent: structured, ...extras };
+  };
+  if (output !== undefined) return checked(name, value.structured, output, finish);
+  const text = jsonText(name, value.structured);
+  return finish(JSON.parse(text), text);
 }
 
 function looseContent(name: string, value: unknown): ContentBlock[] {
@@ -42,31 +62,35 @@ function looseContent(name: string, value: unknown): ContentBlock[] {
   return [{ type: "text", text: jsonText(name, value) }];
 }
 
-/** Checks what is sent, not what was returned: the value as JSON keeps it. */
-function structured(
+/** Checks what is sent, not what was returned: the value as JSON keeps it, or as the schema's library gives it. */
+function checked(
   name: string,
   value: unknown,
-  output: Parser,
-  content: readonly ContentBlock[] | undefined,
-): CallToolResult | Promise<CallToolResult> {
+  output: OutputParser,
+  finish: (structured: unknown, text: string) => CallToolResult,
+): Made {
+  if (!output.byLibrary) {
+    const text = jsonText(name, value);
+    const structured: unknown = isPlainJson(value) ? value : JSON.parse(text);
+    const parsed = output.parse(structured);
+    if (!(parsed instanceof Promise)) accept(name, parsed);
+    return finish(structured, text);
+  }
   const parsed = output.parse(value);
-  const finish = (settled: Awaited<ReturnType<Parser["parse"]>>): CallToolResult => {
-    if (!settled.ok) {
-      throw new McpError(
-        "internal_error",
-        `the tool "${name}" returned what its output schema refuses: ${describeIssues(settled.issues)}`,
-        {
-          fix: "Return what `output` describes, or change `output`.",
-        },
-      );
-    }
-    const text = jsonText(name, settled.value);
-    return {
-      content: content === undefined ? [{ type: "text", text }] : [...content],
-      structuredContent: settled.value,
-    };
+  const accepted = (settled: ParseResult) => {
+    const structured = accept(name, settled);
+    return finish(structured, jsonText(name, structured));
   };
-  return parsed instanceof Promise ? parsed.then(finish) : finish(parsed);
+  return parsed instanceof Promise ? parsed.then(accepted) : accepted(parsed);
+}
+
+function accept(name: string, parsed: ParseResult): unknown {
+  if (parsed.ok) return parsed.value;
+  throw new McpError(
+    "internal_error",
+    `the tool "${name}" returned what its output schema refuses: ${describeIssues(parsed.issues)}`,
+    { fix: "Return what `output` describes, or change `output`." },
+  );
 }
 
 function jsonText(name: string, value: unknown): string {
@@ -74,35 +98,43 @@ function jsonText(name: string, value: unknown): string {
   try {
     text = JSON.stringify(value);
   } catch (error) {
-    throw new McpError(
-      "internal_error",
-      `the tool "${name}" returned what JSON cannot hold: ${(error as Error).message}`,
-      {
-        cause: error,
-        fix: "Return plain data: no BigInt, no cycles.",
-      },
-    );
+    throw new McpError("internal_error", `the tool "${name}" returned what JSON cannot hold: ${messageOf(error)}`, {
+      cause: error,
+      fix: "Return plain data: no BigInt, no cycles.",
+    });
   }
-  return text ?? "null";
+  if (text !== undefined) return text;
+  throw new McpError("internal_error", `the tool "${name}" returned ${typeof value}, which JSON cannot hold`, {
+    fix: "Return plain data; `null` for nothing.",
+  });
 }
 
 /** Kinds of our own errors that are outcomes for the model, not faults of the request. */
 const FOR_THE_MODEL = ["declined", "dismissed", "timeout", "tool_error"];
 
+/** The key of a failed result's `_meta` that says what kind of failure it was, for programs. */
+export const FAILURE = "dev.parley/failure";
+
 /** What a handler threw, as a result for the model; protocol errors are thrown on. */
-export function toErrorResult(error: unknown, core: ServerCore, asksByRequest: boolean): CallToolResult {
-  if (error instanceof ToolError) {
+export function toErrorResult(thrown: unknown, run: Run): CallToolResult {
+  const error = readable(thrown);
+  run.failure = error;
+  if (ToolError.is(error)) {
     return { content: [...(error.content ?? [{ type: "text", text: error.message }])], isError: true };
   }
-  if (McpError.is(error)) {
-    // A client that is asked by requests has no use for the code of a missing capability, its model may have.
-    const told = FOR_THE_MODEL.includes(error.kind) || (asksByRequest && error.kind === "capability_missing");
-    if (!told) throw error;
-  }
-  const message = core.options.maskErrors === true && !McpError.is(error) ? core.mask(error) : messageOf(error);
+  if (McpError.is(error)) return toldToTheModel(error, run);
+  const message = run.core.options.maskErrors === true ? run.core.mask(error) : messageOf(error);
   return { content: [{ type: "text", text: message }], isError: true };
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+function toldToTheModel(error: McpError, run: Run): CallToolResult {
+  // A client that is asked by requests has no use for the code of a missing capability, its model may have.
+  const told =
+    FOR_THE_MODEL.includes(error.kind) || (run.call.era.asks === "request" && error.kind === "capability_missing");
+  if (!told) throw error;
+  return {
+    content: [{ type: "text", text: error.message }],
+    isError: true,
+    _meta: { [FAILURE]: { kind: error.kind } },
+  };
 }

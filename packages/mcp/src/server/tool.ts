@@ -1,15 +1,36 @@
+import type { ClientCapabilityPath } from "../protocol/capabilities.js";
 import type { ContentBlock } from "../protocol/content.js";
 import type { Icon } from "../protocol/implementation.js";
 import type { ToolAnnotations } from "../protocol/tools.js";
 import type { AnySchema, InferInput, InferOutput } from "../schema/standard.js";
+import type { Principal } from "../transport/transport.js";
 import type { Block, ToolResult } from "./content.js";
 import type { AskingContext } from "./context.js";
+
+/** How the calls of a tool are treated. What is left out is taken from the server's options. */
+export interface ToolPolicy {
+  /** Turns stringified arguments (`"5"`, `"[1,2]"`) into what the schema asks for; told in `ctx.coercions`. Default: true. */
+  coerce?: boolean;
+  /** Tell the caller about arguments that nobody reads (default), or leave them out. */
+  unknownArguments?: "report" | "ignore";
+  /** Milliseconds that the handler may run, without the time that it waits for answers of the client. Default: no limit. */
+  timeoutMs?: number;
+  /** Bytes that the result may have as JSON. Default: no limit. */
+  maxResultBytes?: number;
+  /** What happens to a larger result: cut (default), or kept for `resources/read` and linked. */
+  overflow?: "truncate" | "link";
+}
+
+/** Who asks for a tool. Nothing else may decide what is offered: lists vary by authorization only. */
+export interface ToolCaller {
+  readonly auth: Principal | undefined;
+}
 
 /** What a tool says of itself and how its calls are treated. */
 export interface ToolDefinition<
   I extends AnySchema | undefined = undefined,
   O extends AnySchema | undefined = undefined,
-> {
+> extends ToolPolicy {
   /** A name for people. */
   title?: string;
   /** For the model: what the tool does and when to use it. */
@@ -22,6 +43,14 @@ export interface ToolDefinition<
   annotations?: ToolAnnotations;
   icons?: Icon[];
   _meta?: Record<string, unknown>;
+  /** Whether this caller may know of the tool. To others it does not exist, neither in lists nor in calls. */
+  enabled?(caller: ToolCaller): boolean;
+  /** What the client must be able to do, for example `elicitation.form`; a call of any other client never reaches the handler. */
+  requires?: readonly ClientCapabilityPath[];
+  /** Scopes that an authorized caller must have. A pipe without authorization has none to check. */
+  scopes?: readonly string[];
+  /** Calls of this tool at the same time; more wait in a bounded queue. Default: only the server's own limit. */
+  concurrency?: number;
 }
 
 /** The arguments as the handler receives them. */
@@ -84,6 +113,8 @@ export function tool<
   return { kind: "tool", name, definition, handler: handler as AnyToolHandler };
 }
 
+const TOOL_ERROR = Symbol.for("@parley/mcp/tool-error");
+
 /** A failure that is meant for the model: its message, or its content, reaches the model as written. */
 export class ToolError extends Error {
   override readonly name = "ToolError";
@@ -92,5 +123,11 @@ export class ToolError extends Error {
   constructor(message: string, options: { content?: readonly ContentBlock[]; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.content = options.content;
+    Object.defineProperty(this, TOOL_ERROR, { value: true });
+  }
+
+  /** True for a `ToolError` of any copy of this package. */
+  static is(value: unknown): value is ToolError {
+    return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[TOOL_ERROR] === true;
   }
 }
