@@ -75,8 +75,11 @@ export async function talk(
     notify: (method, params) => send({ method, ...(params === undefined ? {} : { params }) }),
     until(test) {
       return new Promise((resolve) => {
+        let seen = 0;
         const look = () => {
-          const found = heard.find(test);
+          // A test may empty `heard`.
+          const found = heard.slice(Math.min(seen, heard.length - 1)).find(test);
+          seen = heard.length;
           if (found === undefined) return;
           waiting.delete(look);
           resolve(found);
