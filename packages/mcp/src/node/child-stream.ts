@@ -9,7 +9,7 @@ const GIVE_UP_AFTER_MS = 3500;
 /** What its children get after SIGTERM when the child itself has ended. */
 const REST_AFTER_MS = 300;
 /** How long the other of two events that come together is awaited: the end of stdout, and the end of the process. */
-const TOGETHER_MS = 30;
+const TOGETHER_MS = 15;
 
 /**
  * The pipes of a child process as one byte stream, and the ways in which a process ends.

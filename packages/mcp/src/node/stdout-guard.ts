@@ -6,9 +6,11 @@
  * go past Node's stream, as those of a child process with inherited stdout do.
  */
 export function guardStdout(): void {
-  const { stdout, stderr } = process;
+  const { stdout } = process;
   let noticed = false;
   const write: typeof stdout.write = (...args: unknown[]) => {
+    // Looked up here: opening stderr changes how its pipe behaves for those who write to it directly.
+    const { stderr } = process;
     if (!noticed) {
       noticed = true;
       stderr.write(notice(callSite()));

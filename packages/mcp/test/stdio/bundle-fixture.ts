@@ -24,6 +24,7 @@ export async function bundleFixture(file: URL): Promise<string> {
         "@parley/mcp/testing": source("testing.ts"),
         "@parley/mcp": source("index.ts"),
         "#platform": source("node/platform.ts"),
+        "#transports": source("node/transports.ts"),
       },
     },
     external: (id) => id.startsWith("node:"),

@@ -12,11 +12,22 @@ export function isRunning(pid: number): boolean {
 
 /** The state letter of a process where the system has `/proc`. */
 export function stateOf(pid: number): string | undefined {
+  return statusOf(pid)[0];
+}
+
+/** The parent of a process where the system has `/proc`. */
+export function parentOf(pid: number): number | undefined {
+  const parent = statusOf(pid)[1];
+  return parent === undefined ? undefined : Number(parent);
+}
+
+function statusOf(pid: number): string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2, stat.lastIndexOf(")") + 3);
+    // The name before it may hold spaces and brackets.
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   } catch {
-    return undefined;
+    return [];
   }
 }
 
