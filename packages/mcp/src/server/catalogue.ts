@@ -1,6 +1,7 @@
 import { McpError } from "../protocol/error.js";
 import type { Principal } from "../transport/transport.js";
 import type { ServerCore } from "./core.js";
+import { messageOf } from "./error-message.js";
 import { type ListShape, PagedList, pageOf } from "./pages.js";
 import type { Run } from "./run.js";
 
@@ -19,6 +20,9 @@ export interface Offered<W> {
   readonly enabled: Enabled | undefined;
 }
 
+/** Different lists to remember at once, where offers are made to some callers only. */
+const MOST_LISTS = 64;
+
 /** The offers of one kind, in the order of their registration, which is also the order of their list. */
 export class Catalogue<W, I extends Offered<W>, R extends object> {
   readonly #core: ServerCore;
@@ -26,6 +30,8 @@ export class Catalogue<W, I extends Offered<W>, R extends object> {
   readonly #shape: ListShape<W, R>;
   readonly #items = new Map<string, I>();
   #all: PagedList<W, R> | undefined;
+  /** Lists by what they hold: callers who see the same offers share one, and its text. */
+  readonly #lists = new Map<string, PagedList<W, R>>();
   #restricted = false;
 
   constructor(core: ServerCore, kind: string, shape: ListShape<W, R>) {
@@ -59,7 +65,15 @@ export class Catalogue<W, I extends Offered<W>, R extends object> {
 
   /** Whether this caller may know of an offer. */
   allows(item: I, run: Run): boolean {
-    return item.enabled === undefined || item.enabled(callerOf(run));
+    if (item.enabled === undefined) return true;
+    try {
+      return item.enabled(callerOf(run)) === true;
+    } catch (error) {
+      this.#core.platform.warn(
+        `the ${this.#kind} "${item.key}" is hidden, because its \`enabled\` failed: ${messageOf(error)}`,
+      );
+      return false;
+    }
   }
 
   /** All offers, also those that a caller may not know of. */
@@ -75,20 +89,34 @@ export class Catalogue<W, I extends Offered<W>, R extends object> {
 
   /** The asked page of what this caller may know of, with the hint that goes with it. */
   list(run: Run): R {
-    if (this.#restricted) return this.page(run, this.visible(run).map(wireOf));
+    if (this.#restricted) return this.#listFor(run);
     this.#all ??= new PagedList(this.#shape, [...this.#items.values()].map(wireOf));
     return pageOf(this.#core, this.#all, run.call.params);
   }
 
+  #listFor(run: Run): R {
+    const visible = this.visible(run);
+    const key = JSON.stringify(visible.map((item) => item.key));
+    let list = this.#lists.get(key);
+    if (list === undefined) {
+      list = new PagedList(this.#shape, visible.map(wireOf));
+      if (this.#lists.size >= MOST_LISTS) this.#lists.clear();
+      this.#lists.set(key, list);
+    }
+    // What one caller sees must not be kept for another.
+    run.cache = { ...run.cache, scope: "private" };
+    return pageOf(this.#core, list, run.call.params);
+  }
+
   /** The asked page of a list that was made for this caller. */
   page(run: Run, items: readonly W[]): R {
-    // What one caller sees must not be kept for another.
     run.cache = { ...run.cache, scope: "private" };
     return pageOf(this.#core, new PagedList(this.#shape, items), run.call.params);
   }
 
   #changed(): void {
     this.#all = undefined;
+    this.#lists.clear();
     this.#restricted = [...this.#items.values()].some(({ enabled }) => enabled !== undefined);
   }
 }

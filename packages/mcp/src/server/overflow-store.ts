@@ -21,14 +21,11 @@ export class OverflowStore {
   readonly #platform: Platform;
   readonly #entries = new Map<string, Entry>();
   #characters = 0;
+  /** True when a tool may put something here: then the server has something to read. */
+  inUse = false;
 
   constructor(platform: Platform) {
     this.#platform = platform;
-  }
-
-  /** True for addresses that only this store can give. */
-  owns(uri: string): boolean {
-    return uri.startsWith(SCHEME);
   }
 
   /** Keeps a text and gives its address, which nobody can guess; undefined when it is larger than all that may be kept. */

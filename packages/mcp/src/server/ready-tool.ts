@@ -6,17 +6,17 @@ import { type Coerced, prepareCoercion } from "../schema/coerce.js";
 import { compileParser, type Parser } from "../schema/parse.js";
 import { type AnySchema, isStandardSchema } from "../schema/standard.js";
 import { CallLimit } from "./call-limit.js";
+import type { Offered } from "./catalogue.js";
 import type { AskingContext } from "./context.js";
 import type { ServerCore } from "./core.js";
 import { type ResultLimit, resultLimit } from "./result-limit.js";
-import type { Tool, ToolCaller, ToolDefinition, ToolPolicy } from "./tool.js";
+import type { Tool, ToolDefinition, ToolPolicy } from "./tool.js";
 import { toolNameProblem } from "./tool-name.js";
 import { type KnownArguments, knownArguments } from "./unknown-arguments.js";
 
 /** A tool made ready at registration: nothing about it is computed per call. */
-export interface ReadyTool {
+export interface ReadyTool extends Offered<WireTool> {
   readonly name: string;
-  readonly wire: WireTool;
   readonly input: Parser;
   readonly output: OutputParser | undefined;
   readonly headers: readonly ParamHeader[];
@@ -25,7 +25,6 @@ export interface ReadyTool {
   /** Absent when the tool takes any argument. */
   readonly known: KnownArguments | undefined;
   readonly reportsUnknown: boolean;
-  readonly enabled: ((caller: ToolCaller) => boolean) | undefined;
   readonly requires: readonly ClientCapabilityPath[];
   readonly scopes: readonly string[];
   readonly timeoutMs: number | undefined;
@@ -59,6 +58,7 @@ export function readyTool({ name, definition, handler }: Tool, core: ServerCore)
   const output = outputParser(name, definition.output, core);
   const policy: ToolPolicy = { ...core.options.tools, ...definition };
   return {
+    key: name,
     name,
     wire: wireTool(name, definition, input, output),
     input,

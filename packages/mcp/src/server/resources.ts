@@ -61,7 +61,7 @@ export class Resources implements Feature, CompletionSource {
   }
 
   capabilities(): ServerCapabilities {
-    if (!this.#used) return {};
+    if (!this.#used && !this.#core.overflow.inUse) return {};
     const { subscribe, listChanged } = this.#core.options;
     return {
       resources: {
@@ -147,7 +147,7 @@ export class Resources implements Feature, CompletionSource {
 
   #readMember(uri: string, run: Run): ReadResourceResult | Promise<ReadResourceResult> {
     const found = this.#matching(uri, run);
-    if (found === undefined) throw resourceNotFound(uri);
+    if (found === undefined) return this.#readOverflow(uri, run);
     const { template, variables } = found;
     const bad = badVariable(found);
     if (bad !== undefined) {
@@ -158,6 +158,14 @@ export class Resources implements Feature, CompletionSource {
     }
     run.cache = template.cache;
     return settled(uri, template.read(variables, run.ctx, uri), template.wire.mimeType);
+  }
+
+  /** What a tool left here because it was too large for its answer. */
+  #readOverflow(uri: string, run: Run): ReadResourceResult {
+    const contents = this.#core.overflow.read(uri, run.ctx.auth?.key);
+    if (contents === undefined) throw resourceNotFound(uri);
+    run.cache = { ...run.cache, scope: "private" };
+    return { contents: [contents] };
   }
 
   /** The first family, in order of registration, that the URI belongs to. */

@@ -80,8 +80,7 @@ function beginning(content: readonly ContentBlock[], budget: number): ContentBlo
 
 function keep(result: CallToolResult, run: Run): string | undefined {
   const { text, mimeType } = bodyOf(result);
-  const { principal, peer } = run.exchange;
-  return run.core.overflow.keep(text, mimeType, (principal ?? peer?.principal)?.key);
+  return run.core.overflow.keep(text, mimeType, run.ctx.auth?.key);
 }
 
 /** The whole of a result as one text: its structured content, its only text, or all its blocks as JSON. */

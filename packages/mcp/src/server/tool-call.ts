@@ -6,6 +6,7 @@ import { CallDeadline } from "./call-deadline.js";
 import type { ReadyTool } from "./ready-tool.js";
 import { limitResult } from "./result-limit.js";
 import type { Run } from "./run.js";
+import { isThenable } from "./thenable.js";
 import { type ReadArguments, readArguments, refuseArguments } from "./tool-arguments.js";
 import { toCallResult, toErrorResult } from "./tool-result.js";
 
@@ -120,8 +121,4 @@ function deadlineOf(tool: ReadyTool, ms: number, run: Run): CallDeadline {
 
 function limited(tool: ReadyTool, result: CallToolResult, run: Run): CallToolResult {
   return tool.resultLimit === undefined ? result : limitResult(tool, tool.resultLimit, result, run);
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }

@@ -3,7 +3,7 @@ import type { ContentBlock } from "../protocol/content.js";
 import type { Icon } from "../protocol/implementation.js";
 import type { ToolAnnotations } from "../protocol/tools.js";
 import type { AnySchema, InferInput, InferOutput } from "../schema/standard.js";
-import type { Principal } from "../transport/transport.js";
+import type { Enabled } from "./catalogue.js";
 import type { Block, ToolResult } from "./content.js";
 import type { AskingContext } from "./context.js";
 
@@ -19,11 +19,6 @@ export interface ToolPolicy {
   maxResultBytes?: number;
   /** What happens to a larger result: cut (default), or kept for `resources/read` and linked. */
   overflow?: "truncate" | "link";
-}
-
-/** Who asks for a tool. Nothing else may decide what is offered: lists vary by authorization only. */
-export interface ToolCaller {
-  readonly auth: Principal | undefined;
 }
 
 /** What a tool says of itself and how its calls are treated. */
@@ -44,7 +39,7 @@ export interface ToolDefinition<
   icons?: Icon[];
   _meta?: Record<string, unknown>;
   /** Whether this caller may know of the tool. To others it does not exist, neither in lists nor in calls. */
-  enabled?(caller: ToolCaller): boolean;
+  enabled?: Enabled;
   /** What the client must be able to do, for example `elicitation.form`; a call of any other client never reaches the handler. */
   requires?: readonly ClientCapabilityPath[];
   /** Scopes that an authorized caller must have. A pipe without authorization has none to check. */
