@@ -98,20 +98,24 @@ function compileNode(
   return node;
 }
 
+// Most schemas need one or two lists; a large schema is mostly what its lists take.
+const NONE: never[] = [];
+Object.freeze(NONE);
+
 function compileObject(schema: JsonSchemaObject, resource: Resource, path: string, compiler: Compiler): Check {
+  const kinds = kindsIn(schema);
   const site: Site = {
     schema,
     resource,
     path,
     compiler,
     mask: ANY_TYPE,
-    strings: [],
-    numbers: [],
-    arrays: [],
-    objects: [],
-    rest: [],
+    strings: kinds & KIND.scalar ? [] : NONE,
+    numbers: kinds & KIND.scalar ? [] : NONE,
+    arrays: kinds & KIND.array ? [] : NONE,
+    objects: kinds & KIND.object ? [] : NONE,
+    rest: kinds & (KIND.reference | KIND.value | KIND.logic) ? [] : NONE,
   };
-  const kinds = kindsIn(schema);
   if (kinds & KIND.definitions) compileDefinitions(site);
   if (kinds & KIND.reference) addReferenceKeywords(site);
   // Draft-07: 'All other properties in a "$ref" object MUST be ignored'.

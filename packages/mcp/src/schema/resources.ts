@@ -11,6 +11,8 @@ export interface Resource {
   readonly dialect: Dialect;
   /** Where the resource stands in its document, for error messages. */
   readonly path: string;
+  /** False for a document in which nothing has a name: then only the document itself can be referred to by one. */
+  readonly named: boolean;
   readonly anchors: Map<string, Located>;
   readonly dynamicAnchors: Map<string, Located>;
 }
@@ -59,8 +61,9 @@ class ResourceIndex implements Resources {
   }
 
   addDocument(root: JsonSchema, uri: string): Located {
-    const resource = this.#open(root, uri, DRAFT_2020_12, "");
-    if (isSchemaObject(root)) this.#walk(root, resource, "");
+    const named = holdsNames(root);
+    const resource = this.#open(root, uri, { dialect: DRAFT_2020_12, named }, "");
+    if (named && isSchemaObject(root)) this.#walk(root, resource, "");
     const owner = this.#ownerOr(root, resource);
     this.#byUri.set(uri, owner);
     return { schema: root, resource: owner, path: "" };
@@ -90,10 +93,11 @@ class ResourceIndex implements Resources {
     );
   }
 
-  #open(root: JsonSchema, uri: string, around: Dialect, path: string): Resource {
+  #open(root: JsonSchema, uri: string, around: Pick<Resource, "dialect" | "named">, path: string): Resource {
     const $schema = isSchemaObject(root) ? root.$schema : undefined;
-    const dialect = dialectOf($schema, around, path, (meta) => this.#documents.get(meta));
-    const resource: Resource = { uri, root, dialect, path, anchors: new Map(), dynamicAnchors: new Map() };
+    const dialect = dialectOf($schema, around.dialect, path, (meta) => this.#documents.get(meta));
+    const { named } = around;
+    const resource: Resource = { uri, root, dialect, path, named, anchors: new Map(), dynamicAnchors: new Map() };
     this.#byUri.set(uri, resource);
     this.found.push(resource);
     return resource;
@@ -133,7 +137,7 @@ class ResourceIndex implements Resources {
     const self: (owner: Resource) => Located = (owner) => ({ schema, resource: owner, path });
     if (typeof $id === "string" && $id.startsWith("#")) around.anchors.set($id.slice(1), self(around));
     else if (typeof $id === "string") {
-      resource = this.#open(schema, absolute($id.replace(/#.*$/, ""), around.uri), around.dialect, path);
+      resource = this.#open(schema, absolute($id.replace(/#.*$/, ""), around.uri), around, path);
     }
     if (typeof $anchor === "string") resource.anchors.set($anchor, self(resource));
     if (typeof $dynamicAnchor === "string") {
@@ -156,9 +160,20 @@ class ResourceIndex implements Resources {
     if (!isSchema(value)) return undefined;
     const path = resource.path + fragment;
     // A schema under an unknown keyword becomes one by being referred to.
-    if (isSchemaObject(value) && !this.#owners.has(value)) this.#walk(value, owner, path);
+    if (owner.named && isSchemaObject(value) && !this.#owners.has(value)) this.#walk(value, owner, path);
     return { schema: value, resource: this.#ownerOr(value, owner), path };
   }
+}
+
+/** Looks for names anywhere; most schemas have none, and need no index. */
+function holdsNames(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if ("$id" in value || "$anchor" in value || "$dynamicAnchor" in value) return true;
+  for (const key in value) {
+    // The key was just found in the value.
+    if (holdsNames((value as Readonly<Record<string, unknown>>)[key])) return true;
+  }
+  return false;
 }
 
 export function isSchemaObject(value: unknown): value is JsonSchemaObject {

@@ -124,7 +124,7 @@ export function issueCount(run: Run): number {
 }
 
 export function newSeen(run: Run): Seen {
-  spend(run, 4);
+  spend(run, 8);
   return { allProperties: false, properties: undefined, items: 0, someItems: undefined };
 }
 

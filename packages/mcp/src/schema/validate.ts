@@ -19,7 +19,7 @@ export interface SchemaLimits {
   readonly timeMs?: number;
   /** Nested `$ref`s of one validation: 400, which fits the call stack of every runtime. */
   readonly depth?: number;
-  /** Values (objects, lists, strings, numbers …) in one schema document: 20,000. */
+  /** Values (objects, lists, strings, numbers …) in one schema document: 10,000, three times the schema of this protocol. */
   readonly schemaNodes?: number;
   /** Nesting of one schema document: 256. */
   readonly schemaDepth?: number;
@@ -62,7 +62,7 @@ export function compileSchema(schema: unknown, options: CompileOptions = {}): Va
 }
 
 export function schemaSize(limits: SchemaLimits = {}): { schemaNodes: number; schemaDepth: number } {
-  return { schemaNodes: limits.schemaNodes ?? 20_000, schemaDepth: limits.schemaDepth ?? 256 };
+  return { schemaNodes: limits.schemaNodes ?? 10_000, schemaDepth: limits.schemaDepth ?? 256 };
 }
 
 /** `compileSchema` for a schema that is already a snapshot. */
