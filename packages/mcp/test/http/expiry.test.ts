@@ -47,7 +47,7 @@ describe("a session", () => {
     time.advance(120 * MINUTE);
     expect((await client.call("hello")).status).toBe(200);
     const next = reader.next();
-    await waitUntil(() => reader.raw.includes(":\n\n"));
+    await waitUntil(() => reader.raw.includes(": \n\n"));
     await reader.cancel();
     await next;
     time.advance(61 * MINUTE);

@@ -1,5 +1,5 @@
 import type { AppendLog, LogLimits, LogRead } from "../../storage/storage.js";
-import { eventFrame } from "./event-frame.js";
+import { encodeEvent } from "../framing/sse.js";
 import { eventId } from "./event-id.js";
 import type { SseConnection } from "./sse-connection.js";
 
@@ -209,7 +209,7 @@ export class LoggedStream {
     this.#written = id;
     const kind = entry[0];
     const last = kind === LAST || kind === END;
-    if (kind !== END) connection.write(eventFrame(entry.slice(1), eventId(this.id, id, last)));
+    if (kind !== END) connection.write(encodeEvent({ id: eventId(this.id, id, last), data: entry.slice(1) }));
     if (last) {
       this.ended = true;
       this.#connection = undefined;

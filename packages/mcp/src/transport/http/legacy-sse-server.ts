@@ -3,9 +3,9 @@ import { INTERNAL_ERROR, INVALID_REQUEST } from "../../jsonrpc/error.js";
 import { parseMessage } from "../../jsonrpc/message.js";
 import type { Storage } from "../../storage/storage.js";
 import { serveChannel } from "../channel-server.js";
+import { encodeEvent } from "../framing/sse.js";
 import type { Principal } from "../transport.js";
 import { Deadlines } from "./deadlines.js";
-import { eventFrame } from "./event-frame.js";
 import { acceptance } from "./media-type.js";
 import { randomName } from "./random-name.js";
 import type { LegacySseOptions } from "./server-options.js";
@@ -81,7 +81,7 @@ class LegacyLines {
             this.#channels.delete(channel);
             forget();
           });
-          connection.write(eventFrame(`${messagesPath}?sessionId=${id}`, undefined, "endpoint"));
+          connection.write(encodeEvent({ event: "endpoint", data: `${messagesPath}?sessionId=${id}` }));
           const { principal } = visit;
           serveChannel(this.#state.endpoint, channel, {
             ...(principal === undefined ? {} : { principal }),
@@ -180,7 +180,7 @@ class SseChannel implements Channel {
   }
 
   send(text: string): void {
-    this.#connection?.write(eventFrame(text, undefined, "message"));
+    this.#connection?.write(encodeEvent({ event: "message", data: text }));
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 import type { HttpFacts } from "../../http/http.js";
 import type { Id, RequestMessage } from "../../jsonrpc/message.js";
+import { encodeEvent } from "../framing/sse.js";
 import type { Answer, Exchange, Outgoing, Principal } from "../transport.js";
-import { retryFrame } from "./event-frame.js";
 import { LazyAbort } from "./lazy-abort.js";
 import type { Lane, Member, PostReply } from "./post-reply.js";
 import { failedAnswer } from "./server-refusal.js";
@@ -107,6 +107,6 @@ export function sessionLane(session: HttpSession, visit: Visit): Lane | undefine
   return {
     message: (text) => stream.say(text),
     finish: (text) => stream.finish(text),
-    pause: (retryMs) => stream.pause(retryFrame(retryMs)),
+    pause: (retryMs) => stream.pause(encodeEvent({ retry: Math.max(0, Math.round(retryMs)) })),
   };
 }

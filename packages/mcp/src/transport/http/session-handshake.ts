@@ -1,7 +1,7 @@
 import { INTERNAL_ERROR } from "../../jsonrpc/error.js";
 import type { RequestMessage } from "../../jsonrpc/message.js";
+import { encodeEvent } from "../framing/sse.js";
 import type { Answer, Exchange } from "../transport.js";
-import { eventFrame } from "./event-frame.js";
 import { LazyAbort } from "./lazy-abort.js";
 import { failedAnswer, refusal } from "./server-refusal.js";
 import type { ServerState } from "./server-state.js";
@@ -62,7 +62,7 @@ function open(keeper: SessionKeeper, visit: Visit, answer: Answer): Soon<string[
 function reply(visit: Visit, answer: Answer, headers: string[], said: readonly string[]): void {
   const connection = said.length === 0 ? undefined : visit.stream(headers);
   if (connection === undefined) return visit.answer(answer, headers);
-  for (const text of said) connection.write(eventFrame(text));
-  connection.write(eventFrame(answer.text));
+  for (const text of said) connection.write(encodeEvent({ data: text }));
+  connection.write(encodeEvent({ data: answer.text }));
   connection.end();
 }

@@ -1,5 +1,5 @@
 import { INVALID_REQUEST } from "../../jsonrpc/error.js";
-import { eventFrame } from "./event-frame.js";
+import { encodeEvent } from "../framing/sse.js";
 import { eventId, parseEventId } from "./event-id.js";
 import { PRIMING } from "./event-log.js";
 import { acceptance } from "./media-type.js";
@@ -63,7 +63,7 @@ function attachStanding(
   if (connection === undefined) return visit.busy("maxStreams");
   keeper.tell(session, { kind: "taken", stream: STANDING });
   // The place itself is the id to come back with: everything after it is still to be said.
-  if (begins && session.primes) connection.write(eventFrame("", eventId(STANDING, place, false)));
+  if (begins && session.primes) connection.write(encodeEvent({ id: eventId(STANDING, place, false), data: "" }));
   const stream = session.stream(STANDING, false);
   stream.standing = true;
   stream.attach(connection, place);

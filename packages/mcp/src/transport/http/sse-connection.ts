@@ -1,5 +1,5 @@
+import { encodeComment } from "../framing/sse.js";
 import type { Principal } from "../transport.js";
-import { COMMENT_FRAME } from "./event-frame.js";
 import type { OutgoingStream } from "./incoming.js";
 import type { ServerState } from "./server-state.js";
 
@@ -37,7 +37,7 @@ export class SseConnection {
   quiet(): void {
     const expiry = this.#principal?.expiresAt;
     if (expiry !== undefined && expiry <= this.#state.platform.now()) this.lose();
-    else this.write(COMMENT_FRAME);
+    else this.write(encodeComment(""));
   }
 
   /** Ends the stream in an orderly way. */

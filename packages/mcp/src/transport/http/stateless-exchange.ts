@@ -1,8 +1,8 @@
 import type { HttpFacts } from "../../http/http.js";
 import type { Id, RequestMessage } from "../../jsonrpc/message.js";
 import { CORE_METHODS } from "../../protocol/methods.js";
+import { encodeEvent } from "../framing/sse.js";
 import type { Answer, Exchange, Principal } from "../transport.js";
-import { eventFrame } from "./event-frame.js";
 import { LazyAbort } from "./lazy-abort.js";
 import { type Lane, type Member, PostReply, type PostReplyOptions } from "./post-reply.js";
 import { failedAnswer } from "./server-refusal.js";
@@ -99,9 +99,9 @@ function plainLane(visit: Visit, lost: () => void): Lane | undefined {
   if (connection === undefined) return undefined;
   connection.onLost = lost;
   return {
-    message: (text) => connection.write(eventFrame(text)),
+    message: (text) => connection.write(encodeEvent({ data: text })),
     finish(text) {
-      if (text !== undefined) connection.write(eventFrame(text));
+      if (text !== undefined) connection.write(encodeEvent({ data: text }));
       connection.end();
     },
   };
