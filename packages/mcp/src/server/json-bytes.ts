@@ -16,9 +16,12 @@ export function cutToJsonBytes(text: string, budget: number): string {
   return text.slice(0, index);
 }
 
-/** What one character takes in a JSON string: escapes of six bytes for control characters and lone surrogates. */
+/** Characters with an escape of two bytes; other control characters and lone surrogates take six. */
+const SHORT_ESCAPES = [0x22, 0x5c, 0x08, 0x09, 0x0a, 0x0c, 0x0d];
+
+/** What one character takes in a JSON string. */
 function jsonBytes(code: number): number {
-  if (code === 0x22 || code === 0x5c) return 2;
+  if (SHORT_ESCAPES.includes(code)) return 2;
   if (code < 0x20 || (code >= 0xd800 && code <= 0xdfff)) return 6;
   if (code < 0x80) return 1;
   if (code < 0x800) return 2;

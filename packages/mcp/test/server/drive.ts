@@ -135,3 +135,8 @@ export class Drive {
 export function textOf(reply: Reply): string {
   return (reply.result?.content ?? []).map((block) => block.text ?? block.uri ?? "").join("\n");
 }
+
+/** A list in a result, for example `tools`; empty where there is none. */
+export function itemsOf<T = Record<string, unknown>>({ result }: Pick<Reply, "result">, member: string): T[] {
+  return (result?.[member] ?? []) as T[];
+}

@@ -1,0 +1,30 @@
+import { describe, expect, it } from "vitest";
+import { nearestName } from "./nearest-name.js";
+
+describe("the name that was probably meant", () => {
+  it.each([
+    ["filter", ["filters", "limit"], "filters"],
+    ["user_id", ["userId", "id"], "userId"],
+    ["USER-ID", ["userId", "id"], "userId"],
+    ["ctiy", ["city", "country"], "city"],
+    ["quey", ["query", "key"], "query"],
+    ["x", ["y"], "y"],
+  ])("%s among %j is %s", (name, known, meant) => {
+    expect(nearestName(name, known)).toBe(meant);
+  });
+
+  it.each([
+    ["completely", ["other", "names"]],
+    ["a".repeat(65), ["a".repeat(64)]],
+    ["query", []],
+  ])("is nobody's guess for %s among %j", (name, known) => {
+    expect(nearestName(name, known)).toBeUndefined();
+  });
+
+  it("costs little for many long names", () => {
+    const known = Array.from({ length: 10_000 }, (_, index) => `${"n".repeat(50)}${index}`);
+    const start = performance.now();
+    nearestName("m".repeat(60), known);
+    expect(performance.now() - start).toBeLessThan(200);
+  });
+});
