@@ -101,6 +101,12 @@ const rows: Row[] = [
   ["x:{__proto__}", "x:1", JSON.parse('{"__proto__":"1"}')],
 ];
 
+/** Processor time of this process in milliseconds: what our code costs, whatever else the machine is doing. */
+function cpuTime(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
 describe("URI template matching", () => {
   for (const [template, uri, expected] of rows) {
     it(`${template} on ${JSON.stringify(uri)} gives ${expected === undefined ? "no match" : JSON.stringify(expected)}`, () => {
@@ -155,9 +161,9 @@ describe("hostile URIs of 64 KB", () => {
       let best = Number.POSITIVE_INFINITY;
       // The best of some rounds: other work on the machine must not fail a bound on ours.
       for (let round = 0; round < 60 && (round < 3 || best > 5); round++) {
-        const start = performance.now();
+        const start = cpuTime();
         match(uri);
-        best = Math.min(best, performance.now() - start);
+        best = Math.min(best, cpuTime() - start);
       }
       expect(best).toBeLessThanOrEqual(5);
     });

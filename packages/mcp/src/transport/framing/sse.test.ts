@@ -38,6 +38,12 @@ function readAnyway(stream: Uint8Array) {
   return whole;
 }
 
+/** Processor time of this process in milliseconds: what our code costs, whatever else the machine is doing. */
+function cpuTime(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
 describe("writing server-sent events", () => {
   it("writes each field on its line and ends with a blank one", () => {
     expect(encodeEvent({ id: "1", event: "message", data: "{}", retry: 500 })).toBe(
@@ -157,14 +163,14 @@ describe("server-sent events without bound", () => {
   it("ignores a megabyte of lines that mean nothing in bounded time, and reads the event among them", () => {
     for (const line of ["x", "datax: 1", "retry: never", "DATA: 1"]) {
       const flood = `${line}\n`.repeat((1024 * 1024) / (line.length + 1));
-      const start = performance.now();
+      const start = cpuTime();
       expect(read([bytes(`data: a\n${flood}data: b\n\n`)])).toMatchObject({ events: [{ data: "a\nb" }], errors: [] });
-      expect(performance.now() - start).toBeLessThan(1_000);
+      expect(cpuTime() - start).toBeLessThan(1_000);
     }
   });
 
   it("takes linear time for 4 MB of carriage returns, and for an event of one-character chunks", () => {
-    const start = performance.now();
+    const start = cpuTime();
     read([new Uint8Array(4 * 1024 * 1024).fill(0x0d)]);
     const chunk = bytes("a");
     read(
@@ -174,6 +180,6 @@ describe("server-sent events without bound", () => {
         yield bytes("\n\n");
       })(),
     );
-    expect(performance.now() - start).toBeLessThan(3_000);
+    expect(cpuTime() - start).toBeLessThan(3_000);
   });
 });
