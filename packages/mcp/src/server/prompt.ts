@@ -1,25 +1,36 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { ContentBlock, Role } from "../protocol/content.js";
 import type { Icon } from "../protocol/implementation.js";
-import type { AnySchema, InferOutput } from "../schema/standard.js";
+import type { JsonSchemaObject } from "../schema/json-schema.js";
+import type { InferOutput } from "../schema/standard.js";
 import type { Enabled } from "./catalogue.js";
 import type { Completer } from "./completion.js";
 import type { AskingContext } from "./context.js";
 
-/** One argument of a prompt. Its value is a string. */
-export interface PromptArgumentDefinition {
+/** One argument of a prompt. Its value is a string. `Q` says whether it must be given. */
+export interface PromptArgumentDefinition<Q = unknown> {
   /** A name for people. */
   title?: string;
   description?: string;
   /** Default: false. */
-  required?: boolean;
+  required?: Q & boolean;
   complete?: Completer;
 }
 
-/** Arguments by name, or a schema of an object: `string` members as a schema library or JSON Schema describes them. */
-export type PromptArguments = AnySchema | { readonly [name: string]: PromptArgumentDefinition };
+/** Arguments by name; `R` says of each whether it must be given. */
+export type NamedArguments<R> = { readonly [K in keyof R]: PromptArgumentDefinition<R[K]> };
 
-/** What a prompt says of itself. */
-export interface PromptDefinition<A extends PromptArguments | undefined = undefined> {
+/**
+ * A schema of arguments: an object whose members are strings on the wire. Narrower than schemas elsewhere, so that the
+ * compiler cannot mistake arguments by name for a schema.
+ */
+export type PromptSchema = StandardSchemaV1 | (JsonSchemaObject & { readonly type: "object" });
+
+/** Arguments by name, or as a schema. */
+export type PromptArguments = PromptSchema | NamedArguments<Record<string, unknown>>;
+
+/** What a prompt says of itself. `A` are its arguments. */
+export interface PromptDefinition<A = undefined> {
   /** A name for people. */
   title?: string;
   /** For people: what the prompt is for. */
@@ -34,18 +45,10 @@ export interface PromptDefinition<A extends PromptArguments | undefined = undefi
   enabled?: Enabled;
 }
 
-/** The arguments as the handler receives them. */
-export type PromptValues<A> = A extends AnySchema
-  ? A extends { readonly "~standard": unknown } | { readonly type: "object" }
-    ? InferOutput<A>
-    : NamedValues<A>
-  : A extends undefined
-    ? Record<string, never>
-    : NamedValues<A>;
-
-type NamedValues<A> = {
-  [K in keyof A as A[K] extends { readonly required: true } ? K : never]: string;
-} & { [K in keyof A as A[K] extends { readonly required: true } ? never : K]?: string };
+/** Named arguments as the handler receives them. */
+export type NamedValues<R> = { [K in keyof R as R[K] extends true ? K : never]: string } & {
+  [K in keyof R as R[K] extends true ? never : K]?: string;
+};
 
 /** What a message holds: text, or a block of any kind. */
 export type MessageContent = string | ContentBlock;
@@ -64,7 +67,7 @@ export type PromptReturn =
   | { messages: readonly (MessageContent | LooseMessage)[]; description?: string; _meta?: Record<string, unknown> };
 
 /** Makes the messages of a prompt. */
-export type PromptHandler<A> = (args: PromptValues<A>, ctx: AskingContext) => PromptReturn | Promise<PromptReturn>;
+export type PromptHandler<V> = (args: V, ctx: AskingContext) => PromptReturn | Promise<PromptReturn>;
 
 // The arguments are checked before the handler sees them, so the erased type is sound.
 type AnyPromptHandler = (args: never, ctx: AskingContext) => PromptReturn | Promise<PromptReturn>;
@@ -73,17 +76,23 @@ type AnyPromptHandler = (args: never, ctx: AskingContext) => PromptReturn | Prom
 export interface Prompt<N extends string = string> {
   readonly kind: "prompt";
   readonly name: N;
-  readonly definition: PromptDefinition<PromptArguments | undefined>;
+  readonly definition: PromptDefinition<PromptArguments>;
   readonly handler: AnyPromptHandler;
 }
 
 /** Defines a prompt that lives in a file of its own. */
-export function prompt<const N extends string, const A extends PromptArguments | undefined = undefined>(
+export function prompt<const N extends string, const R>(
   name: N,
-  definition: PromptDefinition<A>,
-  handler: PromptHandler<NoInfer<A>>,
-): Prompt<N> {
-  return { kind: "prompt", name, definition, handler: handler as AnyPromptHandler };
+  definition: PromptDefinition<NamedArguments<R>>,
+  handler: PromptHandler<NamedValues<NoInfer<R>>>,
+): Prompt<N>;
+export function prompt<const N extends string, const S extends PromptSchema>(
+  name: N,
+  definition: PromptDefinition<S>,
+  handler: PromptHandler<InferOutput<NoInfer<S>>>,
+): Prompt<N>;
+export function prompt(name: string, definition: PromptDefinition<PromptArguments>, handler: AnyPromptHandler): Prompt {
+  return { kind: "prompt", name, definition, handler };
 }
 
 /** Messages of the user, one for each piece of content. */

@@ -204,7 +204,8 @@ describe("prompts at registration", () => {
     expect(made.remove("prompt", "a")).toBe(true);
     expect(made.remove("prompt", "a")).toBe(false);
     expect(() => made.prompt("b", {}, () => "")).toThrow(/prompt "b" exists already/);
-    expect(() => made.prompt("c", { arguments: { type: "string" } }, () => "")).toThrow(/must be an object/);
+    const noObject = { type: "string" } as never;
+    expect(() => made.prompt("c", { arguments: noObject }, () => "")).toThrow(/must be an object/);
     expect(() => made.prompt("c", { complete: { x: ["1"] } }, () => "")).toThrow(/no argument "x"/);
   });
 

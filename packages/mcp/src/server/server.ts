@@ -1,5 +1,5 @@
 import type { LoggingLevel } from "../protocol/logging.js";
-import type { AnySchema } from "../schema/standard.js";
+import type { AnySchema, InferOutput } from "../schema/standard.js";
 import type { Endpoint } from "../transport/transport.js";
 import { ServerCore } from "./core.js";
 import { createEndpoint, type PeerListener } from "./dispatch.js";
@@ -7,7 +7,15 @@ import { Features, type Offer } from "./features.js";
 import type { ListName } from "./hub.js";
 import type { Middleware } from "./middleware.js";
 import type { ServerInfo, ServerOptions } from "./options.js";
-import { type PromptArguments, type PromptDefinition, type PromptHandler, prompt } from "./prompt.js";
+import type {
+  NamedArguments,
+  NamedValues,
+  Prompt,
+  PromptArguments,
+  PromptDefinition,
+  PromptHandler,
+  PromptSchema,
+} from "./prompt.js";
 import {
   type ReadHandler,
   type ResourceDefinition,
@@ -79,13 +87,19 @@ export class Server<T = {}> {
     return this;
   }
 
-  /** Offers a prompt that the user may choose. */
-  prompt<const A extends PromptArguments | undefined = undefined>(
+  /** Offers a prompt that the user may choose; its arguments are named, or described by a schema. */
+  prompt<const R>(
     name: string,
-    definition: PromptDefinition<A>,
-    handler: PromptHandler<NoInfer<A>>,
-  ): this {
-    this.#features.add(prompt(name, definition, handler), false);
+    definition: PromptDefinition<NamedArguments<R>>,
+    handler: PromptHandler<NamedValues<NoInfer<R>>>,
+  ): this;
+  prompt<const S extends PromptSchema>(
+    name: string,
+    definition: PromptDefinition<S>,
+    handler: PromptHandler<InferOutput<NoInfer<S>>>,
+  ): this;
+  prompt(name: string, definition: PromptDefinition<PromptArguments>, handler: Prompt["handler"]): this {
+    this.#features.add({ kind: "prompt", name, definition, handler }, false);
     return this;
   }
 
