@@ -132,6 +132,11 @@ export class Connection<P> {
     return true;
   }
 
+  /** The peer will send no more, so what was asked of it rejects; its own requests are still answered. */
+  inputEnded(): void {
+    this.#rejectPending(this.#closedError());
+  }
+
   /** Resolves when no request of the peer is in flight. */
   whenIdle(): Promise<void> {
     if (this.#inFlight.size === 0) return Promise.resolve();
@@ -256,10 +261,14 @@ export class Connection<P> {
     for (const inbound of this.#inFlight.values()) inbound.abort(error);
     this.#inFlight.clear();
     for (const wake of this.#idleWaiters.splice(0)) wake();
+    this.#rejectPending(error);
+    this.#handler.closed(reason);
+  }
+
+  #rejectPending(error: Error): void {
     const pending = [...this.#pending.values()];
     this.#pending.clear();
     for (const { reject } of pending) reject(error);
-    this.#handler.closed(reason);
   }
 
   #closedError(): Error {

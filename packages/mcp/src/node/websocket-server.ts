@@ -97,6 +97,7 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
 }
 
 async function endPeer(peer: ServedChannel, ms: number, platform: Platform): Promise<void> {
+  peer.endStanding();
   if (ms > 0 && peer.inFlight > 0) {
     await new Promise<void>((resolve) => {
       const timer = platform.timer(ms, resolve, true);

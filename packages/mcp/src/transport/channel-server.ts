@@ -1,6 +1,7 @@
 import type { Channel } from "../jsonrpc/channel.js";
 import { Connection } from "../jsonrpc/connection.js";
 import type { Id } from "../jsonrpc/message.js";
+import { CORE_METHODS } from "../protocol/methods.js";
 import { featuresOf } from "../protocol/revisions.js";
 import type { Answer, Endpoint, Outgoing, Peer, Principal } from "./transport.js";
 
@@ -12,6 +13,10 @@ export interface ServedChannel {
   readonly inFlight: number;
   /** Resolves when every request so far is answered. */
   whenIdle(): Promise<void>;
+  /** Ends the requests that would last as long as the connection, so that it can become idle. */
+  endStanding(): void;
+  /** The peer will send no more: questions to it reject, and standing requests end. */
+  inputEnded(): void;
   close(): void | Promise<void>;
 }
 
@@ -35,7 +40,9 @@ export function serveChannel(endpoint: Endpoint, channel: Channel, options: Serv
     {
       request: (message, inbound) => {
         const answer = endpoint.request(message, inbound);
-        return answer instanceof Promise ? answer.then((settled) => peer.adopt(settled)) : peer.adopt(answer);
+        if (!(answer instanceof Promise)) return peer.adopt(answer);
+        if (STANDING.has(message.method)) peer.stands(message.id, answer);
+        return answer.then((settled) => peer.adopt(settled));
       },
       notification: (message) => endpoint.notification(message, peer),
       acceptsBatch: () => peer.session !== undefined && featuresOf(peer.session.revision).batch,
@@ -57,13 +64,24 @@ export function serveChannel(endpoint: Endpoint, channel: Channel, options: Serv
       return connection.inFlightCount;
     },
     whenIdle: () => connection.whenIdle(),
+    endStanding: () => peer.endStanding(),
+    inputEnded() {
+      connection.inputEnded();
+      peer.endStanding();
+    },
     close: () => connection.close(),
   };
 }
 
+/** Requests that have no end of their own. */
+const STANDING: ReadonlySet<string> = new Set(
+  CORE_METHODS.filter((row) => row.deadlineExempt === true).map((row) => row.method),
+);
+
 class ChannelPeer implements Peer {
   session: Peer["session"];
   readonly principal: Principal | undefined;
+  readonly #standing = new Set<Id>();
   #connection: Connection<ChannelPeer> | undefined;
 
   constructor(principal: Principal | undefined) {
@@ -77,6 +95,17 @@ class ChannelPeer implements Peer {
   adopt(answer: Answer): Answer {
     if (answer.opens !== undefined) this.session = answer.opens;
     return answer;
+  }
+
+  stands(id: Id, answer: Promise<unknown>): void {
+    this.#standing.add(id);
+    // The endpoint's answers never reject.
+    void answer.then(() => this.#standing.delete(id));
+  }
+
+  endStanding(): void {
+    for (const id of this.#standing) this.abort(id, new Error("the connection is closing"));
+    this.#standing.clear();
   }
 
   abort(id: Id, reason?: unknown): boolean {

@@ -33,10 +33,14 @@ export function serveStream(endpoint: Endpoint, stream: ByteStream, options: Ser
   const channel = new StreamChannel(stream, {
     ...options,
     holdInputAbove: options.holdInputAbove ?? HOLD_INPUT_ABOVE,
-    onInputEnd: () => void drain(),
+    onInputEnd() {
+      served.inputEnded();
+      void drain();
+    },
   });
   const served = serveChannel(endpoint, channel, options);
   const drain = async (ms = drainMs) => {
+    served.endStanding();
     if (served.inFlight > 0) await firstOf(served.whenIdle(), ms, platform);
     await channel.close();
   };

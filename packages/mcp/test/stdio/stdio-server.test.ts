@@ -79,6 +79,19 @@ describe("the end of the client", () => {
     expect(server.answers().map(({ id }) => id)).toEqual([2]);
   });
 
+  it("what only the client could end does not hold the process: a question, a subscription", async () => {
+    const server = serve();
+    const params = { notifications: { toolsListChanged: true } };
+    server.write(request(1, "ask"), request(2, "subscriptions/listen", params), request(3, "echo"));
+    expect(await eventually(() => server.answers().some(({ id }) => id === 3), 5000)).toBe(true);
+    const since = performance.now();
+    server.child.stdin.end();
+    expect(await server.exited).toEqual([0, null]);
+    expect(performance.now() - since).toBeLessThan(1000);
+    expect(server.answers().find(({ id }) => id === 1)?.error).toBeDefined();
+    expect(server.answers().some(({ id }) => id === 2)).toBe(false);
+  });
+
   it("a last line without newline is still answered at EOF", async () => {
     const server = serve();
     server.child.stdin.end(JSON.stringify(request("last", "echo", { a: 1 })));
