@@ -98,7 +98,9 @@ function openOutput(): Writable {
   return process.getBuiltinModule("node:fs").createWriteStream("", { fd: 1, autoClose: false });
 }
 
+/** Whether Node's sockets can take the descriptor over; those of Bun take none. */
 function isPipe(fd: number): boolean {
+  if (process.versions.bun !== undefined) return false;
   try {
     const kind = fstatSync(fd);
     return kind.isFIFO() || kind.isSocket();
