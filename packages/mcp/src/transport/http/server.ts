@@ -36,6 +36,8 @@ export function createHttpServer(endpoint: Endpoint, options: HttpServerOptions,
       state.close();
       site.sessions?.close();
       site.legacy?.close();
+      // Somebody else's storage goes on: other nodes and the next start use it.
+      if (options.storage === undefined) void storage.close?.();
     },
   };
 }

@@ -19,11 +19,13 @@ class StatelessExchange implements Exchange, Member, Stoppable {
   readonly batched: boolean;
   readonly http: HttpFacts;
   readonly principal: Principal | undefined;
+  readonly #state: ServerState;
   readonly #reply: PostReply;
   readonly #method: string;
   readonly #abort = new LazyAbort();
 
-  constructor(message: RequestMessage, reply: PostReply, batched: boolean) {
+  constructor(state: ServerState, message: RequestMessage, reply: PostReply, batched: boolean) {
+    this.#state = state;
     this.id = message.id;
     this.#method = message.method;
     this.batched = batched;
@@ -49,7 +51,10 @@ class StatelessExchange implements Exchange, Member, Stoppable {
   }
 
   left(cancelled: boolean): void {
-    if (cancelled) this.#abort.abort(new Error("the client closed the connection"));
+    if (!cancelled) return;
+    // A handler that does not heed its signal must not hold the connection's memory.
+    this.#state.settled(this);
+    this.#abort.abort(new Error("the client closed the connection"));
   }
 }
 
@@ -76,7 +81,7 @@ export function runBatchAlone(
 }
 
 function run(state: ServerState, message: RequestMessage, reply: PostReply, batched: boolean): void {
-  const exchange = new StatelessExchange(message, reply, batched);
+  const exchange = new StatelessExchange(state, message, reply, batched);
   let answer: Answer | Promise<Answer>;
   try {
     answer = state.endpoint.request(message, exchange);
