@@ -41,6 +41,8 @@ export interface Negotiation {
 
 /** One negotiation as it goes: the greeting is sent at most once, whoever asks for it. */
 export interface Greeter {
+  /** True once a refused version was answered by a second try. */
+  readonly retried?: boolean;
   n: Negotiation;
   stateless: readonly Revision[];
   stateful: readonly Revision[];
@@ -149,9 +151,12 @@ function afterRefusal(g: Greeter, error: unknown, asked: Revision): Promise<Esta
   if (error instanceof RpcError) {
     if (error.code === UNSUPPORTED_VERSION) {
       const supported = supportedBy(error);
-      const other = g.stateless.find((revision) => revision !== asked && supported.includes(revision));
-      if (other !== undefined) return probe({ ...g, stateless: [other] }, other);
-      return speaksOther(g, supported);
+      const shared = g.stateless.filter((revision) => supported.includes(revision));
+      // A server may refuse a version and name it as supported all the same; asking once more tells.
+      const next = shared.find((revision) => revision !== asked) ?? shared[0];
+      if (next !== undefined && g.retried !== true) return probe({ ...g, stateless: shared, retried: true }, next);
+      // A refusal that names nothing leaves the handshake as the only thing to try.
+      return supported.length === 0 ? orGreet(g, error.message) : speaksOther(g, supported);
     }
     if (isModernError(error)) throw error;
     return orGreet(g, `it answered the probe with error ${error.code}: ${error.message}`);
