@@ -1,6 +1,8 @@
+import type { Question } from "../era/era.js";
 import { isObject } from "../jsonrpc/message.js";
 import { capabilitiesFor, hasCapability } from "../protocol/capabilities.js";
 import { McpError } from "../protocol/error.js";
+import { readTrace, traceMeta } from "../protocol/trace-context.js";
 import type { PreparedQuestion } from "./context.js";
 import type { Run } from "./run.js";
 
@@ -13,15 +15,18 @@ export interface Asker {
   conclude(handler: Promise<unknown>): Promise<object>;
 }
 
-/** Refuses a question that the client said it cannot answer. */
-export function requireCapability(run: Run, capability: string): void {
-  requireCapabilities(run, [capability]);
+/** Whether a question that needs a capability of the client can be put to it, in this revision and on this connection. */
+export function canAsk({ call, exchange }: Run, capability: string): boolean {
+  if (call.era.asks === "request" && exchange.ask === undefined) return false;
+  const { elicitation } = call.features;
+  if (capability.startsWith("elicitation") && elicitation === "none") return false;
+  if (capability === "elicitation.url" && elicitation !== "form+url") return false;
+  return hasCapability(call.clientCapabilities, capability);
 }
 
 /** Refuses a call whose questions the client said it cannot answer; the error names all that is missing. */
 export function requireCapabilities(run: Run, capabilities: readonly string[]): void {
-  const reachable = run.call.era.asks === "replay" || run.exchange.ask !== undefined;
-  const missing = capabilities.filter((path) => !reachable || !hasCapability(run.call.clientCapabilities, path));
+  const missing = capabilities.filter((path) => !canAsk(run, path));
   const [first] = missing;
   if (first === undefined) return;
   throw new McpError("capability_missing", `the client does not support ${missing.map(quoted).join(", ")}`, {
@@ -38,10 +43,11 @@ function quoted(name: string): string {
 export function requestAsker(run: Run): Asker {
   const steps = new Set<string>();
   return {
-    async ask({ question, capability }) {
-      requireCapability(run, capability);
+    async ask({ question, needs }) {
+      requireCapabilities(run, needs);
       const id = run.core.nextQuestionId();
-      const body = question.params === undefined ? "" : `,"params":${JSON.stringify(question.params)}`;
+      const { params } = traced(run, question);
+      const body = params === undefined ? "" : `,"params":${JSON.stringify(params)}`;
       const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":"${question.method}"${body}}`;
       const asked = run.exchange.ask?.({ id, method: question.method, text });
       if (asked === undefined) throw new McpError("capability_missing", "this client cannot be asked");
@@ -55,6 +61,12 @@ export function requestAsker(run: Run): Asker {
     },
     conclude: () => Promise.reject(new McpError("internal_error", "a request never interrupts its handler")),
   };
+}
+
+/** A question with the caller's trace, so that what the client does for it belongs to the same trace. */
+export function traced(run: Run, question: Question): Question {
+  const trace = readTrace(run.call.params["_meta"]);
+  return trace === undefined ? question : { ...question, params: { ...question.params, _meta: traceMeta(trace) } };
 }
 
 /** Refuses a step key that this run has used. */

@@ -1,13 +1,14 @@
+import { notificationText } from "../era/notification.js";
 import { isObject } from "../jsonrpc/message.js";
-import { hasCapability } from "../protocol/capabilities.js";
 import { McpError } from "../protocol/error.js";
 import { type LoggingLevel, passesLevel } from "../protocol/logging.js";
 import type { Root } from "../protocol/roots.js";
 import type { CreateMessageResult } from "../protocol/sampling.js";
+import { readTrace, type TraceContext } from "../protocol/trace-context.js";
 import type { Coercion } from "../schema/coerce.js";
 import type { AnySchema, InferOutput } from "../schema/standard.js";
 import type { Principal } from "../transport/transport.js";
-import { handled } from "./ask.js";
+import { canAsk, handled } from "./ask.js";
 import type {
   AskingContext,
   ClientFacts,
@@ -85,6 +86,10 @@ export class CallContext implements AskingContext {
     return this.#run.coercions;
   }
 
+  get trace(): TraceContext | undefined {
+    return readTrace(this.meta);
+  }
+
   get data(): Record<string, unknown> {
     this.#data ??= {};
     return this.#data;
@@ -120,6 +125,15 @@ export class CallContext implements AskingContext {
     return handled(elicitUrl(this.#asking(), message, url, options));
   }
 
+  elicitationComplete(elicitationId: string): void {
+    const { call, exchange } = this.#run;
+    if (!call.features.elicitationIds) return;
+    const text = notificationText("notifications/elicitation/complete", { elicitationId });
+    // The visit may end long after the answer, when nothing can be said about this call any more.
+    if (exchange.peer === undefined) exchange.say(text);
+    else exchange.peer.say(text);
+  }
+
   sample(request: SampleRequest, options: QuestionOptions = {}): Promise<CreateMessageResult> {
     return handled(sample(this.#asking(), request, options));
   }
@@ -141,11 +155,7 @@ export class CallContext implements AskingContext {
   }
 }
 
-function clientFacts({ call, exchange }: Run): ClientFacts {
-  const canBeAsked = call.era.asks === "replay" || exchange.ask !== undefined;
-  return {
-    info: call.clientInfo,
-    capabilities: call.clientCapabilities,
-    can: (capability) => canBeAsked && hasCapability(call.clientCapabilities, capability),
-  };
+function clientFacts(run: Run): ClientFacts {
+  const { clientInfo, clientCapabilities } = run.call;
+  return { info: clientInfo, capabilities: clientCapabilities, can: (capability) => canAsk(run, capability) };
 }

@@ -6,6 +6,7 @@ import type { Implementation } from "../protocol/implementation.js";
 import type { LoggingLevel } from "../protocol/logging.js";
 import type { Root } from "../protocol/roots.js";
 import type { CreateMessageRequestParams, CreateMessageResult } from "../protocol/sampling.js";
+import type { TraceContext } from "../protocol/trace-context.js";
 import type { Coercion } from "../schema/coerce.js";
 import type { AnySchema, InferOutput } from "../schema/standard.js";
 import type { Principal } from "../transport/transport.js";
@@ -42,6 +43,8 @@ export interface Context {
   readonly meta: Readonly<Record<string, unknown>>;
   /** Arguments that came as text and were turned into what the tool's schema asks for. */
   readonly coercions: readonly Coercion[];
+  /** The trace that the caller is part of; carried on into questions. Absent when it sent none, or a malformed one. */
+  readonly trace: TraceContext | undefined;
   /** Yours: what middleware puts here, handlers find here. */
   readonly data: Record<string, unknown>;
   /** Reports progress if the client asked for it. Values that do not grow are dropped. */
@@ -85,6 +88,11 @@ export interface AskingContext extends Context {
   ): Promise<ElicitReply<InferOutput<S>>>;
   /** Asks the user to visit a page. Resolves on consent, not when the visit is over. */
   elicitUrl(message: string, url: string, options?: UrlQuestionOptions): Promise<void>;
+  /**
+   * Tells the client that a visit is over, by the id given to `elicitUrl`; also after the call has ended. Does nothing in
+   * revisions that have no such notice.
+   */
+  elicitationComplete(elicitationId: string): void;
   /** Asks the client's model. */
   sample(request: SampleRequest, options?: QuestionOptions): Promise<CreateMessageResult>;
   /** Asks which folders the client works in. */
@@ -93,9 +101,9 @@ export interface AskingContext extends Context {
   step<T>(key: string, work: () => T | Promise<T>): Promise<T>;
 }
 
-/** A question ready to be asked, with the capability that it needs. */
+/** A question ready to be asked, with the client's capabilities that it needs. */
 export interface PreparedQuestion {
   question: Question;
-  capability: string;
+  needs: readonly string[];
   key: string | undefined;
 }

@@ -10,6 +10,7 @@ import { InputOutcome } from "./input-required.js";
 import { throughMiddleware } from "./middleware.js";
 import { openReplay } from "./replay.js";
 import { Run } from "./run.js";
+import { askForVisits, isUrlRequired, urlRequiredFor } from "./url-required.js";
 
 /** Hears about peers and their notifications; features use it for what lives longer than a call. */
 export interface PeerListener {
@@ -118,7 +119,7 @@ function execute(run: Run, handler: MethodHandler): object | Promise<object> {
 
 /** The handler's own outcome, or the interim result when one of its questions has no answer yet. */
 function interruptible(run: Run, handler: MethodHandler): object | Promise<object> {
-  const running = handler(run);
+  const running = start(run, handler);
   if (!(running instanceof Promise)) return running;
   return new Promise((resolve, reject) => {
     let interrupted = false;
@@ -126,11 +127,24 @@ function interruptible(run: Run, handler: MethodHandler): object | Promise<objec
       interrupted = true;
       run.asker.conclude(running).then(resolve, reject);
     };
-    running.then(
-      (result) => interrupted || resolve(result),
-      (error) => interrupted || reject(error),
-    );
+    const failed = (error: unknown) => {
+      if (interrupted) return;
+      // A page that the user must visit first is a question too, and interrupts as any other.
+      if (isUrlRequired(error)) askForVisits(run, error).catch((refused) => interrupted || reject(refused));
+      else reject(error);
+    };
+    running.then((result) => interrupted || resolve(result), failed);
   });
+}
+
+/** What the handler gives; an error that becomes a question is a promise like any other. */
+function start(run: Run, handler: MethodHandler): object | Promise<object> {
+  try {
+    return handler(run);
+  } catch (error) {
+    if (isUrlRequired(error)) return Promise.reject(error);
+    throw error;
+  }
 }
 
 function success(run: Run, result: object): Answer {
@@ -166,6 +180,7 @@ function errorAnswer({ call }: Run, error: McpError): EncodedAnswer {
 /** What the peer may know of a failure: an `McpError` as it is, of anything else its message at most. */
 function publicError(run: Run, thrown: unknown): McpError {
   const error = readable(thrown);
+  if (isUrlRequired(error)) return urlRequiredFor(run, error) ?? error;
   if (McpError.is(error)) return error;
   if (run.core.options.maskErrors === true) return new McpError("internal_error", run.core.mask(error));
   return new McpError("internal_error", error instanceof Error ? messageOf(error) : "the request failed");

@@ -1,69 +1,58 @@
 import { isObject } from "../jsonrpc/message.js";
+import type { ElicitRequestedSchema } from "../protocol/elicitation.js";
 import { McpError } from "../protocol/error.js";
-import type { JsonSchemaObject } from "../schema/json-schema.js";
+import { standardFormats } from "../schema/formats.js";
 import { compileParser, describeIssues, type Parser } from "../schema/parse.js";
 import type { AnySchema } from "../schema/standard.js";
 import type { ElicitReply } from "./context.js";
+import { fromFirstAnswer, toFirstForm, toForm } from "./form.js";
 import type { Run } from "./run.js";
 
-interface Form {
-  parser: Parser;
-  form: JsonSchemaObject;
+/** A schema made ready to be asked. */
+export interface Form {
+  readonly parser: Parser;
+  readonly newest: ElicitRequestedSchema;
+  /** As the first revision with forms has it. */
+  readonly first: ElicitRequestedSchema;
 }
 
 /** Forms by the schema object they were made from; a schema at module scope is converted once. */
 const forms = new WeakMap<object, Form>();
 
-/** The schema that a question asks by: a flat object of primitive fields. */
-export function requestedSchema(run: Run, schema: AnySchema): Form {
+/** The form that a schema asks by. Throws when a form cannot ask for it. */
+export function formOf(run: Run, schema: AnySchema): Form {
   const known = forms.get(schema);
   if (known !== undefined) return known;
-  const parser = compileParser(schema, { io: "input", what: "question", adapter: run.core.toJsonSchema });
-  const form = flat(parser.jsonSchema);
-  const made = { parser, form };
-  forms.set(schema, made);
-  return made;
-}
-
-/** Leaves out what forms do not have; refuses what a form cannot ask. */
-function flat(schema: JsonSchemaObject): JsonSchemaObject {
-  const properties = schema["properties"];
-  if (schema["type"] !== "object" || !isObject(properties)) throw notFlat("is not an object with properties");
-  for (const [name, field] of Object.entries(properties)) {
-    const type = isObject(field) ? field["type"] : undefined;
-    const primitive = type === "string" || type === "number" || type === "integer" || type === "boolean";
-    if (!primitive && !(type === "array" && isObject(field) && isEnumList(field["items"]))) {
-      throw notFlat(`has the field "${name}", which is no text, number, yes/no or choice`);
-    }
-  }
-  const required = schema["required"];
-  return { type: "object", properties, ...(Array.isArray(required) ? { required } : {}) } as JsonSchemaObject;
-}
-
-function isEnumList(items: unknown): boolean {
-  return isObject(items) && (Array.isArray(items["enum"]) || Array.isArray(items["anyOf"]));
-}
-
-function notFlat(what: string): McpError {
-  return new McpError("invalid_schema", `the schema of a question ${what}`, {
-    fix: "Ask with a flat object of strings, numbers, booleans and enums.",
+  const parser = compileParser(schema, {
+    io: "input",
+    what: "a question",
+    adapter: run.core.toJsonSchema,
+    formats: standardFormats,
   });
+  const newest = toForm(parser.jsonSchema);
+  const form = { parser, newest, first: toFirstForm(newest) };
+  forms.set(schema, form);
+  return form;
+}
+
+/** What the client is shown: older clients know fewer kinds of fields. */
+export function requestedSchema(run: Run, form: Form): ElicitRequestedSchema {
+  return run.call.features.elicitation === "form" ? form.first : form.newest;
 }
 
 /** What the client answered, checked against what was asked. */
-export async function readElicitReply(
-  answer: unknown,
-  parser: Parser,
-  form: JsonSchemaObject,
-): Promise<ElicitReply<unknown>> {
+export async function readElicitReply(run: Run, answer: unknown, form: Form): Promise<ElicitReply<unknown>> {
   const action = isObject(answer) ? answer["action"] : undefined;
   if (action === "decline" || action === "cancel") return { action };
   if (!isObject(answer) || action !== "accept") {
     throw new McpError("invalid_params", "the answer to a question has no `action` of accept, decline or cancel");
   }
-  const parsed = await parser.parse(answer["content"] ?? {});
+  const content = answer["content"] ?? {};
+  const given =
+    run.call.features.elicitation === "form" && isObject(content) ? fromFirstAnswer(form.newest, content) : content;
+  const parsed = await form.parser.parse(given);
   if (parsed.ok) return { action, content: parsed.value };
   throw new McpError("invalid_params", `the answer to a question does not fit: ${describeIssues(parsed.issues)}`, {
-    data: { requestedSchema: form },
+    data: { requestedSchema: requestedSchema(run, form) },
   });
 }

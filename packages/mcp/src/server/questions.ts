@@ -1,11 +1,13 @@
 import { isObject, type Params } from "../jsonrpc/message.js";
+import { checkListRootsResult } from "../protocol/answers.js";
 import { McpError } from "../protocol/error.js";
 import type { Root } from "../protocol/roots.js";
 import type { CreateMessageResult } from "../protocol/sampling.js";
 import type { AnySchema } from "../schema/standard.js";
 import type { ElicitReply, PreparedQuestion, QuestionOptions, SampleRequest, UrlQuestionOptions } from "./context.js";
-import { readElicitReply, requestedSchema } from "./elicitation.js";
+import { formOf, readElicitReply, requestedSchema } from "./elicitation.js";
 import type { Run } from "./run.js";
+import { readSample, sampleQuestion } from "./sampling.js";
 
 /** Asks for a form; throws when the user does not fill it in. */
 export async function elicit(run: Run, message: string, schema: AnySchema, options: QuestionOptions): Promise<unknown> {
@@ -24,9 +26,9 @@ export async function tryElicit(
   schema: AnySchema,
   options: QuestionOptions,
 ): Promise<ElicitReply<unknown>> {
-  const { parser, form } = requestedSchema(run, schema);
-  const params = { message, requestedSchema: form };
-  return readElicitReply(await ask(run, "elicitation/create", params, "elicitation.form", options), parser, form);
+  const form = formOf(run, schema);
+  const params = { message, requestedSchema: requestedSchema(run, form) };
+  return readElicitReply(run, await ask(run, "elicitation/create", params, ["elicitation.form"], options), form);
 }
 
 /** Asks the user to open a page; resolves on consent. */
@@ -36,42 +38,37 @@ export async function elicitUrl(run: Run, message: string, url: string, options:
   }
   const id = run.call.features.elicitationIds ? { elicitationId: options.elicitationId ?? run.core.randomId() } : {};
   const params = { mode: "url", message, url, ...id };
-  const answer = await ask(run, "elicitation/create", params, "elicitation.url", options);
+  const answer = await ask(run, "elicitation/create", params, ["elicitation.url"], options);
   const action = isObject(answer) ? answer["action"] : undefined;
   if (action !== "accept") throw refusal(action === "decline" ? "decline" : "cancel", `the user did not open ${url}`);
 }
 
 /** Asks the client's model. */
 export async function sample(run: Run, request: SampleRequest, options: QuestionOptions): Promise<CreateMessageResult> {
-  const capability = request.tools === undefined && request.toolChoice === undefined ? "sampling" : "sampling.tools";
-  const answer = await ask(run, "sampling/createMessage", { ...request }, capability, options);
-  if (!isObject(answer) || answer["role"] === undefined || answer["content"] === undefined) {
-    throw new McpError("invalid_params", "the client's answer to sampling/createMessage has no role and content");
-  }
-  // Open shape: what the protocol requires was checked.
-  return answer as unknown as CreateMessageResult;
+  const { params, needs } = sampleQuestion(run, request);
+  return readSample(await ask(run, "sampling/createMessage", params, needs, options));
 }
 
 /** Asks which folders the client works in. */
 export async function roots(run: Run, options: QuestionOptions): Promise<Root[]> {
-  const answer = await ask(run, "roots/list", undefined, "roots", options);
-  const list = isObject(answer) ? answer["roots"] : undefined;
-  if (!Array.isArray(list)) throw new McpError("invalid_params", "the client's answer to roots/list has no roots");
-  return list.filter((root): root is Root => isObject(root) && typeof root["uri"] === "string");
+  const answer = await ask(run, "roots/list", undefined, ["roots"], options);
+  const { result, problems } = checkListRootsResult(answer);
+  if (result !== undefined) return result.roots;
+  throw new McpError("invalid_params", `the client's answer to roots/list is malformed: ${problems.join("; ")}`);
 }
 
 async function ask(
   run: Run,
   method: PreparedQuestion["question"]["method"],
   params: Params | undefined,
-  capability: string,
+  needs: readonly string[],
   options: QuestionOptions,
 ): Promise<unknown> {
   const question = params === undefined ? { method } : { method, params };
   // A user who takes a while to answer is no tool that takes too long.
   run.deadline?.pause();
   try {
-    return await run.asker.ask({ question, capability, key: options.key });
+    return await run.asker.ask({ question, needs, key: options.key });
   } finally {
     run.deadline?.resume();
   }

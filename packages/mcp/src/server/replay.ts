@@ -1,7 +1,7 @@
 import type { Question } from "../era/era.js";
 import { isObject } from "../jsonrpc/message.js";
 import { McpError } from "../protocol/error.js";
-import { type Asker, claimStep, handled, malformedAnswer, normalise, requireCapability } from "./ask.js";
+import { type Asker, claimStep, handled, malformedAnswer, normalise, requireCapabilities, traced } from "./ask.js";
 import { toBase64Url } from "./base64url.js";
 import { canonicalJson } from "./canonical-json.js";
 import type { PreparedQuestion } from "./context.js";
@@ -58,13 +58,13 @@ export class Replay implements Asker {
     return handled(this.#ask(prepared));
   }
 
-  async #ask({ question, capability, key }: PreparedQuestion): Promise<unknown> {
+  async #ask({ question, needs, key }: PreparedQuestion): Promise<unknown> {
     const name = this.#nameOf(question, key);
     if (this.#answers.has(name)) {
       this.#claim(name);
       return this.#answers.get(name);
     }
-    requireCapability(this.#run, capability);
+    requireCapabilities(this.#run, needs);
     if (this.#interrupted) return this.#lateSignal();
     this.#checkLimits();
     this.#noted.set(name, question);
@@ -121,7 +121,9 @@ export class Replay implements Asker {
       asked: [...this.#noted.keys()],
     });
     this.#run.abort(this.#signal);
-    return new InputOutcome(Object.fromEntries(this.#noted), state);
+    // Not before: the trace differs from round to round, and must not change the question's key.
+    const questions = [...this.#noted].map(([key, question]) => [key, traced(this.#run, question)] as const);
+    return new InputOutcome(Object.fromEntries(questions), state);
   }
 
   #nameOf(question: Question, key: string | undefined): string {

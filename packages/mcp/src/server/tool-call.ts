@@ -9,6 +9,7 @@ import type { Run } from "./run.js";
 import { isThenable } from "./thenable.js";
 import { type ReadArguments, readArguments, refuseArguments } from "./tool-arguments.js";
 import { toCallResult, toErrorResult } from "./tool-result.js";
+import { askForVisits, isUrlRequired } from "./url-required.js";
 
 type Made = CallToolResult | Promise<CallToolResult>;
 
@@ -84,7 +85,7 @@ function execute(tool: ReadyTool, args: unknown, run: Run): Made {
     made = isThenable(value) ? settle(tool, value, run) : toCallResult(tool, value, run);
   } catch (error) {
     leave(tool, run);
-    return toErrorResult(error, run);
+    return failed(error, run);
   }
   if (!(made instanceof Promise)) {
     leave(tool, run);
@@ -97,9 +98,14 @@ function execute(tool: ReadyTool, args: unknown, run: Run): Made {
     },
     (error) => {
       leave(tool, run);
-      return toErrorResult(error, run);
+      return failed(error, run);
     },
   );
+}
+
+function failed(error: unknown, run: Run): Made {
+  if (run.call.era.asks !== "replay" || !isUrlRequired(error)) return toErrorResult(error, run);
+  return askForVisits(run, error).catch((refused) => toErrorResult(refused, run));
 }
 
 function settle(tool: ReadyTool, value: PromiseLike<unknown>, run: Run): Promise<CallToolResult> {

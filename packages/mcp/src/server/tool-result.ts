@@ -10,6 +10,7 @@ import { isPlainJson } from "./plain-json.js";
 import type { OutputParser } from "./ready-tool.js";
 import type { Run } from "./run.js";
 import { ToolError } from "./tool.js";
+import { isUrlRequired, urlRequiredFor, urlRequiredInWords } from "./url-required.js";
 
 type Made = CallToolResult | Promise<CallToolResult>;
 
@@ -128,12 +129,13 @@ export function toErrorResult(thrown: unknown, run: Run): CallToolResult {
 }
 
 function toldToTheModel(error: McpError, run: Run): CallToolResult {
+  const asksByRequest = run.call.era.asks === "request";
+  const unreachable = isUrlRequired(error) && asksByRequest && urlRequiredFor(run, error) === undefined;
   // A client that is asked by requests has no use for the code of a missing capability, its model may have.
-  const told =
-    FOR_THE_MODEL.includes(error.kind) || (run.call.era.asks === "request" && error.kind === "capability_missing");
-  if (!told) throw error;
+  const told = FOR_THE_MODEL.includes(error.kind) || (asksByRequest && error.kind === "capability_missing");
+  if (!told && !unreachable) throw error;
   return {
-    content: [{ type: "text", text: error.message }],
+    content: [{ type: "text", text: unreachable ? urlRequiredInWords(error) : error.message }],
     isError: true,
     _meta: { [FAILURE]: { kind: error.kind } },
   };
