@@ -1,6 +1,7 @@
 import type * as NodeCrypto from "node:crypto";
 import type { Cipher, Platform } from "../platform/platform.js";
 import { NONCE_BYTES, TAG_BYTES } from "../platform/web-cipher.js";
+import { guardRejections } from "./rejection-guard.js";
 import { spawn } from "./spawn.js";
 
 /** The platform of Node: synchronous ciphers, timers that let the process end, child processes. */
@@ -19,6 +20,7 @@ export const platform: Platform = {
   fetch: (url, init) => globalThis.fetch(url, init),
   spawn,
   warn: (message) => void process.stderr.write(`${message}\n`),
+  guardRejections,
 };
 
 let loaded: typeof NodeCrypto | undefined;

@@ -6,6 +6,10 @@ import { webCipher } from "./web-cipher.js";
 interface Extras {
   setImmediate?(run: () => void): unknown;
   console?: { warn(message: string): void };
+  addEventListener?(
+    type: "unhandledrejection",
+    listener: (event: { reason: unknown; preventDefault(): void }) => void,
+  ): void;
 }
 
 // The library's compiler settings know only web standards; each member is tested before use.
@@ -32,7 +36,16 @@ export const platform: Platform = {
   // Looked up at each call, so that instrumentation which replaces the global sees the library's requests.
   fetch: (url, init) => globalThis.fetch(url, init),
   warn: (message) => extras.console?.warn(message),
+  guardRejections(isOurs) {
+    if (guarded || extras.addEventListener === undefined) return;
+    guarded = true;
+    extras.addEventListener("unhandledrejection", (event) => {
+      if (isOurs(event.reason)) event.preventDefault();
+    });
+  },
 };
+
+let guarded = false;
 
 /** Timers of Deno and Bun hold their process unless told otherwise; browsers' handles are numbers and hold nothing. */
 function unref(handle: unknown): void {

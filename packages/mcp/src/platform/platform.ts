@@ -21,6 +21,11 @@ export interface Platform {
   spawn?: Spawn;
   /** Says one line to the operator of the program; never to the peer. */
   warn(message: string): void;
+  /**
+   * Keeps rejections that `isOurs` recognises from being reported as unhandled, or from ending the process; all others are
+   * treated as before. Called more than once; only the first call counts. Absent where the runtime cannot do it.
+   */
+  guardRejections?(isOurs: (reason: unknown) => boolean): void;
 }
 
 /** A pending timer. */

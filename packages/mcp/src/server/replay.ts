@@ -44,6 +44,7 @@ export class Replay implements Asker {
 
   constructor(run: Run, state: QuestionState | undefined, responses: Record<string, unknown>) {
     this.#run = run;
+    run.core.platform.guardRejections?.(isInputRequired);
     this.#round = state?.round ?? 0;
     this.#answers = new Map(Object.entries(state?.answers ?? {}));
     this.#steps = new Map(Object.entries(state?.steps ?? {}));
