@@ -112,6 +112,10 @@ export class NodeIncoming implements Incoming {
         this.#ended = true;
         response.end();
       },
+      cut: () => {
+        this.#ended = true;
+        response.destroy();
+      },
     };
   }
 

@@ -93,6 +93,8 @@ function serverOptions(options: ServeHttpOptions) {
 
 function configure(server: NodeServer, options: ServeHttpOptions): NodeServer {
   server.maxConnections = options.maxConnections ?? 16_384;
+  // A client that stops reading its reply holds what was written; comments keep open streams from counting as idle.
+  server.timeout = Math.max(120_000, 2 * (options.times?.keepAliveMs ?? 0));
   return server;
 }
 

@@ -107,17 +107,20 @@ class FetchIncoming implements Incoming {
       new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
     );
     this.#resolve(new Response(body, { status, headers: pairs(headers) }));
+    const end = () => {
+      if (this.#ended) return;
+      this.#ended = true;
+      controller?.close();
+    };
     return {
       write: (text) => {
         if (this.#ended) return 0;
         controller?.enqueue(encoder.encode(text));
         return -(controller?.desiredSize ?? 0);
       },
-      end: () => {
-        if (this.#ended) return;
-        this.#ended = true;
-        controller?.close();
-      },
+      end,
+      // What is queued belongs to the runtime's stream and goes when its reader does.
+      cut: end,
     };
   }
 

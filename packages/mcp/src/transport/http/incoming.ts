@@ -34,5 +34,8 @@ export interface BodyRefusal {
 export interface OutgoingStream {
   /** Returns how many bytes wait for a client that does not read them. */
   write(text: string): number;
+  /** Ends the reply; what was written before still leaves if its reader takes it. */
   end(): void;
+  /** Ends the reply at once, for a reader that takes nothing. */
+  cut(): void;
 }

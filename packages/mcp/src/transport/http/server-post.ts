@@ -30,7 +30,13 @@ export type Readable = Exclude<Classified, { kind: "invalid" }>;
 export function handlePost(state: ServerState, sessions: SessionDesk | undefined, visit: Visit): void {
   const fault = headerFault(visit);
   if (fault !== undefined) return visit.refuse(fault);
-  visit.incoming.readBody(state.limits.maxBodyBytes, (body) => received(state, sessions, visit, body));
+  visit.incoming.readBody(state.limits.maxBodyBytes, (body) => {
+    try {
+      received(state, sessions, visit, body);
+    } catch (error) {
+      visit.broken(error);
+    }
+  });
 }
 
 function headerFault(visit: Visit): Refusal | undefined {

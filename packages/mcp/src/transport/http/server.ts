@@ -1,5 +1,6 @@
 import { INTERNAL_ERROR, INVALID_REQUEST } from "../../jsonrpc/error.js";
 import type { Platform } from "../../platform/platform.js";
+import { type Revision, revisionsOf } from "../../protocol/revisions.js";
 import { memoryStorage } from "../../storage/memory.js";
 import type { Endpoint } from "../transport.js";
 import type { Incoming } from "./incoming.js";
@@ -9,6 +10,7 @@ import { handlePost, type SessionDesk } from "./server-post.js";
 import { type Refusal, refusal } from "./server-refusal.js";
 import { ServerState } from "./server-state.js";
 import { createSessionDesk } from "./session-desk.js";
+import { guarded, whenReady } from "./settle.js";
 import { flatten, Visit } from "./visit.js";
 
 /** The part of an HTTP server that is the same in every runtime. Adapters call `handle` for each request. */
@@ -20,13 +22,16 @@ export interface HttpCore {
   close(): void;
 }
 
+/** An endpoint that may say which revisions it speaks. */
+export type HttpEndpoint = Endpoint & { readonly revisions?: readonly Revision[] };
+
 /** Serves an endpoint over HTTP, for every revision at once. Throws for settings that would be unsafe. */
-export function createHttpServer(endpoint: Endpoint, options: HttpServerOptions, platform: Platform): HttpCore {
+export function createHttpServer(endpoint: HttpEndpoint, options: HttpServerOptions, platform: Platform): HttpCore {
   const state = new ServerState(endpoint, options, platform);
   const storage = options.storage ?? memoryStorage({ clock: platform });
   const site: Site = {
     state,
-    sessions: options.sessions === false ? undefined : createSessionDesk(state, storage),
+    sessions: keepsSessions(endpoint, options) ? createSessionDesk(state, storage) : undefined,
     legacy: options.legacySse === undefined ? undefined : createLegacySse(state, storage, options.legacySse),
   };
   return {
@@ -42,6 +47,12 @@ export function createHttpServer(endpoint: Endpoint, options: HttpServerOptions,
   };
 }
 
+/** A server that speaks no revision with a handshake has nobody to keep a session for. */
+function keepsSessions(endpoint: HttpEndpoint, options: HttpServerOptions): boolean {
+  if (options.sessions !== undefined) return options.sessions;
+  return endpoint.revisions === undefined || revisionsOf("stateful", endpoint.revisions).length > 0;
+}
+
 /** What one HTTP server consists of. */
 interface Site {
   readonly state: ServerState;
@@ -50,8 +61,17 @@ interface Site {
 }
 
 function handle(site: Site, incoming: Incoming): void {
+  const visit = new Visit(site.state, incoming);
+  try {
+    enter(site, visit);
+  } catch (error) {
+    visit.broken(error);
+  }
+}
+
+function enter(site: Site, visit: Visit): void {
   const { state } = site;
-  const visit = new Visit(state, incoming);
+  const { incoming } = visit;
   const refused = knock(site, visit);
   if (refused !== undefined) return visit.refuse(refused);
   if (incoming.method === "OPTIONS") return preflight(site, visit);
@@ -62,14 +82,13 @@ function handle(site: Site, incoming: Incoming): void {
     state.platform.warn(`\`authenticate\` failed: ${String(error)}`);
     visit.refuse(refusal(500, INTERNAL_ERROR, "the sender could not be identified"));
   };
-  let identity: Authentication | Promise<Authentication>;
-  try {
-    identity = authenticate(incoming, incoming.native);
-  } catch (error) {
-    return failed(error);
-  }
-  if (!("then" in identity)) return admit(site, visit, identity);
-  identity.then((settled) => admit(site, visit, settled)).catch(failed);
+  guarded(
+    () =>
+      whenReady(authenticate.call(state.options, incoming, incoming.native), (identity) =>
+        admit(site, visit, identity),
+      ),
+    failed,
+  );
 }
 
 /** The checks on every request, before anything is read or anybody is identified. */

@@ -68,6 +68,12 @@ export class Visit {
     return connection;
   }
 
+  /** Answers for a fault of the server's own. Its cause goes to the operator only. */
+  broken(error: unknown): void {
+    this.#state.platform.warn(`an HTTP request failed inside the server: ${String(error)}`);
+    this.refuse(refusal(500, INTERNAL_ERROR, "the request failed inside the server"));
+  }
+
   /** Refuses because the server is at one of its limits. */
   busy(limit: string, id?: Id): void {
     const message = `the server is at its limit \`${limit}\`; try again later`;
