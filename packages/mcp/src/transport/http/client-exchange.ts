@@ -4,7 +4,7 @@ import { type Classified, classify, type Id, parseMessage } from "../../jsonrpc/
 import { McpError } from "../../protocol/error.js";
 import type { Outgoing } from "../transport.js";
 import { type EventSink, isEventStream, readEvents } from "./client-events.js";
-import { brokenOff } from "./client-failure.js";
+import { brokenOff, type HttpFailure } from "./client-failure.js";
 import { type Epoch, type Line, sessionOf } from "./client-line.js";
 import { pause, ReconnectPacer } from "./reconnect.js";
 
@@ -129,6 +129,8 @@ export class ClientExchange implements EventSink {
       if (again.final) break;
     }
     const lost = McpError.is(cause) && cause.kind === "session_lost" ? cause : undefined;
+    // Only the rest of the stream was refused: the request itself had been taken.
+    if (lost !== undefined) (lost.data as HttpFailure).resumed = true;
     this.#refuse(lost ?? this.#ended(cause, "and could not be resumed"));
     return undefined;
   }

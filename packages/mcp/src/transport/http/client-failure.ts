@@ -22,6 +22,8 @@ export interface HttpFailure {
   location?: string;
   /** With `session_lost`: true when the client had already left that session. */
   stale?: boolean;
+  /** With `session_lost`: true when the request had been taken, and only its broken stream was asked for again. */
+  resumed?: boolean;
 }
 
 /** The HTTP status behind an error of a transport or of a call, or undefined when no answer with an error status came. */
