@@ -1,0 +1,19 @@
+import { Server } from "@parley/mcp";
+import { expect } from "vitest";
+import { scenario } from "../scenario.js";
+
+export default scenario({
+  name: "an unknown log level is refused",
+  ids: ["LOG-06"],
+  server: () => new Server({ name: "chatty", version: "1" }).tool("talk", {}, () => "done"),
+  except: { "in-memory": "the schemas that check every message there refuse the client's own" },
+  async run({ connect, era }) {
+    const client = await connect();
+    const loud =
+      era === "stateful"
+        ? client.request("logging/setLevel", { level: "loud" } as never)
+        : client.callTool("talk", {}, { meta: { "io.modelcontextprotocol/logLevel": "loud" } });
+    await expect(loud).rejects.toMatchObject({ code: -32602 });
+    expect(await client.call("talk")).toBe("done");
+  },
+});
