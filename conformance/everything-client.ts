@@ -27,7 +27,7 @@ async function callAll(client: Client, names: readonly string[], args: object = 
 }
 
 const scenarios: Record<string, (client: Client) => Promise<unknown>> = {
-  initialize: (client) => client.listTools(),
+  initialize: (client) => client.ping(),
   tools_call: async (client) => {
     await client.listTools();
     await client.callTool("add_numbers", { a: 5, b: 3 });
