@@ -1,0 +1,224 @@
+import { type Contender, type Effort, here, type MessageEra, type Program, peer, type Suite } from "./contender.js";
+import { bundleSize } from "./measure/bundle-size.js";
+import { sessionHeap, streamHeap } from "./measure/heap.js";
+import { httpLoad, httpSessionLoad } from "./measure/http-load.js";
+import { firstAnswerTime, pipeLoad } from "./measure/pipe-load.js";
+import { probe, probeClient } from "./measure/probe.js";
+import { importTime } from "./measure/start-time.js";
+
+/** A contender in short; its title says what it is, where the programs' names do not. */
+function one(id: string, title: string, program: Program, era?: MessageEra): Contender {
+  return { id, title, program, ...(era === undefined ? {} : { era }) };
+}
+
+const PLAIN = "plain bare program";
+const TUNED = "tuned bare program";
+const V2 = "official v2";
+const V1 = "official v1";
+
+const stdio = (era: MessageEra): Suite => ({
+  id: `stdio-${era}`,
+  measure: pipeLoad,
+  warmUp: true,
+  contenders: [
+    one("plain", PLAIN, here("bare-pipe.ts"), era),
+    one("tuned", TUNED, here("bare-pipe.ts", "tuned"), era),
+    one("parley", "Parley", here("parley-stdio.ts"), era),
+    one("official-v2", V2, peer("official-v2.mjs", "stdio"), era),
+    ...(era === "2025" ? [one("official-v1", V1, peer("official-v1.mjs", "stdio"), era)] : []),
+    one("tmcp", "tmcp", peer("tmcp.mjs", "stdio"), era),
+  ],
+});
+
+const fresh = (effort: Effort) => (effort.quick ? 3 : Math.max(15, effort.rounds));
+const few = (effort: Effort) => (effort.quick ? 1 : 3);
+
+const load: Suite[] = [
+  {
+    id: "http-stateless",
+    measure: httpLoad,
+    warmUp: true,
+    contenders: [
+      one("plain", PLAIN, here("bare-http.ts"), "2026"),
+      one("tuned", TUNED, here("bare-http.ts", "tuned"), "2026"),
+      one("parley", "Parley", here("parley-http.ts"), "2026"),
+      one("parley-zod", "Parley, schema by zod", here("parley-http.ts", "zod"), "2026"),
+      one("official-v2", V2, peer("official-v2.mjs", "http"), "2026"),
+      one("official-v1", `${V1}, 2025 messages`, peer("official-v1.mjs", "stateless"), "2025"),
+      one("mcp-lite", "mcp-lite, 2025 messages", peer("mcp-lite.mjs"), "2025"),
+      one("tmcp", "tmcp", peer("tmcp.mjs", "http"), "2026"),
+    ],
+  },
+  {
+    id: "http-session",
+    measure: httpSessionLoad,
+    warmUp: true,
+    contenders: [
+      one("plain", PLAIN, here("bare-http.ts"), "2025"),
+      one("tuned", TUNED, here("bare-http.ts", "tuned"), "2025"),
+      one("parley", "Parley", here("parley-http.ts"), "2025"),
+      one("official-v1", V1, peer("official-v1.mjs", "sessions"), "2025"),
+      one("mcp-lite", "mcp-lite", peer("mcp-lite.mjs", "sessions"), "2025"),
+      one("tmcp", "tmcp", peer("tmcp.mjs", "http"), "2025"),
+    ],
+  },
+  stdio("2025"),
+  stdio("2026"),
+  {
+    id: "http-client",
+    measure: probeClient(),
+    warmUp: true,
+    contenders: [
+      one("plain", "plain `fetch`", here("bare-client.ts", "fetch")),
+      one("tuned", "`node:http`, kept alive", here("bare-client.ts", "node")),
+      one("parley-fetch", "Parley by `fetch`", here("parley-client.ts", "fetch")),
+      one("parley", "Parley on Node", here("parley-client.ts", "node")),
+      one("official-v2", V2, peer("official-v2.mjs")),
+      one("official-v1", V1, peer("official-v1.mjs")),
+    ],
+  },
+];
+
+const inProcess: Suite[] = [
+  {
+    id: "in-memory",
+    measure: probe,
+    warmUp: true,
+    contenders: [
+      one("plain", "JSON alone", here("bare-memory.ts")),
+      one("parley", "Parley", here("parley-memory.ts")),
+      one("official-v2", V2, peer("official-v2.mjs", "memory")),
+      one("official-v1", V1, peer("official-v1.mjs", "memory")),
+    ],
+  },
+  {
+    id: "tools-growth",
+    measure: probe,
+    warmUp: true,
+    contenders: [
+      one("plain", "Parley, 1 tool", here("parley-answers.ts", "call", "1")),
+      one("parley", "Parley, 1,000 tools", here("parley-answers.ts", "call", "1000")),
+      one("official-v2-1", `${V2} by its handler, 1 tool`, peer("official-v2.mjs", "fetch", "call", "1")),
+      one("official-v2-50", `${V2} by its handler, 50 tools`, peer("official-v2.mjs", "fetch", "call", "50")),
+    ],
+  },
+  {
+    id: "tools-list",
+    measure: probe,
+    warmUp: true,
+    contenders: [
+      one("parley", "Parley", here("parley-answers.ts", "list", "50")),
+      one("parley-fetch", "Parley by `fetchHandler`", here("parley-fetch.ts", "list", "50")),
+      one("official-v2", `${V2} by its handler`, peer("official-v2.mjs", "fetch", "list", "50")),
+    ],
+  },
+];
+
+const start: Suite[] = [
+  {
+    id: "first-answer",
+    measure: firstAnswerTime,
+    warmUp: true,
+    rounds: fresh,
+    contenders: [
+      one("plain", PLAIN, here("bare-pipe.ts"), "2025"),
+      one("parley", "Parley", here("parley-stdio.ts"), "2025"),
+      one("official-v2", V2, peer("official-v2.mjs", "stdio"), "2025"),
+      one("official-v1", V1, peer("official-v1.mjs", "stdio"), "2025"),
+      one("tmcp", "tmcp", peer("tmcp.mjs", "stdio"), "2025"),
+    ],
+  },
+  {
+    id: "import",
+    measure: importTime,
+    warmUp: true,
+    rounds: fresh,
+    contenders: [
+      one("plain", "nothing", here("")),
+      one("parley", "`@parley/mcp`", here("@parley/mcp")),
+      one("parley-node", "`@parley/mcp/node`", here("@parley/mcp/node")),
+      one("official-v2", V2, peer("@modelcontextprotocol/server")),
+      one("official-v1", V1, peer("@modelcontextprotocol/sdk/server/mcp.js")),
+      one("mcp-lite", "mcp-lite", peer("mcp-lite")),
+      one("tmcp", "tmcp", peer("tmcp")),
+    ],
+  },
+];
+
+const size: Suite[] = [
+  {
+    id: "session-heap",
+    measure: sessionHeap,
+    warmUp: false,
+    rounds: few,
+    contenders: [
+      one("parley", "Parley", here("parley-http.ts")),
+      one("official-v1", V1, peer("official-v1.mjs", "sessions")),
+      one("mcp-lite", "mcp-lite", peer("mcp-lite.mjs", "sessions")),
+      one("tmcp", "tmcp", peer("tmcp.mjs", "http")),
+    ],
+  },
+  {
+    id: "stream-heap",
+    measure: streamHeap,
+    warmUp: false,
+    rounds: few,
+    contenders: [
+      one("plain", PLAIN, here("bare-http.ts")),
+      one("parley", "Parley", here("parley-http.ts")),
+      one("official-v2", V2, peer("official-v2.mjs", "http")),
+      one("tmcp", "tmcp", peer("tmcp.mjs", "http")),
+    ],
+  },
+  {
+    id: "bundle",
+    measure: bundleSize,
+    warmUp: false,
+    rounds: () => 1,
+    contenders: [
+      one("parley", "Parley", here("bundle-parley.ts")),
+      one("official-v2", `${V2} with zod`, peer("bundle-official-v2.mjs")),
+      one("mcp-lite", "mcp-lite, far fewer features", peer("bundle-mcp-lite.mjs")),
+      one("tmcp", "tmcp with zod", peer("bundle-tmcp.mjs")),
+    ],
+  },
+];
+
+const component = (name: string, contenders: Contender[]): Suite => ({
+  id: `component-${name}`,
+  measure: probe,
+  warmUp: true,
+  contenders,
+});
+
+const components: Suite[] = [
+  component("parse", [
+    one("plain", "`JSON.parse` alone, 58 bytes", here("component-parse.ts", "json", "58")),
+    one("parley", "Parley, 58 bytes", here("component-parse.ts", "parley", "58")),
+    one("parley-145", "Parley, 145 bytes", here("component-parse.ts", "parley", "145")),
+    one("parley-1024", "Parley, 1 KiB", here("component-parse.ts", "parley", "1024")),
+    one("parley-4096", "Parley, 4 KiB", here("component-parse.ts", "parley", "4096")),
+  ]),
+  component("validate", [
+    one("parley", "Parley, 2 properties", here("component-validate.ts", "parley", "small")),
+    one("parley-wide", "Parley, 40 properties", here("component-validate.ts", "parley", "wide")),
+    one("cfworker", "@cfworker/json-schema, 2 properties", here("component-validate.ts", "cfworker", "small")),
+    one("ajv", "ajv (generates code), 2 properties", here("component-validate.ts", "ajv", "small")),
+  ]),
+  component("tracking", [
+    one("parley", "Parley, 1,000 outstanding", here("component-tracking.ts", "1000")),
+    one("parley-100000", "Parley, 100,000 outstanding", here("component-tracking.ts", "100000")),
+  ]),
+  component("read", [
+    one("parley", "Parley, by URI", here("component-read.ts", "static")),
+    one("parley-template", "Parley, by template", here("component-read.ts", "template")),
+  ]),
+  component("notify", [
+    one("parley-1", "Parley, 1 subscriber", here("component-notify.ts", "1")),
+    one("parley-100", "Parley, 100 subscribers", here("component-notify.ts", "100")),
+    one("parley", "Parley, 1,000 subscribers", here("component-notify.ts", "1000")),
+  ]),
+];
+
+/** Everything that is measured, by the suites that measure it. */
+export const SUITES: readonly Suite[] = [...load, ...inProcess, ...start, ...size, ...components];
