@@ -4,6 +4,7 @@ import { type Id, isId, isObject, type Params } from "../jsonrpc/message.js";
 import { fromWire, McpError } from "../protocol/error.js";
 import type { ProgressNotificationParams } from "../protocol/lifecycle.js";
 import type { MethodRow } from "../protocol/methods.js";
+import { onAbort } from "./abort-watch.js";
 import type { CachedCalls } from "./cache.js";
 import { Deadlines } from "./deadlines.js";
 import type { Answerer } from "./input.js";
@@ -164,6 +165,7 @@ export class Caller implements Requester {
   #send(call: PendingCall): Promise<Result> {
     const link = this.#link;
     try {
+      if (call.stopped !== undefined) throw call.stopped;
       this.#offers.require(call.row);
       const id = link.nextId();
       call.sent(id, link.epoch, link.platform.now());
@@ -244,13 +246,12 @@ export class Caller implements Requester {
     if (call.total !== Number.POSITIVE_INFINITY || call.idle !== Number.POSITIVE_INFINITY) this.deadlines.add(call);
     const { signal } = call.options;
     if (signal === undefined) return;
-    call.onAbort = () => this.#stop(call, cancelled(call.out.method, signal));
-    signal.addEventListener("abort", call.onAbort, { once: true });
+    call.unwatch = onAbort(signal, () => this.#stop(call, cancelled(call.out.method, signal)));
   }
 
   #leave(call: PendingCall): void {
     this.deadlines.remove(call);
-    if (call.onAbort !== undefined) call.options.signal?.removeEventListener("abort", call.onAbort);
+    call.unwatch?.();
   }
 
   #fail(call: PendingCall, error: unknown): Promise<never> {
@@ -261,10 +262,7 @@ export class Caller implements Requester {
   /** Ends a call before its answer: here at once, and at the server as its era says it. */
   readonly #stop = (call: PendingCall, reason: McpError): void => {
     const { id } = call;
-    if (id === undefined) {
-      call.interrupt?.(reason);
-      return;
-    }
+    if (id === undefined) return call.interrupt(reason);
     const { transport, established } = this.#link;
     const notice = call.row?.cancellable === false ? undefined : established.era.cancel(id, reason.message);
     if (notice !== undefined) {

@@ -29,10 +29,12 @@ export class PendingCall implements Deadline {
   /** Rounds of questions so far, and how many of the last ones asked nothing. */
   rounds = 0;
   emptyRounds = 0;
-  /** Ends what the call waits for beside an answer. */
-  interrupt: ((reason: McpError) => void) | undefined;
-  onAbort: (() => void) | undefined;
+  /** Why it ended while no request stood for it. */
+  stopped: McpError | undefined;
+  /** Ends the watching of the caller's signal. */
+  unwatch: (() => void) | undefined;
   readonly #stop: (call: PendingCall, reason: McpError) => void;
+  #interrupt: ((reason: McpError) => void) | undefined;
   #lastSign: number | undefined;
   #progress = Number.NEGATIVE_INFINITY;
 
@@ -68,11 +70,18 @@ export class PendingCall implements Deadline {
   /** Waits for `work`, or until the call is stopped. */
   during<T>(work: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.interrupt = reject;
+      this.#interrupt = reject;
+      if (this.stopped !== undefined) reject(this.stopped);
       work.then(resolve, reject);
     }).finally(() => {
-      this.interrupt = undefined;
+      this.#interrupt = undefined;
     });
+  }
+
+  /** Ends what the call waits for, now or next. */
+  interrupt(reason: McpError): void {
+    this.stopped ??= reason;
+    this.#interrupt?.(reason);
   }
 
   /** The server gave a sign of life. */

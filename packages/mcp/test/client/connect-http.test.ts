@@ -3,7 +3,16 @@ import { serveHttp } from "@parley/mcp/node";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Revision } from "../../src/protocol/revisions.js";
 import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
-import { type Arrived, event, json, result, type Script, type ScriptedServer, scriptedServer, stream } from "../http-client/scripted-server.js";
+import {
+  type Arrived,
+  event,
+  json,
+  result,
+  type Script,
+  type ScriptedServer,
+  scriptedServer,
+  stream,
+} from "../http-client/scripted-server.js";
 import { STATEFUL, STATELESS } from "./scripted-pipe.js";
 
 const open: { close(): Promise<unknown> }[] = [];
@@ -20,8 +29,7 @@ async function scripted(script: Script): Promise<ScriptedServer> {
 const serverInfo = { name: "s", version: "1" };
 const greeting = { protocolVersion: STATEFUL, capabilities: { tools: {} }, serverInfo };
 const discovery = { supportedVersions: [STATELESS], capabilities: { tools: {} }, ttlMs: 0, cacheScope: "private" };
-const methods = (server: ScriptedServer) =>
-  server.requests.map(({ method, message }) => message?.method ?? method);
+const methods = (server: ScriptedServer) => server.requests.map(({ method, message }) => message?.method ?? method);
 const error = (request: Arrived, code: number, data?: unknown) => ({
   jsonrpc: "2.0",
   id: request.message?.id,
@@ -167,7 +175,8 @@ function sse(refusal: Script): Promise<ScriptedServer> {
     else {
       response.writeHead(202).end();
       if (request.message?.id === undefined) return;
-      const answer = request.message.method === "initialize" ? { ...greeting, protocolVersion: "2024-11-05" } : { tools: [] };
+      const answer =
+        request.message.method === "initialize" ? { ...greeting, protocolVersion: "2024-11-05" } : { tools: [] };
       events?.write(event(result(request, answer)).replace("data:", "event: message\ndata:"));
     }
   });

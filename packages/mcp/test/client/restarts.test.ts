@@ -1,4 +1,4 @@
-import { connect, McpError } from "@parley/mcp";
+import { connect, type McpError } from "@parley/mcp";
 import { describe, expect, it } from "vitest";
 import type { Platform } from "../../src/platform/platform.js";
 import { impatient } from "./impatient.js";
@@ -6,7 +6,6 @@ import { greetsIn, type Heard, type Pipe, scriptedPipe } from "./scripted-pipe.j
 
 const RESTARTS = 100;
 const CALLERS = 20;
-
 
 /** A server that counts how often each call ran, and dies with calls in flight. */
 function mortalServer(era: "stateful" | "stateless") {
