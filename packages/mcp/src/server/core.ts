@@ -1,5 +1,6 @@
 import { platform } from "#platform";
 import type { CacheHint, ServerSelf } from "../era/era.js";
+import { isObject } from "../jsonrpc/message.js";
 import type { Platform } from "../platform/platform.js";
 import { hasCapability, type ServerCapabilities } from "../protocol/capabilities.js";
 import { type MethodRow, MethodTable } from "../protocol/methods.js";
@@ -13,6 +14,7 @@ import { traceOf } from "./error-message.js";
 import type { Feature, MethodHandler } from "./feature.js";
 import { Hub } from "./hub.js";
 import type { Middleware } from "./middleware.js";
+import type { Observer } from "./observer.js";
 import { DEFAULT_LIMITS, type ServerInfo, type ServerLimits, type ServerOptions } from "./options.js";
 import { OverflowStore } from "./overflow-store.js";
 import { checkPageSize } from "./pages.js";
@@ -46,6 +48,12 @@ export class ServerCore {
   /** Results that were too large for their answer. */
   readonly overflow: OverflowStore;
   readonly middleware: Middleware[] = [];
+  /** Who hears of calls. Replaced, never changed in place, so that telling them is safe at any moment. */
+  observers: readonly Observer[] = [];
+  /** Must settle before a call is served; a failure is the answer. Absent for servers with nothing to prepare. */
+  gate: (() => Promise<void>) | undefined;
+  /** Called once by `close`. */
+  readonly closers: (() => void | Promise<void>)[] = [];
   readonly handlers = new Map<string, MethodHandler>();
   readonly askers: Record<"request" | "replay", (run: Run) => Asker> = {
     request: requestAsker,
@@ -102,7 +110,7 @@ export class ServerCore {
     const known = this.#capabilities.get(revision);
     if (known !== undefined) return known;
     const all: ServerCapabilities = {};
-    for (const feature of this.#features) Object.assign(all, feature.capabilities(revision));
+    for (const feature of this.#features) addCapabilities(all, feature.capabilities(revision));
     const extensions = this.options.extensions ?? [];
     if (extensions.length > 0) {
       all.extensions = Object.fromEntries(extensions.map((extension) => [extension.id, extension.settings]));
@@ -146,5 +154,13 @@ export class ServerCore {
 
   randomId(): string {
     return toBase64Url(this.platform.randomBytes(16));
+  }
+}
+
+/** Several features may speak of one capability, for example what is registered here and what is mounted. */
+function addCapabilities(all: ServerCapabilities, more: ServerCapabilities): void {
+  for (const [name, value] of Object.entries(more)) {
+    const known = all[name];
+    all[name] = isObject(known) && isObject(value) ? { ...known, ...value } : value;
   }
 }

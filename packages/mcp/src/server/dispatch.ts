@@ -8,6 +8,7 @@ import { messageOf, readable } from "./error-message.js";
 import type { MethodHandler } from "./feature.js";
 import { InputOutcome } from "./input-required.js";
 import { throughMiddleware } from "./middleware.js";
+import { observed, refused } from "./observer.js";
 import { openReplay } from "./replay.js";
 import { Run } from "./run.js";
 import { askForVisits, isUrlRequired, urlRequiredFor } from "./url-required.js";
@@ -63,9 +64,20 @@ function dispatch(core: ServerCore, message: RequestMessage, exchange: Exchange)
     route = own === undefined ? routeOf(core, call) : lifecycleRoute(core, call, own);
     run = new Run(core, call, route.row, exchange);
   } catch (error) {
+    if (core.observers.length > 0) refused(core, message.method, message.id, error);
     return era.error(message.id, McpError.from(error), true);
   }
-  return invoke(run, route.handler);
+  return core.observers.length === 0 ? open(run, route.handler) : observed(run, () => open(run, route.handler));
+}
+
+/** Waits for what the server has to prepare, once. */
+function open(run: Run, handler: MethodHandler): Answer | Promise<Answer> {
+  const { gate } = run.core;
+  if (gate === undefined) return invoke(run, handler);
+  return gate().then(
+    () => invoke(run, handler),
+    (error) => failure(run, error),
+  );
 }
 
 function routeOf(core: ServerCore, call: Call): Route {
@@ -155,14 +167,21 @@ function success(run: Run, result: object): Answer {
       result instanceof InputOutcome
         ? call.era.input(call, result.questions, result.state, core.self)
         : call.era.result(call, result, row, core.self, run.cache);
+    if (core.observers.length > 0) run.end = { outcome: outcomeOf(result), error: run.failure };
     return run.opens === undefined ? encoded : { ...encoded, opens: run.opens };
   } catch (error) {
     return failure(run, error);
   }
 }
 
+function outcomeOf(result: object): "ok" | "tool_error" | "input_required" {
+  if (result instanceof InputOutcome) return "input_required";
+  return (result as { isError?: unknown }).isError === true ? "tool_error" : "ok";
+}
+
 function failure(run: Run, error: unknown): Answer {
   run.flush();
+  if (run.core.observers.length > 0) run.end = { outcome: "error", error };
   const answer = errorAnswer(run, publicError(run, error));
   return run.scopes === undefined ? answer : { ...answer, scopes: run.scopes };
 }

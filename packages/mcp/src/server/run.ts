@@ -8,6 +8,7 @@ import type { Asker } from "./ask.js";
 import { CallContext } from "./call-context.js";
 import type { CallDeadline } from "./call-deadline.js";
 import type { ServerCore } from "./core.js";
+import type { RunEnd } from "./observer.js";
 import { ProgressReporter } from "./progress.js";
 
 const NO_COERCIONS: readonly Coercion[] = [];
@@ -18,6 +19,8 @@ export class Run {
   readonly row: MethodRow;
   readonly exchange: Exchange;
   readonly core: ServerCore;
+  /** The run of the server that this one is mounted in: its questions and its signal count here too. */
+  readonly outer: Run | undefined;
   /** How long the client may keep the result; a handler may change it. */
   cache: CacheHint;
   /** Set by the handshake. */
@@ -30,6 +33,8 @@ export class Run {
   deadline: CallDeadline | undefined;
   /** What a tool's handler threw, where the caller gets a result instead. */
   failure: unknown;
+  /** How the run ended; kept only while somebody observes. */
+  end: RunEnd | undefined;
   /** Told when the handler was interrupted by an unanswered question. */
   interrupt: (() => void) | undefined;
   #asker: Asker | undefined;
@@ -37,8 +42,9 @@ export class Run {
   #controller: AbortController | undefined;
   #context: CallContext | undefined;
 
-  constructor(core: ServerCore, call: Call, row: MethodRow, exchange: Exchange) {
+  constructor(core: ServerCore, call: Call, row: MethodRow, exchange: Exchange, outer?: Run) {
     this.core = core;
+    this.outer = outer;
     this.call = call;
     this.row = row;
     this.exchange = exchange;
@@ -64,7 +70,7 @@ export class Run {
     if (this.#controller !== undefined) return this.#controller;
     const controller = new AbortController();
     this.#controller = controller;
-    const { signal } = this.exchange;
+    const { signal } = this.outer ?? this.exchange;
     if (signal.aborted) controller.abort(signal.reason);
     else signal.addEventListener("abort", () => controller.abort(signal.reason), { once: true });
     return controller;
@@ -72,7 +78,7 @@ export class Run {
 
   /** What carries questions to the client; made by the first question or step. */
   get asker(): Asker {
-    this.#asker ??= this.core.askers[this.call.era.asks](this);
+    this.#asker ??= this.outer?.asker ?? this.core.askers[this.call.era.asks](this);
     return this.#asker;
   }
 

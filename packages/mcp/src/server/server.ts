@@ -6,6 +6,7 @@ import { createEndpoint, type PeerListener } from "./dispatch.js";
 import { Features, type Offer } from "./features.js";
 import type { ListName } from "./hub.js";
 import type { Middleware } from "./middleware.js";
+import type { Observer } from "./observer.js";
 import type { ServerInfo, ServerOptions } from "./options.js";
 import type {
   NamedArguments,
@@ -144,6 +145,17 @@ export class Server<T = {}> {
   async close(): Promise<void> {
     this.endSubscriptions();
     await this.#core.hub.close();
+  }
+
+  /**
+   * Tells an observer of every call, for metrics and traces; arguments and results are never told. Costs nothing while
+   * nobody observes. Returns what ends it.
+   */
+  observe(observer: Observer): () => void {
+    this.#core.observers = [...this.#core.observers, observer];
+    return () => {
+      this.#core.observers = this.#core.observers.filter((known) => known !== observer);
+    };
   }
 
   /** Adds middleware around every call; the first one added is the outermost. */

@@ -1,0 +1,66 @@
+import { McpError } from "../protocol/error.js";
+import type { Context } from "./context.js";
+import type { Middleware } from "./middleware.js";
+
+/** What a hook decides: let the call through, or refuse it with a reason that the caller is told. */
+export type Verdict = "allow" | { readonly deny: string };
+
+/** What hooks are told of a call. */
+export interface GuardedCall {
+  readonly ctx: Context;
+}
+
+/** Decides about calls before anything of them runs. In rounds of questions it is asked in every round. */
+export interface ConsentHooks {
+  beforeToolCall?(
+    call: GuardedCall & { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> },
+  ): Verdict | Promise<Verdict>;
+  beforeResourceRead?(call: GuardedCall & { readonly uri: string }): Verdict | Promise<Verdict>;
+  beforePrompt?(call: GuardedCall & { readonly name: string }): Verdict | Promise<Verdict>;
+}
+
+/** Refuses a call with a reason; what a hook of `consent` returns. */
+export function deny(reason: string): Verdict {
+  return { deny: reason };
+}
+
+/**
+ * Middleware that asks hooks before tools, resources and prompts. Anything but `"allow"` refuses: the model is told the reason
+ * of a refused tool, other requests fail with kind `declined`.
+ */
+export function consent(hooks: ConsentHooks): Middleware {
+  return async (call, next) => {
+    const { ctx } = call;
+    switch (call.method) {
+      case "tools/call": {
+        const { name, arguments: args = {} } = call.params;
+        const reason = await refusal(hooks.beforeToolCall, { name, arguments: args, ctx });
+        return reason === undefined ? next() : { content: [{ type: "text", text: reason }], isError: true };
+      }
+      case "resources/read":
+        pass(await refusal(hooks.beforeResourceRead, { uri: call.params.uri, ctx }));
+        return next();
+      case "prompts/get":
+        pass(await refusal(hooks.beforePrompt, { name: call.params.name, ctx }));
+        return next();
+      default:
+        return next();
+    }
+  };
+}
+
+function pass(reason: string | undefined): void {
+  if (reason !== undefined) throw new McpError("declined", reason);
+}
+
+/** Why a hook refuses. Hooks are written by people: whatever is not clearly allowed is refused. */
+async function refusal<C>(
+  hook: ((call: C) => Verdict | Promise<Verdict>) | undefined,
+  call: C,
+): Promise<string | undefined> {
+  if (hook === undefined) return undefined;
+  const verdict: Verdict | undefined = await hook(call);
+  if (verdict === "allow") return undefined;
+  const reason = typeof verdict === "object" ? verdict.deny : undefined;
+  return typeof reason === "string" ? reason : "This call was not allowed.";
+}
