@@ -1,4 +1,5 @@
 export { type HttpHandle, type ServeHttpOptions, serveHttp } from "./node/http.js";
+export { type NodeHandler, nodeHandler } from "./node/http-handler.js";
 export type { LaunchFailure, LaunchReportData } from "./node/launch-report.js";
 export { type SocketAddress, type SocketTransportOptions, socketTransport } from "./node/socket-client.js";
 export { type ServeSocketOptions, type SocketHandle, serveSocket } from "./node/socket-server.js";

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { errorText, INVALID_REQUEST } from "../jsonrpc/error.js";
-import { endpointOf, type Servable } from "../transport/http/fetch-handler.js";
 import { createHttpServer } from "../transport/http/server.js";
 import type { HttpServerOptions } from "../transport/http/server-options.js";
+import { endpointOf, type Servable } from "../transport/servable.js";
 import { AnswerQueue } from "./http-answer-queue.js";
 import { NodeIncoming } from "./http-incoming.js";
 import { platform as nodePlatform } from "./platform.js";

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from "node:http";
 import { McpError } from "../protocol/error.js";
-import type { Servable } from "../transport/http/fetch-handler.js";
 import { type HttpServerOptions, isLoopbackAddress, requireAuthentication } from "../transport/http/server-options.js";
+import type { Servable } from "../transport/servable.js";
 import { type NodeHandler, nodeHandler } from "./http-handler.js";
 import { bind } from "./http-listen.js";
 
@@ -44,7 +44,9 @@ export interface HttpHandle {
 export async function serveHttp(servable: Servable, options: ServeHttpOptions = {}): Promise<HttpHandle> {
   const { host, port = 3000, path = "/mcp" } = options;
   if (!path.startsWith("/")) {
-    throw new McpError("invalid_definition", `\`path\` must begin with a slash: ${JSON.stringify(path)}`);
+    throw new McpError("invalid_definition", `\`path\` must begin with a slash: ${JSON.stringify(path)}`, {
+      fix: 'Give the path that clients use, for example "/mcp".',
+    });
   }
   if (host !== undefined && !isLoopbackAddress(host)) requireAuthentication(options, `the address ${host}`);
   const handler = nodeHandler(servable, withBoundHost(options));

@@ -3,7 +3,8 @@ import { Connection } from "../jsonrpc/connection.js";
 import type { Id } from "../jsonrpc/message.js";
 import { CORE_METHODS } from "../protocol/methods.js";
 import { featuresOf } from "../protocol/revisions.js";
-import type { Answer, Endpoint, Outgoing, Peer, Principal } from "./transport.js";
+import { endpointOf, type Servable } from "./servable.js";
+import type { Answer, Outgoing, Peer, Principal } from "./transport.js";
 
 /** One peer served over one channel. */
 export interface ServedChannel {
@@ -28,8 +29,9 @@ export interface ServeChannelOptions {
   onFault?(error: Error): void;
 }
 
-/** Serves one channel with an endpoint until the channel ends. */
-export function serveChannel(endpoint: Endpoint, channel: Channel, options: ServeChannelOptions = {}): ServedChannel {
+/** Serves one peer over a channel until the channel ends. */
+export function serveChannel(servable: Servable, channel: Channel, options: ServeChannelOptions = {}): ServedChannel {
+  const endpoint = endpointOf(servable);
   let finish: () => void = () => {};
   const closed = new Promise<void>((resolve) => {
     finish = resolve;

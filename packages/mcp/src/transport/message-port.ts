@@ -1,3 +1,4 @@
+import { platform as runtimePlatform } from "#platform";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
 import type { Platform, Timer } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
@@ -14,7 +15,7 @@ export interface PortLike {
 }
 
 export interface MessagePortOptions extends QueueLimits {
-  platform: Pick<Platform, "defer" | "timer">;
+  platform?: Pick<Platform, "defer" | "timer">;
 }
 
 /** What may be under way without the peer having taken it. Ports have no back-pressure of their own. */
@@ -29,7 +30,7 @@ const CLOSE_MS = 1000;
  * On the port a string is a message, a number says how many messages its sender has taken since it last said so, and
  * `null` is the end. The numbers bound what can pile up inside the port.
  */
-export function messagePortChannel(port: PortLike, options: MessagePortOptions): Channel {
+export function messagePortChannel(port: PortLike, options: MessagePortOptions = {}): Channel {
   return new PortChannel(port, options);
 }
 
@@ -49,7 +50,7 @@ class PortChannel implements Channel {
 
   constructor(port: PortLike, options: MessagePortOptions) {
     this.#port = port;
-    this.#platform = options.platform;
+    this.#platform = options.platform ?? runtimePlatform;
     this.#outbox = new Outbox(options);
   }
 

@@ -1,3 +1,4 @@
+import { platform as runtimePlatform } from "#platform";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
 import { channelTransport } from "./channel-client.js";
@@ -14,13 +15,13 @@ import {
 export type OpenWebSocket = (url: string, protocol: string) => WebSocketLike | Promise<WebSocketLike>;
 
 export interface WebSocketTransportOptions extends Omit<WebSocketChannelOptions, "platform" | "holdInputAbove"> {
-  platform: Platform;
+  platform?: Platform;
   /** How a socket is made; default the runtime's own `WebSocket`. Give it to set headers, where the runtime can. */
   openWebSocket?: OpenWebSocket;
 }
 
 /** A client transport over a WebSocket. `open` resolves when the socket is open and rejects when it cannot be. */
-export function webSocketTransport(url: string | URL, options: WebSocketTransportOptions): Transport {
+export function webSocketTransport(url: string | URL, options: WebSocketTransportOptions = {}): Transport {
   const target = String(url);
   const openWebSocket = options.openWebSocket ?? openRuntimeWebSocket;
   let inner: Transport | undefined;
@@ -34,7 +35,10 @@ export function webSocketTransport(url: string | URL, options: WebSocketTranspor
     target,
     async open(receiver) {
       const socket = await openWebSocket(target, SUBPROTOCOL);
-      inner = channelTransport(webSocketChannel(socket, options), target);
+      inner = channelTransport(
+        webSocketChannel(socket, { ...options, platform: options.platform ?? runtimePlatform }),
+        target,
+      );
       if (closed) return inner.close();
       const ready = whenOpen(socket, target);
       // Before the socket is open, so that no message can come earlier than somebody listens.

@@ -1,17 +1,10 @@
 import { platform as defaultPlatform } from "#platform";
 import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from "../../jsonrpc/error.js";
-import type { Endpoint } from "../transport.js";
+import { endpointOf, type Servable } from "../servable.js";
 import type { Body, HeaderList, Incoming, OutgoingStream } from "./incoming.js";
 import { bodyOfValue } from "./parsed-body.js";
 import { createHttpServer, type HttpCore } from "./server.js";
 import type { HttpServerOptions } from "./server-options.js";
-
-/** Something that can be served: a server, or the endpoint of one. */
-export type Servable = Endpoint | { endpoint(): Endpoint };
-
-export function endpointOf(servable: Servable): Endpoint {
-  return "endpoint" in servable ? servable.endpoint() : servable;
-}
 
 /**
  * Answers web-standard requests; `parsedBody` is for frameworks that have read the body already.
@@ -125,8 +118,12 @@ class FetchIncoming implements Incoming {
   }
 
   onLeave(run: () => void): void {
-    if (this.#left === undefined) this.native.signal.addEventListener("abort", () => this.#leave(), { once: true });
+    const isFirst = this.#left === undefined;
     this.#left = run;
+    if (!isFirst) return;
+    const { signal } = this.native;
+    if (signal.aborted) queueMicrotask(() => this.#leave());
+    else signal.addEventListener("abort", () => this.#leave(), { once: true });
   }
 
   #leave(): void {
