@@ -26,6 +26,14 @@ export default defineConfig({
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name].js",
+    // What entries share is one file per side of the platform line: each file more costs time at every start.
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: [
+        { name: "shared-node", test: /[\\/]src[\\/]node[\\/]/, minShareCount: 2, priority: 1 },
+        { name: "shared", minShareCount: 2 },
+      ],
+    },
     comments: { legal: true, annotation: true, jsdoc: false },
   },
   plugins: [{ name: "remove-stale-output", writeBundle: removeStaleOutput }],
