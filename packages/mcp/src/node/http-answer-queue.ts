@@ -1,9 +1,8 @@
 import type { Platform } from "../platform/platform.js";
-import type { HeaderList } from "../transport/http/incoming.js";
 
-/** A reply that can be written later in the same loop turn. */
+/** A reply that is ready to be written. */
 export interface Flushable {
-  flush(status: number, headers: HeaderList, body: string | undefined): void;
+  flush(): void;
 }
 
 /**
@@ -14,26 +13,17 @@ export interface Flushable {
 export class AnswerQueue {
   readonly #platform: Platform;
   #replies: Flushable[] = [];
-  #parts: { status: number; headers: HeaderList; body: string | undefined }[] = [];
-  readonly #flush = () => this.flush();
+  readonly #flush = () => {
+    const replies = this.#replies;
+    this.#replies = [];
+    for (const reply of replies) reply.flush();
+  };
 
   constructor(platform: Platform) {
     this.#platform = platform;
   }
 
-  push(reply: Flushable, status: number, headers: HeaderList, body: string | undefined): void {
+  push(reply: Flushable): void {
     if (this.#replies.push(reply) === 1) this.#platform.defer(this.#flush);
-    this.#parts.push({ status, headers, body });
-  }
-
-  flush(): void {
-    const replies = this.#replies;
-    const parts = this.#parts;
-    this.#replies = [];
-    this.#parts = [];
-    for (let at = 0; at < replies.length; at++) {
-      const part = parts[at];
-      if (part !== undefined) replies[at]?.flush(part.status, part.headers, part.body);
-    }
   }
 }

@@ -17,6 +17,9 @@ export class NodeIncoming implements Incoming {
   readonly #parsedBody: unknown;
   #left: (() => void) | undefined;
   #ended = false;
+  #status = 200;
+  #headers: HeaderList = NO_HEADERS;
+  #body = "";
 
   constructor(request: IncomingMessage, response: ServerResponse, parsedBody: unknown, queue: AnswerQueue) {
     this.native = request;
@@ -75,24 +78,24 @@ export class NodeIncoming implements Incoming {
     readBytes(request, maxBytes, done);
   }
 
-  send(status: number, headers: HeaderList, body: string | undefined): void {
+  send(status: number, headers: HeaderList, body = ""): void {
     this.#ended = true;
-    this.#queue.push(this, status, headers, body);
+    this.#status = status;
+    this.#headers = headers;
+    this.#body = body;
+    this.#queue.push(this);
   }
 
   /** Writes the reply; called by the queue at the end of the loop turn. */
-  flush(status: number, headers: HeaderList, body: string | undefined): void {
+  flush(): void {
     const response = this.#response;
     if (response.destroyed || response.headersSent) return;
-    const bodyText = body ?? "";
-    // Statuses without a body must not announce one either.
-    const length = status === 204 ? [] : ["content-length", String(Buffer.byteLength(bodyText))];
-    if (this.native.complete) {
-      response.writeHead(status, [...headers, ...length]);
-      response.end(bodyText);
-    } else {
-      endAfterBody(this.native, response, status, [...headers, ...length], bodyText);
-    }
+    const headers = [...this.#headers];
+    // A status without a body must not announce one either.
+    if (this.#status !== 204) headers.push("content-length", String(Buffer.byteLength(this.#body)));
+    if (!this.native.complete) return endAfterBody(this.native, response, this.#status, headers, this.#body);
+    response.writeHead(this.#status, headers);
+    response.end(this.#body);
   }
 
   stream(status: number, headers: HeaderList): OutgoingStream {
@@ -120,16 +123,20 @@ export class NodeIncoming implements Incoming {
   }
 
   onLeave(run: () => void): void {
-    if (this.#left === undefined) {
-      this.#response.once("close", () => {
-        if (this.#ended) return;
-        this.#ended = true;
-        this.#left?.();
-      });
-    }
+    const isFirst = this.#left === undefined;
     this.#left = run;
+    if (!isFirst) return;
+    const leave = () => {
+      if (this.#ended) return;
+      this.#ended = true;
+      this.#left?.();
+    };
+    if (this.#response.destroyed) queueMicrotask(leave);
+    else this.#response.once("close", leave);
   }
 }
+
+const NO_HEADERS: HeaderList = [];
 
 const BODY_USED: Body = {
   status: 500,

@@ -28,6 +28,12 @@ export interface Stoppable {
   stop(reason: Error): void;
 }
 
+/** A request whose answer is a promise. */
+export interface Pending {
+  /** Called at the end of the loop turn in which the request came. */
+  turnEnded(): void;
+}
+
 /** An open stream, as far as timers and shutdown care. */
 export interface OpenStream {
   /** Nothing was written for a while. */
@@ -55,6 +61,7 @@ export class ServerState {
   inFlight = 0;
   draining = false;
   #whenIdle: (() => void) | undefined;
+  #pending: Pending[] = [];
   readonly #streamsOf = new Map<string, number>();
 
   constructor(endpoint: Endpoint, options: HttpServerOptions, platform: Platform) {
@@ -67,6 +74,19 @@ export class ServerState {
     this.eventLog = { ...DEFAULT_EVENT_LOG, ...options.eventLog };
     this.overdue = new Deadlines(platform, this.times.streamAfterMs, (reply) => reply.overdue());
     this.keepAlive = new Deadlines(platform, this.times.keepAliveMs, (connection) => connection.quiet());
+  }
+
+  /**
+   * Calls `turnEnded` after this loop turn. Most promises are settled by then, and need neither a place in the lists of
+   * what runs nor an ear for the end of their connection.
+   */
+  afterTurn(request: Pending): void {
+    if (this.#pending.push(request) > 1) return;
+    this.platform.defer(() => {
+      const pending = this.#pending;
+      this.#pending = [];
+      for (const one of pending) one.turnEnded();
+    });
   }
 
   started(request: Stoppable): void {

@@ -5,12 +5,12 @@ import type { Answer, Exchange, Outgoing, Principal } from "../transport.js";
 import { LazyAbort } from "./lazy-abort.js";
 import type { Lane, Member, PostReply } from "./post-reply.js";
 import { failedAnswer } from "./server-refusal.js";
-import type { ServerState, Stoppable } from "./server-state.js";
+import type { Pending, ServerState, Stoppable } from "./server-state.js";
 import type { HttpSession, RunningRequest } from "./session.js";
 import type { Visit } from "./visit.js";
 
 /** A request inside a session. Its client may lose the connection and come back for the answer. */
-class SessionExchange implements Exchange, Member, Stoppable, RunningRequest {
+class SessionExchange implements Exchange, Member, Pending, RunningRequest, Stoppable {
   readonly id: Id;
   readonly peer: HttpSession;
   readonly batched: boolean;
@@ -18,11 +18,13 @@ class SessionExchange implements Exchange, Member, Stoppable, RunningRequest {
   readonly principal: Principal | undefined;
   readonly endless = false;
   readonly pause?: (retryMs: number) => void;
+  readonly #state: ServerState;
   readonly #reply: PostReply;
-  readonly #abort = new LazyAbort();
+  #abort: LazyAbort | undefined;
   #settled = false;
 
-  constructor(id: Id, session: HttpSession, reply: PostReply, batched: boolean) {
+  constructor(state: ServerState, id: Id, session: HttpSession, reply: PostReply, batched: boolean) {
+    this.#state = state;
     this.id = id;
     this.peer = session;
     this.batched = batched;
@@ -34,7 +36,7 @@ class SessionExchange implements Exchange, Member, Stoppable, RunningRequest {
   }
 
   get signal(): AbortSignal {
-    return this.#abort.signal;
+    return this.#lazyAbort().signal;
   }
 
   say(text: string): void {
@@ -46,7 +48,7 @@ class SessionExchange implements Exchange, Member, Stoppable, RunningRequest {
   }
 
   stop(reason: Error): void {
-    this.#abort.abort(reason);
+    this.#lazyAbort().abort(reason);
   }
 
   left(): void {
@@ -54,15 +56,34 @@ class SessionExchange implements Exchange, Member, Stoppable, RunningRequest {
   }
 
   abort(reason: unknown): void {
-    this.#abort.abort(reason);
+    this.#lazyAbort().abort(reason);
     this.settle(undefined);
+  }
+
+  turnEnded(): void {
+    if (this.#settled) return;
+    this.#state.started(this);
+    this.#reply.wait(this);
+  }
+
+  /** Answers once what the request changed in the session is stored, so that the client can rely on it. */
+  settleWhenStored(answer: Answer): void {
+    const { saving } = this.peer;
+    if (saving === undefined) this.settle(answer);
+    else void saving.then(() => this.settle(answer));
   }
 
   settle(answer: Answer | undefined): void {
     if (this.#settled) return;
     this.#settled = true;
+    this.#state.settled(this);
     this.peer.finish(this.id, this);
     this.#reply.answer(answer);
+  }
+
+  #lazyAbort(): LazyAbort {
+    this.#abort ??= new LazyAbort();
+    return this.#abort;
   }
 }
 
@@ -74,7 +95,7 @@ export function runInSession(
   reply: PostReply,
   batched: boolean,
 ): void {
-  const exchange = new SessionExchange(message.id, session, reply, batched);
+  const exchange = new SessionExchange(state, message.id, session, reply, batched);
   session.begin(message.id, exchange);
   let answer: Answer | Promise<Answer>;
   try {
@@ -82,18 +103,15 @@ export function runInSession(
   } catch (error) {
     answer = failedAnswer(state.platform, message.id, error);
   }
-  // What the request changed in the session must be stored before the client can rely on it.
-  if (!(answer instanceof Promise) && session.saving === undefined) {
-    return exchange.settle(answer);
+  if (!(answer instanceof Promise)) {
+    if (session.saving !== undefined) state.afterTurn(exchange);
+    return exchange.settleWhenStored(answer);
   }
-  state.started(exchange);
-  reply.wait(exchange);
-  const settle = async (settled: Answer) => {
-    await session.saving;
-    state.settled(exchange);
-    exchange.settle(settled);
-  };
-  Promise.resolve(answer).then(settle, (error) => settle(failedAnswer(state.platform, message.id, error)));
+  state.afterTurn(exchange);
+  answer.then(
+    (settled) => exchange.settleWhenStored(settled),
+    (error) => exchange.settle(failedAnswer(state.platform, message.id, error)),
+  );
 }
 
 /** The stream of a request's reply: it outlives its connection. */

@@ -6,7 +6,7 @@ import type { Answer, Exchange, Principal } from "../transport.js";
 import { LazyAbort } from "./lazy-abort.js";
 import { type Lane, type Member, PostReply, type PostReplyOptions } from "./post-reply.js";
 import { failedAnswer } from "./server-refusal.js";
-import type { ServerState, Stoppable } from "./server-state.js";
+import type { Pending, ServerState, Stoppable } from "./server-state.js";
 import type { Visit } from "./visit.js";
 
 const ENDLESS: ReadonlySet<string> = new Set(
@@ -14,7 +14,7 @@ const ENDLESS: ReadonlySet<string> = new Set(
 );
 
 /** A request that stands alone: its stream has no ids, and nobody can come back to it. */
-class StatelessExchange implements Exchange, Member, Stoppable {
+class StatelessExchange implements Exchange, Member, Pending, Stoppable {
   readonly id: Id;
   readonly batched: boolean;
   readonly http: HttpFacts;
@@ -22,7 +22,8 @@ class StatelessExchange implements Exchange, Member, Stoppable {
   readonly #state: ServerState;
   readonly #reply: PostReply;
   readonly #method: string;
-  readonly #abort = new LazyAbort();
+  #abort: LazyAbort | undefined;
+  #settled = false;
 
   constructor(state: ServerState, message: RequestMessage, reply: PostReply, batched: boolean) {
     this.#state = state;
@@ -35,7 +36,7 @@ class StatelessExchange implements Exchange, Member, Stoppable {
   }
 
   get signal(): AbortSignal {
-    return this.#abort.signal;
+    return this.#lazyAbort().signal;
   }
 
   get endless(): boolean {
@@ -46,15 +47,32 @@ class StatelessExchange implements Exchange, Member, Stoppable {
     this.#reply.say(text);
   }
 
+  turnEnded(): void {
+    if (this.#settled) return;
+    this.#state.started(this);
+    this.#reply.wait(this);
+  }
+
+  settle(answer: Answer): void {
+    this.#settled = true;
+    this.#state.settled(this);
+    this.#reply.answer(answer);
+  }
+
   stop(reason: Error): void {
-    this.#abort.abort(reason);
+    this.#lazyAbort().abort(reason);
   }
 
   left(cancelled: boolean): void {
     if (!cancelled) return;
     // A handler that does not heed its signal must not hold the connection's memory.
     this.#state.settled(this);
-    this.#abort.abort(new Error("the client closed the connection"));
+    this.#lazyAbort().abort(new Error("the client closed the connection"));
+  }
+
+  #lazyAbort(): LazyAbort {
+    this.#abort ??= new LazyAbort();
+    return this.#abort;
   }
 }
 
@@ -89,13 +107,11 @@ function run(state: ServerState, message: RequestMessage, reply: PostReply, batc
     answer = failedAnswer(state.platform, message.id, error);
   }
   if (!(answer instanceof Promise)) return reply.answer(answer);
-  state.started(exchange);
-  reply.wait(exchange);
-  const settle = (settled: Answer) => {
-    state.settled(exchange);
-    reply.answer(settled);
-  };
-  answer.then(settle, (error) => settle(failedAnswer(state.platform, message.id, error)));
+  state.afterTurn(exchange);
+  answer.then(
+    (settled) => exchange.settle(settled),
+    (error) => exchange.settle(failedAnswer(state.platform, message.id, error)),
+  );
 }
 
 /** A stream without ids: when its connection is gone, so is all that was to be said. */
