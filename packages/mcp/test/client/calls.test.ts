@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Client } from "../../src/client/client.js";
 import type { ClientOptions } from "../../src/client/options.js";
 import { until, virtualTime } from "../http-client/virtual-time.js";
-import { greetsIn, type Heard, type Pipe, type ScriptedPipe, scriptedPipe } from "./scripted-pipe.js";
+import { greetsIn, type Heard, memberOf, type Pipe, type ScriptedPipe, scriptedPipe } from "./scripted-pipe.js";
 
 type Era = "stateful" | "stateless";
 
@@ -27,7 +27,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 const progress = (message: Heard, value: number) => ({
   jsonrpc: "2.0",
   method: "notifications/progress",
-  params: { progressToken: (message.params?.["_meta"] as { progressToken: number }).progressToken, progress: value },
+  params: { progressToken: memberOf(message, "_meta")["progressToken"], progress: value },
 });
 
 for (const era of ["stateful", "stateless"] as const) {
@@ -178,9 +178,15 @@ for (const era of ["stateful", "stateless"] as const) {
       const counting = new Proxy(signal, {
         get(target, key) {
           if (key === "addEventListener")
-            return (...args: [string, () => void]) => (listeners++, target.addEventListener(...args));
+            return (...args: [string, () => void]) => {
+              listeners++;
+              target.addEventListener(...args);
+            };
           if (key === "removeEventListener")
-            return (...args: [string, () => void]) => (listeners--, target.removeEventListener(...args));
+            return (...args: [string, () => void]) => {
+              listeners--;
+              target.removeEventListener(...args);
+            };
           return Reflect.get(target, key, target);
         },
       });
@@ -202,7 +208,7 @@ for (const era of ["stateful", "stateless"] as const) {
       for (let at = count - 1; at >= 0; at--) {
         // A fixed permutation: 7919 and 10,000 have no common factor.
         const { message, pipe } = calls[(at * 7919) % count] as Held["calls"][0];
-        const { index } = message.params?.["arguments"] as { index: number };
+        const { index } = memberOf(message, "arguments");
         pipe.answer(message, { content: [{ type: "text", text: String(index) }] });
       }
       const results = await Promise.all(all);

@@ -2,7 +2,7 @@ import { connect, type McpError } from "@parley/mcp";
 import { describe, expect, it } from "vitest";
 import type { Platform } from "../../src/platform/platform.js";
 import { impatient } from "./impatient.js";
-import { greetsIn, type Heard, type Pipe, scriptedPipe } from "./scripted-pipe.js";
+import { greetsIn, type Heard, memberOf, type Pipe, scriptedPipe } from "./scripted-pipe.js";
 
 const RESTARTS = 100;
 const CALLERS = 20;
@@ -14,7 +14,7 @@ function mortalServer(era: "stateful" | "stateless") {
   const server = scriptedPipe((message, pipe) => {
     if (greetsIn(era, message, pipe)) return;
     if (message.method === "tools/call") {
-      const key = String((message.params?.["arguments"] as { key: string }).key);
+      const key = String(memberOf(message, "arguments")["key"]);
       runs.set(key, (runs.get(key) ?? 0) + 1);
     }
     waiting.push({ message, pipe });

@@ -14,6 +14,11 @@ export interface Heard {
   error?: { code: number; message: string };
 }
 
+/** An object among the parameters of a message; empty when there is none. */
+export function memberOf({ params }: Heard, name: string): Record<string, unknown> {
+  return (params?.[name] ?? {}) as Record<string, unknown>;
+}
+
 /** One connection of a scripted server. */
 export interface Pipe {
   heard: Heard[];
