@@ -1,17 +1,29 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { format } from "node:util";
 import ts from "typescript";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { bundleFixture } from "../packages/mcp/test/stdio/bundle-fixture.js";
 
-// Every TypeScript block of the README and of the guides is written out, compiled and run. ```ts file=name.ts gives a
-// block the name by which other blocks of the same page import it.
+// Every TypeScript block of the README and of the guides is written out, compiled and run in the order of its page.
+//
+//   ```ts                  a module of its own
+//   ```ts file=server.ts   one that later blocks of the page import as ./server.js
+//   ```ts program=tool.ts  one that later blocks start as a process: `node tool.js`
+//   ```ts peers            one that uses packages of packages/mcp/test/peers; left out where these are not installed
+//
+// `console.log(…); // prints x` claims that the module prints the line x.
 
 const root = resolve(import.meta.dirname, "..");
 const place = join(root, "docs/.snippets");
+const peers = join(root, "packages/mcp/test/peers/node_modules");
 
 interface Snippet {
   readonly page: string;
+  /** The line of the page that holds the first line of the block. */
+  readonly line: number;
+  readonly use: "module" | "program" | "peers";
   readonly file: string;
   readonly text: string;
 }
@@ -22,56 +34,89 @@ const pages = [
     .filter((name) => name.endsWith(".md"))
     .map((name) => `docs/${name}`),
 ];
-const snippets = pages.flatMap(snippetsOf);
-
-function snippetsOf(page: string): Snippet[] {
-  const blocks = readFileSync(join(root, page), "utf8").matchAll(/^```ts(?: file=(\S+))?\n([\s\S]*?)^```$/gm);
-  const folder = page.replace(/\W+/g, "-");
-  return [...blocks].map(([, name, text], at) => ({
-    page,
-    file: join(place, folder, name ?? `block-${at + 1}.ts`),
-    text: text ?? "",
-  }));
+const all = pages.flatMap(snippetsOf);
+const snippets = all.filter(({ use }) => use !== "peers" || existsSync(peers));
+if (snippets.length < all.length) {
+  console.log(`snippets: ${all.length - snippets.length} need \`npm run peers\` and are left out`);
 }
 
-function typeErrors(files: readonly string[]): string[] {
+function snippetsOf(page: string): Snippet[] {
+  const text = readFileSync(join(root, page), "utf8");
+  const blocks = text.matchAll(/^```ts(?: (?:(file|program)=(\S+)|(peers)))?\n([\s\S]*?)^```$/gm);
+  const folder = join(place, page.replace(/\W+/g, "-"));
+  return [...blocks].map((block, at) => {
+    const [, kind, name, peersWord, body = ""] = block;
+    return {
+      page,
+      line: text.slice(0, block.index).split("\n").length + 1,
+      use: kind === "program" ? "program" : peersWord === "peers" ? "peers" : "module",
+      file: join(folder, peersWord === "peers" ? "peers" : ".", name ?? `block-${at + 1}.ts`),
+      text: body,
+    };
+  });
+}
+
+function typeErrors(): string[] {
+  const files = snippets.map(({ file }) => file);
   const config = ts.readConfigFile(join(root, "tsconfig.workspace.json"), ts.sys.readFile).config;
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files }, ts.sys, root);
-  const program = ts.createProgram(files, options);
-  return files
-    .flatMap((file) => ts.getPreEmitDiagnostics(program, program.getSourceFile(file)))
-    .map(({ file, start, messageText }) => {
-      const line = file === undefined ? 0 : file.getLineAndCharacterOfPosition(start ?? 0).line + 1;
-      return `${file?.fileName}:${line} ${ts.flattenDiagnosticMessageText(messageText, "\n")}`;
-    });
+  // Blocks show one thing each, so not all that they name is used; some frameworks have no types of their own.
+  const program = ts.createProgram(files, { ...options, incremental: false, noUnusedLocals: false });
+  const UNTYPED_MODULE = 7016;
+  return snippets.flatMap(({ file, page, line }) =>
+    ts
+      .getPreEmitDiagnostics(program, program.getSourceFile(file))
+      .filter(({ code }) => code !== UNTYPED_MODULE)
+      .map(({ file: source, start, messageText }) => {
+        const at = line + (source?.getLineAndCharacterOfPosition(start ?? 0).line ?? 0);
+        return `${page}:${at} ${ts.flattenDiagnosticMessageText(messageText, "\n")}`;
+      }),
+  );
+}
+
+/** What the block says that it prints. */
+function claims(text: string): string[] {
+  return [...text.matchAll(/console\.log\(.*\); \/\/ prints (.*)$/gm)].map(([, said = ""]) => said.trim());
+}
+
+async function run({ file, use }: Snippet): Promise<string[]> {
+  process.chdir(dirname(file));
+  if (use === "program") {
+    const bundled = await bundleFixture(pathToFileURL(file));
+    writeFileSync(file.replace(/\.ts$/, ".js"), readFileSync(bundled));
+    return [];
+  }
+  const printed = vi.spyOn(console, "log").mockReturnValue();
+  try {
+    await import(pathToFileURL(file).href);
+    return printed.mock.calls.map((args) => format(...args));
+  } finally {
+    printed.mockRestore();
+  }
 }
 
 describe("code in the documentation", () => {
   beforeAll(() => {
     rmSync(place, { recursive: true, force: true });
-    for (const { file, text } of snippets) {
-      mkdirSync(join(file, ".."), { recursive: true });
+    for (const { file, text, use } of snippets) {
+      mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, text);
+      const modules = join(dirname(file), "node_modules");
+      if (use === "peers" && !existsSync(modules)) symlinkSync(peers, modules, "dir");
     }
     writeFileSync(join(place, "package.json"), '{ "type": "module" }\n');
   });
+  afterAll(() => process.chdir(root));
 
   it("compiles", { timeout: 60_000 }, () => {
-    expect(typeErrors(snippets.map(({ file }) => file))).toEqual([]);
+    expect(typeErrors()).toEqual([]);
   });
 
-  it.each(snippets.map(({ page, file }) => [page, file.slice(place.length + 1), file]))(
-    "runs: %s, %s",
-    async (_page, _name, file) => {
-      await import(pathToFileURL(file).href);
+  it.each(snippets.map((snippet) => [`${snippet.page}:${snippet.line} ${basename(snippet.file)}`, snippet] as const))(
+    "runs and prints what it says: %s",
+    async (_name, snippet) => {
+      const printed = await run(snippet);
+      for (const claim of claims(snippet.text)) expect(printed).toContain(claim);
     },
   );
-
-  it("prints what the README's client is told by the README's server", async () => {
-    const printed = vi.spyOn(console, "log").mockReturnValue();
-    vi.resetModules();
-    await import(pathToFileURL(join(place, "README-md/client.ts")).href);
-    expect(printed.mock.calls.flat()).toEqual(["forecast", 21.4]);
-    printed.mockRestore();
-  });
 });
