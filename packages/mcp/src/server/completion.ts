@@ -106,7 +106,8 @@ function fitting(values: readonly string[], typed: string): string[] {
   return [...begin, ...hold];
 }
 
-function completed(what: string, found: Completions): CompleteResult {
+/** What a completer gave, as the result that clients get. */
+export function completed(what: string, found: Completions): CompleteResult {
   const given = Array.isArray(found)
     ? { values: found as readonly string[] }
     : (found as Exclude<Completions, readonly string[]>);

@@ -34,14 +34,14 @@ export function consent(hooks: ConsentHooks): Middleware {
     switch (call.method) {
       case "tools/call": {
         const { name, arguments: args = {} } = call.params;
-        const reason = await refusal(hooks.beforeToolCall, { name, arguments: args, ctx });
+        const reason = await refusal(hooks.beforeToolCall?.bind(hooks), { name, arguments: args, ctx });
         return reason === undefined ? next() : { content: [{ type: "text", text: reason }], isError: true };
       }
       case "resources/read":
-        pass(await refusal(hooks.beforeResourceRead, { uri: call.params.uri, ctx }));
+        pass(await refusal(hooks.beforeResourceRead?.bind(hooks), { uri: call.params.uri, ctx }));
         return next();
       case "prompts/get":
-        pass(await refusal(hooks.beforePrompt, { name: call.params.name, ctx }));
+        pass(await refusal(hooks.beforePrompt?.bind(hooks), { name: call.params.name, ctx }));
         return next();
       default:
         return next();

@@ -52,6 +52,8 @@ export class ServerCore {
   observers: readonly Observer[] = [];
   /** Must settle before a call is served; a failure is the answer. Absent for servers with nothing to prepare. */
   gate: (() => Promise<void>) | undefined;
+  /** Kinds that a handler object offers as a whole: nothing can be added to them one by one. */
+  readonly provided = new Set<string>();
   /** Called once by `close`. */
   readonly closers: (() => void | Promise<void>)[] = [];
   readonly handlers = new Map<string, MethodHandler>();
@@ -117,6 +119,11 @@ export class ServerCore {
     }
     this.#capabilities.set(revision, all);
     return all;
+  }
+
+  /** Why capabilities are on or off, as far as features know it. */
+  reasons(): Record<string, string> {
+    return Object.assign({}, ...this.#features.map((feature) => feature.reasons?.() ?? {})) as Record<string, string>;
   }
 
   /** Row and handler of a request that this revision has and this server offers. */

@@ -17,6 +17,7 @@ export type Offer = Tool | StaticResource | ResourceTemplate | Prompt;
 
 /** The features of one server, joined to each other. */
 export class Features {
+  readonly #core: ServerCore;
   readonly tools: Tools;
   readonly resources: Resources;
   readonly prompts: Prompts;
@@ -25,6 +26,7 @@ export class Features {
   readonly logging: Logging;
 
   constructor(core: ServerCore) {
+    this.#core = core;
     this.tools = new Tools(core);
     this.resources = new Resources(core);
     this.prompts = new Prompts(core);
@@ -41,6 +43,12 @@ export class Features {
   }
 
   add(offer: Offer, replace: boolean): void {
+    const list = offer.kind === "resourceTemplate" ? "resources" : `${offer.kind}s`;
+    if (this.#core.provided.has(list)) {
+      throw new McpError("invalid_definition", `the ${list} of this server come from its handler object`, {
+        fix: "Add it there, or mount a server with it.",
+      });
+    }
     switch (offer.kind) {
       case "tool":
         return this.tools.add(offer, replace);

@@ -95,6 +95,8 @@ export class Resources implements Feature, CompletionSource {
 
   /** Whether this caller can read something under this URI, as far as its form tells. */
   knows(uri: string, run: Run): boolean {
+    // Only the handler object could tell, and it is told of the subscription.
+    if (this.#core.provided.has("resources")) return true;
     if (this.#resources.find(uri, run) !== undefined) return true;
     const found = this.#matching(uri, run);
     return found !== undefined && badVariable(found) === undefined;

@@ -1,9 +1,13 @@
+import { McpError } from "../protocol/error.js";
 import type { LoggingLevel } from "../protocol/logging.js";
+import type { Revision } from "../protocol/revisions.js";
 import type { AnySchema, InferOutput } from "../schema/standard.js";
 import type { Endpoint } from "../transport/transport.js";
 import { ServerCore } from "./core.js";
 import { createEndpoint, type PeerListener } from "./dispatch.js";
+import { type CapabilityReason, explainCapabilities } from "./explain-capabilities.js";
 import { Features, type Offer } from "./features.js";
+import { HandlerFeature, handlerOptions, prepareHandler } from "./handler-feature.js";
 import type { ListName } from "./hub.js";
 import type { Middleware } from "./middleware.js";
 import type { Observer } from "./observer.js";
@@ -26,6 +30,7 @@ import {
   type TemplateReadHandler,
 } from "./resource.js";
 import { resourceUpdated } from "./resource-watch.js";
+import type { ServerHandler, ServerHandlerClass } from "./server-handler.js";
 import type { ClientArguments, ClientResult, Tool, ToolDefinition, ToolHandler, ToolTypes } from "./tool.js";
 import { tool } from "./tool.js";
 
@@ -55,6 +60,19 @@ export class Server<T = {}> {
     this.#core = new ServerCore(info, options);
     this.#features = new Features(this.#core);
     this.#listeners.push(this.#features.peers);
+  }
+
+  /**
+   * Makes a server of one object, or of a class of which one is made: which of its methods exist decides what is offered.
+   * `init` is called before the first request, `terminate` by `close`.
+   */
+  static from(handler: ServerHandler | ServerHandlerClass, info: ServerInfo, options: ServerOptions = {}): Server {
+    const object = typeof handler === "function" ? new handler() : handler;
+    const warn = (line: string) => server.#core.platform.warn(line);
+    const server: Server = new Server(info, handlerOptions(object, options, warn));
+    server.#core.addFeature(new HandlerFeature(server.#core, object));
+    prepareHandler(server.#core, object);
+    return server;
   }
 
   /** Offers a tool. Throws at once when its name is taken or its schema cannot be used. */
@@ -141,10 +159,21 @@ export class Server<T = {}> {
     this.#features.subscriptions.endAll();
   }
 
-  /** Ends subscriptions and lets go of the storage. What serves the server is closed by its own handle. */
+  /** Ends subscriptions, lets go of the storage and calls `terminate` of a handler object; later requests are refused. What serves the server is closed by its own handle. */
   async close(): Promise<void> {
     this.endSubscriptions();
+    const closing = this.#core.closers.splice(0);
+    this.#core.gate = () => Promise.reject(new McpError("connection_closed", "the server is closed"));
     await this.#core.hub.close();
+    for (const close of closing) await close();
+  }
+
+  /** Says of every capability whether clients are told of it, and why. For a person who wonders. */
+  explainCapabilities(revision?: Revision): CapabilityReason[] {
+    const { self, options } = this.#core;
+    const newest = [...self.revisions].sort().at(-1);
+    const capabilities = newest === undefined ? {} : this.#core.capabilities(revision ?? newest);
+    return explainCapabilities(capabilities, options, this.#core.reasons());
   }
 
   /**

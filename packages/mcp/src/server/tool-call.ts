@@ -46,14 +46,21 @@ function checkScopes(tool: ReadyTool, run: Run): void {
 }
 
 function admit(tool: ReadyTool, read: ReadArguments, run: Run): Made {
-  if (!read.ok) return refuseArguments(tool, read, run);
+  return read.ok ? runTool(tool, read.value, run) : refuseArguments(tool, read, run);
+}
+
+/** What is needed of a tool to run it with arguments that were read. */
+export type RunnableTool = Pick<ReadyTool, "name" | "output" | "timeoutMs" | "limit" | "resultLimit" | "handler">;
+
+/** Runs a tool when there is room for the call. */
+export function runTool(tool: RunnableTool, args: unknown, run: Run): Made {
   const ownTurn = tool.limit?.enter(run);
-  if (ownTurn !== undefined) return ownTurn.then(() => admitToServer(tool, read.value, run));
-  return admitToServer(tool, read.value, run);
+  if (ownTurn !== undefined) return ownTurn.then(() => admitToServer(tool, args, run));
+  return admitToServer(tool, args, run);
 }
 
 /** The tool's own queue comes first, so that calls which wait for it take no place of other tools. */
-function admitToServer(tool: ReadyTool, args: unknown, run: Run): Made {
+function admitToServer(tool: RunnableTool, args: unknown, run: Run): Made {
   let turn: undefined | Promise<void>;
   try {
     turn = run.core.calls.enter(run);
@@ -71,13 +78,13 @@ function admitToServer(tool: ReadyTool, args: unknown, run: Run): Made {
   );
 }
 
-function leave(tool: ReadyTool, run: Run): void {
+function leave(tool: RunnableTool, run: Run): void {
   run.deadline?.end();
   run.core.calls.leave();
   tool.limit?.leave();
 }
 
-function execute(tool: ReadyTool, args: unknown, run: Run): Made {
+function execute(tool: RunnableTool, args: unknown, run: Run): Made {
   let made: Made;
   try {
     if (tool.timeoutMs !== undefined) run.deadline = deadlineOf(tool, tool.timeoutMs, run);
@@ -108,13 +115,13 @@ function failed(error: unknown, run: Run): Made {
   return askForVisits(run, error).catch((refused) => toErrorResult(refused, run));
 }
 
-function settle(tool: ReadyTool, value: PromiseLike<unknown>, run: Run): Promise<CallToolResult> {
+function settle(tool: RunnableTool, value: PromiseLike<unknown>, run: Run): Promise<CallToolResult> {
   const promise = run.deadline === undefined ? Promise.resolve(value) : run.deadline.race(value);
   return promise.then((settled) => toCallResult(tool, settled, run));
 }
 
 /** When the time is over the handler is told to stop, and no longer waited for. */
-function deadlineOf(tool: ReadyTool, ms: number, run: Run): CallDeadline {
+function deadlineOf(tool: RunnableTool, ms: number, run: Run): CallDeadline {
   return new CallDeadline(run.core.platform, ms, () => {
     const late = new McpError("timeout", `The tool "${tool.name}" did not finish within ${ms} ms.`, {
       data: { limit: "timeoutMs", ms },
@@ -125,6 +132,6 @@ function deadlineOf(tool: ReadyTool, ms: number, run: Run): CallDeadline {
   });
 }
 
-function limited(tool: ReadyTool, result: CallToolResult, run: Run): CallToolResult {
+function limited(tool: RunnableTool, result: CallToolResult, run: Run): CallToolResult {
   return tool.resultLimit === undefined ? result : limitResult(tool, tool.resultLimit, result, run);
 }

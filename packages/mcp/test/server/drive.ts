@@ -45,6 +45,12 @@ export class Drive {
     if (this.revision !== "2026-07-28") this.#peer = this.#newPeer();
   }
 
+  /** The peer of a stateful revision. */
+  get peer(): Peer {
+    if (this.#peer === undefined) throw new Error(`${this.revision} has no peers`);
+    return this.#peer;
+  }
+
   get revision(): Revision {
     return this.#options.revision ?? "2026-07-28";
   }
