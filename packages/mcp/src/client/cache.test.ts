@@ -40,7 +40,8 @@ describe("the cache of one client", () => {
   it("nobody can change what others will be given", () => {
     const cache = new CachedCalls("s", {});
     cache.keep("tools/list", undefined, list(10), 0);
-    (cache.find("tools/list", undefined, 1)?.["tools"] as unknown[]).push("mine");
+    const given = cache.find("tools/list", undefined, 1) ?? {};
+    (given["tools"] as unknown[]).push("mine");
     expect(cache.find("tools/list", undefined, 1)).toEqual(list(10));
   });
 
