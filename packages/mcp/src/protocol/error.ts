@@ -119,6 +119,10 @@ export function fromWire(error: RpcError): McpError {
 }
 
 const FIXES: Partial<Record<ErrorKind, string>> = {
+  parse_error: "Look for a proxy or a pipe that changes messages; the peer could not read this one.",
+  invalid_request: "Check the order of messages: the peer did not expect this one now, or not in this form.",
+  internal_error: "Look at the peer's log; what failed is on its side.",
+  declined: "Respect the refusal, or ask again only after the user changed something.",
   method_not_found: "Call only what the server's capabilities announce; see `client.serverCapabilities`.",
   invalid_params: "Check the name and the arguments against what the server lists.",
   resource_not_found: "Read only URIs that the server lists or that one of its templates makes.",
