@@ -29,7 +29,7 @@ export interface NodeHandler {
  */
 export function nodeHandler(servable: Servable, options: HttpServerOptions = {}): NodeHandler {
   const platform = options.platform ?? nodePlatform;
-  const core = createHttpServer(endpointOf(servable), options, platform);
+  const core = createHttpServer(endpointOf(servable), options, platform, true);
   const queue = new AnswerQueue(platform);
   const handler = (request: IncomingMessage, response: ServerResponse, parsedBody?: unknown) => {
     const body = typeof parsedBody === "function" ? undefined : parsedBody;

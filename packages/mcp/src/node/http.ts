@@ -14,6 +14,8 @@ export interface ServeHttpOptions extends HttpServerOptions {
   path?: string;
   /** Answers 200 while serving and 503 while draining, for any Host and without authentication. Default `/health`. */
   healthPath?: string | false;
+  /** Asked for each health check; anything but true, and a throw, is answered with 503. Default: always healthy. */
+  isHealthy?(): boolean | Promise<boolean>;
   /** Default 16,384. */
   maxConnections?: number;
   /** Time for all headers of a request; default 15 s. */
@@ -52,7 +54,8 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
   const handler = nodeHandler(servable, withBoundHost(options));
   let draining = false;
   const paths = servedPaths(path, options);
-  const listener = router(handler, paths, options.healthPath ?? "/health", () => draining);
+  const isHealthy = async () => !draining && (await (options.isHealthy?.() ?? true)) === true;
+  const listener = router(handler, paths, options.healthPath ?? "/health", isHealthy);
   const bound = await bind(() => configure(createServer(serverOptions(options), listener), options), host, port);
   const end = async () => {
     draining = true;
@@ -109,7 +112,7 @@ function router(
   handler: NodeHandler,
   paths: ReadonlySet<string>,
   healthPath: string | false,
-  draining: () => boolean,
+  isHealthy: () => Promise<boolean>,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     const url = request.url ?? "";
@@ -118,11 +121,18 @@ function router(
     const target = pathOf(url);
     if (paths.has(target)) return handler(request, response);
     if (healthPath !== false && target === healthPath) {
-      const status = draining() ? 503 : 200;
-      return reply(response, status, JSON.stringify({ status: status === 200 ? "ok" : "draining" }));
+      isHealthy().then(
+        (healthy) => replyHealth(response, healthy),
+        () => replyHealth(response, false),
+      );
+      return;
     }
     reply(response, 404, JSON.stringify({ error: `Nothing is served here; the MCP endpoint is ${[...paths][0]}` }));
   };
+}
+
+function replyHealth(response: ServerResponse, healthy: boolean): void {
+  reply(response, healthy ? 200 : 503, JSON.stringify({ status: healthy ? "ok" : "unavailable" }));
 }
 
 function pathOf(url: string): string {

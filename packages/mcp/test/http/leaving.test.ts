@@ -114,6 +114,20 @@ describe("serveHttp", () => {
     await expect(fetch(`http://127.0.0.1:${handle.port}/health`)).rejects.toThrow();
   });
 
+  it("asks the hook whether it is well", async () => {
+    let answer: () => boolean | Promise<boolean> = () => true;
+    const handle = await serveHttp(patient().endpoint, { port: 0, healthPath: "/up", isHealthy: () => answer() });
+    const status = async () => (await fetch(`http://127.0.0.1:${handle.port}/up`)).status;
+    expect(await status()).toBe(200);
+    answer = async () => false;
+    expect(await status()).toBe(503);
+    answer = () => {
+      throw new Error("broken");
+    };
+    expect(await status()).toBe(503);
+    await handle.close();
+  });
+
   it("says which port is taken, and how to get another", async () => {
     const first = await serveHttp(patient().endpoint, { port: 0 });
     const failure = await serveHttp(patient().endpoint, { port: first.port }).catch((error: unknown) => error);

@@ -48,6 +48,27 @@ describe("deadlines", () => {
     expect(time.pending()).toBe(0);
   });
 
+  it("survive a timer that never comes, and an item whose task fails", () => {
+    const time = fakeTime();
+    let lost = true;
+    const due: string[] = [];
+    const platform = {
+      ...time.platform,
+      timer: (ms: number, run: () => void) => (lost ? { cancel: () => {} } : time.platform.timer(ms, run)),
+    };
+    const deadlines = new Deadlines<string>(platform, 10, (item) => {
+      if (item === "bad") throw new Error("bad");
+      due.push(item);
+    });
+    deadlines.touch("bad");
+    lost = false;
+    time.advance(21);
+    deadlines.touch("good");
+    time.advance(20);
+    expect(due).toEqual(["good"]);
+    expect(time.warnings).toHaveLength(1);
+  });
+
   it("know which is the oldest, and since when", () => {
     const { time, deadlines } = setUp(1000);
     deadlines.touch("a");

@@ -10,6 +10,7 @@ export class Deadlines<T> {
   readonly #due: (item: T) => void;
   readonly #items = new Map<T, number>();
   #timer: Timer | undefined;
+  #firesAt = 0;
 
   constructor(platform: Platform, delayMs: number, due: (item: T) => void) {
     this.#platform = platform;
@@ -36,8 +37,10 @@ export class Deadlines<T> {
   touch(item: T): void {
     // Only a removed key goes to the end of the order.
     this.#items.delete(item);
-    this.#items.set(item, this.#platform.now() + this.#delayMs);
-    this.#timer ??= this.#platform.timer(this.#delayMs, () => this.#fire());
+    const now = this.#platform.now();
+    this.#items.set(item, now + this.#delayMs);
+    // Some runtimes drop the timers of a request when it ends; one that is long overdue will not come any more.
+    if (this.#timer === undefined || now > this.#firesAt + this.#delayMs) this.#arm(now, this.#delayMs);
   }
 
   drop(item: T): void {
@@ -66,9 +69,20 @@ export class Deadlines<T> {
     for (const item of due) this.#items.delete(item);
     // Armed before the callbacks, whose own touches must not start a second timer.
     // A sixteenth late is early enough, and keeps ten thousand items from waking the process ten thousand times.
-    if (next !== undefined) {
-      this.#timer = this.#platform.timer(Math.max(next - now, this.#delayMs / 16), () => this.#fire());
+    if (next !== undefined) this.#arm(now, Math.max(next - now, this.#delayMs / 16));
+    for (const item of due) {
+      try {
+        this.#due(item);
+      } catch (error) {
+        // One item that cannot be served must not keep the others from their turn.
+        this.#platform.warn(`a timer's task failed: ${String(error)}`);
+      }
     }
-    for (const item of due) this.#due(item);
+  }
+
+  #arm(now: number, ms: number): void {
+    this.#timer?.cancel();
+    this.#firesAt = now + ms;
+    this.#timer = this.#platform.timer(ms, () => this.#fire());
   }
 }

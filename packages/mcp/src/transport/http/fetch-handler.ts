@@ -23,7 +23,7 @@ export interface FetchHandler {
  * Only loopback names are served unless `publicUrl` or `allowedHosts` is given; then `authenticate` is needed too.
  */
 export function fetchHandler(servable: Servable, options: HttpServerOptions = {}): FetchHandler {
-  const core: HttpCore = createHttpServer(endpointOf(servable), options, options.platform ?? defaultPlatform);
+  const core: HttpCore = createHttpServer(endpointOf(servable), options, options.platform ?? defaultPlatform, false);
   const handler = (request: Request, parsedBody?: unknown) =>
     new Promise<Response>((resolve) => core.handle(new FetchIncoming(request, parsedBody, resolve)));
   return Object.assign(handler, {
@@ -121,9 +121,10 @@ class FetchIncoming implements Incoming {
     const isFirst = this.#left === undefined;
     this.#left = run;
     if (!isFirst) return;
-    const { signal } = this.native;
-    if (signal.aborted) queueMicrotask(() => this.#leave());
-    else signal.addEventListener("abort", () => this.#leave(), { once: true });
+    // Not every runtime tells of a client that left.
+    const signal: AbortSignal | undefined = this.native.signal;
+    if (signal?.aborted === true) queueMicrotask(() => this.#leave());
+    else signal?.addEventListener("abort", () => this.#leave(), { once: true });
   }
 
   #leave(): void {

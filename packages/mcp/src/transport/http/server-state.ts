@@ -62,10 +62,12 @@ export class ServerState {
   draining = false;
   #whenIdle: (() => void) | undefined;
   #pending: Pending[] = [];
+  readonly #sharesTurns: boolean;
   readonly #streamsOf = new Map<string, number>();
 
-  constructor(endpoint: Endpoint, options: HttpServerOptions, platform: Platform) {
+  constructor(endpoint: Endpoint, options: HttpServerOptions, platform: Platform, sharesTurns: boolean) {
     this.endpoint = endpoint;
+    this.#sharesTurns = sharesTurns;
     this.options = options;
     this.platform = platform;
     this.doors = createDoors(options);
@@ -81,6 +83,7 @@ export class ServerState {
    * what runs nor an ear for the end of their connection.
    */
   afterTurn(request: Pending): void {
+    if (!this.#sharesTurns) return request.turnEnded();
     if (this.#pending.push(request) > 1) return;
     this.platform.defer(() => {
       const pending = this.#pending;

@@ -25,9 +25,17 @@ export interface HttpCore {
 /** An endpoint that may say which revisions it speaks. */
 export type HttpEndpoint = Endpoint & { readonly revisions?: readonly Revision[] };
 
-/** Serves an endpoint over HTTP, for every revision at once. Throws for settings that would be unsafe. */
-export function createHttpServer(endpoint: HttpEndpoint, options: HttpServerOptions, platform: Platform): HttpCore {
-  const state = new ServerState(endpoint, options, platform);
+/**
+ * Serves an endpoint over HTTP, for every revision at once. Throws for settings that would be unsafe. `sharesTurns` says
+ * that work of several requests may be done together; some runtimes keep each request to its own context.
+ */
+export function createHttpServer(
+  endpoint: HttpEndpoint,
+  options: HttpServerOptions,
+  platform: Platform,
+  sharesTurns: boolean,
+): HttpCore {
+  const state = new ServerState(endpoint, options, platform, sharesTurns);
   const storage = options.storage ?? memoryStorage({ clock: platform });
   const site: Site = {
     state,
