@@ -24,6 +24,8 @@ export interface ServerLimits {
   questions: number;
   /** URIs that one session, or one listen request, may subscribe to. */
   subscriptions: number;
+  /** Length of all these URIs together. */
+  subscriptionLength: number;
   /** Listen requests of one pipe that may be open at once. */
   listensPerPeer: number;
   /** Listen requests of the whole server that may be open at once. */
@@ -40,6 +42,7 @@ export const DEFAULT_LIMITS: ServerLimits = {
   rounds: 32,
   questions: 32,
   subscriptions: 1000,
+  subscriptionLength: 256 * 1024,
   listensPerPeer: 64,
   listens: 20_000,
   calls: 10_000,

@@ -75,9 +75,9 @@ export class Subscriptions implements Feature {
     }
     if (session.subscriptions.includes(uri)) return {};
     if (!this.#resources.knows(uri, run)) throw resourceNotFound(uri);
-    const limit = this.#core.limits.subscriptions;
-    if (session.subscriptions.length >= limit) throw tooMany("subscriptions", limit, "subscriptions in one session");
-    session.subscriptions = [...session.subscriptions, uri];
+    const all = [...session.subscriptions, uri];
+    this.#checkSize(all);
+    session.subscriptions = all;
     this.#changed(peer);
     return {};
   }
@@ -111,11 +111,19 @@ export class Subscriptions implements Feature {
   #narrow(filter: ListenFilter, run: Run): void {
     const wanted = filter.get(RESOURCE_FILTER);
     if (wanted === undefined || wanted === true) return;
-    const limit = this.#core.limits.subscriptions;
-    if (wanted.length > limit) throw tooMany("subscriptions", limit, "resources in one listen request");
+    this.#checkSize(wanted);
     const known = wanted.filter((uri) => this.#resources.knows(uri, run));
     if (known.length > 0) filter.set(RESOURCE_FILTER, known);
     else filter.delete(RESOURCE_FILTER);
+  }
+
+  #checkSize(uris: readonly string[]): void {
+    const { subscriptions, subscriptionLength } = this.#core.limits;
+    if (uris.length > subscriptions) throw tooMany("subscriptions", subscriptions, "URIs of one subscriber");
+    const length = uris.reduce((sum, uri) => sum + uri.length, 0);
+    if (length > subscriptionLength) {
+      throw tooMany("subscriptionLength", subscriptionLength, "characters in the URIs of one subscriber");
+    }
   }
 
   #checkRoom(peer: Peer | undefined): void {
@@ -157,7 +165,7 @@ function uriOf(run: Run): string {
 }
 
 function tooMany(limit: string, value: number, what: string): McpError {
-  return new McpError("limit_exceeded", `there are ${value} ${what} already`, {
+  return new McpError("limit_exceeded", `there may be ${value} ${what}, and these are more`, {
     data: { limit, value },
     fix: `End some of them, or raise \`limits.${limit}\` of the server.`,
   });
