@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { format } from "node:util";
+import { formatWithOptions } from "node:util";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { bundleFixture } from "../packages/mcp/test/stdio/bundle-fixture.js";
@@ -89,7 +89,7 @@ async function run({ file, use }: Snippet): Promise<string[]> {
   const printed = vi.spyOn(console, "log").mockReturnValue();
   try {
     await import(pathToFileURL(file).href);
-    return printed.mock.calls.map((args) => format(...args));
+    return printed.mock.calls.map((args) => formatWithOptions({ breakLength: Number.POSITIVE_INFINITY }, ...args));
   } finally {
     printed.mockRestore();
   }
@@ -116,7 +116,7 @@ describe("code in the documentation", () => {
     "runs and prints what it says: %s",
     async (_name, snippet) => {
       const printed = await run(snippet);
-      for (const claim of claims(snippet.text)) expect(printed).toContain(claim);
+      for (const claim of claims(snippet.text)) expect(printed, printed.join("\n")).toContain(claim);
     },
   );
 });

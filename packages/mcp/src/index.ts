@@ -84,6 +84,7 @@ export {
   type ToolTypes,
   tool,
 } from "./server/tool.js";
+export { urlRequired, type Visit } from "./server/url-required.js";
 export { channelTransport } from "./transport/channel-client.js";
 export { type ServeChannelOptions, type ServedChannel, serveChannel } from "./transport/channel-server.js";
 export type { CorsOptions } from "./transport/http/cors.js";
