@@ -1,8 +1,9 @@
-import { isObject } from "../../jsonrpc/message.js";
+import { type Id, isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import { featuresOf, type Revision } from "../../protocol/revisions.js";
 import type { ClientEra, ClientSelf, OutgoingCall } from "../era.js";
 import { notificationText } from "../notification.js";
+import { idText, requestText } from "../request-text.js";
 
 /** The client's half of the handshake era, for one negotiated revision. */
 export function statefulClient(revision: Revision, self: ClientSelf): ClientEra {
@@ -12,9 +13,7 @@ export function statefulClient(revision: Revision, self: ClientSelf): ClientEra 
     name: "stateful",
     revision,
     encode(id, call) {
-      const params = withMeta(call);
-      const body = params === undefined ? "" : `,"params":${JSON.stringify(params)}`;
-      const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":${JSON.stringify(call.method)}${body}}`;
+      const text = requestText(id, call.method, paramsText(call));
       return { id, method: call.method, text, ...headers };
     },
     decode(method, result) {
@@ -35,9 +34,15 @@ export function versionHeaders(revision: Revision): Record<string, string> {
   return featuresOf(revision).versionHeader ? { "mcp-protocol-version": revision } : {};
 }
 
-function withMeta({ params, progressToken, meta }: OutgoingCall): object | undefined {
-  if (progressToken === undefined && meta === undefined) return params;
-  const given = isObject(params?.["_meta"]) ? params["_meta"] : {};
-  const token = progressToken === undefined ? {} : { progressToken };
-  return { ...params, _meta: { ...meta, ...given, ...token } };
+function paramsText({ params, progressToken, meta }: OutgoingCall): string | undefined {
+  if (progressToken === undefined && meta === undefined) return JSON.stringify(params);
+  const given = params?.["_meta"];
+  if (given !== undefined || meta !== undefined) {
+    const token = progressToken === undefined ? {} : { progressToken };
+    return JSON.stringify({ ...params, _meta: { ...meta, ...(isObject(given) ? given : {}), ...token } });
+  }
+  const metaText = `"_meta":{"progressToken":${idText(progressToken as Id)}}`;
+  const body = JSON.stringify(params);
+  // Writing the texts together costs less than a new object that is written once.
+  return body === undefined || body === "{}" ? `{${metaText}}` : `${body.slice(0, -1)},${metaText}}`;
 }

@@ -1,10 +1,11 @@
-import { isObject } from "../../jsonrpc/message.js";
+import { isObject, type Params } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import { META } from "../../protocol/meta.js";
 import type { MethodTable } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { ClientEra, ClientSelf, Outcome, OutgoingCall, Question } from "../era.js";
 import { notificationText } from "../notification.js";
+import { idText, requestText } from "../request-text.js";
 import { encodeHeaderValue } from "./header-value.js";
 
 /** The client's half of the era without a handshake. `resultTypes` are those that the client's extensions bring. */
@@ -24,7 +25,7 @@ export function statelessClient(
     name: "stateless",
     revision,
     encode(id, call) {
-      const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":${JSON.stringify(call.method)},"params":${paramsText(call, standing)}}`;
+      const text = requestText(id, call.method, paramsText(call, standing));
       if (!self.headers) return { id, method: call.method, text };
       return { id, method: call.method, text, headers: headersFor(revision, call, methods) };
     },
@@ -42,23 +43,39 @@ export function statelessClient(
   };
 }
 
-function paramsText({ params, progressToken, logLevel, meta, inputs }: OutgoingCall, standing: string): string {
+function paramsText(call: OutgoingCall, standing: string): string {
+  const { params, inputs } = call;
+  const metaText = `"_meta":{${standing}${moreMeta(call)}}`;
+  const body = JSON.stringify(inputs === undefined ? withoutMeta(params) : withAnswers(params, inputs));
+  // An object's text without its braces; writing the text together costs less than a new object that is written once.
+  return body === undefined || body === "{}" ? `{${metaText}}` : `${body.slice(0, -1)},${metaText}}`;
+}
+
+function moreMeta({ params, progressToken, logLevel, meta }: OutgoingCall): string {
+  const token = progressToken === undefined ? "" : `,"progressToken":${idText(progressToken)}`;
   const given = isObject(params?.["_meta"]) ? params["_meta"] : undefined;
-  const extra = {
+  if (given === undefined && meta === undefined && logLevel === undefined) return token;
+  const { progressToken: _, ...extra } = {
     ...meta,
     ...given,
-    ...(progressToken === undefined ? {} : { progressToken }),
     ...(logLevel === undefined ? {} : { [META.logLevel]: logLevel }),
-  };
+  } as Params;
   const more = JSON.stringify(extra).slice(1, -1);
-  const metaText = `"_meta":{${standing}${more === "" ? "" : `,${more}`}}`;
-  const { _meta: _, ...rest } = params ?? {};
-  const answers = {
-    ...(inputs?.responses === undefined ? {} : { inputResponses: inputs.responses }),
-    ...(inputs?.state === undefined ? {} : { requestState: inputs.state }),
+  return more === "" ? token : `,${more}${token}`;
+}
+
+function withoutMeta(params: Params | undefined): Params | undefined {
+  if (params === undefined || !Object.hasOwn(params, "_meta")) return params;
+  const { _meta: _, ...rest } = params;
+  return rest;
+}
+
+function withAnswers(params: Params | undefined, { responses, state }: NonNullable<OutgoingCall["inputs"]>): Params {
+  return {
+    ...withoutMeta(params),
+    ...(responses === undefined ? {} : { inputResponses: responses }),
+    ...(state === undefined ? {} : { requestState: state }),
   };
-  const body = JSON.stringify(inputs === undefined ? rest : { ...rest, ...answers }).slice(1, -1);
-  return body === "" ? `{${metaText}}` : `{${body},${metaText}}`;
 }
 
 function headersFor(revision: Revision, call: OutgoingCall, methods: MethodTable): Record<string, string> {
