@@ -119,15 +119,21 @@ export class Hub {
     if (value !== undefined) this.#quietly(() => this.#watchers.get(filter)?.unwatched(value));
   }
 
-  /** How many subscribers a topic has on this node. */
-  count(filter: string, value?: string): number {
-    return this.#topics.get(topicOf(filter, value))?.size ?? 0;
-  }
-
   /** Tells everybody who asked for it, here at once and on other nodes by the storage. */
   publish(change: Change): void {
     this.#relay?.publish(change);
     this.tell(change);
+  }
+
+  /** Tells everybody on this node who asked for it. */
+  tell(change: Change): void {
+    this.refresh?.();
+    const notice = new Notice(change);
+    // Copied, because a subscriber that is cut off for being slow leaves while the others are told.
+    const topic = this.#topics.get(topicOf(change.filter, change.value));
+    if (topic !== undefined) for (const subscriber of [...topic]) this.#hear(subscriber, notice);
+    if (change.value !== undefined) return;
+    for (const subscriber of [...this.#everything]) this.#hear(subscriber, notice);
   }
 
   /** A list changed. Told once for all changes of one turn of the event loop. */
@@ -159,17 +165,6 @@ export class Hub {
     if (this.#everything.size > 0 || this.#topics.has(topicOf(listNotice(list).filter))) return true;
     // Other nodes may have subscribers, but not before this one serves anybody.
     return this.#relay?.attached === true;
-  }
-
-  /** Tells everybody on this node who asked for it. */
-  tell(change: Change): void {
-    this.refresh?.();
-    const notice = new Notice(change);
-    // Copied, because a subscriber that is cut off for being slow leaves while the others are told.
-    const topic = this.#topics.get(topicOf(change.filter, change.value));
-    if (topic !== undefined) for (const subscriber of [...topic]) this.#hear(subscriber, notice);
-    if (change.value !== undefined) return;
-    for (const subscriber of [...this.#everything]) this.#hear(subscriber, notice);
   }
 
   #hear(subscriber: Subscriber, notice: Notice): void {

@@ -40,11 +40,6 @@ export class Subscriptions implements Feature {
     return method === "subscriptions/listen" && this.#served(capabilities).size === 0;
   }
 
-  /** How many listen requests are open. */
-  get open(): number {
-    return this.#listens.size;
-  }
-
   /** Ends every listen request in good order. */
   endAll(): void {
     for (const listen of [...this.#listens]) {
