@@ -140,9 +140,9 @@ export class Subscriptions implements Feature {
     });
     // A transport that shuts down aborts it too, and then delivers the answer.
     const leave = () => listen.end();
+    listen.begin();
     this.#listens.add(listen);
     if (peer !== undefined) this.#count(peer, 1);
-    listen.begin();
     if (signal.aborted) leave();
     else signal.addEventListener("abort", leave, { once: true });
   }
