@@ -58,7 +58,7 @@ export type ErrorKind = keyof typeof KINDS;
 export const ERROR_KINDS = Object.keys(KINDS) as readonly ErrorKind[];
 
 export interface McpErrorOptions {
-  /** What the caller should change, in one sentence. */
+  /** What the caller should change, in one sentence. Default: what usually helps for this kind. */
   fix?: string;
   data?: unknown;
   cause?: unknown;
@@ -67,6 +67,44 @@ export interface McpErrorOptions {
   /** True when the peer sent this error; false when it arose here. */
   remote?: boolean;
 }
+
+/** What to change where whoever made the error did not say it better. Read on either side of the wire. */
+const FIXES: Readonly<Record<ErrorKind, string>> = {
+  parse_error: "Send one JSON text in UTF-8 per message; look for a program that prints between messages.",
+  invalid_request:
+    "Send JSON-RPC 2.0 in the order of the protocol: the handshake first and once, an id that is not in use.",
+  method_not_found: "Call only what the server's capabilities announce; see `client.serverCapabilities`.",
+  invalid_params: "Check the name and the arguments against what the server lists.",
+  internal_error: "Look at `cause` and at what the server prints; the failure is in its handler, or in its result.",
+  resource_not_found: "Read only URIs that the server lists or that one of its templates makes.",
+  header_mismatch: "List the tools again, so that the mirrored headers fit the newest schema.",
+  capability_missing:
+    "Declare the capability that `data.requiredCapabilities` names, by giving its handler to `connect`.",
+  unsupported_version: "Allow one of the revisions in `data.supported` by the `revisions` option.",
+  url_elicitation_required: "Open the URLs in `data.elicitations` with the user's consent, then call again.",
+  declined: "Respect the refusal; ask again only when something has changed.",
+  dismissed: "Go on without the answer, or ask again later.",
+  question_changed:
+    "Put what shapes the question (time, randomness, I/O) into `ctx.step`, or give the question a `key`.",
+  too_many_questions: "Ask less in one call, or raise `limits.questions` or `limits.rounds` of the server.",
+  limit_exceeded: "Send or ask for less, or raise the limit that the message names.",
+  timeout: "Raise the deadline that `data.deadline` names, or let the server report progress.",
+  cancelled: "Nothing is to be changed when the cancellation was meant.",
+  connection_closed: "Connect again; a request in flight may or may not have run, so repeat it only if that is safe.",
+  connect_failed: "Check the address or the command, and that the server there is running.",
+  session_lost: "Connect again; repeat the call only if it may run twice.",
+  transport_error: "Look at `data.status` and at what stands between client and server.",
+  decode_error: "Check that the other end is an MCP server and that nothing changes its messages on the way.",
+  oversized_frame: "Ask for less at once, or raise the limit that the message names.",
+  invalid_response: "The server breaks the protocol here; report it to its authors.",
+  invalid_schema: "Correct the schema at the path that the message names.",
+  invalid_definition: "Correct the registration or the option that the message names.",
+  tool_error: "Show the message to the model, or change the arguments.",
+  auth_required: "Give `connect` credentials by `headers`.",
+  insufficient_scope: "Authorize again with the scopes that `data` names.",
+  unsupported: "Use a runtime or a transport that can do this.",
+  peer_error: "The peer chose this code itself; its documentation says what it means.",
+};
 
 const BRAND: unique symbol = Symbol.for("@parley/mcp/error") as never;
 
@@ -79,7 +117,8 @@ export class McpError extends Error {
   readonly kind: ErrorKind;
   readonly code: number;
   readonly data: unknown;
-  readonly fix: string | undefined;
+  /** What to change, in one sentence. */
+  readonly fix: string;
   readonly remote: boolean;
 
   constructor(kind: ErrorKind, message: string, options: McpErrorOptions = {}) {
@@ -87,7 +126,7 @@ export class McpError extends Error {
     this.kind = kind;
     this.code = options.code ?? KINDS[kind];
     this.data = options.data;
-    this.fix = options.fix;
+    this.fix = options.fix ?? FIXES[kind];
     this.remote = options.remote ?? false;
     Object.defineProperty(this, BRAND, { value: true });
   }
@@ -108,31 +147,8 @@ export class McpError extends Error {
 
 /** The error that a peer sent, as the caller sees it. */
 export function fromWire(error: RpcError): McpError {
-  const kind = kindOfCode(error.code);
-  const fix = FIXES[kind];
-  return new McpError(kind, error.message, {
-    code: error.code,
-    data: error.data,
-    remote: true,
-    ...(fix === undefined ? {} : { fix }),
-  });
+  return new McpError(kindOfCode(error.code), error.message, { code: error.code, data: error.data, remote: true });
 }
-
-const FIXES: Partial<Record<ErrorKind, string>> = {
-  parse_error: "Look for a proxy or a pipe that changes messages; the peer could not read this one.",
-  invalid_request: "Check the order of messages: the peer did not expect this one now, or not in this form.",
-  internal_error: "Look at the peer's log; what failed is on its side.",
-  declined: "Respect the refusal, or ask again only after the user changed something.",
-  method_not_found: "Call only what the server's capabilities announce; see `client.serverCapabilities`.",
-  invalid_params: "Check the name and the arguments against what the server lists.",
-  resource_not_found: "Read only URIs that the server lists or that one of its templates makes.",
-  capability_missing:
-    "Declare the capability that `data.requiredCapabilities` names, by giving its handler to `connect`.",
-  unsupported_version: "Allow one of the revisions in `data.supported` by the `revisions` option.",
-  url_elicitation_required: "Open the URLs in `data.elicitations` with the user's consent, then call again.",
-  header_mismatch: "List the tools again, so that the mirrored headers fit the newest schema.",
-  peer_error: "The peer chose this code itself; its documentation says what it means.",
-};
 
 function kindOfCode(code: number): ErrorKind {
   for (const kind of WIRE_KINDS) if (KINDS[kind] === code) return kind;

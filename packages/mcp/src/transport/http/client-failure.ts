@@ -74,7 +74,7 @@ export async function failureOf(response: SendResponse, asked: Asked): Promise<R
   if (status === 401) {
     return new McpError("auth_required", line, {
       data: failure,
-      fix: "Give `connect` credentials by `auth` or `headers`.",
+      fix: "Give `connect` credentials by `headers`.",
     });
   }
   if (status === 403 && failure.challenge?.includes("insufficient_scope")) {
