@@ -24,7 +24,7 @@ export interface Incoming extends HttpRequest {
 /** A body as text, or why it is none. */
 export type Body = { readonly text: string } | BodyRefusal;
 
-export interface BodyRefusal {
+interface BodyRefusal {
   readonly status: number;
   readonly code: number;
   readonly reason: string;

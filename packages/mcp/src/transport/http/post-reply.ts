@@ -13,7 +13,7 @@ export interface Lane {
 }
 
 /** Opens the stream of a reply; undefined when a limit forbids it. `lost` is called if nobody can read it any more. */
-export type OpenLane = (visit: Visit, lost: () => void) => Lane | undefined;
+type OpenLane = (visit: Visit, lost: () => void) => Lane | undefined;
 
 /** A running request whose reply this is. */
 export interface Member {

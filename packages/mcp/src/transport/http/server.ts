@@ -106,7 +106,7 @@ function knock(site: Site, visit: Visit): Refusal | undefined {
   if (incoming.headerCount("host") > 1) return refusal(400, INVALID_REQUEST, "the request has more than one Host");
   const host = incoming.header("host") ?? "";
   // A request target with a host of its own counts more than the header, by the rules of HTTP.
-  const named = /^[a-z]+:\/\/([^/?#]*)/i.exec(incoming.path)?.[1];
+  const named = incoming.path.startsWith("/") ? undefined : /^[a-z]+:\/\/([^/?#]*)/i.exec(incoming.path)?.[1];
   if (named !== undefined && !guard.host(named)) return forbidden("Host", named, "allowedHosts` or `publicUrl");
   if (!guard.host(host)) return forbidden("Host", host, "allowedHosts` or `publicUrl");
   const origin = incoming.header("origin");
