@@ -91,7 +91,7 @@ export class CallContext implements AskingContext {
   }
 
   get data(): Record<string, unknown> {
-    this.#data ??= {};
+    this.#data ??= this.#run.outer?.ctx.data ?? {};
     return this.#data;
   }
 

@@ -14,6 +14,7 @@ import { traceOf } from "./error-message.js";
 import type { Feature, MethodHandler } from "./feature.js";
 import { Hub } from "./hub.js";
 import type { Middleware } from "./middleware.js";
+import type { Mounts } from "./mount.js";
 import type { Observer } from "./observer.js";
 import { DEFAULT_LIMITS, type ServerInfo, type ServerLimits, type ServerOptions } from "./options.js";
 import { OverflowStore } from "./overflow-store.js";
@@ -54,6 +55,10 @@ export class ServerCore {
   gate: (() => Promise<void>) | undefined;
   /** Kinds that a handler object offers as a whole: nothing can be added to them one by one. */
   readonly provided = new Set<string>();
+  /** Servers within this one. */
+  mounts: Mounts | undefined;
+  /** Told at once when what is offered changed. */
+  readonly onChanged: (() => void)[] = [];
   /** Called once by `close`. */
   readonly closers: (() => void | Promise<void>)[] = [];
   readonly handlers = new Map<string, MethodHandler>();
@@ -101,6 +106,7 @@ export class ServerCore {
   changed(): void {
     this.#capabilities.clear();
     this.#routes.clear();
+    for (const tell of this.onChanged) tell();
   }
 
   /** Whether a kind is announced before the first of it is registered. */

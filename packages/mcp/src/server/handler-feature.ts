@@ -229,20 +229,20 @@ export function prepareHandler(core: ServerCore, handler: ServerHandler): void {
   let opening: Promise<void> | undefined;
   const begin = async () => {
     await handler.init?.();
-    core.gate = undefined;
+    // Unless the server was closed meanwhile.
+    if (core.gate === gate) core.gate = undefined;
   };
-  if (has(handler, "init")) {
-    core.gate = () => {
-      if (opening !== undefined) return opening;
-      const attempt = begin();
-      opening = attempt;
-      // After a failure the next request tries again: what was missing may be there by then.
-      attempt.catch(() => {
-        opening = undefined;
-      });
-      return attempt;
-    };
-  }
+  const gate = () => {
+    if (opening !== undefined) return opening;
+    const attempt = begin();
+    opening = attempt;
+    // After a failure the next request tries again: what was missing may be there by then.
+    attempt.catch(() => {
+      opening = undefined;
+    });
+    return attempt;
+  };
+  if (has(handler, "init")) core.gate = gate;
   core.closers.push(async () => {
     const ran = opening === undefined ? !has(handler, "init") : await opening.then(yes, no);
     if (ran) await handler.terminate?.();

@@ -28,6 +28,11 @@ export class OverflowStore {
     this.#platform = platform;
   }
 
+  /** True for addresses that only such a store gives. */
+  owns(uri: string): boolean {
+    return uri.startsWith(SCHEME);
+  }
+
   /** Keeps a text and gives its address, which nobody can guess; undefined when it is larger than all that may be kept. */
   keep(text: string, mimeType: string, owner: string | undefined): string | undefined {
     if (text.length > MOST_CHARACTERS) return undefined;

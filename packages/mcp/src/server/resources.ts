@@ -41,6 +41,8 @@ export class Resources implements Feature, CompletionSource {
   /** Stays true when the last resource is gone: clients were told of resources, and may ask for the empty list. */
   #used: boolean;
   #completes = false;
+  /** Resources of servers within this one. */
+  elsewhere: { knows(uri: string, run: Run): boolean; watchOf(uri: string): Watch | undefined } | undefined;
   /** Called after each change of what is offered. */
   onChanged: () => void = () => {};
   readonly handlers: Readonly<Record<string, MethodHandler>>;
@@ -99,14 +101,15 @@ export class Resources implements Feature, CompletionSource {
     if (this.#core.provided.has("resources")) return true;
     if (this.#resources.find(uri, run) !== undefined) return true;
     const found = this.#matching(uri, run);
-    return found !== undefined && badVariable(found) === undefined;
+    if (found !== undefined) return badVariable(found) === undefined;
+    return this.elsewhere?.knows(uri, run) === true;
   }
 
   /** What looks after changes of this URI. */
   watchOf(uri: string): Watch | undefined {
     for (const resource of this.#resources.all()) if (resource.key === uri) return resource.watch;
     for (const template of this.#templates.all()) if (template.match(uri) !== undefined) return template.watch;
-    return undefined;
+    return this.elsewhere?.watchOf(uri);
   }
 
   #changed(): void {

@@ -56,6 +56,11 @@ export class Run {
     return this.#context;
   }
 
+  /** True when nobody between the handler and the wire may change a result. */
+  get straight(): boolean {
+    return this.core.middleware.length === 0 && (this.outer === undefined || this.outer.straight);
+  }
+
   /** Follows the exchange's signal and can be aborted by the server itself. */
   get signal(): AbortSignal {
     return this.#abortable().signal;

@@ -10,6 +10,7 @@ import { Features, type Offer } from "./features.js";
 import { HandlerFeature, handlerOptions, prepareHandler } from "./handler-feature.js";
 import type { ListName } from "./hub.js";
 import type { Middleware } from "./middleware.js";
+import { Mounts } from "./mount.js";
 import type { Observer } from "./observer.js";
 import type { ServerInfo, ServerOptions } from "./options.js";
 import type {
@@ -40,6 +41,9 @@ export type OfferedTools<L extends readonly Offer[]> = {
     ? ToolTypes<A, R>
     : never;
 };
+
+/** The tools of a mounted server, by the names they have outside. */
+export type Mounted<P extends string, U> = { [K in keyof U & string as `${P}_${K}`]: U[K] };
 
 /**
  * A list of what is offered to clients. It holds no connection: the same value serves every transport, every revision and
@@ -185,6 +189,21 @@ export class Server<T = {}> {
     return () => {
       this.#core.observers = this.#core.observers.filter((known) => known !== observer);
     };
+  }
+
+  /**
+   * Offers all that another server offers, now and later, under a prefix: tools and prompts as `prefix_name`, resources with
+   * `prefix+` before their URI. Calls stay in this process and go through the other server's own middleware; its limits and
+   * options of tools count, this server's secret and page size do. Throws for a prefix that is taken, and for a circle.
+   */
+  mount<const P extends string, U>(prefix: P, other: Server<U>): Server<T & Mounted<P, U>> {
+    const core = this.#core;
+    if (core.mounts === undefined) {
+      core.mounts = new Mounts(core, this.#features);
+      core.addFeature(core.mounts);
+    }
+    core.mounts.add(prefix, other.#core, other.#features);
+    return this as unknown as Server<T & Mounted<P, U>>;
   }
 
   /** Adds middleware around every call; the first one added is the outermost. */

@@ -50,6 +50,11 @@ export class Tools implements Feature {
     this.#changed();
   }
 
+  /** Whether this caller can call a tool of this name. */
+  knows(name: string, run: Run): boolean {
+    return this.#tools.find(name, run) !== undefined;
+  }
+
   remove(name: string): boolean {
     const removed = this.#tools.remove(name);
     if (removed) this.#changed();
