@@ -62,7 +62,8 @@ function send(
   options: CallOptions | undefined,
   known: KnownTool | undefined,
 ): Promise<CallToolResult> {
-  const params = args === undefined ? { name } : { name, arguments: args };
+  // The protocol lets `arguments` be left out; servers in the wild hold what is missing against their schema and refuse it.
+  const params = { name, arguments: args ?? {} };
   return requester.call("tools/call", params, options, extrasOf(known, args)).then((answer) => {
     const result = readResult(checkCallToolResult(answer), `the result of tool "${name}"`, requester);
     // The tools may have been listed while the call ran.

@@ -1,0 +1,66 @@
+import type { Client } from "@parley/mcp";
+import { afterAll } from "vitest";
+import { peersInstalled } from "../mounts/peer-packages.js";
+import { connectIn, type Place } from "./acts.js";
+import { expectedOf, type Row, type TransportName } from "./matrix.js";
+import { actsOf } from "./own-acts.js";
+import { type PeerProcess, peerPath, startPeer } from "./peer-process.js";
+import { type Outcomes, testRows } from "./run-rows.js";
+import { PEER_SERVERS, type PeerServer, rowsOf } from "./server-rows.js";
+
+if (!peersInstalled) console.log("interop: the peers are not installed (npm run peers); nothing was tried with them");
+const only = process.env["PEER"];
+const peers = peersInstalled ? PEER_SERVERS.filter(({ name }) => only === undefined || name === only) : [];
+const peerOf = new Map(peers.flatMap((peer) => rowsOf(peer).map((row) => [row, peer] as const)));
+const serving = new Map<string, Promise<PeerProcess>>();
+
+afterAll(async () => {
+  const all = await Promise.allSettled(serving.values());
+  await Promise.all(all.map((one) => (one.status === "fulfilled" ? one.value.stop() : undefined)));
+});
+
+testRows([...peerOf.keys()], runRow);
+
+async function runRow(row: Row): Promise<Outcomes> {
+  const peer = peerOf.get(row);
+  if (peer === undefined) throw new Error("the row has no peer");
+  const place = await placeOf(peer, row.transport);
+  const outcomes: Outcomes = {};
+  const clients: Client[] = [];
+  const connect: typeof connectIn = async (...given) => {
+    const client = await connectIn(...given);
+    clients.push(client);
+    return client;
+  };
+  try {
+    const client = await connect(row, place);
+    const stage = { row, client, connect: (options = {}) => connect(row, place, options) };
+    const acts = actsOf(peer.name);
+    for (const feature of expectedOf(row)) {
+      if (feature === "connect") continue;
+      await within(20_000, acts[feature](stage)).catch((error: unknown) => {
+        outcomes[feature] = error;
+      });
+    }
+  } finally {
+    await Promise.all(clients.map((client) => client.close()));
+  }
+  return outcomes;
+}
+
+async function placeOf(peer: PeerServer, transport: TransportName): Promise<Place> {
+  const args = [...(peer.args[transport] ?? [])];
+  if (transport === "stdio") return { command: process.execPath, args: [peerPath(peer.program), ...args] };
+  const key = `${peer.name} ${transport}`;
+  const started = serving.get(key) ?? startPeer(peer.program, args);
+  serving.set(key, started);
+  return (await started).url;
+}
+
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`nothing came of it within ${ms} ms`)), ms);
+  });
+  await Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
