@@ -30,6 +30,7 @@ export type { AnySchema, InferInput, InferOutput, JsonSchemaAdapter } from "./sc
 export type { CacheOptions } from "./server/cache-hints.js";
 export type { Caller, Enabled } from "./server/catalogue.js";
 export type { Completer, Completions } from "./server/completion.js";
+export { type ConsentHooks, consent, deny, type GuardedCall, type Verdict } from "./server/consent.js";
 export { audio, type Block, image, link, resource, result, type ToolResult, text } from "./server/content.js";
 export type {
   AskingContext,
@@ -41,9 +42,11 @@ export type {
   SampleRequest,
   UrlQuestionOptions,
 } from "./server/context.js";
+export type { CapabilityReason } from "./server/explain-capabilities.js";
 export type { Offer } from "./server/features.js";
 export { isInputRequired } from "./server/input-required.js";
 export type { Middleware, MiddlewareCall } from "./server/middleware.js";
+export type { CallEnded, CallRefused, CallStarted, Observer } from "./server/observer.js";
 export type { ServerInfo, ServerLimits, ServerOptions } from "./server/options.js";
 export type { ProgressOptions } from "./server/progress.js";
 export {
@@ -73,7 +76,8 @@ export {
   type Unwatch,
   type Watch,
 } from "./server/resource.js";
-export { Server } from "./server/server.js";
+export { type Mounted, Server } from "./server/server.js";
+export type { ServerHandler, ServerHandlerClass } from "./server/server-handler.js";
 export {
   type Tool,
   type ToolArguments,

@@ -1,3 +1,4 @@
+export { publishDiagnostics } from "./node/diagnostics.js";
 export { type HttpHandle, type ServeHttpOptions, serveHttp } from "./node/http.js";
 export { type NodeHandler, nodeHandler } from "./node/http-handler.js";
 export type { LaunchFailure, LaunchReportData } from "./node/launch-report.js";
