@@ -70,6 +70,7 @@ export class ServerCore {
   readonly #capabilities = new Map<Revision, ServerCapabilities>();
   readonly #routes = new Map<Revision, Map<string, Route>>();
   #questions = 0;
+  #questionPrefix: string | undefined;
 
   constructor(info: ServerInfo, options: ServerOptions) {
     this.platform = { ...platform, ...options.platform };
@@ -152,10 +153,11 @@ export class ServerCore {
     return routes;
   }
 
-  /** Ids of requests to clients. Unique per server, so that no two streams of one session can share one. */
+  /** Ids of requests to clients. Unique over all nodes that may serve one session: an answer can reach any of them. */
   nextQuestionId(): string {
+    this.#questionPrefix ??= this.randomId().slice(0, 8);
     this.#questions++;
-    return `q${this.#questions}`;
+    return `q${this.#questionPrefix}-${this.#questions}`;
   }
 
   /** A fixed text for an error that must not be shown, with an id that the operator finds beside the error. */
