@@ -74,6 +74,7 @@ export class NodeIncoming implements Incoming {
       return done(parsed instanceof Uint8Array ? bodyOfBytes(Buffer.from(parsed)) : bodyOfValue(parsed, maxBytes));
     }
     if (request.readableEnded) return done(BODY_USED);
+    // Refused before a byte of it is read.
     if (Number(request.headers["content-length"] ?? 0) > maxBytes) return done(tooLarge(maxBytes));
     readBytes(request, maxBytes, done);
   }
@@ -89,6 +90,7 @@ export class NodeIncoming implements Incoming {
   /** Writes the reply; called by the queue at the end of the loop turn. */
   flush(): void {
     const response = this.#response;
+    // The client may have left while the reply waited for its turn.
     if (response.destroyed || response.headersSent) return;
     const headers = [...this.#headers];
     // A status without a body must not announce one either.
@@ -150,6 +152,7 @@ function tooLarge(maxBytes: number): Body {
 }
 
 function bodyOfBytes(bytes: Buffer): Body {
+  // `toString` would replace bad bytes by U+FFFD, and a filter before us may have seen something else.
   if (!isUtf8(bytes)) return { status: 400, code: PARSE_ERROR, reason: "the body is not valid UTF-8" };
   return { text: bytes.toString() };
 }

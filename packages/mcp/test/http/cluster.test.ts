@@ -55,6 +55,22 @@ describe("nodes that share a store", () => {
     }
   });
 
+  it("keep apart what several of them ask at the same time", async () => {
+    const { client } = cluster();
+    await client.open("2025-11-25", { elicitation: {} });
+    const readers = [];
+    for (let count = 0; count < 6; count++) readers.push(new EventReader(await client.call("ask")));
+    const questions = await Promise.all(readers.map((reader) => reader.message()));
+    for (const [index, question] of [...questions.entries()].reverse()) {
+      const result = { action: "accept", content: { name: `n${index}` } };
+      await client.post({ jsonrpc: "2.0", id: question["id"], result });
+    }
+    const answers = await Promise.all(readers.map((reader) => reader.message()));
+    expect(answers).toMatchObject(
+      readers.map((_, index) => ({ result: { content: [{ text: `{"name":"n${index}"}` }] } })),
+    );
+  });
+
   it("pass a cancellation to the node that runs the request", async () => {
     const { passed, open } = gate();
     const { client, nodes } = cluster(passed);

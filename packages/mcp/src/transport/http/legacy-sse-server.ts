@@ -31,6 +31,7 @@ export function createLegacySse(state: ServerState, storage: Storage, options: L
       const { method } = visit.incoming;
       const [target = "", query = ""] = visit.incoming.path.split("?", 2);
       if (method === "GET" && target.endsWith(path)) {
+        // The same prefix: the two paths stay together wherever they are mounted.
         lines.open(visit, target.slice(0, -path.length) + messagesPath);
         return true;
       }
@@ -97,6 +98,7 @@ class LegacyLines {
     if (fault !== undefined) return visit.refuse(fault);
     visit.incoming.readBody(this.#state.limits.maxBodyBytes, (body) => {
       if (!("text" in body)) return visit.refuse(refusal(body.status, body.code, body.reason));
+      // Only to refuse at once what is no message; the stream's own connection reads it again.
       const item = parseMessage(body.text);
       if (item.kind === "invalid") return visit.refuse(refusal(400, item.code, item.reason, { id: item.id }));
       guarded(

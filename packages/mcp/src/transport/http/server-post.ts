@@ -51,6 +51,7 @@ function headerFault(visit: Visit): Refusal | undefined {
 export function bodyFault({ incoming }: Visit): Refusal | undefined {
   const type = contentTypeFault(incoming.header("content-type"));
   if (type !== undefined) return refusal(415, INVALID_REQUEST, type);
+  // A body that says it is compressed and is not, or that grows a thousandfold, never gets that far.
   const encoding = incoming.header("content-encoding");
   if (encoding !== undefined && encoding.trim().toLowerCase() !== "identity") {
     return refusal(415, INVALID_REQUEST, "the body must not be encoded; send it without Content-Encoding");
@@ -72,6 +73,7 @@ function received(state: ServerState, sessions: SessionDesk | undefined, visit: 
       return visit.empty(202);
     }
   }
+  // Everything else belongs to the handshake era, answers and arrays among it: the newer era has neither.
   if (sessions === undefined) return withoutSession(state, visit, item);
   sessions.post(visit, item);
 }

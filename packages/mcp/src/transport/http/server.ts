@@ -82,6 +82,7 @@ function enter(site: Site, visit: Visit): void {
   const { incoming } = visit;
   const refused = knock(site, visit);
   if (refused !== undefined) return visit.refuse(refused);
+  // Browsers send preflights without credentials.
   if (incoming.method === "OPTIONS") return preflight(site, visit);
   if (state.draining) return visit.refuse(refusal(503, INTERNAL_ERROR, "the server is closing", { headers: RETRY }));
   const { authenticate } = state.options;

@@ -27,6 +27,7 @@ export function createSessionDesk(state: ServerState, storage: Storage): Session
   const inSession = (visit: Visit, run: (session: HttpSession) => unknown) => withSession(state, keeper, visit, run);
   return {
     post(visit, item) {
+      // The header alone decides: a handshake that names a session is one too many, and its session says so.
       if (visit.incoming.header("mcp-session-id") !== undefined) {
         return inSession(visit, (session) => receive(state, session, visit, item));
       }
@@ -59,6 +60,7 @@ function withSession(
   run: (session: HttpSession) => unknown,
 ): void {
   const id = visit.incoming.header("mcp-session-id");
+  // Spec: servers that require a session id SHOULD answer requests without one with 400, and unknown ones with 404.
   if (id === undefined) return visit.refuse(noSession());
   const failed = (error: unknown) => {
     state.platform.warn(`the session storage failed: ${String(error)}`);
@@ -69,6 +71,7 @@ function withSession(
       whenReady(keeper.find(id, visit.principal), (session) => {
         if (session === undefined) return visit.refuse(refusal(404, INVALID_REQUEST, "there is no such session"));
         if (namedRevision(visit) === undefined) return visit.refuse(unknownVersion(visit));
+        // After the checks, so that refused requests keep no session alive.
         keeper.touch(session);
         run(session);
       }),
@@ -101,6 +104,7 @@ function accepted(session: HttpSession, visit: Visit): void {
 function one(state: ServerState, session: HttpSession, visit: Visit, message: RequestMessage): void {
   const limit = fullLimit(state, session);
   if (limit !== undefined) return visit.busy(limit, message.id);
+  // Two answers with one id could not be told apart, and a cancellation would end the wrong request.
   if (session.isRunning(message.id)) return visit.refuse(refusal(400, INVALID_REQUEST, IN_USE, { id: message.id }));
   const reply = new PostReply(state, visit, {
     openLane: (open) => sessionLane(session, open),

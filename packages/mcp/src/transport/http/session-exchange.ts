@@ -55,6 +55,7 @@ class SessionExchange implements Exchange, Member, Pending, RunningRequest, Stop
     // Losing the connection is no cancellation in this era; only the answer has nowhere to go.
   }
 
+  /** The client cancelled, or its session is over: the stream ends without an answer. */
   abort(reason: unknown): void {
     this.#lazyAbort().abort(reason);
     this.settle(undefined);
@@ -96,6 +97,7 @@ export function runInSession(
   batched: boolean,
 ): void {
   const exchange = new SessionExchange(state, message.id, session, reply, batched);
+  // Before the handler runs, so that it can be cancelled by what it does.
   session.begin(message.id, exchange);
   let answer: Answer | Promise<Answer>;
   try {
@@ -121,6 +123,7 @@ export function sessionLane(session: HttpSession, visit: Visit): Lane | undefine
   if (connection === undefined) return undefined;
   const stream = session.newStream();
   stream.attach(connection, 0);
+  // Older decoders take an event without data for a message.
   if (session.primes) stream.prime();
   return {
     message: (text) => stream.say(text),

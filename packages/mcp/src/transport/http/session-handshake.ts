@@ -15,6 +15,7 @@ import type { Visit } from "./visit.js";
  */
 export function handshake(state: ServerState, keeper: SessionKeeper, visit: Visit, message: RequestMessage): void {
   if (state.inFlight >= state.limits.maxInFlight) return visit.busy("maxInFlight", message.id);
+  // Asked before the handshake runs: a session that cannot be kept must not be promised.
   if (!keeper.hasRoom()) return visit.busy("maxSessions", message.id);
   const said: string[] = [];
   const abort = new LazyAbort();

@@ -98,6 +98,7 @@ export class SessionKeeper implements SessionHost {
 
   /** Notes that the client of this session is alive. */
   touch(session: HttpSession): void {
+    // Nothing but the client's word that it is ready ends its time for saying so.
     if (!session.session.initialized) return;
     this.#fresh.drop(session);
     this.#idle.touch(session);
@@ -126,6 +127,7 @@ export class SessionKeeper implements SessionHost {
     try {
       const stored = this.#storage.kv.set(keyOf(session.id), text, { ttlMs, ifVersion: version });
       const next = whenReady(stored, (made) => {
+        // Another node was faster.
         if (made === undefined) return this.#saveMerged(session, base.session);
         session.stored = { value: text, version: made };
         this.#saved(session);

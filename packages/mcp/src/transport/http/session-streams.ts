@@ -16,6 +16,7 @@ export function openStream(state: ServerState, keeper: SessionKeeper, session: H
     return visit.refuse(refusal(406, INVALID_REQUEST, "Accept must list text/event-stream"));
   }
   const lastEventId = visit.incoming.header("last-event-id");
+  // Browsers send an empty one before they have seen any event.
   if (lastEventId !== undefined && lastEventId !== "") return resume(keeper, session, visit, lastEventId);
   if (session.standingCount >= state.limits.maxStreamsPerSession) {
     const reason = "the session has as many open streams as it may; close one, or come back with Last-Event-ID";
@@ -39,6 +40,7 @@ function openFurther(session: HttpSession, visit: Visit): void {
 
 function openStanding(state: ServerState, keeper: SessionKeeper, session: HttpSession, visit: Visit): Soon<void> {
   const { log, limits, logName } = keeper.home(session);
+  // Checked before any header leaves: a client must learn of a gap by the status.
   return whenReady(keeper.place(session), (place) =>
     whenReady(log.read(logName(STANDING), place, 1), (read) => {
       if (!read.evicted) return attachStanding(keeper, session, visit, place, true);
@@ -77,6 +79,7 @@ function resume(keeper: SessionKeeper, session: HttpSession, visit: Visit, lastE
   if (place.last) return visit.empty(204);
   const { log, logName } = keeper.home(session);
   return whenReady(log.read(logName(place.stream), place.after, 1), (read) => {
+    // Place 0 exists in the standing stream only; in a stream that nobody knows, the log would show nothing, for ever.
     if (read.evicted || (place.after === 0 && place.stream !== STANDING)) {
       const reason = "the events after Last-Event-ID are not kept any more";
       return visit.refuse(refusal(400, INVALID_REQUEST, reason, { data: { reason: "evicted" } }));

@@ -39,6 +39,7 @@ class StatelessExchange implements Exchange, Member, Pending, Stoppable {
     return this.#lazyAbort().signal;
   }
 
+  /** Subscriptions: a shutdown has to end them, because their client will not. */
   get endless(): boolean {
     return ENDLESS.has(this.#method);
   }
@@ -76,6 +77,7 @@ class StatelessExchange implements Exchange, Member, Pending, Stoppable {
   }
 }
 
+// Made once: the common request allocates no options.
 const CANCELLED_BY_LEAVING: PostReplyOptions = { openLane: plainLane, leavingCancels: true };
 const NOT_CANCELLED: PostReplyOptions = { openLane: plainLane, leavingCancels: false };
 
@@ -106,6 +108,7 @@ function run(state: ServerState, message: RequestMessage, reply: PostReply, batc
   } catch (error) {
     answer = failedAnswer(state.platform, message.id, error);
   }
+  // The fast path: nothing was watched, nothing has to be forgotten.
   if (!(answer instanceof Promise)) return reply.answer(answer);
   state.afterTurn(exchange);
   answer.then(

@@ -64,6 +64,7 @@ export class Visit {
       this.#state.returnStream(key);
       this.#log(200);
     });
+    // From here on the stream decides what it means that the client left.
     this.incoming.onLeave(() => connection.lose());
     return connection;
   }
