@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type HttpHandle, serveHttp } from "../../src/node/http.js";
 import { Server } from "../../src/server/server.js";
 import { loadPeer, peersInstalled } from "../mounts/peer-packages.js";
+import { gate } from "./watched.js";
 
 /** The part of the official SDK's clients, of either major version, that these tests use. */
 interface OfficialClient {
@@ -79,13 +80,16 @@ const FLAVOURS: Flavour[] = [
   v2("version 2 without one", "auto"),
 ];
 
+/** Opens when the client under test has heard all progress. */
+let heardAll = gate();
+
 const server = () =>
   new Server({ name: "t", version: "1" })
     .tool("hello", {}, () => "hello")
     .tool("steps", {}, async (_args, ctx) => {
       for (let step = 1; step <= 3; step++) ctx.progress(step);
-      // Over HTTP+SSE this client forgets about progress when the answer comes in the same chunk.
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      // Over HTTP+SSE version 1 forgets about progress when the answer comes in the same chunk.
+      await heardAll.passed;
       return "done";
     })
     .tool("ask", {}, async (_args, ctx) => {
@@ -128,8 +132,9 @@ describe("the official SDK's client", () => {
     expect((await client.listTools()).tools).toHaveLength(5);
     expect(text(await client.callTool({ name: "hello", arguments: {} }))).toBe("hello");
     let heard = 0;
+    heardAll = gate();
     const result = await flavour.withProgress(client, { name: "steps", arguments: {} }, () => {
-      heard++;
+      if (++heard === 3) heardAll.open();
     });
     expect(text(result)).toBe("done");
     expect(heard).toBe(3);
