@@ -1,3 +1,5 @@
+import { isObject } from "../jsonrpc/message.js";
+import { McpError } from "../protocol/error.js";
 import type {
   ListResourcesResult,
   ListResourceTemplatesResult,
@@ -49,12 +51,24 @@ export function walkResourceTemplates(
   });
 }
 
-/** The contents at one address. */
+/** The contents at one address. Rejects with kind `resource_not_found` when there are none, whatever the revision's code. */
 export async function readResource(
   requester: Requester,
   uri: string,
   options?: CallOptions,
 ): Promise<ReadResourceResult> {
-  const answer = await requester.call("resources/read", { uri }, options);
+  const answer = await requester.call("resources/read", { uri }, options).catch((error: unknown) => {
+    throw isNotFound(error, uri) ? notFound(error) : error;
+  });
   return readResult(checkReadResourceResult(answer), `the contents of ${uri}`, requester);
+}
+
+/** The newest revision has no code of its own for this; the address in `data` tells it from other bad parameters. */
+function isNotFound(error: unknown, uri: string): error is McpError {
+  return McpError.is(error) && error.kind === "invalid_params" && isObject(error.data) && error.data["uri"] === uri;
+}
+
+function notFound(cause: McpError): McpError {
+  const { message, code, data, remote } = cause;
+  return new McpError("resource_not_found", message, { code, data, remote, cause });
 }

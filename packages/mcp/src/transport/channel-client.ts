@@ -33,7 +33,7 @@ class ChannelTransport implements Transport {
             return { text };
           }),
         notification: (message) => receiver.notification(message),
-        fault: (error) => receiver.fault(error),
+        fault: (error) => receiver.fault(McpError.is(error) ? error : unreadable(error, this.target)),
         closed: (reason) => {
           if (!this.#closing) receiver.closed(reason);
         },
@@ -67,6 +67,13 @@ class ChannelTransport implements Transport {
     this.#closing = true;
     await (this.#connection ?? this.#channel).close();
   }
+}
+
+function unreadable(cause: Error, target: string): McpError {
+  return new McpError("decode_error", `${target} sent something else than a message: ${cause.message}`, {
+    cause,
+    fix: "Look for a line that the server prints where only messages may go; its log belongs on stderr.",
+  });
 }
 
 function notOpen(): McpError {
