@@ -33,6 +33,7 @@ const value = (limit: Pick<Budget, "atLeast" | "atMost">): Budget => ({ contende
 const over = (atMost: number): Budget => ({ contender: "parley", as: "difference", atMost });
 
 const rate = { figure: "perSecond", better: "more", kind: "speed" } as const;
+const cpu = { figure: "cpuMicros", unit: "µs", better: "less", kind: "speed", budgets: [] } as const;
 const toPlain = { baseline: "plain", shown: "ratio" } as const;
 
 /** Every row, in the order of the table. */
@@ -58,6 +59,13 @@ export const ROWS: readonly Row[] = [
     budgets: [ratio({ atMost: 3 })],
   },
   {
+    id: "http-stateless-cpu",
+    title: "HTTP `tools/call`, stateless, processor time of the server",
+    suite: "http-stateless",
+    ...cpu,
+    ...toPlain,
+  },
+  {
     id: "http-session",
     title: "HTTP `tools/call`, 2025 session",
     suite: "http-session",
@@ -65,6 +73,13 @@ export const ROWS: readonly Row[] = [
     ...rate,
     ...toPlain,
     budgets: [ratio({ atLeast: 1 })],
+  },
+  {
+    id: "http-session-cpu",
+    title: "HTTP `tools/call`, 2025 session, processor time of the server",
+    suite: "http-session",
+    ...cpu,
+    ...toPlain,
   },
   {
     id: "stdio-2025",
@@ -76,6 +91,13 @@ export const ROWS: readonly Row[] = [
     budgets: [ratio({ atLeast: 0.65 })],
   },
   {
+    id: "stdio-2025-cpu",
+    title: "stdio `tools/call`, 2025 messages, processor time of the server",
+    suite: "stdio-2025",
+    ...cpu,
+    ...toPlain,
+  },
+  {
     id: "stdio-2026",
     title: "stdio `tools/call`, 64 in flight, 2026 messages",
     suite: "stdio-2026",
@@ -83,6 +105,13 @@ export const ROWS: readonly Row[] = [
     ...rate,
     ...toPlain,
     budgets: [ratio({ atLeast: 0.45 })],
+  },
+  {
+    id: "stdio-2026-cpu",
+    title: "stdio `tools/call`, 2026 messages, processor time of the server",
+    suite: "stdio-2026",
+    ...cpu,
+    ...toPlain,
   },
   {
     id: "http-client",

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { startHttp, stop } from "../child.js";
 import type { Bench, Contender, Effort, MessageEra } from "../contender.js";
 import { assertSum, callText, initializedText, initializeText, requestHeaders } from "../messages.js";
+import { processorTime, timePerAnswer } from "./process-figures.js";
 
 const run = promisify(execFile);
 
@@ -43,8 +44,10 @@ async function load(contender: Contender, effort: Effort, open: (url: string) =>
   const seconds = Math.max(1, Math.round(effort.roundMs / 1000));
   return {
     async round() {
+      const before = processorTime(child.pid);
       const { stdout } = await run("wrk", ["-t1", "-c32", `-d${seconds}s`, "-s", script, url]);
-      return readSummary(stdout);
+      const { requests, ...figures } = readSummary(stdout);
+      return { ...figures, ...timePerAnswer(before, child.pid, requests) };
     },
     close,
   };
@@ -113,5 +116,5 @@ function readSummary(output: string) {
   if (found === null) throw new Error(`wrk said nothing that can be read: ${output.slice(-300)}`);
   const [requests = 0, micros = 1, bad = 0, p99 = 0] = found.slice(1).map(Number);
   if (bad > 0) throw new Error(`${bad} of ${requests} requests failed`);
-  return { perSecond: (requests / micros) * 1e6, p99Micros: p99 };
+  return { requests, perSecond: (requests / micros) * 1e6, p99Micros: p99 };
 }

@@ -1,9 +1,9 @@
 import type { ChildProcess } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { commandOf, eachLine, start, stop } from "../child.js";
-import type { Bench, Contender, Effort, Figures, MessageEra } from "../contender.js";
+import type { Bench, Contender, Effort, MessageEra } from "../contender.js";
 import { assertSum, callText, initializedText, initializeText } from "../messages.js";
+import { peakMemory, processorTime, timePerAnswer } from "./process-figures.js";
 
 const IN_FLIGHT = 64;
 const NEWLINE = 0x0a;
@@ -23,7 +23,11 @@ export async function pipeLoad(contender: Contender, effort: Effort): Promise<Be
   child.stdout?.removeAllListeners("data");
   const load = new PipeLoad(child, era);
   return {
-    round: async () => ({ perSecond: await load.round(effort.roundMs), ...peakMemory(child) }),
+    async round() {
+      const before = processorTime(child.pid);
+      const { answers, perSecond } = await load.round(effort.roundMs);
+      return { perSecond, ...timePerAnswer(before, child.pid, answers), ...peakMemory(child.pid) };
+    },
     close: () => stop(child),
   };
 }
@@ -73,7 +77,7 @@ class PipeLoad {
     this.#calls = Buffer.from(calls + calls);
   }
 
-  round(ms: number): Promise<number> {
+  round(ms: number): Promise<{ answers: number; perSecond: number }> {
     const { stdout } = this.#child;
     if (stdout === null) throw new Error("no pipes");
     return new Promise((resolve, reject) => {
@@ -92,7 +96,7 @@ class PipeLoad {
         } else if (waiting === 0) {
           stdout.off("data", read);
           stdout.off("close", ended);
-          resolve((answers / elapsed) * 1000);
+          resolve({ answers, perSecond: (answers / elapsed) * 1000 });
         }
       };
       stdout.on("data", read);
@@ -112,14 +116,4 @@ function countNewlines(chunk: Buffer): number {
   let count = 0;
   for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) count += 1;
   return count;
-}
-
-/** What Linux knows of the most memory a process ever held; elsewhere nothing is said. */
-function peakMemory(child: ChildProcess): Figures {
-  try {
-    const found = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"));
-    return found === null ? {} : { peakMegabytes: Number(found[1]) / 1024 };
-  } catch {
-    return {};
-  }
 }

@@ -52,4 +52,10 @@ function other(message: BareMessage, response: ServerResponse): void {
   response.end(otherAnswer(message));
 }
 
-listen(process.argv[2] === "tuned" ? tuned : plain);
+const answer = process.argv[2] === "tuned" ? tuned : plain;
+
+listen((request, response) => {
+  // Some clients ask for a standing stream, which is a GET.
+  if (request.method === "POST") answer(request, response);
+  else response.writeHead(405).end();
+});
