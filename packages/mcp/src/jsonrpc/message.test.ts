@@ -17,6 +17,13 @@ describe("an id", () => {
   });
 });
 
+describe("an endless id", () => {
+  it("is refused, so that it is not kept and repeated", () => {
+    expect(classify(request({ id: "x".repeat(1024) })).kind).toBe("request");
+    expect(classify(request({ id: "x".repeat(1025) }))).toMatchObject({ kind: "invalid", code: -32600 });
+  });
+});
+
 describe("a message", () => {
   it("is what its exact member names say", () => {
     expect(classify(request({})).kind).toBe("request");

@@ -45,6 +45,9 @@ export type Classified =
   | { kind: "batch"; items: unknown[] }
   | { kind: "invalid"; code: number; reason: string; id?: Id };
 
+/** Ids are kept while a request runs and come back in every message about it, so a peer may not choose endless ones. */
+const MAX_ID_LENGTH = 1024;
+
 /** Strings and integers; `null`, fractions and objects are no ids. */
 export function isId(value: unknown): value is Id {
   return typeof value === "string" || (typeof value === "number" && Number.isInteger(value));
@@ -102,6 +105,8 @@ function classifyCall(value: Record<string, unknown>): Classified {
     return { kind: "notification", message: value as unknown as NotificationMessage };
   }
   if (!isId(id)) return invalid("a request id is a string or an integer");
+  if (typeof id === "string" && id.length > MAX_ID_LENGTH)
+    return invalid(`a request id has at most ${MAX_ID_LENGTH} characters`);
   return { kind: "request", message: value as unknown as RequestMessage };
 }
 

@@ -23,6 +23,7 @@ export interface PeerListener {
 /** The one path in and back: every request of every transport and revision goes through here. */
 export function createEndpoint(core: ServerCore, listeners: readonly PeerListener[]): Endpoint {
   return {
+    revisions: core.self.revisions,
     request: (message, exchange) => dispatch(core, message, exchange),
     notification(message, peer) {
       if (peer === undefined) return;

@@ -1,12 +1,15 @@
 import type { Session } from "../era/session.js";
 import type { HttpFacts } from "../http/http.js";
 import type { Id, NotificationMessage, RequestMessage } from "../jsonrpc/message.js";
+import type { Revision } from "../protocol/revisions.js";
 
 /**
  * All that a transport knows of a server. Built once per server; called concurrently for any number of peers.
  * `request` never rejects and never throws: refusals and failures are answers too.
  */
 export interface Endpoint {
+  /** The revisions that it speaks; a transport offers sessions only where one of them has any. All when absent. */
+  readonly revisions?: readonly Revision[];
   request(message: RequestMessage, exchange: Exchange): Answer | Promise<Answer>;
   /** `peer` is absent where every request stands alone. */
   notification(message: NotificationMessage, peer?: Peer): void;

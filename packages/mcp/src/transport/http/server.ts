@@ -1,6 +1,6 @@
 import { INTERNAL_ERROR, INVALID_REQUEST } from "../../jsonrpc/error.js";
 import type { Platform } from "../../platform/platform.js";
-import { type Revision, revisionsOf } from "../../protocol/revisions.js";
+import { revisionsOf } from "../../protocol/revisions.js";
 import { memoryStorage } from "../../storage/memory.js";
 import type { Endpoint } from "../transport.js";
 import type { Incoming } from "./incoming.js";
@@ -22,15 +22,12 @@ export interface HttpCore {
   close(): void;
 }
 
-/** An endpoint that may say which revisions it speaks. */
-export type HttpEndpoint = Endpoint & { readonly revisions?: readonly Revision[] };
-
 /**
  * Serves an endpoint over HTTP, for every revision at once. Throws for settings that would be unsafe. `sharesTurns` says
  * that work of several requests may be done together; some runtimes keep each request to its own context.
  */
 export function createHttpServer(
-  endpoint: HttpEndpoint,
+  endpoint: Endpoint,
   options: HttpServerOptions,
   platform: Platform,
   sharesTurns: boolean,
@@ -56,7 +53,7 @@ export function createHttpServer(
 }
 
 /** A server that speaks no revision with a handshake has nobody to keep a session for. */
-function keepsSessions(endpoint: HttpEndpoint, options: HttpServerOptions): boolean {
+function keepsSessions(endpoint: Endpoint, options: HttpServerOptions): boolean {
   if (options.sessions !== undefined) return options.sessions;
   return endpoint.revisions === undefined || revisionsOf("stateful", endpoint.revisions).length > 0;
 }
