@@ -3,7 +3,15 @@ export { ResponseCache } from "./client/cache.js";
 export type { Change } from "./client/change-queue.js";
 export { type CallArguments, Client, type KnownTool, type LooseTools, type ManyOptions } from "./client/client.js";
 export type { CompletionTarget } from "./client/completion.js";
-export { connect, type KnownServer, type LocalServer, type Target, type TransportMaker } from "./client/connect.js";
+export {
+  type Callable,
+  connect,
+  type KnownServer,
+  type LocalServer,
+  type Target,
+  type TransportMaker,
+} from "./client/connect.js";
+export { bytesOf, textOf } from "./client/content.js";
 export type { ClientCall, ClientMiddleware } from "./client/middleware.js";
 export type { ClientEvents, Recovered, StateChange, Unlisten } from "./client/notifications.js";
 export type {

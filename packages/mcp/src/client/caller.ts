@@ -4,6 +4,7 @@ import { type Id, isId, isObject, type Params } from "../jsonrpc/message.js";
 import { fromWire, McpError } from "../protocol/error.js";
 import type { ProgressNotificationParams } from "../protocol/lifecycle.js";
 import type { MethodRow } from "../protocol/methods.js";
+import { readTrace, traceMeta } from "../protocol/trace-context.js";
 import { onAbort } from "./abort-watch.js";
 import type { CachedCalls } from "./cache.js";
 import { Deadlines } from "./deadlines.js";
@@ -15,7 +16,6 @@ import type { CallOptions } from "./options.js";
 import { PendingCall } from "./pending-call.js";
 import { afterLoss } from "./replay.js";
 import { Rounds } from "./rounds.js";
-import { traceMeta } from "./trace.js";
 
 export type Result = Record<string, unknown>;
 
@@ -156,8 +156,10 @@ export class Caller implements Requester {
     const out: OutgoingCall = { method, params };
     if (this.#link.logLevel !== undefined) out.logLevel = this.#link.logLevel;
     if (extras.paramHeaders !== undefined) out.paramHeaders = extras.paramHeaders;
-    const trace = options.trace ?? this.#link.options.trace?.();
-    if (options.meta !== undefined || trace !== undefined) out.meta = { ...traceMeta(trace), ...options.meta };
+    // Reading it again leaves out what is malformed: tracing never breaks a call.
+    const trace = readTrace(options.trace ?? this.#link.options.trace?.());
+    if (trace !== undefined) out.meta = { ...traceMeta(trace), ...options.meta };
+    else if (options.meta !== undefined) out.meta = options.meta;
     return out;
   }
 

@@ -8,8 +8,8 @@ import type { LoggingLevel, LoggingMessageNotificationParams } from "../protocol
 import type { Revision } from "../protocol/revisions.js";
 import type { Root } from "../protocol/roots.js";
 import type { CreateMessageRequestParams, CreateMessageResult } from "../protocol/sampling.js";
+import type { TraceContext } from "../protocol/trace-context.js";
 import type { ResponseCache } from "./cache.js";
-import type { TraceContext } from "./trace.js";
 
 /** How long a client waits, in milliseconds. */
 export interface Timeouts {
