@@ -53,14 +53,19 @@ function recorded(channel: Channel, lines: string[]): Channel {
   };
 }
 
+/** What is different in every run: sealed states, and the ids that a server gives to its questions. */
+const CHANCE = { state: /(?<="requestState":")[^"]+(?=")/g, question: /(?<="id":")[^"]+(?=")/g };
+
 /** Names what is different in every run, in the order of its first appearance. */
 export function withoutChance(lines: readonly string[]): string[] {
-  const states = new Map<string, string>();
-  return lines.map((line) =>
-    line.replace(/"requestState":"([^"]+)"/g, (_whole, state: string) => {
-      const name = states.get(state) ?? `<state ${states.size + 1}>`;
-      states.set(state, name);
-      return `"requestState":"${name}"`;
-    }),
-  );
+  return Object.entries(CHANCE).reduce<readonly string[]>((done, [kind, pattern]) => {
+    const names = new Map<string, string>();
+    return done.map((line) =>
+      line.replace(pattern, (found) => {
+        const name = names.get(found) ?? `<${kind} ${names.size + 1}>`;
+        names.set(found, name);
+        return name;
+      }),
+    );
+  }, lines) as string[];
 }
