@@ -30,6 +30,9 @@ export interface KnownServer {
   readonly types: unknown;
 }
 
+/** What a client may call by types: all that the server's type names, or anything where it names nothing. */
+export type Callable<T> = [keyof T] extends [never] ? LooseTools : T;
+
 /** Where a server is: a URL, a program to start, or a transport of one's own. */
 export type Target = string | URL | CommandTarget | Transport | TransportMaker;
 
@@ -47,11 +50,11 @@ const verdicts = new VerdictCache();
  * A `Server` of this process and `connect<typeof server>(…)` give a client that knows names, arguments and results.
  * Rejects with an `McpError` that says how far it came and what to change.
  */
-export function connect<T>(server: LocalServer<T>, options?: ClientOptions): Promise<Client<T>>;
+export function connect<T>(server: LocalServer<T>, options?: ClientOptions): Promise<Client<Callable<T>>>;
 export function connect<S extends KnownServer = { readonly types: LooseTools }>(
   target: Target,
   options?: ClientOptions,
-): Promise<Client<S["types"]>>;
+): Promise<Client<Callable<S["types"]>>>;
 export async function connect(target: Target | LocalServer, options: ClientOptions = {}): Promise<Client<unknown>> {
   const platform: Platform = { ...runtimePlatform, ...options.platform };
   const parts = assemble(routeTo(target, options, platform), options, platform, verdicts);
