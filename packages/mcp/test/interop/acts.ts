@@ -1,7 +1,9 @@
 import { pathToFileURL } from "node:url";
 import { type Client, connect, McpError } from "@parley/mcp";
 import { expect } from "vitest";
+import type { Change } from "../../src/client/change-queue.js";
 import type { ClientOptions } from "../../src/client/options.js";
+import type { SubscriptionTarget } from "../../src/client/wants.js";
 import { cuttingFetch } from "../peers/programs/interop-cutting-fetch.mjs";
 import type { Feature, Row } from "./matrix.js";
 import { peerPath } from "./peer-process.js";
@@ -74,19 +76,7 @@ export const ACTS: Acts = {
     await eventually(async () => (await client.call("cancelled", { key })) === "true", "the server noticed");
   },
   async subscribe({ client }) {
-    const subscription = await client.subscribe("note://a");
-    const next = subscription[Symbol.asyncIterator]().next();
-    let heard = false;
-    void next.then(() => {
-      heard = true;
-    });
-    // Older sessions open the stream that carries the news at their leisure, so it is touched until it arrives.
-    await eventually(async () => {
-      await client.callTool("touch");
-      return heard;
-    }, "the change was heard");
-    expect(await next).toMatchObject({ value: { uri: "note://a" } });
-    await subscription.close();
+    expect(await hearChange(client, "note://a", "touch")).toMatchObject({ uri: "note://a" });
   },
   async resume({ connect: connectOnce }) {
     const { fetch, seen } = cuttingFetch();
@@ -104,6 +94,27 @@ export const ACTS: Acts = {
     await client.close();
   },
 };
+
+/** Subscribes, calls the tool that makes a change until the change is heard, and gives it. */
+export async function hearChange(
+  client: Client,
+  target: string | SubscriptionTarget,
+  tool: string,
+): Promise<Change | undefined> {
+  const subscription = await client.subscribe(target);
+  const heard: Change[] = [];
+  const listening = (async () => {
+    for await (const change of subscription) heard.push(change);
+  })();
+  // Older sessions open the stream that carries the news at their leisure, and what is told before that is lost.
+  await eventually(async () => {
+    await client.callTool(tool);
+    return heard.length > 0;
+  }, "the change was heard");
+  await subscription.close();
+  await listening;
+  return heard[0];
+}
 
 /** Asks until something holds; the bound is generous, because machines are busy. */
 export async function eventually(holds: () => Promise<boolean>, what: string): Promise<void> {

@@ -29,6 +29,28 @@ export interface Row {
   readonly lacks: Lacks;
 }
 
+/** Somebody else's implementation, in one of the two roles. */
+export interface Peer {
+  readonly name: string;
+  readonly package: string;
+  /** The revisions that it speaks over each transport that it has. */
+  readonly transports: Partial<Record<TransportName, readonly Revision[]>>;
+  /** What it does not do; what the protocol itself lacks need not be named. */
+  lacks(transport: TransportName, revision: Revision): Lacks;
+}
+
+/** All rows of one peer. */
+export function rowsOf(peer: Peer, role: Row["role"]): Row[] {
+  // The keys of a record are known to the compiler only when it is written out.
+  const entries = Object.entries(peer.transports) as [TransportName, readonly Revision[]][];
+  return entries.flatMap(([transport, revisions]) =>
+    revisions.map((revision) => {
+      const lacks = { ...peer.lacks(transport, revision), ...missingInProtocol(transport, revision) };
+      return { peer: peer.name, role, transport, revision, lacks };
+    }),
+  );
+}
+
 /** A row's name in test output. */
 export function titleOf({ peer, role, transport, revision }: Row): string {
   return `${peer} ${role}, ${transport}, ${revision}`;
@@ -40,7 +62,7 @@ export function expectedOf({ lacks }: Row): Feature[] {
 }
 
 /** What no peer can have, because the protocol itself has no place for it. */
-export function missingInProtocol(transport: TransportName, revision: Revision): Lacks {
+function missingInProtocol(transport: TransportName, revision: Revision): Lacks {
   const features = featuresOf(revision);
   const lacks: Lacks = {};
   if (features.elicitation === "none") lacks.elicit = "the revision has no elicitation";

@@ -1,24 +1,13 @@
 import { expect } from "vitest";
 import { cuttingFetch } from "../peers/programs/interop-cutting-fetch.mjs";
-import { ACTS, type Acts, eventually } from "./acts.js";
+import { ACTS, type Acts, eventually, hearChange } from "./acts.js";
 import { peerPath } from "./peer-process.js";
 
 /** It lets nobody subscribe to a resource, but tells of lists that change. */
 const MCP_LITE: Acts = {
   ...ACTS,
   async subscribe({ client }) {
-    const subscription = await client.subscribe({ tools: true });
-    const next = subscription[Symbol.asyncIterator]().next();
-    let heard = false;
-    void next.then(() => {
-      heard = true;
-    });
-    await eventually(async () => {
-      await client.callTool("grow");
-      return heard;
-    }, "the change was heard");
-    expect(await next).toMatchObject({ value: { kind: "tools" } });
-    await subscription.close();
+    expect(await hearChange(client, { tools: true }, "grow")).toMatchObject({ kind: "tools" });
   },
 };
 
@@ -64,19 +53,8 @@ const EVERYTHING: Acts = {
   },
   cancel: ACTS.cancel,
   async subscribe({ client }) {
-    const subscription = await client.subscribe(DOCUMENT);
-    const next = subscription[Symbol.asyncIterator]().next();
-    let heard = false;
-    void next.then(() => {
-      heard = true;
-    });
-    // Each second call stops the updates again; the first update comes at once with every start.
-    await eventually(async () => {
-      await client.callTool("toggle-subscriber-updates");
-      return heard;
-    }, "the change was heard");
-    expect(await next).toMatchObject({ value: { uri: DOCUMENT } });
-    await subscription.close();
+    // Each second call stops the updates again; every start brings one at once.
+    expect(await hearChange(client, DOCUMENT, "toggle-subscriber-updates")).toMatchObject({ uri: DOCUMENT });
   },
   async resume({ connect }) {
     const { fetch, seen } = cuttingFetch();

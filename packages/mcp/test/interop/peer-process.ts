@@ -10,6 +10,9 @@ export function peerPath(path: string): string {
   return fileURLToPath(new URL(path, peers));
 }
 
+/** Where a server is, in the words of the peers' programs. */
+export type ServedAt = { url: string } | { command: string; args: string[] };
+
 /** A peer that serves HTTP. */
 export interface PeerProcess {
   readonly url: string;

@@ -1,16 +1,11 @@
 import type { Revision } from "../../src/protocol/revisions.js";
-import { type Lacks, missingInProtocol, type Row, type TransportName } from "./matrix.js";
+import type { Peer, TransportName } from "./matrix.js";
 
 /** A server that somebody else made. */
-export interface PeerServer {
-  readonly name: string;
-  /** The package and version, as its lockfile has it. */
-  readonly package: string;
-  readonly transports: Partial<Record<TransportName, readonly Revision[]>>;
+export interface PeerServer extends Peer {
   /** A program of `peers/programs` or of `peers/node_modules`, and its arguments for each transport. */
   readonly program: string;
   readonly args: Partial<Record<TransportName, readonly string[]>>;
-  lacks(transport: TransportName, revision: Revision): Lacks;
 }
 
 const STATEFUL: readonly Revision[] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
@@ -103,17 +98,3 @@ export const PEER_SERVERS: readonly PeerServer[] = [
   EVERYTHING,
   FILESYSTEM,
 ];
-
-/** All rows of one peer. */
-export function rowsOf(peer: PeerServer): Row[] {
-  const entries = Object.entries(peer.transports) as [TransportName, readonly Revision[]][];
-  return entries.flatMap(([transport, revisions]) =>
-    revisions.map((revision) => ({
-      peer: peer.name,
-      role: "server" as const,
-      transport,
-      revision,
-      lacks: { ...peer.lacks(transport, revision), ...missingInProtocol(transport, revision) },
-    })),
-  );
-}

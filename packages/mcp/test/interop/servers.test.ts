@@ -2,16 +2,16 @@ import type { Client } from "@parley/mcp";
 import { afterAll } from "vitest";
 import { peersInstalled } from "../mounts/peer-packages.js";
 import { connectIn, type Place } from "./acts.js";
-import { expectedOf, type Row, type TransportName } from "./matrix.js";
+import { expectedOf, type Row, rowsOf, type TransportName } from "./matrix.js";
 import { actsOf } from "./own-acts.js";
 import { type PeerProcess, peerPath, startPeer } from "./peer-process.js";
 import { type Outcomes, testRows } from "./run-rows.js";
-import { PEER_SERVERS, type PeerServer, rowsOf } from "./server-rows.js";
+import { PEER_SERVERS, type PeerServer } from "./server-rows.js";
 
 if (!peersInstalled) console.log("interop: the peers are not installed (npm run peers); nothing was tried with them");
 const only = process.env["PEER"];
 const peers = peersInstalled ? PEER_SERVERS.filter(({ name }) => only === undefined || name === only) : [];
-const peerOf = new Map(peers.flatMap((peer) => rowsOf(peer).map((row) => [row, peer] as const)));
+const peerOf = new Map(peers.flatMap((peer) => rowsOf(peer, "server").map((row) => [row, peer] as const)));
 const serving = new Map<string, Promise<PeerProcess>>();
 
 afterAll(async () => {

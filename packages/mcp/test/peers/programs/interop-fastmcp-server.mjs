@@ -19,7 +19,7 @@ tool("ask", async (_args, ctx) => {
   return text(`hello ${reply.content?.name}`);
 });
 tool("sample", async (_args, ctx) => {
-  const session = server.sessions.find((one) => one.sessionId === ctx.sessionId) ?? server.sessions[0];
+  const session = await sessionOf(ctx);
   return text((await session.requestSampling(SAMPLE)).content.text);
 });
 tool("wait", (args, ctx) => wait(args.key, ctx.signal, reporter(ctx)), key);
@@ -40,6 +40,16 @@ else {
   console.log(`http://127.0.0.1:${port}/mcp`);
 }
 endWithParent();
+
+/** It lists a session some time after it has begun to serve it. */
+async function sessionOf({ sessionId }) {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const session = server.sessions.find((one) => one.sessionId === sessionId) ?? server.sessions[0];
+    if (session !== undefined) return session;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error("there is no session");
+}
 
 /** It cannot be asked to pick one itself. */
 function freePort() {
