@@ -1,0 +1,149 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { connect } from "@parley/mcp";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Revision } from "../../src/protocol/revisions.js";
+import { event, json, result, type Script, scriptedServer, stream } from "../http-client/scripted-server.js";
+import { until } from "../http-client/virtual-time.js";
+import { impatient } from "./impatient.js";
+import { greetsIn, STATEFUL, STATELESS, scriptedPipe } from "./scripted-pipe.js";
+
+const open: { close(): Promise<unknown> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+
+const capabilities = { tools: {} };
+const openings: Record<string, object> = {
+  initialize: { protocolVersion: STATEFUL, capabilities, serverInfo: { name: "s", version: "1" } },
+  "server/discover": { supportedVersions: [STATELESS], capabilities },
+};
+
+/** A client of a server that answers calls as `script` says. */
+async function against(revision: Revision, script: Script) {
+  const server = await scriptedServer((request, response) => {
+    const opening = openings[request.message?.method ?? ""];
+    if (opening !== undefined) return json(response, result(request, opening));
+    if (request.method !== "POST") return void response.writeHead(405).end();
+    if (request.message?.id === undefined) return void response.writeHead(202).end();
+    return script(request, response);
+  });
+  const client = await connect(server.url, { revisions: [revision] });
+  open.push(server, client);
+  return client;
+}
+
+const wrong: Record<string, [script: Script, kind: string]> = {
+  "P1: a stream that ends without the answer": [
+    (_request, response) => {
+      stream(response);
+      response.end(": nothing\n\n");
+    },
+    "connection_closed",
+  ],
+  "P1: a stream that is reset without the answer": [
+    (_request, response) => {
+      stream(response);
+      setImmediate(() => response.destroy());
+    },
+    "connection_closed",
+  ],
+  "P2: 202 to a request": [(_request, response) => void response.writeHead(202).end(), "invalid_response"],
+  "P2: JSON with another id": [
+    (_request, response) => json(response, { jsonrpc: "2.0", id: 4711, result: {} }),
+    "invalid_response",
+  ],
+  "P2: an event with another id, then the end": [
+    (_request, response) => {
+      stream(response);
+      response.end(event({ jsonrpc: "2.0", id: 4711, result: {} }));
+    },
+    "invalid_response",
+  ],
+};
+
+for (const revision of [STATEFUL, STATELESS] as const) {
+  describe(`hardening probes, ${revision}`, () => {
+    for (const [name, [script, kind]] of Object.entries(wrong)) {
+      it(`${name} rejects within 50 ms`, async () => {
+        const client = await against(revision, script);
+        await client.ping().catch(() => {});
+        const started = performance.now();
+        await expect(client.callTool("x")).rejects.toMatchObject({ kind, fix: expect.any(String) });
+        expect(performance.now() - started).toBeLessThan(50);
+      });
+    }
+  });
+}
+
+describe("lifetime", () => {
+  it("R6: closing from inside every listener, again and again, is one close", async () => {
+    const server = scriptedPipe((message, pipe) => void greetsIn("stateful", message, pipe));
+    const client = await connect(server);
+    let closes = 0;
+    client.on("state", () => {
+      closes++;
+      void client.close();
+    });
+    await Promise.all(Array.from({ length: 1000 }, () => client.close()));
+    expect(closes).toBe(1);
+  });
+
+  it("R7: 3,000 reconnects of one client leave nothing behind", async () => {
+    const server = scriptedPipe((message, pipe) => {
+      if (!greetsIn("stateful", message, pipe)) pipe.answer(message, {});
+    });
+    const client = await connect(server, { platform: impatient });
+    open.push(client);
+    let recovered = 0;
+    client.on("session.recovered", () => recovered++);
+    const reconnect = async () => {
+      const before = recovered;
+      // A call that was answered tells that the connection had worked, so that the next one comes at once.
+      await client.ping();
+      server.pipes.pop()?.end();
+      server.pipes.length = 0;
+      while (recovered === before) await new Promise((resolve) => setImmediate(resolve));
+    };
+    for (let round = 0; round < 500; round++) await reconnect();
+    const before = heapUsed();
+    for (let round = 0; round < 3000; round++) await reconnect();
+    expect(heapUsed() - before).toBeLessThan(1_000_000);
+  }, 60_000);
+
+  it("a session that the standing stream finds lost is replaced without any call", async () => {
+    let sessions = 0;
+    let live = "";
+    const server = await scriptedServer((request, response) => {
+      if (request.message?.method === "initialize") {
+        sessions++;
+        live = `s${sessions}`;
+        return json(response, result(request, openings["initialize"]), 200, { "mcp-session-id": live });
+      }
+      const known = request.headers["mcp-session-id"] === live;
+      if (request.method !== "GET") return void response.writeHead(known ? 202 : 404).end();
+      if (!known) return void response.writeHead(404).end();
+      stream(response);
+      // The first stream breaks together with the memory of its session.
+      if (sessions === 1) {
+        live = "";
+        response.end();
+      }
+    });
+    const client = await connect(server.url, { revisions: [STATEFUL], platform: impatient });
+    open.push(server, client);
+    const reasons: string[] = [];
+    client.on("session.recovered", ({ reason }) => reasons.push(reason.kind));
+    await until(() => reasons.length === 1);
+    expect(reasons).toEqual(["session_lost"]);
+    expect(sessions).toBe(2);
+  });
+});
+
+function heapUsed(): number {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  collect();
+  collect();
+  return process.memoryUsage().heapUsed;
+}
