@@ -9,6 +9,8 @@ export interface Deadline {
   /** True while this side is busy, so that silence of the other is no fault of it. */
   readonly paused: boolean;
   expire(which: "idle" | "total"): void;
+  /** The client is over: what this still waits for will not come. */
+  abandon(): void;
 }
 
 /** All deadlines of one client on one timer: a call costs no timer of its own. */
@@ -55,6 +57,7 @@ export class Deadlines {
   }
 
   stop(): void {
+    for (const deadline of this.#pending) deadline.abandon();
     this.#pending.clear();
     this.#timer?.cancel();
     this.#timer = undefined;

@@ -28,9 +28,10 @@ export class Link {
   epoch = 0;
   /** The least level of log messages that requests ask for, where requests say it. */
   logLevel: LoggingLevel | undefined;
+  /** Aborted by `close`: what waits for its turn gives up. */
+  readonly closing = new AbortController();
   readonly #parts: LinkParts;
   readonly #pacer: ReconnectPacer;
-  readonly #closing = new AbortController();
   #route: Route;
   #transport: Transport | undefined;
   #established: Established | undefined;
@@ -123,7 +124,7 @@ export class Link {
   async close(): Promise<void> {
     if (this.#state === "closed") return;
     this.#move("close");
-    this.#closing.abort();
+    this.closing.abort();
     await this.#transport?.close();
   }
 
@@ -146,7 +147,7 @@ export class Link {
           await this.#attempt(attempt, lost);
           break;
         } catch (error) {
-          if (attempt >= MAX_ATTEMPTS || !isTransient(error) || this.#closing.signal.aborted) throw error;
+          if (attempt >= MAX_ATTEMPTS || !isTransient(error) || this.closing.signal.aborted) throw error;
         }
       }
     } catch (error) {
@@ -161,8 +162,10 @@ export class Link {
   async #attempt(attempt: number, lost: McpError): Promise<void> {
     if (attempt === 0) await this.#greetAgain();
     else {
-      await pause(this.platform, this.#pacer.ended(false) ?? 0, this.#closing.signal, true);
-      if (this.#closing.signal.aborted) throw this.#notConnected();
+      await pause(this.platform, this.#pacer.ended(false) ?? 0, this.closing.signal, true);
+      // A greeting that failed half way leaves a transport behind that still stands, with a session and streams of its own.
+      await this.#transport?.close();
+      if (this.closing.signal.aborted) throw this.#notConnected();
       this.#pacer.begun();
       await this.#open();
     }
@@ -268,7 +271,7 @@ export class Link {
         { on: connect, error: () => this.#tooSlow(connect) },
         // Later attempts belong to the client, not to the call of `connect` that the signal was given to.
         { on: this.epoch === 0 ? signal : undefined, error: cancelled },
-        { on: this.#closing.signal, error: () => this.#notConnected() },
+        { on: this.closing.signal, error: () => this.#notConnected() },
       ],
       work,
     );

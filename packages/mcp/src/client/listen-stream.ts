@@ -66,6 +66,8 @@ export class ListenStream implements ChangeSource {
     try {
       await this.#replace(all, undefined, { recovering: true });
     } catch (error) {
+      // What may pass is for the recovery to try again.
+      if (isTransient(error)) throw error;
       this.#events.ended(McpError.from(error));
     }
   }
@@ -182,7 +184,7 @@ export class ListenStream implements ChangeSource {
     for (;;) {
       const wait = this.#pacer.ended(false);
       if (wait === undefined) return this.#events.ended(broken);
-      await pause(this.#link.platform, wait, new AbortController().signal, false);
+      await pause(this.#link.platform, wait, this.#link.closing.signal, false);
       const wanted = this.#events.wanted();
       if (this.#link.state !== "ready" || this.#current !== undefined || isEmpty(wanted)) return;
       this.#pacer.begun();

@@ -98,6 +98,14 @@ export class PendingCall implements Deadline {
     this.options.onProgress?.(params);
   }
 
+  abandon(): void {
+    this.interrupt?.(
+      new McpError("connection_closed", `the client was closed while ${this.out.method} was under way`, {
+        fix: "Close the client when its calls have ended.",
+      }),
+    );
+  }
+
   expire(which: "idle" | "total"): void {
     const heardAfter = this.#lastSign === undefined ? undefined : this.#lastSign - this.started;
     const silent = heardAfter === undefined ? "nothing was heard" : `last heard ${heardAfter} ms after the start`;

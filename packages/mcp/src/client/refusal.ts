@@ -79,6 +79,9 @@ export function refusedHandshake(error: RpcError, target: string): McpError {
   });
 }
 
+/** A new handshake gets a new session, so that the loss of one passes too. */
+const PASSING: ReadonlySet<string> = new Set(["connection_closed", "connect_failed", "timeout", "session_lost"]);
+
 /** True for a failure that may pass by itself. */
 export function isTransient(error: unknown): boolean {
   if (!McpError.is(error)) return false;
@@ -86,5 +89,5 @@ export function isTransient(error: unknown): boolean {
     const status = httpStatusOf(error) ?? 500;
     return status >= 500 || status === 429;
   }
-  return error.kind === "connection_closed" || error.kind === "connect_failed" || error.kind === "timeout";
+  return PASSING.has(error.kind);
 }

@@ -40,7 +40,7 @@ function mayRepeat(link: Link, call: PendingCall, error: McpError): boolean {
   }
 }
 
-function spread({ platform }: Link): Promise<void> {
+function spread({ platform, closing }: Link): Promise<void> {
   const [share = 0] = platform.randomBytes(1);
-  return pause(platform, (PAUSE_MS * share) / 255, new AbortController().signal, true);
+  return pause(platform, (PAUSE_MS * share) / 255, closing.signal, true);
 }

@@ -1,6 +1,7 @@
 import type { SubscriptionFilter } from "../protocol/subscriptions.js";
 import type { CallExtras, Requester } from "./caller.js";
 import type { CallOptions } from "./options.js";
+import { isTransient } from "./refusal.js";
 import type { ChangeSource } from "./subscriptions.js";
 
 /** Changes in the stateful era: each resource is subscribed to in the session, and lists tell their changes unasked. */
@@ -31,6 +32,8 @@ export class SessionSubscriptions implements ChangeSource {
       try {
         await this.#subscribe(uri, undefined, { recovering: true });
       } catch (error) {
+        // Otherwise the subscriber would wait for ever; the recovery begins anew.
+        if (isTransient(error)) throw error;
         this.#caller.warn(`could not subscribe to ${uri} again: ${error instanceof Error ? error.message : error}`);
       }
     }

@@ -1,0 +1,108 @@
+import { connect, Server } from "@parley/mcp";
+import { afterEach, describe, expect, it } from "vitest";
+import { impatient } from "../client/impatient.js";
+import { STATEFUL } from "../client/scripted-pipe.js";
+import {
+  type Arrived,
+  json,
+  result,
+  type ScriptedServer,
+  scriptedServer,
+  stream,
+} from "../http-client/scripted-server.js";
+
+// Each of these was found by a seed of the simulation; here is what that seed showed, alone and with real sockets.
+
+const open: { close(): Promise<unknown> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+
+/** A stateful server whose script sees each POST first; `sessions` are those that live. */
+async function stateful(first: (request: Arrived, sessions: Set<string>) => "break" | "forget" | undefined) {
+  const sessions = new Set<string>();
+  const streams = new Set<object>();
+  let count = 0;
+  const server = await scriptedServer((request, response) => {
+    const { message, headers, method } = request;
+    const session = String(headers["mcp-session-id"]);
+    const verdict = method === "POST" ? first(request, sessions) : undefined;
+    if (verdict === "break") return void response.destroy();
+    if (verdict === "forget") sessions.clear();
+    if (method === "DELETE") return void response.writeHead(sessions.delete(session) ? 204 : 404).end();
+    if (message?.method === "initialize") {
+      sessions.add(`s${++count}`);
+      const capabilities = { tools: {}, resources: { subscribe: true } };
+      const greeting = { protocolVersion: STATEFUL, capabilities, serverInfo: { name: "s", version: "1" } };
+      return json(response, result(request, greeting), 200, { "mcp-session-id": `s${count}` });
+    }
+    if (!sessions.has(session)) return void response.writeHead(404).end();
+    if (method === "GET") {
+      streams.add(response);
+      response.on("close", () => streams.delete(response));
+      return stream(response);
+    }
+    if (message?.id === undefined) return void response.writeHead(202).end();
+    json(response, result(request, { content: [] }));
+  });
+  open.push(server);
+  return { server, sessions, streams };
+}
+
+const count = ({ requests }: ScriptedServer, method: string) =>
+  requests.filter(({ message }) => message?.method === method).length;
+
+describe("what simulated runs found", () => {
+  it("a handshake that breaks half way leaves no session and no stream behind", async () => {
+    let greetings = 0;
+    const { server, sessions, streams } = await stateful(({ message }) => {
+      if (message?.method === "tools/call" && greetings === 1) return "forget";
+      if (message?.method !== "notifications/initialized") return undefined;
+      return ++greetings === 2 ? "break" : undefined;
+    });
+    const client = await connect(server.url, { revisions: [STATEFUL], platform: impatient });
+    await client.callTool("work");
+    expect(count(server, "initialize")).toBe(3);
+    expect([...sessions]).toEqual(["s3"]);
+    await client.close();
+    expect([...sessions]).toEqual([]);
+    await expect.poll(() => streams.size).toBe(0);
+  });
+
+  it("a subscription outlives a recovery whose first attempt to subscribe again breaks", async () => {
+    let subscribed = 0;
+    const { server } = await stateful(({ message }) => {
+      if (message?.method === "tools/call" && subscribed === 1) return "forget";
+      return message?.method === "resources/subscribe" && ++subscribed === 2 ? "break" : undefined;
+    });
+    const client = await connect(server.url, { revisions: [STATEFUL], platform: impatient });
+    open.push(client);
+    const subscription = await client.subscribe("file:///x");
+    await client.callTool("work");
+    expect(client.state).toBe("ready");
+    expect(count(server, "resources/subscribe")).toBe(3);
+    const next = await subscription[Symbol.asyncIterator]().next();
+    expect(next.value).toEqual({ kind: "resource", uri: "file:///x", missed: true });
+  });
+
+  it("a call that waits for the user's answer ends with its client", async () => {
+    const server = new Server({ name: "asks", version: "1" }).tool("ask", {}, async (_, ctx) => {
+      await ctx.elicit("Well?", { type: "object", properties: {} });
+      return "done";
+    });
+    let asked: () => void = () => {};
+    const question = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const client = await connect(server, {
+      onElicit() {
+        asked();
+        return new Promise(() => {});
+      },
+    });
+    const call = client.call("ask");
+    await question;
+    await client.close();
+    await expect(call).rejects.toMatchObject({ kind: "connection_closed" });
+  });
+});

@@ -1,0 +1,184 @@
+import type { Server } from "../../src/server/server.js";
+import { memoryStorage } from "../../src/storage/memory.js";
+import type { Storage } from "../../src/storage/storage.js";
+import { channelTransport } from "../../src/transport/channel-client.js";
+import { type FetchHandler, fetchHandler } from "../../src/transport/http/fetch-handler.js";
+import type { HttpServerOptions } from "../../src/transport/http/server-options.js";
+import { StreamChannel } from "../../src/transport/stream-channel.js";
+import { serveStream } from "../../src/transport/stream-server.js";
+import type { Endpoint, Peer, Transport } from "../../src/transport/transport.js";
+import type { History } from "./history.js";
+import type { Prng } from "./prng.js";
+import { SimPipe, type Weather } from "./sim-pipe.js";
+import { SimProcess } from "./sim-process.js";
+import { makeServer } from "./sim-server.js";
+import { storageOf } from "./sim-storage.js";
+import { watchPipe } from "./watch-wire.js";
+import type { World } from "./world.js";
+
+/** How the servers of one run are set up. */
+export interface ClusterPlan {
+  nodes: number;
+  /** Whether sessions and events outlive a process, or are shared between processes. */
+  storage: "own" | "shared";
+  /** Longest wait for a shared storage, in milliseconds. */
+  storageMs: number;
+  http: Pick<HttpServerOptions, "limits" | "times" | "eventLog">;
+}
+
+interface Node {
+  readonly process: SimProcess;
+  readonly server: Server;
+  readonly handler: FetchHandler;
+  readonly watches: Map<string, number>;
+  readonly peers: Map<Peer, number>;
+  readonly ends: (() => Promise<void>)[];
+}
+
+/** All server processes of one run; any of them may be killed and started again. */
+export class SimCluster {
+  readonly nodes: (Node | undefined)[] = [];
+  readonly pipes = new Set<SimPipe>();
+  /** How often a server was killed. */
+  crashes = 0;
+  readonly #world: World;
+  readonly #history: History;
+  readonly #plan: ClusterPlan;
+  readonly #weather: Weather;
+  readonly #random: Prng;
+  readonly #shared: Storage;
+  #starts = 0;
+  #connections = 0;
+
+  constructor(world: World, history: History, plan: ClusterPlan, weather: Weather) {
+    this.#world = world;
+    this.#history = history;
+    this.#plan = plan;
+    this.#weather = weather;
+    this.#random = world.random.fork("cluster");
+    this.#shared = memoryStorage({ clock: world });
+    for (let index = 0; index < plan.nodes; index++) this.start(index);
+  }
+
+  start(index: number): void {
+    if (this.nodes[index] !== undefined) return;
+    const world = this.#world;
+    const process = new SimProcess(world, `server ${index}.${++this.#starts}`);
+    const { storage: kind, storageMs, http } = this.#plan;
+    const storage =
+      kind === "own" ? undefined : storageOf(world, process, this.#shared, this.#random.fork(process.name), storageMs);
+    const watches = new Map<string, number>();
+    const peers = new Map<Peer, number>();
+    const server = makeServer({
+      world,
+      history: this.#history,
+      process,
+      storage: this.#plan.nodes > 1 ? storage : undefined,
+      watched: (uri, by) => void watches.set(uri, (watches.get(uri) ?? 0) + by),
+    });
+    const endpoint = watchedEndpoint(world, server.endpoint(), peers);
+    const handler = fetchHandler(endpoint, {
+      platform: process.platform,
+      ...http,
+      ...(storage === undefined ? {} : { storage }),
+      authenticate(request) {
+        const key = request.header("authorization")?.replace(/^Bearer /, "");
+        if (key === undefined) return { status: 401 };
+        return { key, claims: { carrier: `http ${request.header("x-sim-exchange")}` } };
+      },
+    });
+    world.note(`${process.name} starts`);
+    this.nodes[index] = { process, server, handler, watches, peers, ends: [] };
+  }
+
+  crash(index: number): void {
+    const node = this.nodes[index];
+    if (node === undefined) return;
+    this.#world.note(`${node.process.name} is killed`);
+    this.nodes[index] = undefined;
+    this.crashes++;
+    node.process.kill();
+  }
+
+  /** Any server that runs, as a balancer would choose. */
+  pick(): Node | undefined {
+    const running = this.nodes.filter((node) => node !== undefined);
+    return running[this.#random.int(0, running.length - 1)];
+  }
+
+  /** A new connection of a client; to nowhere when no server runs. */
+  pipeTo(client: SimProcess, name: string): Transport {
+    const node = this.pick();
+    const id = `pipe ${++this.#connections}`;
+    const far = node?.process ?? new SimProcess(this.#world, "nowhere");
+    const pipe = new SimPipe(this.#world, id, client, far, this.#weather, this.#random);
+    this.pipes.add(pipe);
+    if (node === undefined) pipe.near.broken();
+    else this.#serve(node, pipe, id, name);
+    return channelTransport(new StreamChannel(pipe.near, { platform: client.platform }), id);
+  }
+
+  #serve(node: Node, pipe: SimPipe, id: string, name: string): void {
+    watchPipe(this.#world, this.#history, pipe, id);
+    const served = serveStream(watchedEndpoint(this.#world, node.server.endpoint(), node.peers), pipe.far, {
+      platform: node.process.platform,
+      principal: { key: name, claims: { carrier: id } },
+      maxQueuedBytes: 256 * 1024,
+      holdInputAbove: 4 * 1024,
+    });
+    node.ends.push(() => served.close());
+    pipe.far.onClosed = () => this.#history.carrierGone(id, false);
+  }
+
+  /** Ends all servers in good order, and looks at what they leave behind. */
+  async close(): Promise<void> {
+    for (const node of this.nodes) {
+      if (node === undefined) continue;
+      node.handler.close();
+      await Promise.all(node.ends.map((end) => end()));
+      await node.server.close();
+    }
+  }
+
+  /** I8, I13: nothing is left of clients that are gone. */
+  checkLeft(): void {
+    for (const node of this.nodes) {
+      if (node === undefined) continue;
+      const { name, timers } = node.process;
+      if (timers > 0) this.#world.violate("I8", `${name} has ${timers} timers after its end`);
+      for (const [uri, count] of node.watches) {
+        if (count !== 0) this.#world.violate("I8", `${name} watches ${uri} ${count} times after its end`);
+      }
+      for (const count of node.peers.values()) {
+        if (count !== 0) this.#world.violate("I13", `${name} was not told the end of a peer`);
+      }
+    }
+  }
+
+  heal(): void {
+    for (let index = 0; index < this.#plan.nodes; index++) this.start(index);
+    for (const pipe of this.pipes) if (pipe.near.deaf && pipe.open) pipe.cut();
+    this.#weather.stall = 0;
+  }
+}
+
+/** I13: each peer is opened and closed in turn. */
+function watchedEndpoint(world: World, inner: Endpoint, peers: Map<Peer, number>): Endpoint {
+  const count = (peer: Peer, by: 1 | -1) => {
+    const now = (peers.get(peer) ?? 0) + by;
+    peers.set(peer, now);
+    if (now !== 0 && now !== 1) world.violate("I13", `a peer was ${by === 1 ? "opened" : "closed"} twice`);
+  };
+  return {
+    request: (message, exchange) => inner.request(message, exchange),
+    notification: (message, peer) => inner.notification(message, peer),
+    opened(peer) {
+      count(peer, 1);
+      inner.opened(peer);
+    },
+    closed(peer) {
+      count(peer, -1);
+      inner.closed(peer);
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import type { Storage } from "../../src/storage/storage.js";
+import type { Prng } from "./prng.js";
+import type { SimProcess } from "./sim-process.js";
+import type { Lane, World } from "./world.js";
+
+/**
+ * One process's view of a storage that outlives it, each call at one instant but with its answer late, as over a network.
+ * A process that was killed reads and writes nothing any more.
+ */
+export function storageOf(world: World, process: SimProcess, shared: Storage, random: Prng, maxMs: number): Storage {
+  const messages: Lane = { last: 0 };
+  const late = <T>(name: string, run: () => T | Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      world.after(random.next() * maxMs, `${process.name} asks storage to ${name}`, () => {
+        if (!process.alive) return;
+        try {
+          const result = run() as T;
+          world.after(random.next() * maxMs, `storage answers ${process.name}`, () => {
+            if (process.alive) resolve(result);
+          });
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+  const { kv, log, pubsub } = shared;
+  return {
+    kv: {
+      get: (key) => late("get", () => kv.get(key)),
+      set: (key, value, options) => late("set", () => kv.set(key, value, options)),
+      delete: (key, options) => late("delete", () => kv.delete(key, options)),
+      touch: (key, ttlMs) => late("touch", () => kv.touch(key, ttlMs)),
+    },
+    log: {
+      append: (stream, entry, limits) => late("append", () => log.append(stream, entry, limits)),
+      read: (stream, afterId, limit) => late("read", () => log.read(stream, afterId, limit)),
+      touch: (stream, ttlMs) => late("touch a log", () => log.touch(stream, ttlMs)),
+      drop: (stream) => late("drop", () => log.drop(stream)),
+    },
+    pubsub: {
+      publish: (topic, message) =>
+        new Promise((resolve) => {
+          // One publisher's messages keep their order.
+          world.inOrder(messages, random.next() * maxMs, `${process.name} publishes`, () => {
+            if (!process.alive) return;
+            void pubsub.publish(topic, message);
+            resolve();
+          });
+        }),
+      subscribe: (topic, deliver) => subscribe(world, process, shared, random, maxMs, topic, deliver, late),
+    },
+  };
+}
+
+type Late = <T>(name: string, run: () => T | Promise<T>) => Promise<T>;
+
+async function subscribe(
+  world: World,
+  process: SimProcess,
+  { pubsub }: Storage,
+  random: Prng,
+  maxMs: number,
+  topic: string,
+  deliver: (message: string) => void,
+  late: Late,
+): Promise<() => Promise<void>> {
+  const lane: Lane = { last: 0 };
+  let stopped = false;
+  const stop = await late("subscribe", () =>
+    pubsub.subscribe(topic, (message) => {
+      world.inOrder(lane, random.next() * maxMs, `${process.name} hears`, () => {
+        if (process.alive && !stopped) deliver(message);
+      });
+    }),
+  );
+  process.onKill(() => void stop());
+  return async () => {
+    await late("unsubscribe", () => stop());
+    stopped = true;
+  };
+}

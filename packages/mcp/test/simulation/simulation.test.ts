@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { type SimulationResult, simulate } from "./simulate.js";
+
+const SEEDS = Number(process.env["SEEDS"] ?? 2_000);
+const FIRST = Number(process.env["FIRST_SEED"] ?? 1);
+const ONE = process.env["SEED"];
+const FILE = "packages/mcp/test/simulation/simulation.test.ts";
+
+function report({ seed, violations }: SimulationResult): string {
+  const rules = violations.slice(0, 5).map(({ rule, what, at }) => `  ${rule} at ${at} ms: ${what}`);
+  return [`seed ${seed} breaks rules; replay it by: SEED=${seed} npx vitest run ${FILE}`, ...rules].join("\n");
+}
+
+describe.runIf(ONE !== undefined)("one simulated run", () => {
+  it(`keeps every rule with seed ${ONE}`, async () => {
+    const result = await simulate(Number(ONE), true);
+    console.log(result.log?.join("\n"));
+    console.log(JSON.stringify({ ...result, log: undefined }, undefined, 2));
+    expect(result.violations).toEqual([]);
+  }, 60_000);
+});
+
+describe.runIf(ONE === undefined)("simulated runs of clients, servers and transports", () => {
+  it("are the same events when they have the same seed", async () => {
+    for (let seed = FIRST; seed < FIRST + 20; seed++) {
+      const [first, second] = [await simulate(seed), await simulate(seed)];
+      expect(second.traceHash).toBe(first.traceHash);
+      expect(second.events).toBe(first.events);
+    }
+  }, 60_000);
+
+  it(`keep every rule with ${SEEDS} seeds`, async () => {
+    const broken: string[] = [];
+    const total = { events: 0, calls: 0, executions: 0 };
+    const outcomes: Record<string, number> = {};
+    const started = performance.now();
+    for (let seed = FIRST; seed < FIRST + SEEDS; seed++) {
+      const result = await simulate(seed);
+      total.events += result.events;
+      total.calls += result.calls;
+      total.executions += result.executions;
+      for (const [name, count] of Object.entries(result.outcomes)) outcomes[name] = (outcomes[name] ?? 0) + count;
+      if (result.violations.length > 0) broken.push(report(result));
+      if (broken.length >= 10) break;
+    }
+    console.log(
+      JSON.stringify({ seeds: SEEDS, seconds: Math.round((performance.now() - started) / 1000), ...total, outcomes }),
+    );
+    expect(broken.join("\n")).toBe("");
+  }, 600_000);
+});
