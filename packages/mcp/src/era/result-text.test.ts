@@ -13,7 +13,7 @@ describe("a marked result", () => {
         const { _meta, resultType, ttlMs, ...own } = JSON.parse(JSON.stringify(result)) as Record<string, unknown>;
         const got = marked(result) as Record<string, unknown>;
         expect(got["resultType"]).toBe("complete");
-        expect(Object.entries(got).filter(([key]) => !(key in members))).toEqual(Object.entries(own));
+        expect(Object.entries(got).filter(([key]) => !Object.hasOwn(members, key))).toEqual(Object.entries(own));
       }),
     );
   });
@@ -32,6 +32,28 @@ describe("a marked result", () => {
     expect(marked({})).toEqual(members);
     expect(marked({ a: undefined })).toEqual(members);
     expect(marked({ toJSON: () => ({ b: 2, resultType: "x" }) })).toEqual({ b: 2, ...members });
+  });
+
+  it("with one block of text is what JSON makes of it, also when it only looks like one", () => {
+    const block = { type: "text", text: 'a "b"\n\ud800 é' };
+    const inherited = Object.create({ content: [block] }, { other: { value: 1, enumerable: true } });
+    const hidden = Object.defineProperty({ ...block }, "text", { enumerable: false });
+    const own = Object.assign([block], { toJSON: () => [] });
+    for (const result of [
+      { content: [block] },
+      { content: [block], isError: true },
+      { content: [{ ...block, annotations: {} }] },
+      { content: [{ text: "x", type: "text" }] },
+      { content: [{ type: "text", text: 5 }] },
+      { content: [{ ...block, toJSON: () => 1 }] },
+      { content: [hidden] },
+      { content: own },
+      { content: [] },
+      { content: [block, block] },
+      inherited,
+    ]) {
+      expect(plainResultText(result, "m", "2025-11-25", (value) => value)).toBe(JSON.stringify(result));
+    }
   });
 
   it("refuses what is no object or no JSON, with a fix", () => {

@@ -59,7 +59,7 @@ export function markedResultText(
 }
 
 function serialise(result: unknown, method: string): string {
-  const written = WrittenResult.textOf(result);
+  const written = WrittenResult.textOf(result) ?? oneTextBlock(result);
   if (written !== undefined) return written;
   let text: string | undefined;
   try {
@@ -78,6 +78,30 @@ function serialise(result: unknown, method: string): string {
     throw new McpError("internal_error", `the result of ${method} is not an object`, { fix: "Return an object." });
   }
   return text;
+}
+
+/**
+ * The text of a result that is one block of text and nothing else, as most results of tools are. Written by hand it costs
+ * a third of what `JSON.stringify` takes for the three objects. Undefined for every other result.
+ */
+function oneTextBlock(result: unknown): string | undefined {
+  if (!isObject(result) || !hasExactly(result, CONTENT)) return undefined;
+  const { content } = result;
+  if (!Array.isArray(content) || content.length !== 1 || "toJSON" in content) return undefined;
+  const block: unknown = content[0];
+  if (!isObject(block) || !hasExactly(block, TYPE_AND_TEXT)) return undefined;
+  const { type, text } = block;
+  if (type !== "text" || typeof text !== "string") return undefined;
+  return `{"content":[{"type":"text","text":${JSON.stringify(text)}}]}`;
+}
+
+const CONTENT = ["content"];
+const TYPE_AND_TEXT = ["type", "text"];
+
+/** Whether JSON would write these members, in this order, and no other. */
+function hasExactly(value: object, names: readonly string[]): boolean {
+  const keys = Object.keys(value);
+  return keys.length === names.length && keys.every((key, at) => key === names[at]) && !("toJSON" in value);
 }
 
 function collides(result: object, members: Record<string, unknown>): boolean {

@@ -226,7 +226,11 @@ export class Connection<P> {
   #settled(id: Id, inbound: InboundRequest<P>): void {
     // An aborted id may be in use again by the time its handler settles.
     if (this.#inFlight.get(id) === inbound) this.#inFlight.delete(id);
-    if (this.#inFlight.size === 0) for (const wake of this.#idleWaiters.splice(0)) wake();
+    if (this.#inFlight.size === 0 && this.#idleWaiters.length > 0) this.#wakeIdleWaiters();
+  }
+
+  #wakeIdleWaiters(): void {
+    for (const wake of this.#idleWaiters.splice(0)) wake();
   }
 
   #receiveBatch(items: unknown[]): void {
