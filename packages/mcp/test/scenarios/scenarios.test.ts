@@ -1,10 +1,9 @@
 import { readdirSync } from "node:fs";
-import type { Client } from "@parley/mcp";
 import { afterAll, describe, expect, it } from "vitest";
-import { NEWEST_STATEFUL, NEWEST_STATELESS } from "../../src/protocol/revisions.js";
+import type { EraName } from "../../src/protocol/revisions.js";
+import { runCell } from "./run-cell.js";
 import { exclusion, type Scenario } from "./scenario.js";
 import { TRANSPORTS } from "./transports/all.js";
-import type { TransportUnderTest } from "./transports/transport-under-test.js";
 
 const files = readdirSync(new URL("./cases/", import.meta.url)).filter((file) => file.endsWith(".ts"));
 const scenarios = await Promise.all(
@@ -15,7 +14,6 @@ const scenarios = await Promise.all(
 );
 const only = process.env["SCENARIO"];
 const chosen = scenarios.filter(({ file }) => only === undefined || file.includes(only));
-const eras = { stateful: NEWEST_STATEFUL, stateless: NEWEST_STATELESS } as const;
 const left: string[] = [];
 let ran = 0;
 
@@ -25,7 +23,12 @@ for (const transport of TRANSPORTS) {
     // A group without tests would count as a failure.
     if (cells.length === 0) continue;
     describe(`${transport.name}, ${era}`, () => {
-      for (const { file, one } of cells) it(title(one), () => runCell(transport, era, file, one));
+      for (const { file, one } of cells) {
+        it(title(one), () => {
+          ran++;
+          return runCell(transport, era, file, one);
+        });
+      }
     });
   }
 }
@@ -45,7 +48,7 @@ afterAll(() => {
   for (const line of left) console.log(`  ${line}`);
 });
 
-function applies(one: Scenario<never>, transport: string, era: keyof typeof eras): boolean {
+function applies(one: Scenario<never>, transport: string, era: EraName): boolean {
   const reason = exclusion(one, transport, era);
   if (reason !== undefined) left.push(`${transport}/${era}: "${one.name}" is left out: ${reason}`);
   return reason === undefined;
@@ -53,32 +56,4 @@ function applies(one: Scenario<never>, transport: string, era: keyof typeof eras
 
 function title({ name, ids = [] }: Scenario<never>): string {
   return ids.length === 0 ? name : `${name} (${ids.join(", ")})`;
-}
-
-async function runCell(
-  transport: TransportUnderTest,
-  era: keyof typeof eras,
-  file: string,
-  one: Scenario<never>,
-): Promise<void> {
-  ran++;
-  const revision = eras[era];
-  const served = await transport.serve(() => one.server(), file);
-  const clients: Client<never>[] = [];
-  try {
-    await one.run({
-      transport: transport.name,
-      era,
-      revision,
-      async connect(options) {
-        // The scenario's own type parameter says what the client knows; the grid does not.
-        const client = (await served.connect({ revisions: [revision], ...options })) as Client<never>;
-        clients.push(client);
-        return client;
-      },
-    });
-  } finally {
-    await Promise.all(clients.map((client) => client.close()));
-    await served.close();
-  }
 }
