@@ -14,6 +14,7 @@ function setUp() {
       total,
       paused: false,
       expire: (which) => expired.push(`${name} ${which} at ${time.now() - 1_000_000}`),
+      abandon: () => {},
     };
     deadlines.add(deadline);
     return deadline;
