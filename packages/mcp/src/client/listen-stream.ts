@@ -115,8 +115,14 @@ export class ListenStream implements ChangeSource {
       this.#stop(listening);
       throw error;
     }
+    const standing = this.#current;
+    if (standing !== before && standing?.accepted !== undefined && covers(standing.filter, filter)) {
+      // Another one that tells at least as much came to stand meanwhile.
+      this.#stop(listening);
+      return intersectionOf(filter, standing.accepted);
+    }
     this.#current = listening;
-    this.#stop(before);
+    this.#stop(standing);
     return intersectionOf(filter, listening.accepted);
   }
 

@@ -1,9 +1,11 @@
+import type { ServerResponse } from "node:http";
 import { connect, Server } from "@parley/mcp";
 import { afterEach, describe, expect, it } from "vitest";
 import { impatient } from "../client/impatient.js";
-import { STATEFUL } from "../client/scripted-pipe.js";
+import { STATEFUL, STATELESS } from "../client/scripted-pipe.js";
 import {
   type Arrived,
+  event,
   json,
   result,
   type ScriptedServer,
@@ -83,6 +85,50 @@ describe("what simulated runs found", () => {
     expect(count(server, "resources/subscribe")).toBe(3);
     const next = await subscription[Symbol.asyncIterator]().next();
     expect(next.value).toEqual({ kind: "resource", uri: "file:///x", missed: true });
+  });
+
+  it("a stream that is opened again does not take the place of a wider one that was opened meanwhile", async () => {
+    const listens: { request: Arrived; response: ServerResponse }[] = [];
+    const server = await scriptedServer((request, response) => {
+      if (request.message?.method === "server/discover") {
+        const capabilities = { resources: { subscribe: true } };
+        return json(response, result(request, { supportedVersions: [STATELESS], capabilities }));
+      }
+      stream(response);
+      listens.push({ request, response });
+    });
+    open.push(server);
+    const say = (at: number, method: string, params: object) => {
+      const { request, response } = listens[at] ?? {};
+      const _meta = { "io.modelcontextprotocol/subscriptionId": request?.message?.id };
+      response?.write(event({ jsonrpc: "2.0", method, params: { ...params, _meta } }));
+    };
+    const acknowledge = (at: number) => {
+      const { notifications } = listens[at]?.request.message?.params as { notifications: object };
+      say(at, "notifications/subscriptions/acknowledged", { notifications });
+    };
+    const listening = (count: number) =>
+      server.arrived(count, ({ message }) => message?.method === "subscriptions/listen");
+    const client = await connect(server.url, { platform: impatient });
+    open.push(client);
+    const first = client.subscribe("file:///x");
+    await listening(1);
+    acknowledge(0);
+    await first;
+    listens[0]?.response.destroy();
+    await listening(2);
+    const second = client.subscribe("file:///y");
+    await listening(3);
+    acknowledge(2);
+    const subscription = await second;
+    acknowledge(1);
+    await new Promise<void>((resolve) => listens[1]?.response.once("close", resolve));
+    say(2, "notifications/resources/updated", { uri: "file:///y" });
+    const changes = subscription[Symbol.asyncIterator]();
+    // What may have been missed while the stream was broken may be told first.
+    let next = await changes.next();
+    if (next.value?.missed === true) next = await changes.next();
+    expect(next.value).toEqual({ kind: "resource", uri: "file:///y", missed: false });
   });
 
   it("a call that waits for the user's answer ends with its client", async () => {
