@@ -1,6 +1,7 @@
 import { McpError } from "../protocol/error.js";
 import { toBase64Url } from "./base64url.js";
 import { canonicalJson } from "./canonical-json.js";
+import { utf8Bytes } from "./json-bytes.js";
 import type { Run } from "./run.js";
 
 /** What a step left behind: its JSON value, or its failure. */
@@ -28,7 +29,7 @@ export async function sealState(run: Run, state: QuestionState): Promise<string>
   const { platform, limits, secrets } = run.core;
   const payload: Sealed = { until: platform.now() + limits.stateMs, bound: binding(run), state };
   const text = JSON.stringify(payload);
-  if (text.length > limits.stateBytes) {
+  if (utf8Bytes(text) > limits.stateBytes) {
     throw new McpError("limit_exceeded", `answers and steps of ${run.call.method} exceed ${limits.stateBytes} bytes`, {
       fix: "Return less from `ctx.step`, or raise `limits.stateBytes`.",
     });

@@ -81,6 +81,31 @@ describe("the state of a question", () => {
     expect(late.error?.message).toContain("expired");
   });
 
+  it("counts its size in bytes, so that what is sealed can also be opened", async () => {
+    // As many characters as the limit has bytes, and three times as many bytes.
+    const server = new Server({ name: "q", version: "1" }, { limits: { stateBytes: 30_000 } })
+      .tool("fits", {}, async (_args, ctx) => {
+        await ctx.step("words", () => "語".repeat(9_000));
+        return (await ctx.elicit("sure?", form)).v;
+      })
+      .tool("too-long", {}, async (_args, ctx) => {
+        await ctx.step("words", () => "語".repeat(25_000));
+        return (await ctx.elicit("sure?", form)).v;
+      }) as unknown as Server<never>;
+    const first = await round(server, "fits");
+    const again = await round(server, "fits", { responses: accept(first, fill), state: first.result?.requestState });
+    expect(again.result?.content?.[0]?.text).toBe("yes");
+    expect((await round(server, "too-long")).error?.message).toContain("30000 bytes");
+  });
+
+  it("needs a secret that somebody could not guess: an empty one is refused when the server is made", () => {
+    for (const secret of ["", ["good enough", ""]]) {
+      expect(() => make({ secret })).toThrow(
+        expect.objectContaining({ kind: "invalid_definition", fix: expect.stringContaining("openssl rand") }),
+      );
+    }
+  });
+
   it("is understood by another process with the same secret, also while the secret is being replaced", async () => {
     const first = await round(make({ secret: "old" }), "t");
     const again = { responses: accept(first, fill), state: first.result?.requestState };
