@@ -1,4 +1,5 @@
 import type { Cipher, Platform } from "../platform/platform.js";
+import { McpError } from "../protocol/error.js";
 import { fromBase64Url, toBase64Url } from "./base64url.js";
 
 /** Why a sealed text was refused. */
@@ -14,9 +15,14 @@ export class Secrets {
   readonly #ciphers = new Map<string, Cipher>();
   readonly #kids = new Map<string, string>();
 
+  /** Throws for an empty secret: with it anybody could seal, and a variable that is not set often becomes one. */
   constructor(platform: Platform, secret: string | readonly string[] | undefined) {
     this.#platform = platform;
     this.#given = secret === undefined ? [] : typeof secret === "string" ? [secret] : secret;
+    if (!this.#given.includes("")) return;
+    throw new McpError("invalid_definition", "`secret` is an empty text", {
+      fix: "Set it to something that nobody can guess, for example what `openssl rand -base64 32` prints.",
+    });
   }
 
   /** Returns `1.<key id>.<base64url>`. */
