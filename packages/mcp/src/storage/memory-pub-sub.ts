@@ -79,8 +79,17 @@ export class MemoryPubSub implements PubSub {
       try {
         subscription.deliver(message);
       } catch (error) {
-        this.#onDeliverError(error, topic);
+        this.#report(error, topic);
       }
+    }
+  }
+
+  /** A reporter that throws must not stop the delivery to others, nor all that comes after it. */
+  #report(error: unknown, topic: string): void {
+    try {
+      this.#onDeliverError(error, topic);
+    } catch {
+      // There is nobody left to tell.
     }
   }
 }

@@ -150,6 +150,23 @@ describe("memory storage", () => {
     }
   });
 
+  it("goes on to deliver when whoever hears of failures fails too", () => {
+    const storage = memoryStorage({
+      clock: { now: () => 0 },
+      onDeliverError: () => {
+        throw new Error("the reporter broke");
+      },
+    });
+    const heard: string[] = [];
+    storage.pubsub.subscribe("t", () => {
+      throw new Error("the subscriber broke");
+    });
+    storage.pubsub.subscribe("t", (message) => heard.push(message));
+    storage.pubsub.publish("t", "one");
+    storage.pubsub.publish("t", "two");
+    expect(heard).toEqual(["one", "two"]);
+  });
+
   it("reports what a subscriber threw, and forgets everything on close", () => {
     const errors: unknown[] = [];
     const storage = memoryStorage({
