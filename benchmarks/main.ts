@@ -1,7 +1,7 @@
 // Measures Parley beside its peers and beside bare programs.
 //
 // Usage: npm run bench [-- filter…] [--rounds N] [--quick] [--check] [--keep]
-//   filter    only rows whose id contains it
+//   filter    only rows whose id contains it; `types` stands for what the compiler needs
 //   --rounds  rounds per row; at least 7 for figures that are published
 //   --quick   short rounds that only show that everything works
 //   --check   compares with the committed file and fails when something got worse
@@ -34,8 +34,9 @@ const { values, positionals } = parseArgs({
 });
 const quick = values.quick;
 const effort: Effort = { rounds: quick ? 2 : Number(values.rounds), roundMs: quick ? 300 : 2000, quick };
-const wanted = ROWS.filter(({ id }) => positionals.length === 0 || positionals.some((filter) => id.includes(filter)));
-if (wanted.length === 0) {
+const isWanted = (id: string) => positionals.length === 0 || positionals.some((filter) => id.includes(filter));
+const wanted = ROWS.filter(({ id }) => isWanted(id));
+if (wanted.length === 0 && !isWanted("types")) {
   console.error(`no row has such an id; rows are ${ROWS.map(({ id }) => id).join(", ")}`);
   process.exit(2);
 }
@@ -46,10 +47,13 @@ execFileSync("npm", ["run", "--silent", "peers"], { cwd: ROOT, stdio: "inherit" 
 const committed: Results | undefined = existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, "utf8")) : undefined;
 const loadAtStart = loadavg()[0] ?? 0;
 const rows = await measureAll();
-const all = positionals.length === 0;
+const writes = !values.check && !quick && (positionals.length === 0 || values.keep);
 
 if (values.check) process.exitCode = compare();
-else if (!quick && (all || values.keep)) write();
+if (writes) write();
+if (writes && isWanted("types")) {
+  execFileSync(process.execPath, [join(ROOT, "scripts/measure-types.mjs"), "--write"], { cwd: ROOT, stdio: "inherit" });
+}
 
 async function measureAll(): Promise<RowResult[]> {
   const done: RowResult[] = [];
@@ -92,5 +96,5 @@ function write(): void {
     rows: kept,
   };
   writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`);
-  console.log(`\nwritten to ${RESULTS.slice(ROOT.length + 1)}; \`npm run bench:report\` renews the documents`);
+  console.log("\nwritten; `npm run bench:report` renews the documents");
 }
