@@ -207,3 +207,28 @@ describe("consent", () => {
     expect((await new Drive(build().use(failing)).call("hello", { who: "x" })).error?.code).toBe(-32603);
   });
 });
+
+describe("the handshake", () => {
+  it("can be refused by middleware, and then opens no session (B10)", async () => {
+    const server = build().use((call, next) => {
+      if (call.method === "initialize" && call.params.capabilities.sampling === undefined) {
+        throw new McpError("invalid_request", "clients without a model are not served");
+      }
+      return next();
+    });
+    const shake = (capabilities: object) =>
+      server.endpoint().request(
+        {
+          jsonrpc: "2.0",
+          id: 1,
+          method: "initialize",
+          params: { protocolVersion: "2025-11-25", capabilities, clientInfo: { name: "c", version: "1" } },
+        },
+        { id: 1, signal: new AbortController().signal, say: () => {} },
+      );
+    const refused = await shake({});
+    expect(refused.text).toContain("clients without a model are not served");
+    expect(refused.opens).toBeUndefined();
+    expect((await shake({ sampling: {} })).opens).toBeDefined();
+  });
+});

@@ -60,7 +60,7 @@ export class Mounts implements Feature {
       ...this.#completion(),
     };
     own.resources.elsewhere = {
-      knows: (uri, run) => this.#servedBy(uri, run) !== undefined,
+      knows: (uri, run) => this.#knows(uri, run),
       watchOf: (uri) => this.#byUri(uri)?.mount.watch,
     };
   }
@@ -224,9 +224,9 @@ export class Mounts implements Feature {
     return undefined;
   }
 
-  #servedBy(uri: string, run: Run): Mount | undefined {
+  #knows(uri: string, run: Run): boolean {
     const found = this.#byUri(uri);
-    return found !== undefined && found.mount.features.resources.knows(found.rest, run) ? found.mount : undefined;
+    return found?.mount.features.resources.knows(found.rest, run) === true;
   }
 }
 

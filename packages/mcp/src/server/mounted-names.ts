@@ -9,11 +9,11 @@ export interface MountedNames {
 
 type Members = Record<string, unknown>;
 
-export function outerName(prefix: string, name: string): string {
+function outerName(prefix: string, name: string): string {
   return `${prefix}_${name}`;
 }
 
-export function outerUri(prefix: string, uri: string): string {
+function outerUri(prefix: string, uri: string): string {
   // Schemes know no capitals: a client may have written it in its own way by the time it comes back.
   return `${prefix.toLowerCase()}+${uri}`;
 }

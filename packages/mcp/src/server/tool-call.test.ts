@@ -115,6 +115,20 @@ describe("a handler that misbehaves (corpus P, corpus Q)", () => {
     });
   }
 
+  it("ends no request without an answer, whatever kind of handler throws the unreadable", async () => {
+    const server = new Server(info)
+      .resource("a://sync", {}, () => raise(hostile()))
+      .resource("a://async", {}, async () => raise(hostile()))
+      .prompt("p", {}, async () => raise(hostile()))
+      .use((call, next) => (call.method === "tools/list" ? raise(hostile()) : next()))
+      .tool("t", {}, () => "");
+    const drive = new Drive(server);
+    expect((await drive.send("resources/read", { uri: "a://sync" })).error?.code).toBe(-32603);
+    expect((await drive.send("resources/read", { uri: "a://async" })).error?.code).toBe(-32603);
+    expect((await drive.send("prompts/get", { name: "p" })).error?.code).toBe(-32603);
+    expect((await drive.send("tools/list")).error?.code).toBe(-32603);
+  });
+
   it("shows the model what a ToolError says, and nothing else of it", async () => {
     const server = new Server(info)
       .tool("a", {}, () => raise(new ToolError("try Oslo", { cause: new Error("secret") })))

@@ -114,7 +114,7 @@ function jsonText(name: string, value: unknown): string {
 const FOR_THE_MODEL = ["declined", "dismissed", "timeout", "tool_error"];
 
 /** The key of a failed result's `_meta` that says what kind of failure it was, for programs. */
-export const FAILURE = "dev.parley/failure";
+const FAILURE = "dev.parley/failure";
 
 /** What a handler threw, as a result for the model; protocol errors are thrown on. */
 export function toErrorResult(thrown: unknown, run: Run): CallToolResult {

@@ -2,6 +2,7 @@ import { isObject } from "../jsonrpc/message.js";
 import type { ElicitRequestURLParams } from "../protocol/elicitation.js";
 import { McpError } from "../protocol/error.js";
 import { canAsk } from "./ask.js";
+import { readable } from "./error-message.js";
 import { elicitUrl } from "./questions.js";
 import type { Run } from "./run.js";
 
@@ -23,7 +24,8 @@ export function urlRequired(visits: readonly Visit[], message = "The user must v
 }
 
 /** True for that error, also one that was built by hand. */
-export function isUrlRequired(error: unknown): error is McpError {
+export function isUrlRequired(thrown: unknown): thrown is McpError {
+  const error = readable(thrown);
   return McpError.is(error) && error.kind === "url_elicitation_required";
 }
 
