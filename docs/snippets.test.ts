@@ -56,17 +56,24 @@ function snippetsOf(page: string): Snippet[] {
   });
 }
 
+/** Some frameworks have their types in packages that are not installed: a module without types, and what follows from it. */
+const UNTYPED = new Set([7016, 7006, 7031]);
+
 function typeErrors(): string[] {
   const files = snippets.map(({ file }) => file);
   const config = ts.readConfigFile(join(root, "tsconfig.workspace.json"), ts.sys.readFile).config;
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files }, ts.sys, root);
-  // Blocks show one thing each, so not all that they name is used; some frameworks have no types of their own.
-  const program = ts.createProgram(files, { ...options, incremental: false, noUnusedLocals: false });
-  const UNTYPED_MODULE = 7016;
-  return snippets.flatMap(({ file, page, line }) =>
+  // Blocks show one thing each, so not all that they name is used.
+  const program = ts.createProgram(files, {
+    ...options,
+    incremental: false,
+    noUnusedLocals: false,
+    noUnusedParameters: false,
+  });
+  return snippets.flatMap(({ file, page, line, use }) =>
     ts
       .getPreEmitDiagnostics(program, program.getSourceFile(file))
-      .filter(({ code }) => code !== UNTYPED_MODULE)
+      .filter(({ code }) => use !== "peers" || !UNTYPED.has(code))
       .map(({ file: source, start, messageText }) => {
         const at = line + (source?.getLineAndCharacterOfPosition(start ?? 0).line ?? 0);
         return `${page}:${at} ${ts.flattenDiagnosticMessageText(messageText, "\n")}`;

@@ -1,0 +1,98 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { ERROR_KINDS, McpError } from "@parley/mcp/protocol";
+import { describe, expect, it } from "vitest";
+import { renderStateTable } from "../packages/mcp/src/client/state-machine.js";
+import { DEFAULT_LIMITS as SERVER_LIMITS } from "../packages/mcp/src/server/options.js";
+import {
+  DEFAULT_EVENT_LOG,
+  DEFAULT_TIMES,
+  DEFAULT_LIMITS as HTTP_LIMITS,
+} from "../packages/mcp/src/transport/http/server-options.js";
+
+const root = resolve(import.meta.dirname, "..");
+const read = (page: string) => readFileSync(join(root, page), "utf8");
+const guides = readdirSync(join(root, "docs"), { encoding: "utf8" }).filter((name) => name.endsWith(".md"));
+const pages = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", ...guides.map((name) => `docs/${name}`)];
+
+/** What stands between `<!-- name -->` and `<!-- /name -->`; with UPDATE_DOCS=1 it is made to be `text` first. */
+function region(page: string, name: string, text: string): string {
+  const place = new RegExp(`(<!-- ${name} -->\n)([\\s\\S]*?)(<!-- /${name} -->)`);
+  if (process.env.UPDATE_DOCS === "1") writeFileSync(join(root, page), read(page).replace(place, `$1${text}$3`));
+  return place.exec(read(page))?.[2] ?? `there is no region "${name}" in ${page}`;
+}
+
+function table(heading: string, values: object): string {
+  const rows = Object.entries(values).map(([name, value]) => `| \`${name}\` | ${said(name, value)} |\n`);
+  return `| ${heading} | default |\n|---|---|\n${rows.join("")}`;
+}
+
+/** A number as people read it. */
+function said(name: string, value: number): string {
+  if (/Bytes$|Buffer$|Length$/.test(name))
+    return value % 1048576 === 0 ? `${value / 1048576} MiB` : `${value / 1024} KiB`;
+  if (name.endsWith("Ms")) return value % 60_000 === 0 ? `${value / 60_000} min` : `${value / 1000} s`;
+  return value.toLocaleString("en");
+}
+
+describe("tables in the guides say what the code says", () => {
+  it.each([
+    ["docs/clients.md", "states", renderStateTable()],
+    ["docs/servers.md", "server limits", table("limit", SERVER_LIMITS)],
+    ["docs/http.md", "http limits", table("limit", HTTP_LIMITS)],
+    ["docs/http.md", "http times", table("time", DEFAULT_TIMES)],
+    ["docs/http.md", "http log", table("limit", DEFAULT_EVENT_LOG)],
+  ])("%s: %s", (page, name, text) => {
+    expect(region(page, name, text)).toBe(text);
+  });
+});
+
+describe("the page about errors", () => {
+  const sections = read("docs/errors.md").split(/^### /m).slice(1);
+
+  it("has one section for each kind", () => {
+    const named = sections.map((section) => /^`(\w+)`/.exec(section)?.[1]);
+    expect([...named].sort()).toEqual([...ERROR_KINDS].sort());
+  });
+
+  it.each(ERROR_KINDS)("names the code, the cause and the fix of %s", (kind) => {
+    const section = sections.find((text) => text.startsWith(`\`${kind}\``)) ?? "";
+    expect(section).toContain(`\`${kind}\` (${new McpError(kind, "").code})`);
+    expect(section).toMatch(/\*\*Cause:\*\* \S.{20,}/s);
+    expect(section).toMatch(/\*\*Fix:\*\* \S.{20,}/s);
+  });
+});
+
+describe("links", () => {
+  it.each(pages)("of %s lead somewhere", (page) => {
+    const targets = [...read(page).matchAll(/\]\((?!https?:|mailto:)([^)]+)\)/g)].map(([, target = ""]) => target);
+    const broken = targets.filter((target) => {
+      const [path = "", anchor] = target.split("#");
+      const file = path === "" ? join(root, page) : join(root, dirname(page), path);
+      if (!existsSync(file)) return true;
+      return anchor !== undefined && !anchorsOf(file).includes(anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it("of llms.txt name every guide", () => {
+    const index = read("llms.txt");
+    // Others are reports that programs write.
+    const written = guides.filter(
+      (name) => !["corpora.md", "interop.md", "mutants.md", "performance.md"].includes(name),
+    );
+    expect(written.filter((name) => !index.includes(`docs/${name}`))).toEqual([]);
+    const named = [...index.matchAll(/\]\(([^)]+)\)/g)].map(([, target = ""]) => target);
+    expect(named.filter((target) => !existsSync(join(root, target)))).toEqual([]);
+  });
+});
+
+function anchorsOf(file: string): string[] {
+  const headings = readFileSync(file, "utf8").matchAll(/^#+ (.*)$/gm);
+  return [...headings].map(([, text = ""]) =>
+    text
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, "")
+      .replaceAll(" ", "-"),
+  );
+}
