@@ -1,4 +1,11 @@
-import { errorText, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, resultText } from "../../jsonrpc/error.js";
+import {
+  errorText,
+  INVALID_PARAMS,
+  INVALID_REQUEST,
+  METHOD_NOT_FOUND,
+  PARSE_ERROR,
+  resultText,
+} from "../../jsonrpc/error.js";
 import { isId, isObject, type RequestMessage } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { HEADER_MISMATCH, McpError, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from "../../protocol/error.js";
@@ -39,7 +46,7 @@ function statusOf(code: number, early: boolean): number {
   if (code === HEADER_MISMATCH || code === MISSING_CAPABILITY || code === UNSUPPORTED_VERSION) return 400;
   if (!early) return 200;
   if (code === METHOD_NOT_FOUND) return 404;
-  return code === PARSE_ERROR || code === INVALID_REQUEST || code === -32602 ? 400 : 200;
+  return code === PARSE_ERROR || code === INVALID_REQUEST || code === INVALID_PARAMS ? 400 : 200;
 }
 
 function decode(message: RequestMessage, { http }: Origin, self: ServerSelf): Call {
@@ -57,7 +64,7 @@ function decode(message: RequestMessage, { http }: Origin, self: ServerSelf): Ca
   const info = meta[META.clientInfo];
   const level = meta[META.logLevel];
   if (level !== undefined && !isLoggingLevel(level)) {
-    throw new McpError("invalid_params", `"${String(level)}" is no log level`, {
+    throw new McpError("invalid_params", `${JSON.stringify(level)} is no log level`, {
       fix: "Use a level from debug to emergency.",
     });
   }
@@ -86,9 +93,11 @@ function missingMeta(what: string): McpError {
 }
 
 function unsupported(requested: string, self: ServerSelf): McpError {
-  const supported = revisionsOf("stateless", self.revisions);
+  const stateless = revisionsOf("stateless", self.revisions);
+  // A server of the older era alone names those: a client that shares one goes on with the handshake.
+  const supported = stateless.length > 0 ? stateless : revisionsOf("stateful", self.revisions);
   const message =
-    supported.length > 0
+    stateless.length > 0
       ? `protocol version "${requested}" is not spoken here in this form; supported: ${supported.join(", ")}`
       : `protocol version "${requested}" is not spoken here; begin with \`initialize\``;
   return new McpError("unsupported_version", message, { data: { supported, requested } });
