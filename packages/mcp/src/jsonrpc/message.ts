@@ -1,3 +1,5 @@
+import { INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR } from "./error.js";
+
 /** A request id. `1` and `"1"` are two different ids. */
 export type Id = string | number;
 
@@ -72,12 +74,12 @@ export function parseMessage(text: string, limits: ParseLimits = DEFAULT_PARSE_L
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return { kind: "invalid", code: -32700, reason: `the message is not JSON: ${(error as Error).message}` };
+    return { kind: "invalid", code: PARSE_ERROR, reason: `the message is not JSON: ${(error as Error).message}` };
   }
   // A node needs at least 2 characters.
   if (text.length > 2 * limits.maxNodes || hasMoreBrackets(text, limits.maxDepth)) {
     const broken = brokenLimit(value, limits);
-    if (broken !== undefined) return withId({ kind: "invalid", code: -32600, reason: broken }, value);
+    if (broken !== undefined) return withId({ kind: "invalid", code: INVALID_REQUEST, reason: broken }, value);
   }
   return classify(value);
 }
@@ -86,7 +88,7 @@ export function parseMessage(text: string, limits: ParseLimits = DEFAULT_PARSE_L
 export function classify(value: unknown): Classified {
   if (!isObject(value)) {
     if (Array.isArray(value)) return { kind: "batch", items: value };
-    return { kind: "invalid", code: -32600, reason: "a message is a JSON object" };
+    return { kind: "invalid", code: INVALID_REQUEST, reason: "a message is a JSON object" };
   }
   if (value["jsonrpc"] !== "2.0") return withId(invalid('a message has "jsonrpc": "2.0"'), value);
   if (typeof value["method"] === "string") return classifyCall(value);
@@ -97,7 +99,7 @@ export function classify(value: unknown): Classified {
 function classifyCall(value: Record<string, unknown>): Classified {
   const params = value["params"];
   if (params !== undefined && !isObject(params)) {
-    return withId({ kind: "invalid", code: -32602, reason: "`params` is a JSON object" }, value);
+    return withId({ kind: "invalid", code: INVALID_PARAMS, reason: "`params` is a JSON object" }, value);
   }
   const id = value["id"];
   if (id === undefined && !Object.hasOwn(value, "id")) {
@@ -130,7 +132,7 @@ function classifyResponse(value: Record<string, unknown>): Classified {
 }
 
 function invalid(reason: string): Classified & { kind: "invalid" } {
-  return { kind: "invalid", code: -32600, reason };
+  return { kind: "invalid", code: INVALID_REQUEST, reason };
 }
 
 function withId(result: Classified & { kind: "invalid" }, value: unknown): Classified {

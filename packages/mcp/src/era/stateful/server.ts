@@ -1,4 +1,4 @@
-import { errorText, INVALID_REQUEST, PARSE_ERROR, resultText } from "../../jsonrpc/error.js";
+import { errorText, INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, resultText } from "../../jsonrpc/error.js";
 import { isId, isObject, type Params, type RequestMessage } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError, RESOURCE_NOT_FOUND } from "../../protocol/error.js";
@@ -36,7 +36,7 @@ export const statefulServer: ServerEra = {
 
 function statefulCode(error: McpError): number {
   // The newer code means nothing to peers of this era.
-  return error.kind === "capability_missing" ? -32603 : error.code;
+  return error.kind === "capability_missing" ? INTERNAL_ERROR : error.code;
 }
 
 function decode(message: RequestMessage, origin: Origin, self: ServerSelf): Call {
