@@ -112,6 +112,15 @@ describe.each(STORAGES)("nodes that share %s", (_name, make) => {
     expect(clients[3]?.notices(UPDATED)).toHaveLength(1);
   });
 
+  it("keep to the limit of listen requests also while the storage takes its time", async () => {
+    const client = await talk(node({ storage: make(), limits: { listens: 2 } }), "2026-07-28");
+    for (const id of [1, 2, 3, 4]) void client.ask("subscriptions/listen", LISTEN, id);
+    await client.until(({ error }) => error !== undefined);
+    for (let turns = 0; turns < 5; turns++) await turn();
+    expect(client.notices("notifications/subscriptions/acknowledged")).toHaveLength(2);
+    expect(client.heard.filter(({ error }) => error !== undefined)).toHaveLength(2);
+  });
+
   it("but not those of another server, and not before anybody is served", async () => {
     const storage = make();
     const published = vi.spyOn(storage.pubsub, "publish");

@@ -98,8 +98,11 @@ export class Subscriptions implements Feature {
       this.#served(this.#core.capabilities(run.call.revision)),
     );
     this.#narrow(filter, run);
-    this.#checkRoom(run.exchange.peer);
-    return this.#whenReady(() => new Promise<object>((resolve) => this.#begin(run, filter, resolve)));
+    return this.#whenReady(() => {
+      // Not earlier: others may have begun while this one waited.
+      this.#checkRoom(run.exchange.peer);
+      return new Promise<object>((resolve) => this.#begin(run, filter, resolve));
+    });
   }
 
   /** Leaves out what this caller could not read anyway. */
