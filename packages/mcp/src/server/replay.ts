@@ -1,5 +1,6 @@
 import type { Question } from "../era/era.js";
 import { isObject } from "../jsonrpc/message.js";
+import type { Timer } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
 import { type Asker, claimStep, handled, malformedAnswer, normalise, requireCapabilities, traced } from "./ask.js";
 import { toBase64Url } from "./base64url.js";
@@ -38,6 +39,8 @@ export class Replay implements Asker {
   readonly #signal = new InputRequired();
   #claimed = 0;
   #considering = false;
+  /** Runs while answers of this request are still unclaimed. */
+  #claiming: Timer | undefined;
   #interrupted = false;
   #late = 0;
   #fatal: McpError | undefined;
@@ -112,8 +115,7 @@ export class Replay implements Asker {
 
   /** The outcome after an interruption: waits a little for the handler and its steps to unwind, then seals. */
   async conclude(handler: Promise<unknown>): Promise<InputOutcome> {
-    const unwound = Promise.allSettled([handler, ...this.#stepsInFlight]);
-    await Promise.race([unwound, this.#pause(UNWIND_MS)]);
+    await this.#atMost(UNWIND_MS, Promise.allSettled([handler, ...this.#stepsInFlight]));
     if (this.#fatal !== undefined) throw this.#fatal;
     const state = await sealState(this.#run, {
       round: this.#round + 1,
@@ -159,7 +161,7 @@ export class Replay implements Asker {
     if (this.#considering) return;
     this.#considering = true;
     if (this.#unclaimed.size === 0) this.#deferInterrupt();
-    else this.#run.core.platform.timer(CLAIM_MS, () => this.#interrupt());
+    else this.#claiming = this.#run.core.platform.timer(CLAIM_MS, () => this.#interrupt());
   }
 
   #deferInterrupt(): void {
@@ -169,6 +171,7 @@ export class Replay implements Asker {
   #interrupt(): void {
     if (this.#interrupted) return;
     this.#interrupted = true;
+    this.#claiming?.cancel();
     if (this.#broughtAnswers && this.#claimed === 0) {
       this.#fatal = new McpError(
         "question_changed",
@@ -189,9 +192,13 @@ export class Replay implements Asker {
     });
   }
 
-  #pause(ms: number): Promise<void> {
+  #atMost(ms: number, work: Promise<unknown>): Promise<void> {
     return new Promise((resolve) => {
-      this.#run.core.platform.timer(ms, resolve);
+      const timer = this.#run.core.platform.timer(ms, resolve);
+      void work.then(() => {
+        timer.cancel();
+        resolve();
+      });
     });
   }
 }

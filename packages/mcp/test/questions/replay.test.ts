@@ -1,6 +1,7 @@
 import { isInputRequired, McpError, Server } from "@parley/mcp";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import type { Platform } from "../../src/platform/platform.js";
 import type { AskingContext } from "../../src/server/context.js";
 import { accept, asked, drive, round } from "./stateless-driver.js";
 
@@ -136,6 +137,34 @@ describe("what a handler does after its question was noted", () => {
       return new Promise(() => {});
     });
     expect(asked(await round(server, "t"))).toEqual(["a"]);
+  });
+
+  it("leaves no timer behind, whether it waited for claims, for the handler, or for neither", async () => {
+    const pending = new Set<object>();
+    const timer: Platform["timer"] = (ms, run) => {
+      const handle = setTimeout(() => {
+        pending.delete(own);
+        run();
+      }, ms);
+      const own = {
+        cancel() {
+          clearTimeout(handle);
+          pending.delete(own);
+        },
+      };
+      pending.add(own);
+      return own;
+    };
+    const server = new Server({ name: "q", version: "1" }, { platform: { timer } }).tool(
+      "t",
+      {},
+      async (_args, ctx) => {
+        const [, second] = await Promise.all([q(ctx, "a"), q(ctx, "b").then(() => q(ctx, "c"))]);
+        return second;
+      },
+    ) as unknown as Server<never>;
+    const { text } = await drive(server, "t", echo);
+    expect([text, pending.size]).toEqual(["C", 0]);
   });
 
   it("is told by the signal that its work is over, and can recognise the interruption", async () => {
