@@ -1,5 +1,6 @@
 import type { Id, NotificationMessage } from "../jsonrpc/message.js";
 import type { Platform } from "../platform/platform.js";
+import { featuresOf } from "../protocol/revisions.js";
 import { CachedCalls } from "./cache.js";
 import { Caller } from "./caller.js";
 import { Answerer } from "./input.js";
@@ -41,7 +42,9 @@ export function assemble(
   const link = new Link({ route, options, platform, answerer, verdicts, events: eventsFor(() => parts) });
   const caller = new Caller(link, answerer, cache);
   const router = new NotificationRouter(link.methods, (message) => caller.warn(message));
-  const book = new ToolBook(() => link.era?.name === "stateless" && link.transport.kind === "http");
+  const book = new ToolBook(
+    () => link.transport.kind === "http" && featuresOf(link.established.era.revision).paramHeaders,
+  );
   parts = {
     link,
     caller,

@@ -4,6 +4,7 @@ import { type Id, isId, isObject, type Params } from "../jsonrpc/message.js";
 import { fromWire, McpError } from "../protocol/error.js";
 import type { ProgressNotificationParams } from "../protocol/lifecycle.js";
 import type { MethodRow } from "../protocol/methods.js";
+import { featuresOf } from "../protocol/revisions.js";
 import { readTrace, traceMeta } from "../protocol/trace-context.js";
 import { onAbort } from "./abort-watch.js";
 import type { CachedCalls } from "./cache.js";
@@ -204,7 +205,7 @@ export class Caller implements Requester {
   #keep(call: PendingCall, result: Result): void {
     // Results that came after answers, or from before a change, are good for their caller only.
     if (this.#cache === undefined || call.rounds > 0 || call.generation !== this.#cache.generation) return;
-    if (this.#link.established.era.name !== "stateless") return;
+    if (!featuresOf(this.#link.established.era.revision).cacheHints) return;
     this.#cache.keep(call.out.method, call.out.params, result, this.#link.platform.now());
   }
 

@@ -17,6 +17,7 @@ import type { Root } from "../protocol/roots.js";
 import type { CallToolResult, ListToolsResult, Tool } from "../protocol/tools.js";
 import type { ClientParts } from "./assemble.js";
 import { type CompletionTarget, complete } from "./completion.js";
+import { hasMethod } from "./has-method.js";
 import { setLogLevel } from "./logging.js";
 import type { ClientMiddleware } from "./middleware.js";
 import type { ClientEvents, Unlisten } from "./notifications.js";
@@ -226,14 +227,15 @@ export class Client<T = LooseTools> {
   /** Replaces the roots and tells the server where it can be told. `connect` must have been given some. */
   async setRoots(roots: readonly Root[]): Promise<void> {
     this.#parts.answerer.setRoots(roots);
-    if (this.#parts.link.era?.name === "stateful") await this.notify("notifications/roots/list_changed");
+    if (hasMethod(this.#parts.link, "notifications/roots/list_changed"))
+      await this.notify("notifications/roots/list_changed");
   }
 
   /** Resolves when the server answers; rejects as any call does when it does not. */
   async ping(options?: CallOptions): Promise<void> {
     await this.#parts.link.ready();
-    const stateful = this.#parts.link.established.era.name === "stateful";
-    await this.#parts.caller.call(stateful ? "ping" : "server/discover", undefined, { ...options, cache: false });
+    const method = hasMethod(this.#parts.link, "ping") ? "ping" : "server/discover";
+    await this.#parts.caller.call(method, undefined, { ...options, cache: false });
   }
 
   /** Listens to notifications by their method, to those of no known method by `unknown`, and to the connection itself. */

@@ -21,7 +21,7 @@ export async function handshake(g: Greeter, among: readonly Revision[]): Promise
       fix: "Allow this revision by the `revisions` option, if it is a published one.",
     });
   }
-  const era = statefulClient(revision, n.self("stateful"));
+  const era = statefulClient(revision, n.self(revision));
   const established = {
     era,
     serverInfo: result.serverInfo,
@@ -42,7 +42,7 @@ async function initialize(
   mayRetry = true,
 ): Promise<InitializeResult> {
   const { n } = g;
-  const self = n.self("stateful");
+  const self = n.self(wanted);
   const opening = statefulClient(wanted, { ...self, headers: false });
   const params = { protocolVersion: wanted, capabilities: self.capabilities, clientInfo: self.info };
   let answer: unknown;

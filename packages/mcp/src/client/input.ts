@@ -3,7 +3,8 @@ import { errorText, INTERNAL_ERROR, METHOD_NOT_FOUND, resultText } from "../json
 import type { RequestMessage } from "../jsonrpc/message.js";
 import type { ClientCapabilities } from "../protocol/capabilities.js";
 import { McpError } from "../protocol/error.js";
-import { type EraName, featuresOf, type Revision } from "../protocol/revisions.js";
+import { CORE_TABLE } from "../protocol/methods.js";
+import { featuresOf, type Revision } from "../protocol/revisions.js";
 import type { Root } from "../protocol/roots.js";
 import { answerForm } from "./elicitation.js";
 import type { ClientOptions, QuestionContext } from "./options.js";
@@ -22,13 +23,12 @@ export class Answerer {
   }
 
   /** What the server may ask for. */
-  capabilities(era: EraName): ClientCapabilities {
+  capabilities(revision: Revision): ClientCapabilities {
     const { onElicit, onSample, roots, elicitUrls = true, sampleTools = true, extensions = [] } = this.#options;
     return {
       ...(onElicit === undefined ? {} : { elicitation: elicitUrls ? { form: {}, url: {} } : { form: {} } }),
       ...(onSample === undefined ? {} : { sampling: sampleTools ? { tools: {} } : {} }),
-      // Without sessions nobody could be told of a change.
-      ...(roots === undefined ? {} : { roots: era === "stateful" ? { listChanged: true } : {} }),
+      ...(roots === undefined ? {} : { roots: announcesRoots(revision) ? { listChanged: true } : {} }),
       ...(extensions.length === 0
         ? {}
         : { extensions: Object.fromEntries(extensions.map(({ id, settings }) => [id, settings])) }),
@@ -114,4 +114,9 @@ function cannot(capability: string, option: string): McpError {
   return new McpError("capability_missing", `this client does not support "${capability}"`, {
     fix: `Give \`${option}\` to \`connect\`.`,
   });
+}
+
+/** Without sessions nobody could be told of a change. */
+function announcesRoots(revision: Revision): boolean {
+  return CORE_TABLE.at("notifications/roots/list_changed", revision) !== undefined;
 }

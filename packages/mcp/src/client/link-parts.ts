@@ -52,7 +52,7 @@ export function negotiationOf(
   const headers = transport.kind === "http";
   return {
     transport,
-    self: (era) => ({ info: { name, version }, capabilities: answerer.capabilities(era), headers }),
+    self: (revision) => ({ info: { name, version }, capabilities: answerer.capabilities(revision), headers }),
     methods,
     resultTypes: extensions.flatMap((extension) => extension.resultTypes ?? []),
     revisions,

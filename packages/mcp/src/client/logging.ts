@@ -1,5 +1,6 @@
 import type { LoggingLevel } from "../protocol/logging.js";
 import type { CallExtras, Requester } from "./caller.js";
+import { hasMethod } from "./has-method.js";
 import type { Link } from "./link.js";
 import type { CallOptions } from "./options.js";
 
@@ -14,15 +15,15 @@ export async function setLogLevel(
   options?: CallOptions,
   extras?: CallExtras,
 ): Promise<void> {
-  if (link.established.era.name === "stateful") await requester.call("logging/setLevel", { level }, options, extras);
+  if (hasMethod(link, "logging/setLevel")) await requester.call("logging/setLevel", { level }, options, extras);
   link.logLevel = level;
 }
 
 /** Tells a new session the level that was asked for before. Failure costs log messages, never the connection. */
 export async function restoreLogLevel(link: Link, requester: Requester, extras?: CallExtras): Promise<void> {
   const { logLevel } = link;
-  const { era, capabilities } = link.established;
-  if (logLevel === undefined || era.name !== "stateful" || capabilities.logging === undefined) return;
+  const { capabilities } = link.established;
+  if (logLevel === undefined || !hasMethod(link, "logging/setLevel") || capabilities.logging === undefined) return;
   try {
     await setLogLevel(link, requester, logLevel, undefined, extras);
   } catch (error) {

@@ -10,7 +10,7 @@ import type { DiscoverResult } from "../protocol/lifecycle.js";
 import { META } from "../protocol/meta.js";
 import type { MethodTable } from "../protocol/methods.js";
 import { checkDiscoverResult } from "../protocol/results.js";
-import { type EraName, type Revision, revisionsOf } from "../protocol/revisions.js";
+import { type Revision, revisionsOf } from "../protocol/revisions.js";
 import { httpStatusOf } from "../transport/http/client-failure.js";
 import type { Transport } from "../transport/transport.js";
 import { handshake } from "./handshake.js";
@@ -28,7 +28,7 @@ export interface Established {
 /** What finding the era needs. */
 export interface Negotiation {
   transport: Transport;
-  self(era: EraName): ClientSelf;
+  self(revision: Revision): ClientSelf;
   methods: MethodTable;
   resultTypes: readonly string[];
   revisions: readonly Revision[];
@@ -110,7 +110,7 @@ function eitherWay(g: Greeter, revision: Revision): Promise<Established> {
 function known({ n }: Greeter, revision: Revision, prior: Prior): Established {
   n.transport.established?.({ headers: {}, stateful: false });
   return {
-    era: statelessClient(revision, n.self("stateless"), n.methods, n.resultTypes),
+    era: statelessClient(revision, n.self(revision), n.methods, n.resultTypes),
     serverInfo: prior.serverInfo,
     capabilities: prior.capabilities ?? {},
     instructions: prior.instructions,
@@ -119,7 +119,7 @@ function known({ n }: Greeter, revision: Revision, prior: Prior): Established {
 
 async function probe(g: Greeter, revision: Revision): Promise<Established> {
   const { n, stateless } = g;
-  const era = statelessClient(revision, n.self("stateless"), n.methods, n.resultTypes);
+  const era = statelessClient(revision, n.self(revision), n.methods, n.resultTypes);
   let answer: unknown;
   try {
     answer = await n.transport.request(era.encode(n.nextId(), { method: "server/discover", params: undefined }));
@@ -131,7 +131,7 @@ async function probe(g: Greeter, revision: Revision): Promise<Established> {
   const shared = stateless.find((candidate) => result.supportedVersions.includes(candidate));
   if (shared === undefined) return speaksOther(g, result.supportedVersions);
   n.transport.established?.({ headers: {}, stateful: false });
-  const chosen = shared === revision ? era : statelessClient(shared, n.self("stateless"), n.methods, n.resultTypes);
+  const chosen = shared === revision ? era : statelessClient(shared, n.self(shared), n.methods, n.resultTypes);
   return discovered(chosen, result);
 }
 

@@ -27,7 +27,7 @@ export class ServerRequests {
   /** The text of the answer; an empty one where the protocol allows none. Never rejects. */
   async answer(message: RequestMessage): Promise<string> {
     const { era } = this.#link;
-    if (era?.name === "stateless") {
+    if (era !== undefined && !this.#link.methods.serverAsks(era.revision)) {
       this.#fault(
         new McpError("invalid_response", `the server sent the request ${message.method}, which this revision forbids`, {
           fix: "Report it to the author of the server.",

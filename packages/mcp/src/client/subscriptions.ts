@@ -1,9 +1,9 @@
 import type { Id, NotificationMessage } from "../jsonrpc/message.js";
 import { McpError } from "../protocol/error.js";
-import type { EraName } from "../protocol/revisions.js";
 import type { SubscriptionFilter } from "../protocol/subscriptions.js";
 import type { Caller } from "./caller.js";
 import { type Change, ChangeQueue } from "./change-queue.js";
+import { hasMethod } from "./has-method.js";
 import type { Link } from "./link.js";
 import { ListenStream } from "./listen-stream.js";
 import type { CallOptions } from "./options.js";
@@ -78,7 +78,7 @@ export class Subscriptions {
   readonly #link: Link;
   readonly #caller: Caller;
   readonly #subscribers = new Set<Subscriber>();
-  readonly #sources: Record<EraName, ChangeSource>;
+  readonly #sources: Record<"session" | "listen", ChangeSource>;
   /** Changes of what is asked for happen one after the other. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -86,8 +86,8 @@ export class Subscriptions {
     this.#link = link;
     this.#caller = caller;
     this.#sources = {
-      stateful: new SessionSubscriptions(caller),
-      stateless: new ListenStream(link, caller, {
+      session: new SessionSubscriptions(caller),
+      listen: new ListenStream(link, caller, {
         ended: (error) => this.end(error),
         missed: () => this.#tellMissed(),
         wanted: () => this.#wanted(),
@@ -152,7 +152,7 @@ export class Subscriptions {
   }
 
   #source(): ChangeSource {
-    return this.#sources[this.#link.established.era.name];
+    return this.#sources[hasMethod(this.#link, "subscriptions/listen") ? "listen" : "session"];
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -101,6 +101,14 @@ export class MethodTable {
     return row.embeddedFrom !== undefined && revision >= row.embeddedFrom ? undefined : row;
   }
 
+  /** Whether servers send requests of their own in this revision. */
+  serverAsks(revision: Revision): boolean {
+    for (const { method, kind, sender } of this.#rows.values()) {
+      if (kind === "request" && sender !== "client" && this.at(method, revision) !== undefined) return true;
+    }
+    return false;
+  }
+
   rows(): Iterable<MethodRow> {
     return this.#rows.values();
   }

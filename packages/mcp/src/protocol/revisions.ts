@@ -31,6 +31,10 @@ export interface RevisionFeatures {
   versionHeader: boolean;
   /** An SSE stream may begin with an empty event that carries an id. */
   primingEvent: boolean;
+  /** HTTP requests repeat annotated arguments in headers. */
+  paramHeaders: boolean;
+  /** Results say how long they may be kept. */
+  cacheHints: boolean;
   notFoundCode: number;
 }
 
@@ -50,6 +54,8 @@ const FIRST: RevisionFeatures = {
   samplingTools: false,
   versionHeader: false,
   primingEvent: false,
+  paramHeaders: false,
+  cacheHints: false,
   notFoundCode: -32002,
 };
 
@@ -87,6 +93,8 @@ const JULY_2026: RevisionFeatures = {
   structuredContent: "any",
   elicitationIds: false,
   primingEvent: false,
+  paramHeaders: true,
+  cacheHints: true,
   notFoundCode: -32602,
 };
 
