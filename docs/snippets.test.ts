@@ -12,6 +12,7 @@ import { bundleFixture } from "../packages/mcp/test/stdio/bundle-fixture.js";
 //   ```ts file=server.ts   one that later blocks of the page import as ./server.js
 //   ```ts program=tool.ts  one that later blocks start as a process: `node tool.js`
 //   ```ts peers            one that uses packages of packages/mcp/test/peers; left out where these are not installed
+//   ```ts other            one of those that shows another library, whose types are not ours to check: it is only run
 //
 // `console.log(…); // prints x` claims that the module prints the line x.
 
@@ -23,7 +24,7 @@ interface Snippet {
   readonly page: string;
   /** The line of the page that holds the first line of the block. */
   readonly line: number;
-  readonly use: "module" | "program" | "peers";
+  readonly use: "module" | "program" | "peers" | "other";
   readonly file: string;
   readonly text: string;
 }
@@ -35,22 +36,23 @@ const pages = [
     .map((name) => `docs/${name}`),
 ];
 const all = pages.flatMap(snippetsOf);
-const snippets = all.filter(({ use }) => use !== "peers" || existsSync(peers));
+const usesPeers = ({ use }: Snippet) => use === "peers" || use === "other";
+const snippets = all.filter((snippet) => !usesPeers(snippet) || existsSync(peers));
 if (snippets.length < all.length) {
   console.log(`snippets: ${all.length - snippets.length} need \`npm run peers\` and are left out`);
 }
 
 function snippetsOf(page: string): Snippet[] {
   const text = readFileSync(join(root, page), "utf8");
-  const blocks = text.matchAll(/^```ts(?: (?:(file|program)=(\S+)|(peers)))?\n([\s\S]*?)^```$/gm);
+  const blocks = text.matchAll(/^```ts(?: (?:(file|program)=(\S+)|(peers|other)))?\n([\s\S]*?)^```$/gm);
   const folder = join(place, page.replace(/\W+/g, "-"));
   return [...blocks].map((block, at) => {
-    const [, kind, name, peersWord, body = ""] = block;
+    const [, kind, name, word, body = ""] = block;
     return {
       page,
       line: text.slice(0, block.index).split("\n").length + 1,
-      use: kind === "program" ? "program" : peersWord === "peers" ? "peers" : "module",
-      file: join(folder, peersWord === "peers" ? "peers" : ".", name ?? `block-${at + 1}.ts`),
+      use: kind === "program" ? kind : word === "peers" || word === "other" ? word : "module",
+      file: join(folder, word === undefined ? "." : "peers", name ?? `block-${at + 1}.ts`),
       text: body,
     };
   });
@@ -60,7 +62,8 @@ function snippetsOf(page: string): Snippet[] {
 const UNTYPED = new Set([7016, 7006, 7031]);
 
 function typeErrors(): string[] {
-  const files = snippets.map(({ file }) => file);
+  const checked = snippets.filter(({ use }) => use !== "other");
+  const files = checked.map(({ file }) => file);
   const config = ts.readConfigFile(join(root, "tsconfig.workspace.json"), ts.sys.readFile).config;
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files }, ts.sys, root);
   // Blocks show one thing each, so not all that they name is used.
@@ -70,9 +73,9 @@ function typeErrors(): string[] {
     noUnusedLocals: false,
     noUnusedParameters: false,
   });
-  return snippets.flatMap(({ file, page, line, use }) =>
-    ts
-      .getPreEmitDiagnostics(program, program.getSourceFile(file))
+  return checked.flatMap(({ file, page, line, use }) =>
+    [program.getSyntacticDiagnostics, program.getSemanticDiagnostics]
+      .flatMap((diagnostics) => [...diagnostics(program.getSourceFile(file))])
       .filter(({ code }) => use !== "peers" || !UNTYPED.has(code))
       .map(({ file: source, start, messageText }) => {
         const at = line + (source?.getLineAndCharacterOfPosition(start ?? 0).line ?? 0);
@@ -105,11 +108,12 @@ async function run({ file, use }: Snippet): Promise<string[]> {
 describe("code in the documentation", () => {
   beforeAll(() => {
     rmSync(place, { recursive: true, force: true });
-    for (const { file, text, use } of snippets) {
-      mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, text);
-      const modules = join(dirname(file), "node_modules");
-      if (use === "peers" && !existsSync(modules)) symlinkSync(peers, modules, "dir");
+    for (const snippet of snippets) {
+      const folder = dirname(snippet.file);
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(snippet.file, snippet.text);
+      const modules = join(folder, "node_modules");
+      if (usesPeers(snippet) && !existsSync(modules)) symlinkSync(peers, modules, "dir");
     }
     writeFileSync(join(place, "package.json"), '{ "type": "module" }\n');
   });
