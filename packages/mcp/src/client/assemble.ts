@@ -43,7 +43,11 @@ export function assemble(
   const caller = new Caller(link, answerer, cache);
   const router = new NotificationRouter(link.methods, (message) => caller.warn(message));
   const book = new ToolBook(
-    () => link.transport.kind === "http" && featuresOf(link.established.era.revision).paramHeaders,
+    // A closed link has no transport to ask; the call itself is what reports that.
+    () =>
+      link.state !== "closed" &&
+      link.transport.kind === "http" &&
+      featuresOf(link.established.era.revision).paramHeaders,
   );
   parts = {
     link,
