@@ -17,7 +17,7 @@ export interface Execution {
   /** What the handler came to; undefined while it runs. */
   value: string | undefined;
   finished: boolean;
-  /** True when the signal had been aborted before the handler came to its end. */
+  /** True when the client had cancelled, or had gone, before the handler came to its end. */
   abortedFirst: boolean;
 }
 
@@ -128,7 +128,8 @@ export class History {
   finish(run: Execution, value: string | undefined): void {
     run.finished = true;
     run.value = value;
-    run.abortedFirst = run.signal.aborted;
+    // A server that closes tells its handlers to hurry, and still delivers what they answer.
+    run.abortedFirst = run.signal.aborted && (run.signal.reason as Error).message !== "the server is closing";
   }
 
   /** I9: what ran for a carrier that is gone has been told, at once. */

@@ -1,8 +1,10 @@
 import type { ServerResponse } from "node:http";
 import { connect, Server } from "@parley/mcp";
 import { afterEach, describe, expect, it } from "vitest";
+import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
 import { impatient } from "../client/impatient.js";
 import { STATEFUL, STATELESS } from "../client/scripted-pipe.js";
+import { fakeTime } from "../http/fake-time.js";
 import {
   type Arrived,
   event,
@@ -129,6 +131,33 @@ describe("what simulated runs found", () => {
     let next = await changes.next();
     if (next.value?.missed === true) next = await changes.next();
     expect(next.value).toEqual({ kind: "resource", uri: "file:///y", missed: false });
+  });
+
+  it("a server that has drained holds its process no longer", async () => {
+    const time = fakeTime();
+    let finish: (text: string) => void = () => {};
+    const server = new Server({ name: "slow", version: "1" }).tool(
+      "slow",
+      {},
+      () =>
+        new Promise<string>((resolve) => {
+          finish = resolve;
+        }),
+    );
+    const handler = fetchHandler(server, { platform: time.platform });
+    const client = await connect("http://localhost/drains", {
+      fetch: (url, init) => handler(new Request(url, init)),
+      revisions: [STATELESS],
+    });
+    open.push(client);
+    const call = client.call("slow");
+    await expect.poll(() => time.pending()).toBe(1);
+    const drained = handler.drain(5_000);
+    finish("done");
+    await drained;
+    expect(await call).toBe("done");
+    handler.close();
+    expect(time.pending()).toBe(0);
   });
 
   it("a call that waits for the user's answer ends with its client", async () => {

@@ -33,6 +33,7 @@ interface Node {
   readonly watches: Map<string, number>;
   readonly peers: Map<Peer, number>;
   readonly ends: (() => Promise<void>)[];
+  readonly drains: (() => Promise<void>)[];
 }
 
 /** All server processes of one run; any of them may be killed and started again. */
@@ -88,7 +89,7 @@ export class SimCluster {
       },
     });
     world.note(`${process.name} starts`);
-    this.nodes[index] = { process, server, handler, watches, peers, ends: [] };
+    this.nodes[index] = { process, server, handler, watches, peers, ends: [], drains: [] };
   }
 
   crash(index: number): void {
@@ -98,6 +99,20 @@ export class SimCluster {
     this.nodes[index] = undefined;
     this.crashes++;
     node.process.kill();
+  }
+
+  /** Ends one server in good order, as a deployment does: what runs may finish, at most for a while. */
+  async retire(index: number): Promise<void> {
+    const node = this.nodes[index];
+    if (node === undefined) return;
+    this.#world.note(`${node.process.name} retires`);
+    this.nodes[index] = undefined;
+    await Promise.all([node.handler.drain(2_000), ...node.drains.map((drain) => drain())]);
+    await endNode(node);
+    this.#history.afterStep(() => this.#check(node));
+    this.#world.note(`${node.process.name} has retired`);
+    // Its application may go on; nothing of it reaches anybody.
+    this.#world.after(1, `${node.process.name} exits`, () => node.process.kill());
   }
 
   /** Any server that runs, as a balancer would choose. */
@@ -127,31 +142,27 @@ export class SimCluster {
       holdInputAbove: 4 * 1024,
     });
     node.ends.push(() => served.close());
+    node.drains.push(() => served.drain());
     pipe.far.onClosed = () => this.#history.carrierGone(id, false);
   }
 
-  /** Ends all servers in good order, and looks at what they leave behind. */
+  /** Ends all servers in good order. */
   async close(): Promise<void> {
-    for (const node of this.nodes) {
-      if (node === undefined) continue;
-      node.handler.close();
-      await Promise.all(node.ends.map((end) => end()));
-      await node.server.close();
-    }
+    for (const node of this.nodes) if (node !== undefined) await endNode(node);
   }
 
-  /** I8, I13: nothing is left of clients that are gone. */
   checkLeft(): void {
-    for (const node of this.nodes) {
-      if (node === undefined) continue;
-      const { name, timers } = node.process;
-      if (timers > 0) this.#world.violate("I8", `${name} has ${timers} timers after its end`);
-      for (const [uri, count] of node.watches) {
-        if (count !== 0) this.#world.violate("I8", `${name} watches ${uri} ${count} times after its end`);
-      }
-      for (const count of node.peers.values()) {
-        if (count !== 0) this.#world.violate("I13", `${name} was not told the end of a peer`);
-      }
+    for (const node of this.nodes) if (node !== undefined) this.#check(node);
+  }
+
+  /** I8, I13: nothing is left of a server that has ended. */
+  #check({ process: { name, timers }, watches, peers }: Node): void {
+    if (timers > 0) this.#world.violate("I8", `${name} has ${timers} timers after its end`);
+    for (const [uri, count] of watches) {
+      if (count !== 0) this.#world.violate("I8", `${name} watches ${uri} ${count} times after its end`);
+    }
+    for (const count of peers.values()) {
+      if (count !== 0) this.#world.violate("I13", `${name} was not told the end of a peer`);
     }
   }
 
@@ -160,6 +171,12 @@ export class SimCluster {
     for (const pipe of this.pipes) if (pipe.near.deaf && pipe.open) pipe.cut();
     this.#weather.stall = 0;
   }
+}
+
+async function endNode(node: Node): Promise<void> {
+  node.handler.close();
+  await Promise.all(node.ends.map((end) => end()));
+  await node.server.close();
 }
 
 /** I13: each peer is opened and closed in turn. */

@@ -184,7 +184,11 @@ function schedule(world: World, client: SimClient): void {
   world.after(random.int(0, 2_000), `${client.plan.name} connects`, () => void client.connect(4));
   const count = random.int(3, 10);
   for (let at = 0; at < count; at++) {
-    world.after(random.int(0, STORM_MS), `${client.plan.name} acts`, () => act(client, random));
+    // Now and then several at once, which must share what there is to share: one recovery, one stream.
+    const times = random.chance(0.15) ? random.int(2, 6) : 1;
+    world.after(random.int(0, STORM_MS), `${client.plan.name} acts`, () => {
+      for (let time = 0; time < times; time++) act(client, random);
+    });
   }
   if (random.chance(0.15)) {
     world.after(random.int(1_000, STORM_MS), `${client.plan.name} leaves`, () => void client.close());
@@ -211,15 +215,15 @@ function disturb(world: World, cluster: SimCluster, random: Prng): void {
   const faults = random.int(1, 8);
   for (let count = 0; count < faults; count++) {
     world.after(random.int(500, STORM_MS - 5_000), "fault", () => {
-      const [first] = cluster.nodes.keys();
       const pipes = [...cluster.pipes].filter((pipe) => pipe.open);
       const pipe = pipes[random.int(0, pipes.length - 1)];
-      const kind = random.pick(["crash", "cut", "cut", "silence"]);
+      const kind = random.pick(["crash", "retire", "cut", "cut", "silence"]);
+      const index = random.int(0, cluster.nodes.length - 1);
       if (kind === "cut") pipe?.cut();
       else if (kind === "silence") pipe?.silence();
-      else if (first !== undefined) {
-        const index = random.int(0, cluster.nodes.length - 1);
-        cluster.crash(index);
+      else {
+        if (kind === "crash") cluster.crash(index);
+        else void cluster.retire(index);
         world.after(random.int(0, 4_000), "start", () => cluster.start(index));
       }
     });

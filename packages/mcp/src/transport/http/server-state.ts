@@ -108,8 +108,12 @@ export class ServerState {
     for (const request of this.#running) if (request.endless) request.stop(CLOSING);
     if (this.#running.size > 0) {
       await new Promise<void>((resolve) => {
-        this.#whenIdle = resolve;
-        this.platform.timer(graceMs, resolve, true);
+        const grace = this.platform.timer(graceMs, resolve, true);
+        // A timer that is left would hold the process for the rest of the grace.
+        this.#whenIdle = () => {
+          grace.cancel();
+          resolve();
+        };
       });
     }
     for (const request of this.#running) request.stop(CLOSING);
