@@ -12,6 +12,7 @@ import {
   parseMessage,
   type RequestMessage,
 } from "./message.js";
+import { PendingAsks } from "./pending-asks.js";
 
 /** The answer to one request, as the text that goes on the wire. */
 export interface Reply {
@@ -39,11 +40,6 @@ export interface ConnectionOptions {
   parseLimits?: ParseLimits;
 }
 
-interface Pending {
-  resolve(result: unknown): void;
-  reject(error: Error): void;
-}
-
 /**
  * JSON-RPC over one duplex channel: asks and answers in both directions, with exactly one outcome per request.
  * It knows no method.
@@ -56,7 +52,7 @@ export class Connection<P> {
   readonly #handler: ConnectionHandler<P>;
   readonly #options: ConnectionOptions;
   readonly #limits: ParseLimits;
-  readonly #pending = new Map<Id, Pending>();
+  readonly #asks = new PendingAsks();
   readonly #inFlight = new Map<Id, InboundRequest<P>>();
   readonly #idleWaiters: (() => void)[] = [];
   #ended = false;
@@ -99,28 +95,17 @@ export class Connection<P> {
     }
   }
 
-  /** Sends a request and settles once: with its result, its error, or the end of the connection. */
-  ask(request: OutboundRequest): Promise<unknown> {
+  /** Sends a request and settles once: with its result, its error, `signal`, or the end of the connection. */
+  ask(request: OutboundRequest, signal?: AbortSignal): Promise<unknown> {
     const { id, text } = request;
     if (id === undefined) return Promise.reject(new TypeError("a request needs an id"));
     if (this.#ended) return Promise.reject(this.#closedError());
-    if (this.#pending.has(id)) return Promise.reject(new TypeError(`request id ${JSON.stringify(id)} is in use`));
-    return new Promise((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject });
-      try {
-        this.#channel.send(text);
-      } catch (error) {
-        this.#pending.delete(id);
-        reject(error);
-      }
-    });
+    return this.#asks.ask(id, () => this.#channel.send(text), signal);
   }
 
   /** Stops waiting for an answer; the promise of `ask` rejects with `reason` and a late answer is dropped. */
   forget(id: Id, reason: Error): void {
-    const pending = this.#pending.get(id);
-    this.#pending.delete(id);
-    pending?.reject(reason);
+    this.#asks.take(id)?.reject(reason);
   }
 
   /** Ends a request of the peer without an answer. False when no such request is in flight. */
@@ -134,7 +119,7 @@ export class Connection<P> {
 
   /** The peer will send no more, so what was asked of it rejects; its own requests are still answered. */
   inputEnded(): void {
-    this.#rejectPending(this.#closedError());
+    this.#asks.rejectAll(this.#closedError());
   }
 
   /** Resolves when no request of the peer is in flight. */
@@ -170,10 +155,9 @@ export class Connection<P> {
     this.#take(id)?.reject(failure);
   }
 
-  #take(id: Id): Pending | undefined {
-    const pending = this.#pending.get(id);
+  #take(id: Id): ReturnType<PendingAsks["take"]> {
+    const pending = this.#asks.take(id);
     if (pending === undefined) this.droppedAnswers++;
-    else this.#pending.delete(id);
     return pending;
   }
 
@@ -265,14 +249,8 @@ export class Connection<P> {
     for (const inbound of this.#inFlight.values()) inbound.abort(error);
     this.#inFlight.clear();
     for (const wake of this.#idleWaiters.splice(0)) wake();
-    this.#rejectPending(error);
+    this.#asks.rejectAll(error);
     this.#handler.closed(reason);
-  }
-
-  #rejectPending(error: Error): void {
-    const pending = [...this.#pending.values()];
-    this.#pending.clear();
-    for (const { reject } of pending) reject(error);
   }
 
   #closedError(): Error {

@@ -4,7 +4,7 @@ import type { Id } from "./message.js";
 export interface InboundOwner<P> {
   readonly peer: P;
   say(text: string): void;
-  ask(request: OutboundRequest): Promise<unknown>;
+  ask(request: OutboundRequest, signal?: AbortSignal): Promise<unknown>;
 }
 
 /** A request on its way out: its id and its whole text. */
@@ -51,9 +51,9 @@ export class InboundRequest<P> {
     if (!this.#ended) this.#owner.say(text);
   }
 
-  /** Asks the peer something while this request runs. */
-  ask(request: OutboundRequest): Promise<unknown> {
-    return this.#owner.ask(request);
+  /** Asks the peer something while this request runs; `signal` ends the wait. */
+  ask(request: OutboundRequest, signal?: AbortSignal): Promise<unknown> {
+    return this.#owner.ask(request, signal);
   }
 
   /** Ends the request without an answer and tells its handler by `signal`. */

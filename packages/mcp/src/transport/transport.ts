@@ -31,8 +31,11 @@ export interface Exchange {
   readonly batched?: boolean;
   /** Sends a notification that belongs to this request, in order, before its answer. Dropped after the answer. */
   say(text: string): void;
-  /** Sends a request to the client on this exchange's own stream. Absent where the client cannot be asked. */
-  ask?(request: Outgoing): Promise<unknown>;
+  /**
+   * Sends a request to the client on this exchange's own stream. Absent where the client cannot be asked. Once `signal`
+   * aborts nobody waits any more: what is kept for the answer is to be let go, and a late answer dropped.
+   */
+  ask?(request: Outgoing, signal?: AbortSignal): Promise<unknown>;
   /** Closes the connection under a resumable stream; the client comes back after `retryMs`. */
   pause?(retryMs: number): void;
 }
