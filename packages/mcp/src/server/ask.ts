@@ -1,4 +1,6 @@
 import type { Question } from "../era/era.js";
+import { notificationText } from "../era/notification.js";
+import { requestText } from "../era/request-text.js";
 import { isObject } from "../jsonrpc/message.js";
 import { capabilitiesFor, hasCapability } from "../protocol/capabilities.js";
 import { McpError } from "../protocol/error.js";
@@ -13,6 +15,8 @@ export interface Asker {
   step(key: string, work: () => unknown): Promise<unknown>;
   /** The interim result, once a question interrupted the handler. */
   conclude(handler: Promise<unknown>): Promise<object>;
+  /** The call has its outcome: nobody waits for an answer any more. */
+  withdraw?(): void;
 }
 
 /** Whether a question that needs a capability of the client can be put to it, in this revision and on this connection. */
@@ -42,16 +46,11 @@ function quoted(name: string): string {
 /** Asks by a request of its own on the exchange's stream: the way of the stateful era. */
 export function requestAsker(run: Run): Asker {
   const steps = new Set<string>();
+  const open = new Set<(reason: McpError) => void>();
   return {
     async ask({ question, needs }) {
       requireCapabilities(run, needs);
-      const id = run.core.nextQuestionId();
-      const { params } = traced(run, question);
-      const body = params === undefined ? "" : `,"params":${JSON.stringify(params)}`;
-      const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"method":"${question.method}"${body}}`;
-      const asked = run.exchange.ask?.({ id, method: question.method, text });
-      if (asked === undefined) throw new McpError("capability_missing", "this client cannot be asked");
-      const answer = await unlessAborted(asked, run.signal);
+      const answer = await whileWanted(run, question, open);
       if (!isObject(answer)) throw malformedAnswer(question.method);
       return answer;
     },
@@ -60,7 +59,55 @@ export function requestAsker(run: Run): Asker {
       return normalise(await work());
     },
     conclude: () => Promise.reject(new McpError("internal_error", "a request never interrupts its handler")),
+    withdraw() {
+      for (const giveUp of open) giveUp(new McpError("cancelled", "the call ended without this answer"));
+    },
   };
+}
+
+/**
+ * Asks, and waits for the answer until the call is cancelled, has ended, or the client took too long. A client that is
+ * still being asked then is told, so that no user fills in a form for nobody.
+ */
+function whileWanted(run: Run, question: Question, open: Set<(reason: McpError) => void>): Promise<unknown> {
+  const { core, exchange, signal } = run;
+  const { method } = question;
+  const id = core.nextQuestionId();
+  const text = requestText(id, method, JSON.stringify(traced(run, question).params));
+  const unwanted = new AbortController();
+  return new Promise((resolve, reject) => {
+    const cancelled = () => giveUp(new McpError("cancelled", "the call was cancelled while a question was open"));
+    const release = () => {
+      timer.cancel();
+      open.delete(giveUp);
+      signal.removeEventListener("abort", cancelled);
+    };
+    const giveUp = (reason: McpError) => {
+      release();
+      reject(reason);
+      unwanted.abort(reason);
+      // After a cancellation nothing can be said on the call's own stream.
+      const stream = signal.aborted ? exchange.peer : exchange;
+      stream?.say(notificationText("notifications/cancelled", { requestId: id, reason: reason.message }));
+    };
+    const { stateMs } = core.limits;
+    const timer = core.platform.timer(stateMs, () => giveUp(unanswered(method, stateMs)));
+    const asked = signal.aborted ? undefined : exchange.ask?.({ id, method, text }, unwanted.signal);
+    if (asked === undefined) {
+      timer.cancel();
+      return reject(new McpError(signal.aborted ? "cancelled" : "capability_missing", "this client cannot be asked"));
+    }
+    open.add(giveUp);
+    signal.addEventListener("abort", cancelled, { once: true });
+    asked.then(resolve, reject).finally(release);
+  });
+}
+
+function unanswered(method: string, ms: number): McpError {
+  return new McpError("timeout", `the client did not answer ${method} within ${ms} ms`, {
+    data: { limit: "stateMs", ms },
+    fix: "Ask for less at a time, or raise `limits.stateMs` of the server.",
+  });
 }
 
 /** A question with the caller's trace, so that what the client does for it belongs to the same trace. */
@@ -92,13 +139,4 @@ export function handled<T>(promise: Promise<T>): Promise<T> {
 
 export function malformedAnswer(method: string): McpError {
   return new McpError("invalid_params", `the client's answer to ${method} is not an object`);
-}
-
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(new McpError("cancelled", "the call was cancelled while a question was open"));
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }

@@ -138,7 +138,10 @@ function interruptible(run: Run, handler: MethodHandler): object | Promise<objec
     let interrupted = false;
     run.interrupt = () => {
       interrupted = true;
-      run.asker.conclude(running).then(resolve, reject);
+      run.asker
+        .conclude(running)
+        .finally(() => run.interrupted())
+        .then(resolve, reject);
     };
     const failed = (error: unknown) => {
       if (interrupted) return;
@@ -163,6 +166,7 @@ function start(run: Run, handler: MethodHandler): object | Promise<object> {
 function success(run: Run, result: object): Answer {
   const { call, row, core } = run;
   run.flush();
+  run.withdraw();
   try {
     const encoded: EncodedAnswer =
       result instanceof InputOutcome
@@ -182,6 +186,7 @@ function outcomeOf(result: object): "ok" | "tool_error" | "input_required" {
 
 function failure(run: Run, error: unknown): Answer {
   run.flush();
+  run.withdraw();
   if (run.core.observers.length > 0) run.end = { outcome: "error", error };
   const answer = errorAnswer(run, publicError(run, error));
   return run.scopes === undefined ? answer : { ...answer, scopes: run.scopes };

@@ -37,6 +37,7 @@ export class Run {
   end: RunEnd | undefined;
   /** Told when the handler was interrupted by an unanswered question. */
   interrupt: (() => void) | undefined;
+  #release: (() => void) | undefined;
   #asker: Asker | undefined;
   #progress: ProgressReporter | undefined;
   #controller: AbortController | undefined;
@@ -81,6 +82,17 @@ export class Run {
     return controller;
   }
 
+  /** Names what gives back a handler's place when its questions go out: an interrupted handler may never settle. */
+  whenInterrupted(release: () => void): void {
+    if (this.outer === undefined) this.#release = release;
+    else this.outer.whenInterrupted(release);
+  }
+
+  /** The questions have gone out; this run of the handler is no longer waited for. */
+  interrupted(): void {
+    this.#release?.();
+  }
+
   /** What carries questions to the client; made by the first question or step. */
   get asker(): Asker {
     this.#asker ??= this.outer?.asker ?? this.core.askers[this.call.era.asks](this);
@@ -90,6 +102,11 @@ export class Run {
   /** Takes the asker of a call that brings answers. */
   useAsker(asker: Asker): void {
     this.#asker = asker;
+  }
+
+  /** The call has its outcome: the client is not asked any more. */
+  withdraw(): void {
+    this.#asker?.withdraw?.();
   }
 
   get progress(): ProgressReporter {
