@@ -51,6 +51,15 @@ describe("a result that is too large", () => {
     expect(sizeOf(reply)).toBeLessThanOrEqual(5000);
   });
 
+  it("is cut also when it tells of a failure", async () => {
+    const server = new Server(info).tool("t", { maxResultBytes: 3000 }, () => {
+      throw new Error("x".repeat(100_000));
+    });
+    const reply = await new Drive(server).call("t");
+    expect(reply.result?.isError).toBe(true);
+    expect(sizeOf(reply)).toBeLessThanOrEqual(3000);
+  });
+
   it("can be read as a whole through its link, by its caller only", async () => {
     const server = new Server(info).tool("t", { maxResultBytes: 5000, overflow: "link" }, () => FIVE_MB);
     for (const revision of ["2026-07-28", "2025-11-25"] as const) {

@@ -275,6 +275,21 @@ describe("how many calls run at once", () => {
     expect(textOf(await last)).toBe("ok");
   });
 
+  it("gives a place back when questions go out, although the handler never settles", async () => {
+    const server = new Server(info, { limits: { calls: 1, queuedCalls: 0 } }).tool(
+      "stubborn",
+      {},
+      async (_args, ctx) => {
+        await ctx.elicit("ok?", z.object({ ok: z.boolean() })).catch(() => {});
+        return never();
+      },
+    );
+    const drive = new Drive(server, { capabilities: { elicitation: {} } });
+    for (let round = 0; round < 2; round++) {
+      expect((await drive.call("stubborn")).result?.["resultType"]).toBe("input_required");
+    }
+  });
+
   it("gives places back whatever the outcome", async () => {
     const outcomes = [
       () => "ok",

@@ -78,40 +78,48 @@ function admitToServer(tool: RunnableTool, args: unknown, run: Run): Made {
   );
 }
 
-function leave(tool: RunnableTool, run: Run): void {
-  run.deadline?.end();
-  run.core.calls.leave();
-  tool.limit?.leave();
+/** The end of a handler that has a place among those that run. */
+function ending(tool: RunnableTool, run: Run): () => void {
+  let over = false;
+  return () => {
+    if (over) return;
+    over = true;
+    run.deadline?.end();
+    run.core.calls.leave();
+    tool.limit?.leave();
+  };
 }
 
 function execute(tool: RunnableTool, args: unknown, run: Run): Made {
+  const leave = ending(tool, run);
   let made: Made;
   try {
     if (tool.timeoutMs !== undefined) run.deadline = deadlineOf(tool, tool.timeoutMs, run);
     const value = tool.handler(args, run.ctx);
     made = isThenable(value) ? settle(tool, value, run) : toCallResult(tool, value, run);
   } catch (error) {
-    leave(tool, run);
-    return failed(error, run);
+    leave();
+    return failed(tool, error, run);
   }
   if (!(made instanceof Promise)) {
-    leave(tool, run);
+    leave();
     return limited(tool, made, run);
   }
+  run.whenInterrupted(leave);
   return made.then(
     (result) => {
-      leave(tool, run);
+      leave();
       return limited(tool, result, run);
     },
     (error) => {
-      leave(tool, run);
-      return failed(error, run);
+      leave();
+      return failed(tool, error, run);
     },
   );
 }
 
-function failed(error: unknown, run: Run): Made {
-  if (run.call.era.asks !== "replay" || !isUrlRequired(error)) return toErrorResult(error, run);
+function failed(tool: RunnableTool, error: unknown, run: Run): Made {
+  if (run.call.era.asks !== "replay" || !isUrlRequired(error)) return limited(tool, toErrorResult(error, run), run);
   return askForVisits(run, error).catch((refused) => toErrorResult(refused, run));
 }
 
