@@ -156,6 +156,26 @@ describe("a connection", () => {
     await client.connection.close();
   });
 
+  it("counts a request that was aborted until its handler has ended: else a peer could start any number", async () => {
+    const { client, server } = pair({ maxInFlight: 2 });
+    const outcomes: Promise<unknown>[] = [];
+    for (const id of [1, 2, 3]) {
+      const outcome = client.connection.ask(ask(id));
+      outcome.catch(() => {});
+      outcomes.push(outcome);
+      await turn();
+      server.connection.abort(id);
+    }
+    expect(server.seen.requests).toHaveLength(2);
+    await expect(outcomes[2]).rejects.toMatchObject({ data: { limit: "maxInFlight" } });
+    server.answer(1, resultText(1, "{}"));
+    await turn();
+    const fourth = client.connection.ask(ask(4));
+    await turn();
+    server.answer(4, resultText(4, "{}"));
+    expect(await fourth).toEqual({});
+  });
+
   it("answers a batch with one array where batches exist, and refuses it elsewhere (BASE-12, BASE-13)", async () => {
     const [a, b] = channelPair();
     const received: string[] = [];

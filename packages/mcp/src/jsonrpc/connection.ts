@@ -55,6 +55,8 @@ export class Connection<P> {
   readonly #asks = new PendingAsks();
   readonly #inFlight = new Map<Id, InboundRequest<P>>();
   readonly #idleWaiters: (() => void)[] = [];
+  /** Handlers that have not ended; those of aborted requests count too, for they still take what they take. */
+  #running = 0;
   #ended = false;
   #reason: Error | undefined;
 
@@ -176,6 +178,7 @@ export class Connection<P> {
     const inbound = new InboundRequest<P>(this, id, batched);
     // Registered before the handler runs, so that a handler may look itself up and be aborted by what it does.
     this.#inFlight.set(id, inbound);
+    this.#running++;
     let reply: Reply | Promise<Reply>;
     try {
       reply = this.#handler.request(message, inbound);
@@ -194,13 +197,16 @@ export class Connection<P> {
       return { text: errorText(id, INVALID_REQUEST, "a request with this id is still in flight") };
     }
     const limit = this.#options.maxInFlight;
-    if (limit === undefined || this.#inFlight.size < limit) return undefined;
+    if (limit === undefined || this.#running < limit) return undefined;
     return {
-      text: errorText(id, INTERNAL_ERROR, `more than ${limit} requests are in flight`, { limit: "maxInFlight" }),
+      text: errorText(id, INTERNAL_ERROR, `more than ${limit} requests are in flight, or cancelled and still running`, {
+        limit: "maxInFlight",
+      }),
     };
   }
 
   #finish(id: Id, inbound: InboundRequest<P>, reply: Reply): Reply | undefined {
+    this.#running--;
     this.#settled(id, inbound);
     if (inbound.aborted) return undefined;
     inbound.end();
