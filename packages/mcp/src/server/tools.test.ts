@@ -175,3 +175,45 @@ describe("what a tool needs of its caller", () => {
     expect(textOf(await new Drive(server).call("write"))).toBe("written");
   });
 });
+
+describe("schemas that would cost too much (corpus K)", () => {
+  const nested = (levels: number): object =>
+    levels === 0 ? { type: "number" } : { anyOf: Array(8).fill({ allOf: Array(8).fill(nested(levels - 1)) }) };
+
+  it.each<[string, object]>([
+    ["a pattern that explodes", { properties: { s: { type: "string", pattern: "^(a+)+$" } } }],
+    ["references that fan out", fanOut(18)],
+    ["nested alternatives", { properties: { s: nested(2) } }],
+    ["a reference to itself", { properties: { s: { $ref: "#/properties/s" } } }],
+    ["members of the prototype", { properties: { ["__proto__"]: { type: "string" }, s: {} } }],
+  ])("%s: refused at registration, or judged within bounds while the server goes on", async (_what, members) => {
+    const server = new Server(info).tool("good", {}, () => "fine");
+    try {
+      server.tool("bad", { input: { type: "object", ...members } }, () => "");
+    } catch (error) {
+      expect(String(error)).toContain('"bad"');
+      return;
+    }
+    const drive = new Drive(server);
+    const since = performance.now();
+    await drive.call("bad", { s: `${"a".repeat(60)}!` });
+    expect(performance.now() - since).toBeLessThan(500);
+    expect(textOf(await drive.call("good"))).toBe("fine");
+  });
+
+  it.each(["https://example.com/s.json", "file:///etc/passwd", "other.json"])("fetch nothing: %s", ($ref) => {
+    expect(() => new Server(info).tool("bad", { input: { type: "object", $ref } }, () => "")).toThrow(/"bad"/);
+  });
+});
+
+/** A schema whose evaluation doubles with each level. */
+function fanOut(levels: number): object {
+  const names = Array.from({ length: levels }, (_, level) => `l${level}`);
+  const $defs = Object.fromEntries(
+    names.map((name, level) => {
+      const $ref = `#/$defs/l${level + 1}`;
+      return [name, level === levels - 1 ? { type: "string" } : { allOf: [{ $ref }, { $ref }] }];
+    }),
+  );
+  return { $defs, properties: { s: { $ref: "#/$defs/l0" } } };
+}
