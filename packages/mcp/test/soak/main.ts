@@ -1,0 +1,43 @@
+// Runs the soak lanes: loads and faults that are too long for the tests, each under ten minutes.
+//
+// Usage: npm run build && npm run soak [-- lane…] [--scale N]
+//   lane     only these; all without one. `report` writes docs/soak.md out of the reports instead.
+//   --scale  a part of the full size, for trying; reports are written at full size only, or with --keep
+//   --keep   writes the report whatever the size
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { bundleProgram } from "../../../../scripts/bundle-ts.mjs";
+import { LANES } from "./lanes.js";
+import { runLane, writeReport } from "./report.js";
+import { measureText, writeTable } from "./report-table.js";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { scale: { type: "string", default: "1" }, keep: { type: "boolean", default: false } },
+});
+const scale = Number(values.scale);
+const unknown = positionals.filter((name) => name !== "report" && LANES.every((lane) => lane.name !== name));
+if (unknown.length > 0 || !(scale > 0 && scale <= 1)) {
+  console.error(`usage: npm run soak [-- lane…] [--scale 0…1]; lanes are ${LANES.map(({ name }) => name).join(", ")}`);
+  process.exit(2);
+}
+
+if (positionals.includes("report")) writeTable();
+else await runAll();
+
+async function runAll(): Promise<void> {
+  const wanted = LANES.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  for (const lane of wanted) {
+    console.log(`\n${lane.name}: ${lane.what}`);
+    const report = await runLane(lane, {
+      scale,
+      bundle: (program) => bundleProgram(fileURLToPath(program)),
+      say: (line) => console.log(`  ${line}`),
+    });
+    for (const measure of report.measures) console.log(`  ${measureText(measure)}`);
+    for (const note of report.notes ?? []) console.log(`  ${note}`);
+    console.log(`  ${report.passed ? "passed" : "FAILED"} in ${report.seconds} s at scale ${scale}`);
+    if (scale === 1 || values.keep) writeReport(report);
+    if (!report.passed) process.exitCode = 1;
+  }
+}
