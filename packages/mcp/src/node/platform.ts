@@ -1,5 +1,6 @@
 import type * as NodeCrypto from "node:crypto";
-import type { Cipher, Platform } from "../platform/platform.js";
+import { longTimer } from "../platform/long-timer.js";
+import type { Cipher, Platform, Timer } from "../platform/platform.js";
 import { NONCE_BYTES, TAG_BYTES } from "../platform/web-cipher.js";
 import { guardRejections } from "./rejection-guard.js";
 import { spawn } from "./spawn.js";
@@ -7,11 +8,7 @@ import { spawn } from "./spawn.js";
 /** The platform of Node: synchronous ciphers, timers that let the process end, child processes. */
 export const platform: Platform = {
   now: () => Date.now(),
-  timer(ms, run, keepAlive) {
-    const handle = setTimeout(run, ms);
-    if (keepAlive !== true) handle.unref();
-    return { cancel: () => clearTimeout(handle) };
-  },
+  timer: (ms, run, keepAlive) => longTimer(ms, run, keepAlive === true ? startHolding : startFree),
   defer: (run) => void setImmediate(run),
   randomBytes: (count) => globalThis.crypto.getRandomValues(new Uint8Array(count)),
   sha256: (data) => crypto().createHash("sha256").update(data).digest(),
@@ -22,6 +19,16 @@ export const platform: Platform = {
   warn: (message) => void process.stderr.write(`${message}\n`),
   guardRejections,
 };
+
+function startHolding(ms: number, run: () => void): Timer {
+  const handle = setTimeout(run, ms);
+  return { cancel: () => clearTimeout(handle) };
+}
+
+function startFree(ms: number, run: () => void): Timer {
+  const handle = setTimeout(run, ms).unref();
+  return { cancel: () => clearTimeout(handle) };
+}
 
 let loaded: typeof NodeCrypto | undefined;
 

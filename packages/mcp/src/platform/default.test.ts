@@ -73,6 +73,26 @@ describe.each([
     expect(cancelled).not.toHaveBeenCalled();
   });
 
+  it("waits as long as it is told, also longer than the runtime can count, and for ever", async () => {
+    vi.useFakeTimers();
+    try {
+      const fired: string[] = [];
+      const month = 30 * 24 * 3_600_000;
+      platform.timer(month, () => fired.push("a month"));
+      platform.timer(Number.POSITIVE_INFINITY, () => fired.push("never"));
+      const cancelled = platform.timer(2 * month, () => fired.push("cancelled"));
+      await vi.advanceTimersByTimeAsync(month - 1);
+      expect(fired).toEqual([]);
+      cancelled.cancel();
+      await vi.advanceTimersByTimeAsync(1);
+      expect(fired).toEqual(["a month"]);
+      await vi.advanceTimersByTimeAsync(4 * month);
+      expect(fired).toEqual(["a month"]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("asks the global `fetch` of the moment", async () => {
     const fetch = vi.spyOn(globalThis, "fetch").mockResolvedValue(new Response("replaced"));
     const response = await platform.fetch("http://localhost/");

@@ -1,4 +1,5 @@
-import type { Platform } from "./platform.js";
+import { longTimer } from "./long-timer.js";
+import type { Platform, Timer } from "./platform.js";
 import { sha256 } from "./sha256.js";
 import { webCipher } from "./web-cipher.js";
 
@@ -18,14 +19,7 @@ const extras = globalThis as Extras;
 /** A platform built on web standards alone: browsers, workerd, Deno, Bun. It starts no processes. */
 export const platform: Platform = {
   now: () => Date.now(),
-  timer(ms, run, keepAlive) {
-    const handle: unknown = setTimeout(run, ms);
-    if (keepAlive !== true) unref(handle);
-    return {
-      // The runtime gave this handle itself; only its type differs between runtimes.
-      cancel: () => clearTimeout(handle as number),
-    };
-  },
+  timer: (ms, run, keepAlive) => longTimer(ms, run, keepAlive === true ? startHolding : startFree),
   defer(run) {
     if (extras.setImmediate !== undefined) extras.setImmediate(run);
     else deferByPort(run);
@@ -46,6 +40,22 @@ export const platform: Platform = {
 };
 
 let guarded = false;
+
+function startHolding(ms: number, run: () => void): Timer {
+  const handle: unknown = setTimeout(run, ms);
+  return timerOf(handle);
+}
+
+function startFree(ms: number, run: () => void): Timer {
+  const handle: unknown = setTimeout(run, ms);
+  unref(handle);
+  return timerOf(handle);
+}
+
+function timerOf(handle: unknown): Timer {
+  // The runtime gave this handle itself; only its type differs between runtimes.
+  return { cancel: () => clearTimeout(handle as number) };
+}
 
 /** Timers of Deno and Bun hold their process unless told otherwise; browsers' handles are numbers and hold nothing. */
 function unref(handle: unknown): void {
