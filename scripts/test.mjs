@@ -18,6 +18,7 @@ step("build", () => npm("build"));
 step("peers", () => npm("peers"));
 step("runtimes", () => npm("runtimes"));
 vitest();
+step("conformance", () => npm("conformance"));
 step("package", () => npm("check:package"));
 
 for (const name of failures) console.log(`failed: ${name}`);
