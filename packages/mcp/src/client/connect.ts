@@ -69,7 +69,9 @@ function routeTo(target: Target | LocalServer, options: ClientOptions, platform:
   if ("command" in target) {
     const { command, args = [], cwd } = target;
     const key = JSON.stringify([command, args, cwd]);
-    return { make: () => transports.command(target, platform), repeatable: true, key };
+    const { maxMessageBytes } = options;
+    const limited = maxMessageBytes === undefined ? target : { maxFrameBytes: maxMessageBytes, ...target };
+    return { make: () => transports.command(limited, platform), repeatable: true, key };
   }
   if ("makeTransport" in target) return { make: () => target.makeTransport(), repeatable: true };
   if ("request" in target) return { make: () => target, repeatable: false };
@@ -88,7 +90,8 @@ function httpRoute(address: string, options: ClientOptions, platform: Platform):
   const url = httpAddress(address);
   const sender = options.fetch === undefined ? transports.sender(platform) : fetchSender(options.fetch);
   const headers = options.headers === undefined ? {} : { headers: options.headers };
-  const given = { sender, platform, ...headers };
+  const limit = options.maxMessageBytes === undefined ? {} : { maxBytes: options.maxMessageBytes };
+  const given = { sender, platform, ...headers, ...limit };
   // The older transport opens with a handshake, so it serves no client that allows none.
   const older = revisionsOf("stateful", options.revisions).length > 0;
   const legacy: Route = { make: () => legacySseTransport(url, given), repeatable: true, greetAtOnce: true };

@@ -101,6 +101,8 @@ export interface ClientOptions {
   /** Rounds of questions in one call. Default 32. */
   maxRounds?: number;
   extensions?: readonly Extension[];
+  /** Longest message that is read from a URL or a program, in bytes. Default 16 MiB. */
+  maxMessageBytes?: number;
   /** Sent with every HTTP request. */
   headers?: Record<string, string>;
   /** Sends HTTP requests in place of the runtime's own way. */

@@ -14,6 +14,8 @@ export interface CommandTarget {
   inheritEnv?: boolean | readonly string[];
   /** Where the server's stderr goes, beside the ring that is kept for error messages. */
   stderr?: "capture" | "inherit" | ((line: string) => void);
+  /** Longest message that is read, in bytes. Default: `maxMessageBytes` of `connect`, or 16 MiB. */
+  maxFrameBytes?: number;
 }
 
 /** What a runtime brings for reaching servers; chosen by package condition. */

@@ -1,5 +1,4 @@
 import { type AskingContext, connect, type ErrorKind, McpError, type Server, urlRequired } from "@parley/mcp";
-import { serveSocket, socketTransport } from "@parley/mcp/node";
 import { z } from "zod";
 import {
   answering,
@@ -223,14 +222,10 @@ export const PROVOCATIONS: Record<ErrorKind, Provocation> = {
   oversized_frame: {
     cause: /2000 bytes/,
     async provoke(cleanup) {
-      const server = named().tool("big", {}, () => "x".repeat(5000));
-      const { address, close } = await serveSocket(server, { port: 0 });
-      cleanup(close);
-      const client = await connect(socketTransport(address, { maxFrameBytes: 2000 }));
+      const url = await served(named().tool("big", {}, () => "x".repeat(5000)) as Server, cleanup);
+      const client = await connect(url, { maxMessageBytes: 2000 });
       cleanup(() => client.close());
-      const fault = new Promise<unknown>((resolve) => client.on("fault", resolve));
-      client.callTool("big").catch(() => {});
-      return fault;
+      return rejection(() => client.callTool("big"));
     },
   },
   invalid_response: {

@@ -56,7 +56,7 @@ export async function readEvents(
 
 function oversizedEvent(maxBytes: number): McpError {
   return new McpError("oversized_frame", `the server sent an event of more than ${maxBytes} bytes`, {
-    fix: "Ask for less at once, or raise `maxBytes`.",
+    fix: "Ask for less at once, or raise `maxMessageBytes` of `connect`.",
   });
 }
 

@@ -158,7 +158,7 @@ export function brokenOff(error: unknown, what: string, url: string): McpError |
   if (isBodyTooLarge(error)) {
     return new McpError("oversized_frame", `the answer to ${what} is too long: ${(error as Error).message}`, {
       cause: error,
-      fix: "Ask for less at once, or raise `maxBytes`.",
+      fix: "Ask for less at once, or raise `maxMessageBytes` of `connect`.",
     });
   }
   const code = networkCode(error);
