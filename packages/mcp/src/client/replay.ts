@@ -40,7 +40,10 @@ function mayRepeat(link: Link, call: PendingCall, error: McpError): boolean {
   }
 }
 
-function spread({ platform, closing }: Link): Promise<void> {
+async function spread(link: Link): Promise<void> {
+  const { platform, closing } = link;
   const [share = 0] = platform.randomBytes(1);
-  return pause(platform, (PAUSE_MS * share) / 255, closing.signal, true);
+  await pause(platform, (PAUSE_MS * share) / 255, closing.signal, true);
+  // Another call may have found the session lost meanwhile.
+  await link.ready();
 }

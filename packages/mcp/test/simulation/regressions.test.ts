@@ -14,6 +14,7 @@ import {
   scriptedServer,
   stream,
 } from "../http-client/scripted-server.js";
+import { until, virtualTime } from "../http-client/virtual-time.js";
 
 // Each of these was found by a seed of the simulation; here is what that seed showed, alone and with real sockets.
 
@@ -131,6 +132,46 @@ describe("what simulated runs found", () => {
     let next = await changes.next();
     if (next.value?.missed === true) next = await changes.next();
     expect(next.value).toEqual({ kind: "resource", uri: "file:///y", missed: false });
+  });
+
+  it("a call that waits to be sent again does not overtake the handshake that another call needs", async () => {
+    const time = virtualTime();
+    let greet: (() => void) | undefined;
+    let greetings = 0;
+    const server = await scriptedServer((request, response) => {
+      const { message, method } = request;
+      if (method !== "POST") return void response.writeHead(405).end();
+      if (message?.method === "initialize") {
+        const greeting = {
+          protocolVersion: STATEFUL,
+          capabilities: { tools: {} },
+          serverInfo: { name: "s", version: "1" },
+        };
+        const answer = () => json(response, result(request, greeting), 200, { "mcp-session-id": `s${greetings}` });
+        if (++greetings === 1) return answer();
+        greet = answer;
+        return;
+      }
+      if (message?.id === undefined) return void response.writeHead(202).end();
+      if (request.headers["mcp-session-id"] === "s2") return json(response, result(request, { content: [] }));
+      // In the first session one tool loses its connection and the other one the session.
+      if ((message.params as { name: string }).name === "broken") response.destroy();
+      else response.writeHead(404).end();
+    });
+    open.push(server);
+    const client = await connect(server.url, { revisions: [STATEFUL], replay: "always", platform: time.platform });
+    open.push(client);
+    const before = time.pending();
+    const broken = client.callTool("broken");
+    await until(() => time.pending() > before + 1);
+    const forgotten = client.callTool("forgotten");
+    await until(() => greet !== undefined);
+    expect(client.state).toBe("recovering");
+    while (time.next(1_000));
+    greet?.();
+    await Promise.all([broken, forgotten]);
+    const calls = server.requests.filter(({ message }) => message?.method === "tools/call");
+    expect(calls.map(({ headers }) => headers["mcp-session-id"])).toEqual(["s1", "s1", "s2", "s2"]);
   });
 
   it("a server that has drained holds its process no longer", async () => {
