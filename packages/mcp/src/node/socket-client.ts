@@ -26,7 +26,7 @@ export function socketTransport(address: SocketAddress, options: SocketTransport
   const { platform = nodePlatform, framing = "lines", ...limits } = options;
   const target = "path" in address ? `unix:${address.path}` : `tcp://${address.host ?? "localhost"}:${address.port}`;
   let inner: Transport | undefined;
-  let closed = false;
+  const closing = new AbortController();
   const opened = () => {
     if (inner !== undefined) return inner;
     throw new McpError("connection_closed", "the transport is not open", { fix: "Call `connect` first." });
@@ -35,7 +35,7 @@ export function socketTransport(address: SocketAddress, options: SocketTransport
     kind: "channel",
     target,
     async open(receiver) {
-      const socket = await connected(address, target);
+      const socket = await connected(address, target, closing.signal);
       const stream = socketStream(socket);
       const channel = new StreamChannel(stream, {
         ...limits,
@@ -44,30 +44,38 @@ export function socketTransport(address: SocketAddress, options: SocketTransport
         decode: decodeUtf8,
       });
       inner = channelTransport(channel, target);
-      if (closed) return inner.close();
+      if (closing.signal.aborted) return inner.close();
       return inner.open(receiver);
     },
     request: async (request) => opened().request(request),
     notify: (notification) => opened().notify(notification),
     abandon: (id, reason) => inner?.abandon(id, reason),
     async close() {
-      closed = true;
+      closing.abort();
       await inner?.close();
     },
   };
 }
 
-function connected(address: SocketAddress, target: string): Promise<Socket> {
+/** Connects, or rejects; `signal` gives it up, because the system itself may try for minutes. */
+function connected(address: SocketAddress, target: string, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
+    const givenUp = () => {
+      socket.destroy();
+      reject(new McpError("connection_closed", `the connection to ${target} was closed while it was being opened`));
+    };
     const socket = connect({ ...address, allowHalfOpen: true }, () => {
       socket.off("error", failed);
+      signal.removeEventListener("abort", givenUp);
       resolve(socket);
     });
     const failed = (cause: NodeJS.ErrnoException) => {
+      signal.removeEventListener("abort", givenUp);
       const message = `nothing answers at ${target}: ${cause.code ?? cause.message}`;
       const fix = "Check the address, and that the server there is running.";
       reject(new McpError("connect_failed", message, { cause, fix }));
     };
     socket.once("error", failed);
+    signal.addEventListener("abort", givenUp);
   });
 }

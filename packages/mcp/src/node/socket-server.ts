@@ -57,14 +57,21 @@ export async function serveSocket(
     peers.add(peer);
     void peer.closed.then(() => peers.delete(peer));
   };
+  /** Connections of whom it is not yet known whose they are. */
+  const arrivals = new Set<Socket>();
   const listener = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, (socket) => {
-    void admit(socket, options).then((verdict) => verdict.admitted && serve(socket, verdict.principal));
+    arrivals.add(socket);
+    void admit(socket, options).then((verdict) => {
+      arrivals.delete(socket);
+      if (verdict.admitted && !socket.destroyed) serve(socket, verdict.principal);
+    });
   });
   listener.maxConnections = options.maxConnections ?? 1024;
   const bound = await listen(listener, address);
   const closed = new Promise<void>((resolve) => listener.once("close", () => resolve()));
   const stop = async (end: (peer: ServedStream) => Promise<void>) => {
     listener.close();
+    for (const socket of arrivals) socket.destroy();
     await Promise.all([...peers].map(end));
     await closed;
   };

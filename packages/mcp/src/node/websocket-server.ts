@@ -71,9 +71,15 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
       peers.delete(peer);
     });
   };
+  /** Connections of whom it is not yet known whose they are. */
+  const arrivals = new Set<Duplex>();
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on("error", () => {});
-    const verdict = peers.size >= (options.maxConnections ?? 1024) ? TOO_MANY : await door(request);
+    if (peers.size + arrivals.size >= (options.maxConnections ?? 1024)) return refuse(socket, TOO_MANY);
+    arrivals.add(socket);
+    const verdict = await door(request);
+    arrivals.delete(socket);
+    if (socket.destroyed) return;
     if ("status" in verdict) return refuse(socket, verdict);
     sockets.handleUpgrade(request, socket, head, (opened) => serve(opened, verdict.principal));
   };
@@ -85,6 +91,7 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
   const bound = await bind(make, host, port);
   const stop = async (ms: number) => {
     bound.stopListening();
+    for (const socket of arrivals) socket.destroy();
     await Promise.all([...peers].map((peer) => endPeer(peer, ms, platform)));
     await bound.close();
   };
@@ -147,6 +154,8 @@ function requireDecision({ authenticate, allowUnauthenticated }: ServeWebSocketO
 
 function refuse(socket: Duplex, { status, message }: Refusal): void {
   const body = `${message}\n`;
+  // A client that does not close its own side would hold the connection otherwise.
+  socket.once("finish", () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: text/plain\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
