@@ -1,9 +1,11 @@
-import { fstatSync } from "node:fs";
+import { fstatSync, write } from "node:fs";
 import { Socket } from "node:net";
-import type { Readable, Writable } from "node:stream";
+import { type Readable, Writable } from "node:stream";
 import type { ByteStream, ByteStreamEvents } from "../transport/byte-stream.js";
 
 const READ_BYTES = 64 * 1024;
+/** How long a reader is given to make room; short, because a reader that keeps up needs less. */
+const FULL_MS = 2;
 
 /**
  * This process's stdin and stdout as one byte stream, over handles of its own.
@@ -95,7 +97,17 @@ function openInput(data: (chunk: Uint8Array) => void): Readable {
 
 function openOutput(): Writable {
   if (isPipe(1)) return new Socket({ fd: 1, readable: false, writable: true });
-  return process.getBuiltinModule("node:fs").createWriteStream("", { fd: 1, autoClose: false });
+  return new Writable({ decodeStrings: true, write: (chunk: Buffer, _encoding, done) => writeOut(chunk, done) });
+}
+
+/** Writes to the descriptor itself. A socket that is full says so by an error, and is tried again a little later. */
+function writeOut(chunk: Buffer, done: (error?: Error | null) => void): void {
+  write(1, chunk, (error, written) => {
+    if (error !== null && error.code !== "EAGAIN") return done(error);
+    const rest = error === null ? chunk.subarray(written) : chunk;
+    if (rest.length === 0) return done();
+    setTimeout(() => writeOut(rest, done), error === null ? 0 : FULL_MS);
+  });
 }
 
 /** Whether Node's sockets can take the descriptor over; those of Bun take none. */
