@@ -54,7 +54,8 @@ export class SimClient {
   readonly #run: Surroundings;
   readonly #states: string[] = [];
   #nonces = 0;
-  #logged = new Map<string, number>();
+  /** The last number heard of each server process, and whether some may have been lost since. */
+  readonly #numbers = new Map<string, { last: number; mayGap: boolean }>();
 
   constructor(run: Surroundings, plan: ClientPlan) {
     this.#run = run;
@@ -192,7 +193,16 @@ export class SimClient {
     };
     if (by === "pipe") return connect({ makeTransport: () => cluster.pipeTo(this.process, name) }, options);
     const headers = { authorization: `Bearer ${name}` };
-    return connect(url, { ...options, headers, fetch: http.fetchOf(name, () => cluster.pick()) });
+    const fetch = http.fetchOf(name, () => cluster.pick());
+    return connect(url, {
+      ...options,
+      headers,
+      fetch: (address, init) => {
+        // A stream that is opened without a place to go on from begins anew.
+        if (init?.method === "GET" && !new Headers(init.headers).has("last-event-id")) this.#mayHaveMissed();
+        return fetch(address, init);
+      },
+    });
   }
 
   async #answer({
@@ -220,12 +230,25 @@ export class SimClient {
       if (owner !== undefined && !owner.startsWith(`${this.plan.name}#`)) {
         world.violate("I5", `${this.plan.name} was told what belongs to ${owner}`);
       }
-      if (from === undefined || number === undefined) return;
-      // I6: what was said to all comes once and in order, over however many connections.
-      if (number <= (this.#logged.get(from) ?? 0))
-        world.violate("I6", `${this.plan.name} heard message ${number} again`);
-      this.#logged.set(from, number);
+      if (from !== undefined && number !== undefined) this.#numbered(from, number);
     });
+    client.on("session.recovered", () => this.#mayHaveMissed());
+  }
+
+  /** I6: what was said to all comes once, in order and without a gap, over however many connections of one session. */
+  #numbered(from: string, number: number): void {
+    const known = this.#numbers.get(from);
+    this.#numbers.set(from, { last: number, mayGap: false });
+    if (known === undefined) return;
+    const { world, cluster } = this.#run;
+    if (number <= known.last) world.violate("I6", `${this.plan.name} heard message ${number} again`);
+    if (number > known.last + 1 && !known.mayGap && cluster.keepsAll) {
+      world.violate("I6", `${this.plan.name} heard message ${number} after ${known.last}`);
+    }
+  }
+
+  #mayHaveMissed(): void {
+    for (const known of this.#numbers.values()) known.mayGap = true;
   }
 
   async #follow(watch: Watch): Promise<void> {

@@ -61,6 +61,11 @@ export class SimCluster {
     for (let index = 0; index < plan.nodes; index++) this.start(index);
   }
 
+  /** True when no message is lost by design: one node hears all, and its log is long enough. */
+  get keepsAll(): boolean {
+    return this.#plan.nodes === 1 && this.#plan.http.eventLog?.maxEvents === undefined;
+  }
+
   start(index: number): void {
     if (this.nodes[index] !== undefined) return;
     const world = this.#world;

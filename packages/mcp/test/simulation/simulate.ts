@@ -237,9 +237,11 @@ function publish(world: World, cluster: SimCluster, clients: readonly SimClient[
     world.after(at, "news", () => {
       const node = cluster.pick();
       if (node === undefined) return;
-      const number = (counts.get(node.process.name) ?? 0) + 1;
-      counts.set(node.process.name, number);
-      if (random.chance(0.5)) node.server.log("info", { from: node.process.name, number });
+      if (random.chance(0.7)) {
+        const number = (counts.get(node.process.name) ?? 0) + 1;
+        counts.set(node.process.name, number);
+        node.server.log("info", { from: node.process.name, number });
+      }
       const client = clients[random.int(0, clients.length - 1)];
       for (const { uri } of client?.watches ?? []) node.server.resourceUpdated(uri);
     });
