@@ -107,7 +107,7 @@ export class ResumingReader {
 
   #event(block: string): void {
     const id = /^id: ?(.*)$/m.exec(block)?.[1];
-    const data = /^data: ?(.+)$/m.exec(block)?.[1];
+    const data = /^data: ?(\{.*)$/m.exec(block)?.[1];
     if (id !== undefined) this.#lastId = id;
     if (data !== undefined) this.#take(Number(/"data":(\d+)/.exec(data)?.[1]));
     // Only from the first id on can a cut be mended.
