@@ -1,0 +1,52 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { bundleFixture } from "../packages/mcp/test/stdio/bundle-fixture.js";
+
+const run = promisify(execFile);
+
+/** What each story prints, line by line. */
+const STORIES: Record<string, readonly string[]> = {
+  booking: [
+    "speaks   2025-11-25",
+    "asked    Which seat?",
+    "asked    Anything else?",
+    "asked    Pay 45?",
+    'booked   {"ticket":"Oslo-1 window bike","price":45}',
+    "speaks   2026-07-28",
+    "asked    Which seat?",
+    "asked    Anything else?",
+    "asked    Pay 45?",
+    'booked   {"ticket":"Oslo-2 window bike","price":45}',
+    "speaks   2026-07-28",
+    "asked    Which seat?",
+    "asked    Anything else?",
+    "asked    Pay 45?",
+    'failed   [{"type":"text","text":"Nothing was booked."}]',
+    "held     Oslo-1, Oslo-2",
+  ],
+  files: [
+    "listed   folder:///todo.txt",
+    "read     buy bread",
+    'refused  the variable "name" of folder:///{name} leads out of its folder',
+    "changed  bake bread",
+  ],
+  middleware: [
+    "audit    tools/call tell: ok",
+    "told     You will read more documentation.",
+    "audit    tools/call tell: ok",
+    "told     You will read more documentation.",
+    "audit    tools/call tell: limit_exceeded",
+    "told     anonymous has used up 2 calls",
+  ],
+  mounting: ["page     a page", "time     noon", "stranger auth_required", "member   Ada"],
+  stdio: ["speaks   2026-07-28", "result   5", "stderr   adding 2 and 3"],
+};
+
+describe("the example", () => {
+  it.each(Object.entries(STORIES))("%s tells its story and ends", async (folder, lines) => {
+    const program = await bundleFixture(new URL(`${folder}/main.ts`, import.meta.url));
+    const { stdout } = await run(process.execPath, [program], { timeout: 15_000 });
+    expect(stdout.trimEnd().split("\n")).toEqual(lines);
+  });
+});
