@@ -9,6 +9,7 @@ import { ChildStream } from "./child-stream.js";
 import { decodeUtf8 } from "./decode-utf8.js";
 import { LaunchReport } from "./launch-report.js";
 import { platform as nodePlatform } from "./platform.js";
+import { shownCommand } from "./shown-command.js";
 
 /** How to start a server as a child process. */
 export interface StdioOptions {
@@ -59,7 +60,7 @@ export function stdioTransport(options: StdioOptions, platform: Platform = nodeP
     }),
     report,
   );
-  const inner = channelTransport(channel, [command, ...args].join(" "));
+  const inner = channelTransport(channel, shownCommand(command, args));
   return {
     kind: inner.kind,
     target: inner.target,

@@ -98,7 +98,7 @@ export interface Principal {
 export interface Transport {
   /** `http` transports carry headers, and a closed stream cancels a stateless request. */
   readonly kind: "channel" | "http";
-  /** Where it leads, for error messages and for caching what was learnt about the server. */
+  /** Where it leads, as messages may say it: nothing that could be a secret is in it. */
   readonly target: string;
   open(receiver: Receiver): void | Promise<void>;
   request(request: Outgoing & { id: Id }): Promise<unknown>;

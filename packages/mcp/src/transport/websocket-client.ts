@@ -1,4 +1,5 @@
 import { platform as runtimePlatform } from "#platform";
+import { shownUrl } from "../http/shown-url.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
 import { channelTransport } from "./channel-client.js";
@@ -22,7 +23,7 @@ export interface WebSocketTransportOptions extends Omit<WebSocketChannelOptions,
 
 /** A client transport over a WebSocket. `open` resolves when the socket is open and rejects when it cannot be. */
 export function webSocketTransport(url: string | URL, options: WebSocketTransportOptions = {}): Transport {
-  const target = String(url);
+  const target = shownUrl(String(url));
   const openWebSocket = options.openWebSocket ?? openRuntimeWebSocket;
   let inner: Transport | undefined;
   let closed = false;
@@ -34,7 +35,7 @@ export function webSocketTransport(url: string | URL, options: WebSocketTranspor
     kind: "channel",
     target,
     async open(receiver) {
-      const socket = await openWebSocket(target, SUBPROTOCOL);
+      const socket = await openWebSocket(String(url), SUBPROTOCOL);
       inner = channelTransport(
         webSocketChannel(socket, { ...options, platform: options.platform ?? runtimePlatform }),
         target,

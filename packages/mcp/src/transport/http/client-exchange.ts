@@ -46,7 +46,7 @@ export class ClientExchange implements EventSink {
       if (this.#epoch.era === "unknown" && this.#epoch.session === undefined) this.#offered = sessionOf(response);
       await this.#read(response);
     } catch (error) {
-      this.fail(brokenOff(error, this.#request.method, this.#line.url));
+      this.fail(brokenOff(error, this.#request.method, this.#line.shown));
     }
   }
 
@@ -222,7 +222,7 @@ export class ClientExchange implements EventSink {
   }
 
   #wrong(how: string, kind: "invalid_response" | "decode_error" = "invalid_response"): McpError {
-    return new McpError(kind, `${this.#line.url} answered ${this.#request.method} ${how}`, {
+    return new McpError(kind, `${this.#line.shown} answered ${this.#request.method} ${how}`, {
       fix: "Check that the address leads to an MCP server; if it does, report this to its author.",
     });
   }
@@ -230,7 +230,7 @@ export class ClientExchange implements EventSink {
   #ended(cause: Error | undefined, more = "and cannot be resumed"): McpError {
     const why = cause === undefined ? "" : `: ${cause.message}`;
     const how = cause === undefined ? "ended" : "broke";
-    const what = `the stream of ${this.#request.method} from ${this.#line.url} ${how} without an answer ${more}${why}`;
+    const what = `the stream of ${this.#request.method} from ${this.#line.shown} ${how} without an answer ${more}${why}`;
     return new McpError("connection_closed", what, {
       cause,
       fix: "The request may or may not have run: repeat it only if that is safe, and look for a proxy that cuts streams.",

@@ -1,4 +1,5 @@
 import type { Sender, SendRequest, SendResponse } from "../../http/http.js";
+import { shownUrl } from "../../http/shown-url.js";
 import type { Id, RequestMessage } from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
@@ -32,6 +33,8 @@ const SESSION_HEADER = "mcp-session-id";
 /** Sends single HTTP requests to one server, with all the headers that belong to them. */
 export class Line {
   readonly url: string;
+  /** The address as messages may say it. */
+  readonly shown: string;
   readonly platform: Platform;
   readonly receiver: Receiver;
   readonly maxBytes: number;
@@ -44,6 +47,7 @@ export class Line {
 
   constructor(options: LineOptions) {
     this.url = options.url;
+    this.shown = shownUrl(options.url);
     this.platform = options.platform;
     this.receiver = options.receiver;
     this.maxBytes = options.maxBytes;
@@ -102,7 +106,7 @@ export class Line {
         response.cancel();
       });
     } catch (error) {
-      throw brokenOff(error, what, this.url);
+      throw brokenOff(error, what, this.shown);
     }
   }
 
@@ -120,7 +124,7 @@ export class Line {
 
   /** The error behind an answer with an error status. */
   async failure(response: SendResponse, epoch: Epoch, method: string, id?: Id, session = epoch.session) {
-    const asked = { url: this.url, method, id, inSession: session !== undefined, now: this.platform.now() };
+    const asked = { url: this.shown, method, id, inSession: session !== undefined, now: this.platform.now() };
     const failure = await failureOf(response, asked);
     if (epoch.retired && McpError.is(failure) && failure.kind === "session_lost") {
       // `failureOf` made it a moment ago.
@@ -137,7 +141,7 @@ export class Line {
         controller.abort(reason);
         reject(reason);
       };
-      const timer = this.platform.timer(ms, () => end(tooSlow(this.url, ms)));
+      const timer = this.platform.timer(ms, () => end(tooSlow(this.shown, ms)));
       this.#waiting.add(end);
       work(controller.signal)
         .then(resolve, reject)

@@ -71,7 +71,7 @@ export class StandingStream implements EventSink {
       response.cancel();
       return "broken";
     }
-    const failure = status < 300 ? noStream(this.#line.url) : await this.#line.failure(response, this.#epoch, "GET");
+    const failure = status < 300 ? noStream(this.#line.shown) : await this.#line.failure(response, this.#epoch, "GET");
     if (status < 300) response.cancel();
     const expected = status === 405 || (status === 404 && this.#epoch.session === undefined);
     if (!expected && !this.#abort.signal.aborted) this.#line.receiver.fault(failure);

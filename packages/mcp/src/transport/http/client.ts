@@ -1,4 +1,5 @@
 import type { Sender } from "../../http/http.js";
+import { shownUrl } from "../../http/shown-url.js";
 import type { Id } from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
@@ -71,6 +72,7 @@ function badAddress(message: string, fix: string): McpError {
 class HttpTransport implements Transport {
   readonly kind = "http";
   readonly target: string;
+  readonly #url: string;
   readonly #options: HttpTransportOptions;
   readonly #exchanges = new Map<Id, ClientExchange>();
   #line: Line | undefined;
@@ -80,8 +82,9 @@ class HttpTransport implements Transport {
   #telling: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
-  constructor(target: string, options: HttpTransportOptions) {
-    this.target = target;
+  constructor(url: string, options: HttpTransportOptions) {
+    this.#url = url;
+    this.target = shownUrl(url);
     this.#options = options;
   }
 
@@ -91,7 +94,7 @@ class HttpTransport implements Transport {
       sender: followRedirects(sender, this.#options),
       platform,
       receiver,
-      url: this.target,
+      url: this.#url,
       headers: headers ?? {},
       maxBytes: maxBytes ?? DEFAULT_MAX_FRAME_BYTES,
       maxAttempts: maxReconnects,

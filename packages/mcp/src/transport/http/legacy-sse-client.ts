@@ -1,3 +1,4 @@
+import { shownUrl } from "../../http/shown-url.js";
 import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
 import type { Id } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
@@ -33,10 +34,10 @@ class LegacySseTransport implements Transport {
   readonly #pipe: SsePipe;
   readonly #channel: Transport;
 
-  constructor(target: string, options: LegacySseOptions) {
-    this.target = target;
-    this.#pipe = new SsePipe(target, options, (id, error) => this.#channel.abandon(id, error));
-    this.#channel = channelTransport(this.#pipe, target);
+  constructor(url: string, options: LegacySseOptions) {
+    this.target = shownUrl(url);
+    this.#pipe = new SsePipe(url, options, (id, error) => this.#channel.abandon(id, error));
+    this.#channel = channelTransport(this.#pipe, this.target);
   }
 
   async open(receiver: Receiver): Promise<void> {
@@ -64,6 +65,8 @@ class LegacySseTransport implements Transport {
 /** The stream in and the posts out, as one pipe of texts. */
 class SsePipe implements Channel, EventSink {
   readonly #url: string;
+  /** The address as messages may say it. */
+  readonly #shown: string;
   readonly #options: LegacySseOptions;
   readonly #lost: (id: Id, error: Error) => void;
   readonly #abort = new AbortController();
@@ -77,6 +80,7 @@ class SsePipe implements Channel, EventSink {
 
   constructor(url: string, options: LegacySseOptions, lost: (id: Id, error: Error) => void) {
     this.#url = url;
+    this.#shown = shownUrl(url);
     this.#options = options;
     this.#lost = lost;
   }
@@ -91,8 +95,8 @@ class SsePipe implements Channel, EventSink {
     return new Promise((resolve, reject) => {
       this.#ready = { resolve, reject };
       this.#read(this.#line(this.#url, receiver)).then(
-        () => this.#end(endedEarly(this.#url)),
-        (error: unknown) => this.#end(brokenOff(error, "the event stream", this.#url)),
+        () => this.#end(endedEarly(this.#shown)),
+        (error: unknown) => this.#end(brokenOff(error, "the event stream", this.#shown)),
       );
     });
   }
@@ -118,7 +122,7 @@ class SsePipe implements Channel, EventSink {
     if (response.status !== 200) throw await line.failure(response, this.#epoch, "GET");
     if (!isEventStream(response)) {
       response.cancel();
-      throw protocolFault(`${this.#url} answered GET with something that is no event stream`);
+      throw protocolFault(`${this.#shown} answered GET with something that is no event stream`);
     }
     await readEvents(response, this, line.maxBytes);
   }
@@ -144,7 +148,7 @@ class SsePipe implements Channel, EventSink {
   tell(text: string, what: string): Promise<void> {
     if (this.#posts !== undefined && !this.#ended) return this.#posts.tell(this.#epoch, text, what);
     return Promise.reject(
-      new McpError("connection_closed", `the event stream of ${this.#url} is not open`, { fix: "Connect again." }),
+      new McpError("connection_closed", `the event stream of ${this.#shown} is not open`, { fix: "Connect again." }),
     );
   }
 
@@ -161,7 +165,11 @@ class SsePipe implements Channel, EventSink {
     if (type !== "endpoint" || this.#posts !== undefined || this.#faults === undefined) return;
     const address = URL.canParse(data, this.#url) ? new URL(data, this.#url) : undefined;
     if (address === undefined || address.origin !== new URL(this.#url).origin) {
-      this.#end(protocolFault(`${this.#url} named "${data.slice(0, 300)}" for posts, which is not on its own origin`));
+      this.#end(
+        protocolFault(
+          `${this.#shown} named "${shownUrl(data).slice(0, 300)}" for posts, which is not on its own origin`,
+        ),
+      );
       return;
     }
     this.#posts = this.#line(address.href, this.#faults);
@@ -179,7 +187,7 @@ class SsePipe implements Channel, EventSink {
   #end(reason: Error | undefined): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#ready?.reject(reason ?? endedEarly(this.#url));
+    this.#ready?.reject(reason ?? endedEarly(this.#shown));
     this.#abort.abort(reason);
     this.#receiver?.closed(reason);
   }

@@ -1,4 +1,5 @@
 import type { Sender, SendRequest, SendResponse } from "../../http/http.js";
+import { shownUrl } from "../../http/shown-url.js";
 import { McpError } from "../../protocol/error.js";
 import type { HttpFailure } from "./client-failure.js";
 
@@ -83,9 +84,13 @@ function refused(
   fix?: string,
 ): McpError {
   const data: HttpFailure = { status, ...(location === undefined ? {} : { location }) };
-  const place = location === undefined ? "" : ` to ${location.slice(0, 300)}`;
-  return new McpError("transport_error", `the redirect (${status}) from ${request.url}${place} was refused: ${why}`, {
-    data,
-    fix: fix ?? "Connect to the final address.",
-  });
+  const place = location === undefined ? "" : ` to ${shownUrl(location).slice(0, 300)}`;
+  return new McpError(
+    "transport_error",
+    `the redirect (${status}) from ${shownUrl(request.url)}${place} was refused: ${why}`,
+    {
+      data,
+      fix: fix ?? "Connect to the final address.",
+    },
+  );
 }

@@ -1,0 +1,11 @@
+/**
+ * An address as messages may say it: the values of its query are left out, because many servers take keys there and
+ * messages end up in logs.
+ */
+export function shownUrl(address: string): string {
+  const at = address.indexOf("?");
+  if (at === -1) return address;
+  const query = address.slice(at + 1).split("#", 1)[0] ?? "";
+  const parts = query.split("&").map((part) => (part.includes("=") ? `${part.slice(0, part.indexOf("="))}=…` : "…"));
+  return `${address.slice(0, at)}?${parts.join("&")}`;
+}
