@@ -10,7 +10,7 @@ const server = new Server({ name: "s", version: "1" }).tool(
 );
 
 /** What JSON may hold and no text can be made of. */
-const UNTEXTUAL = [{ toString: 1 }, { toString: null, valueOf: null }];
+const UNTEXTUAL: unknown[] = [{ toString: 1 }, { toString: null, valueOf: null }];
 
 describe("a request of the stateless era", () => {
   it("with a log level of any wrong shape is refused as what it is, a bad parameter", async () => {
