@@ -1,0 +1,189 @@
+import { platform as runtimePlatform } from "#platform";
+import type { Id } from "../jsonrpc/message.js";
+import type { Platform } from "../platform/platform.js";
+import { McpError } from "../protocol/error.js";
+import { channelTransport } from "../transport/channel-client.js";
+import { serveChannel } from "../transport/channel-server.js";
+import { channelPair } from "../transport/in-memory.js";
+import { endpointOf, type Servable } from "../transport/servable.js";
+import type { Outgoing, Receiver, Transport } from "../transport/transport.js";
+
+/** How bad the connection is. Shares are from 0 to 1; what is left out does not happen. */
+export interface ChaosOptions {
+  /** The same seed gives the same luck for the same order of messages. Default 1. */
+  seed?: number;
+  /** Milliseconds that each message takes at least and at most. */
+  delayMs?: readonly [least: number, most: number];
+  /** How many requests are lost before the server has them. */
+  loseRequests?: number;
+  /** How many answers are lost: the server has done the work. */
+  loseAnswers?: number;
+  /** How many notifications of the server are lost. */
+  loseNotifications?: number;
+  /** How many notifications of the server come twice. */
+  repeatNotifications?: number;
+  /** Ends the connection after this many requests. */
+  cutAfter?: number;
+  platform?: Pick<Platform, "timer">;
+}
+
+/** A transport that can be broken by hand. */
+export interface ChaosTransport extends Transport {
+  /** Ends the connection as a network does: what is pending rejects, and the client is told. */
+  cut(): void;
+}
+
+/**
+ * A bad connection to a server, for tests of what a program does then: to a `Server` of this process, or over any transport.
+ *
+ * What is lost looks as it does in reality: the request rejects with kind `connection_closed`, and nobody knows whether it ran.
+ * Give `connect` a maker, `{ makeTransport: () => chaosTransport(server, …) }`, to let it connect again after a cut.
+ */
+export function chaosTransport(target: Transport | Servable, options: ChaosOptions = {}): ChaosTransport {
+  return new Chaos("target" in target ? target : inProcess(target), options);
+}
+
+function inProcess(servable: Servable): Transport {
+  const [here, there] = channelPair();
+  serveChannel(endpointOf(servable), there);
+  return channelTransport(here, "the server in this process");
+}
+
+class Chaos implements ChaosTransport {
+  readonly kind: Transport["kind"];
+  readonly target: string;
+  readonly #inner: Transport;
+  readonly #options: ChaosOptions;
+  readonly #platform: Pick<Platform, "timer">;
+  readonly #random: () => number;
+  readonly #pending = new Map<Id, (reason: Error) => void>();
+  /** What comes in keeps its order, so that nothing said about a request comes after its answer. */
+  #inbound: Promise<void> = Promise.resolve();
+  #receiver: Receiver | undefined;
+  #requests = 0;
+  #over = false;
+
+  constructor(inner: Transport, options: ChaosOptions) {
+    this.#inner = inner;
+    this.#options = options;
+    this.#platform = options.platform ?? runtimePlatform;
+    this.#random = generator(options.seed ?? 1);
+    this.kind = inner.kind;
+    this.target = inner.target;
+  }
+
+  open(receiver: Receiver): void | Promise<void> {
+    this.#receiver = receiver;
+    return this.#inner.open({
+      request: (message) => this.#arrive(() => undefined).then(() => receiver.request(message)),
+      notification: (message, about) => {
+        if (this.#happens(this.#options.loseNotifications)) return;
+        const times = this.#happens(this.#options.repeatNotifications) ? 2 : 1;
+        for (let time = 0; time < times; time++) void this.#arrive(() => receiver.notification(message, about));
+      },
+      fault: (error) => receiver.fault(error),
+      closed: (reason) => void this.#arrive(() => this.#end(reason)),
+    });
+  }
+
+  request(request: Outgoing & { id: Id }): Promise<unknown> {
+    const { id } = request;
+    return new Promise((resolve, reject) => {
+      const settle = (act: () => void) => {
+        if (this.#pending.delete(id)) act();
+      };
+      this.#pending.set(id, (reason) => settle(() => reject(reason)));
+      const count = ++this.#requests;
+      void this.#carry(request, settle, resolve, reject).then(() => {
+        if (count === this.#options.cutAfter) this.cut();
+      });
+    });
+  }
+
+  async #carry(
+    request: Outgoing & { id: Id },
+    settle: (act: () => void) => void,
+    resolve: (result: unknown) => void,
+    reject: (error: unknown) => void,
+  ): Promise<void> {
+    const { loseRequests, loseAnswers } = this.#options;
+    const lostOnTheWay = this.#happens(loseRequests);
+    const lostOnReturn = this.#happens(loseAnswers);
+    await this.#sleep();
+    if (this.#over || lostOnTheWay || !this.#pending.has(request.id)) return settle(() => reject(this.#lost()));
+    await this.#inner.request(request).then(
+      (result) => this.#arrive(() => settle(() => (lostOnReturn ? reject(this.#lost()) : resolve(result)))),
+      (error) => this.#arrive(() => settle(() => reject(error))),
+    );
+  }
+
+  async notify(notification: Outgoing): Promise<void> {
+    await this.#sleep();
+    if (!this.#over) await this.#inner.notify(notification);
+  }
+
+  abandon(id: Id, reason: Error): void {
+    this.#pending.get(id)?.(reason);
+    this.#inner.abandon(id, reason);
+  }
+
+  established(facts: { headers: Record<string, string>; stateful: boolean }): void {
+    this.#inner.established?.(facts);
+  }
+
+  reset(): void {
+    this.#inner.reset?.();
+  }
+
+  cut(): void {
+    this.#end(this.#lost());
+    void this.#inner.close();
+  }
+
+  async close(): Promise<void> {
+    this.#receiver = undefined;
+    this.#end(undefined);
+    await this.#inner.close();
+  }
+
+  #end(reason: Error | undefined): void {
+    if (this.#over) return;
+    this.#over = true;
+    for (const reject of [...this.#pending.values()]) reject(reason ?? this.#lost());
+    this.#receiver?.closed(reason);
+  }
+
+  #arrive(deliver: () => void): Promise<void> {
+    const arrived = this.#inbound.then(() => this.#sleep()).then(deliver);
+    this.#inbound = arrived;
+    return arrived;
+  }
+
+  #sleep(): Promise<void> {
+    const [least, most] = this.#options.delayMs ?? [0, 0];
+    if (most <= 0) return Promise.resolve();
+    const ms = least + this.#random() * (most - least);
+    return new Promise((resolve) => this.#platform.timer(ms, resolve, true));
+  }
+
+  #happens(share = 0): boolean {
+    return share > 0 && this.#random() < share;
+  }
+
+  #lost(): McpError {
+    return new McpError("connection_closed", `the connection to ${this.target} was broken on purpose`, {
+      fix: "This is what the test is for; treat it as a network that broke.",
+    });
+  }
+}
+
+/** A small generator with a seed; good enough for luck, and for nothing else. */
+function generator(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
