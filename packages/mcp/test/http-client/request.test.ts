@@ -89,6 +89,23 @@ describe.each(SENDERS)("requests over %s", (_name, makeSender) => {
     expect(server.requests[1]?.message).toEqual({ jsonrpc: "2.0", id: "s1", result: { answered: "roots/list" } });
   });
 
+  it("posts nothing for a request of the server that gets no answer", async () => {
+    const { server, transport, receiver } = await opened(
+      (request, response) => {
+        stream(response);
+        response.write(event({ jsonrpc: "2.0", id: "s1", method: "roots/list" }));
+        response.end(event(result(request)));
+      },
+      { sender: makeSender() },
+    );
+    // What a client gives whose revision has no such requests, or whose user is no longer wanted.
+    receiver.request = async () => "";
+    await transport.request(call(1));
+    await transport.request(call(2));
+    expect(server.requests.map(({ body }) => body)).toEqual([call(1).text, call(2).text]);
+    expect(receiver.faults).toEqual([]);
+  });
+
   it("sends 2,000 notifications and errors over a handful of connections", async () => {
     let sockets = 0;
     const { server, transport } = await opened(

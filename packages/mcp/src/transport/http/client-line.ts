@@ -110,15 +110,11 @@ export class Line {
     }
   }
 
-  /** Has the client answer a request of the server, and posts the answer. */
+  /** Has the client answer a request of the server, and posts the answer if there is one. */
   answer(epoch: Epoch, message: RequestMessage): void {
-    if (epoch.era === "stateless") {
-      this.receiver.fault(protocolFault(`the server sent the request ${message.method}, which this revision forbids`));
-      return;
-    }
     this.receiver
       .request(message)
-      .then((text) => this.tell(epoch, text, `the answer to ${message.method}`))
+      .then((text) => (text === "" ? undefined : this.tell(epoch, text, `the answer to ${message.method}`)))
       .catch((error: unknown) => this.receiver.fault(error instanceof Error ? error : new Error(String(error))));
   }
 
