@@ -1,12 +1,26 @@
 import type { Lane } from "./lane.js";
 import { calls } from "./lanes/calls.js";
 import { faults } from "./lanes/faults.js";
+import { hostile } from "./lanes/hostile.js";
 import { isolation } from "./lanes/isolation.js";
 import { resume } from "./lanes/resume.js";
 import { sessions } from "./lanes/sessions.js";
 import { slowloris } from "./lanes/slowloris.js";
+import { mutants, simulation } from "./lanes/started.js";
 import { storm } from "./lanes/storm.js";
 import { streams } from "./lanes/streams.js";
 
 /** Every lane, in the order in which they run. */
-export const LANES: readonly Lane[] = [calls, streams, sessions, resume, faults, slowloris, storm, isolation];
+export const LANES: readonly Lane[] = [
+  calls,
+  streams,
+  sessions,
+  resume,
+  faults,
+  slowloris,
+  storm,
+  isolation,
+  hostile,
+  simulation,
+  mutants,
+];

@@ -28,6 +28,14 @@ export function echoCall(id: number, nonce: number, session?: string): RawMessag
   };
 }
 
+/** A request for the list of tools, over HTTP or, without its headers, over a pipe. */
+export function listCall(id: number): RawMessage {
+  return {
+    headers: { ...ACCEPT, "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/list" },
+    body: `{"jsonrpc":"2.0","id":${id},"method":"tools/list","params":{"_meta":${META}}}`,
+  };
+}
+
 /** A `subscriptions/listen` for one resource. */
 export function listenCall(id: number, uri: string): RawMessage {
   const notifications = JSON.stringify({ resourceSubscriptions: [uri] });

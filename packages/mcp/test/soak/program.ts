@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import type { Writable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 
 /** A program of a lane that runs in a process of its own and answers commands. */
 export interface Program<R> {
@@ -7,6 +7,7 @@ export interface Program<R> {
   /** What it said when it was ready. */
   readonly ready: R;
   readonly stdin: Writable | null;
+  readonly stdout: Readable | null;
   /** Sends a command and gives its answer; rejects when the program fails or ends. */
   ask<T>(command: string, input?: unknown): Promise<T>;
   /** Ends it, by force where it does not leave within two seconds. */
@@ -60,6 +61,7 @@ export async function startProgram<R>(
     pid: child.pid ?? 0,
     ready,
     stdin: child.stdin,
+    stdout: child.stdout,
     ask<T>(command: string, input?: unknown) {
       const id = next++;
       const answered = answer<T>(id);
