@@ -69,6 +69,7 @@ export class Client<T = LooseTools> {
     this.#parts = parts;
   }
 
+  /** Where the connection stands; `on("state", …)` tells of changes. */
   get state(): ConnectionState {
     return this.#parts.link.state;
   }
@@ -78,6 +79,7 @@ export class Client<T = LooseTools> {
     return this.#parts.link.established.serverInfo;
   }
 
+  /** What the server says it offers. */
   get serverCapabilities(): ServerCapabilities {
     return this.#parts.link.established.capabilities;
   }
@@ -87,6 +89,7 @@ export class Client<T = LooseTools> {
     return this.#parts.link.established.instructions;
   }
 
+  /** The revision that both sides speak. */
   get protocolVersion(): Revision {
     return this.#parts.link.established.era.revision;
   }

@@ -2,6 +2,7 @@ import { McpError } from "../protocol/error.js";
 
 /** Where a client's connection stands. */
 export const CONNECTION_STATES = ["disconnected", "connecting", "ready", "recovering", "closed"] as const;
+/** One of these states. */
 export type ConnectionState = (typeof CONNECTION_STATES)[number];
 
 /** What moves a connection from one state to the next. */

@@ -5,6 +5,7 @@ import type { Servable } from "../transport/servable.js";
 import { type NodeHandler, nodeHandler } from "./http-handler.js";
 import { bind } from "./http-listen.js";
 
+/** How `serveHttp` listens, beside what all HTTP serving has in common. */
 export interface ServeHttpOptions extends HttpServerOptions {
   /** Default 3000; 0 picks a free one. */
   port?: number;

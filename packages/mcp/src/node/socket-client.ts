@@ -13,6 +13,7 @@ import { socketStream } from "./socket-stream.js";
 /** Where a server listens: a TCP port, or the path of a Unix socket (on Windows of a named pipe). */
 export type SocketAddress = { port: number; host?: string } | { path: string };
 
+/** How messages travel over a socket. */
 export interface SocketTransportOptions extends QueueLimits {
   /** How messages are marked when written; default one line each. Either form is understood when read. */
   framing?: Exclude<FramingName, "auto">;

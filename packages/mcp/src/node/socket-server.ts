@@ -13,6 +13,7 @@ import { type FramingName, framingNamed } from "./socket-framing.js";
 import { socketStream } from "./socket-stream.js";
 import { removeStaleSocket } from "./stale-socket.js";
 
+/** Who may connect to a socket, and what is bounded. */
 export interface ServeSocketOptions extends Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "principal"> {
   /** How messages are marked when written; default as the client marks its own. */
   framing?: FramingName;

@@ -7,6 +7,7 @@ import { platform as nodePlatform } from "./platform.js";
 import { processStream } from "./process-stream.js";
 import { guardStdout } from "./stdout-guard.js";
 
+/** How the process behaves while it serves its parent. */
 export interface ServeStdioOptions extends Omit<ServeStreamOptions, "platform" | "decode" | "framing"> {
   /**
    * End the process once the client is gone; default true. It ends by itself when nothing else keeps it, and half a

@@ -8,6 +8,7 @@ import {
 } from "../transport/websocket-client.js";
 import { platform as nodePlatform } from "./platform.js";
 
+/** How a WebSocket is opened on Node. */
 export interface NodeWebSocketOptions extends Omit<WebSocketTransportOptions, "platform"> {
   /** Headers of the opening request, for example `authorization`; they need the `ws` package. */
   headers?: Readonly<Record<string, string>>;

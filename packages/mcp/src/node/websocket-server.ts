@@ -13,6 +13,7 @@ import { bind } from "./http-listen.js";
 import { platform as nodePlatform } from "./platform.js";
 import { loadWs } from "./websocket-client.js";
 
+/** How WebSockets are served, to whom, and what is bounded. */
 export interface ServeWebSocketOptions
   extends QueueLimits,
     Omit<ServeChannelOptions, "principal">,

@@ -57,6 +57,7 @@ export type ErrorKind = keyof typeof KINDS;
 /** Every kind, for documentation and tests. */
 export const ERROR_KINDS = Object.keys(KINDS) as readonly ErrorKind[];
 
+/** What an error may carry beside its kind and message. */
 export interface McpErrorOptions {
   /** What the caller should change, in one sentence. Default: what usually helps for this kind. */
   fix?: string;

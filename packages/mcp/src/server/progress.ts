@@ -1,6 +1,7 @@
 import type { Timer } from "../platform/platform.js";
 import type { Run } from "./run.js";
 
+/** What may be said beside the value. */
 export interface ProgressOptions {
   total?: number;
   message?: string;

@@ -36,6 +36,7 @@ interface CommonDefinition {
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is what most people write
 export type Watch = (uri: string, updated: () => void) => Unwatch | void | Promise<Unwatch | void>;
 
+/** Ends a watch. */
 export type Unwatch = () => void;
 
 /** What a resource says of itself. */

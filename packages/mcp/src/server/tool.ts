@@ -63,6 +63,7 @@ export type LooseResult =
   | ToolResult<unknown>
   | object;
 
+/** Runs a tool. With `output` it returns the structured result, otherwise what it means. */
 // Conditional on purpose: with a plain function type, enums and unions in `output` widen to `string`.
 export type ToolHandler<I, O> = [O] extends [undefined]
   ? (args: ToolArguments<I>, ctx: AskingContext) => LooseResult | Promise<LooseResult>

@@ -15,6 +15,7 @@ export interface MemoryLimits {
   readonly maxBytes: number;
 }
 
+/** The clock and the bounds of a memory storage. */
 export interface MemoryStorageOptions {
   /** Milliseconds of a clock that does not go back; a `Platform` fits. */
   readonly clock: { now(): number };

@@ -29,6 +29,7 @@ export interface Versioned {
   readonly version: number;
 }
 
+/** The life of a value, and a condition on writing it. */
 export interface SetOptions {
   /** Life from now on. Without it the key lives until deleted, also where the former value had a `ttlMs`. */
   readonly ttlMs?: number;
@@ -36,6 +37,7 @@ export interface SetOptions {
   readonly ifVersion?: number;
 }
 
+/** A condition on deleting. */
 export interface DeleteOptions {
   /** Delete only if the present version is this one. */
   readonly ifVersion?: number;
@@ -67,6 +69,7 @@ export interface LogLimits {
   readonly ttlMs?: number;
 }
 
+/** One entry of a stream, with its place. */
 export interface LogEntry {
   readonly id: number;
   readonly entry: string;
@@ -101,6 +104,7 @@ export interface AppendLog {
   drop(stream: string): void | Promise<void>;
 }
 
+/** Ends a subscription. */
 export type Unsubscribe = () => void | Promise<void>;
 
 /**

@@ -16,6 +16,7 @@ export interface ChannelPair {
   dispose?(): void | Promise<void>;
 }
 
+/** Makes a fresh pair for each case. */
 export type MakePair = () => ChannelPair | Promise<ChannelPair>;
 
 /** One rule that every channel keeps. `run` rejects with the reason when it is broken. */

@@ -21,6 +21,7 @@ export interface ServedChannel {
   close(): void | Promise<void>;
 }
 
+/** How one channel is served. */
 export interface ServeChannelOptions {
   principal?: Principal;
   /** Requests of this peer that may run at once; default 1,000, so that one peer cannot take all memory. */

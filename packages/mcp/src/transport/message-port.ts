@@ -14,6 +14,7 @@ export interface PortLike {
   close?(): void;
 }
 
+/** Bounds of a channel over a port. */
 export interface MessagePortOptions extends QueueLimits {
   platform?: Pick<Platform, "defer" | "timer">;
 }

@@ -15,6 +15,7 @@ import {
 /** Makes a WebSocket that is opening. */
 export type OpenWebSocket = (url: string, protocol: string) => WebSocketLike | Promise<WebSocketLike>;
 
+/** How a WebSocket is opened and bounded. */
 export interface WebSocketTransportOptions extends Omit<WebSocketChannelOptions, "platform" | "holdInputAbove"> {
   platform?: Platform;
   /** How a socket is made; default the runtime's own `WebSocket`. Give it to set headers, where the runtime can. */

@@ -10,6 +10,7 @@ import type { RequestLogEntry } from "./request-log.js";
 /** Who sends a request, or the refusal that tells them how to identify themselves. */
 export type Authentication = Principal | AuthenticationRefusal;
 
+/** A refusal, as the sender of the request is told. */
 export interface AuthenticationRefusal {
   status: 400 | 401 | 403 | 429 | 503;
   /** For example `WWW-Authenticate`. */
@@ -70,6 +71,7 @@ export interface LegacySseOptions {
   messagesPath?: string;
 }
 
+/** How a server is served over HTTP, whatever the runtime. */
 export interface HttpServerOptions {
   /** The address that clients use, for example `https://example.com/mcp`: it gives the allowed Host and Origin. */
   publicUrl?: string;
