@@ -41,19 +41,23 @@ function answer(path: string, body: string, response: ServerResponse, bytes: num
   switch (path) {
     case "/line":
       events().write("data: ");
-      return pour(response, PIECE, bytes);
+      void pour(response, PIECE, bytes);
+      return;
     case "/comments":
-      return pour(events(), `: ${PIECE}\n\n`, bytes);
+      void pour(events(), `: ${PIECE}\n\n`, bytes);
+      return;
     case "/json":
       response.writeHead(200, { "content-type": "application/json" }).write('{"jsonrpc":"2.0","x":"');
-      return pour(response, PIECE, bytes);
+      void pour(response, PIECE, bytes);
+      return;
     case "/gzip": {
       response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" });
       const gzip = createGzip();
       gzip.on("error", () => {});
       gzip.pipe(response);
       response.on("close", () => gzip.destroy());
-      return pour(gzip, PIECE, bytes);
+      void pour(gzip, PIECE, bytes);
+      return;
     }
     default: {
       const id = JSON.stringify((JSON.parse(body) as { id: unknown }).id);
@@ -64,16 +68,20 @@ function answer(path: string, body: string, response: ServerResponse, bytes: num
   }
 }
 
-/** Writes as fast as the other end reads. */
-export function pour(out: Writable, piece: string, bytes: number, last = ""): void {
+/** Writes as fast as the other end reads, then `last`, and resolves; without `last` it ends the stream. */
+export function pour(out: Writable, piece: string, bytes: number, last?: string): Promise<void> {
   let left = bytes;
-  const more = () => {
-    while (left > 0 && !out.destroyed) {
-      left -= piece.length;
-      if (!out.write(piece)) return void out.once("drain", more);
-    }
-    if (last !== "") out.write(last);
-    else if (!out.destroyed) out.end();
-  };
-  more();
+  return new Promise((resolve) => {
+    out.once("close", resolve);
+    const more = () => {
+      while (left > 0 && !out.destroyed) {
+        left -= piece.length;
+        if (!out.write(piece)) return void out.once("drain", more);
+      }
+      if (!out.destroyed && last === undefined) out.end();
+      else if (!out.destroyed) out.write(last);
+      resolve();
+    };
+    more();
+  });
 }

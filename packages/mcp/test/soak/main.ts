@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { bundleProgram } from "../../../../scripts/bundle-ts.mjs";
 import { LANES } from "./lanes.js";
-import { runLane, writeReport } from "./report.js";
+import { LONGEST_MS, runLane, writeReport } from "./report.js";
 import { measureText, writeTable } from "./report-table.js";
 
 const { values, positionals } = parseArgs({
@@ -39,5 +39,6 @@ async function runAll(): Promise<void> {
     console.log(`  ${report.passed ? "passed" : "FAILED"} in ${report.seconds} s at scale ${scale}`);
     if (scale === 1 || values.keep) writeReport(report);
     if (!report.passed) process.exitCode = 1;
+    if (report.seconds * 1000 >= LONGEST_MS) process.exit(1);
   }
 }

@@ -25,13 +25,16 @@ interface Machine {
   readonly loadAtEnd: number;
 }
 
+/** Every lane is made to end within this time. */
+export const LONGEST_MS = 600_000;
+
 const FOLDER = fileURLToPath(new URL("./reports/", import.meta.url));
 
 /** Runs a lane. A lane that throws has failed, and its report says why. */
 export async function runLane(lane: Lane, settings: LaneSettings): Promise<LaneReport> {
   const loadAtStart = load();
   const since = performance.now();
-  const result = await lane.run(settings).catch((error: unknown): LaneResult => {
+  const result = await inTime(lane.run(settings)).catch((error: unknown): LaneResult => {
     const says = error instanceof Error ? error.message : String(error);
     return { size: {}, measures: [], notes: [`The lane did not come to its end: ${says}`] };
   });
@@ -46,6 +49,19 @@ export async function runLane(lane: Lane, settings: LaneSettings): Promise<LaneR
     machine: { ...machineFacts(), loadAtStart, loadAtEnd: load() },
     ...result,
   };
+}
+
+/** The lane itself cannot be stopped: whoever runs it leaves, and the programs that it started leave with it. */
+async function inTime(running: Promise<LaneResult>): Promise<LaneResult> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("it took more than ten minutes")), LONGEST_MS);
+  });
+  try {
+    return await Promise.race([running, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 export function writeReport(report: LaneReport): void {

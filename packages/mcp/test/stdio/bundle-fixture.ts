@@ -21,6 +21,7 @@ export async function bundleFixture(file: URL): Promise<string> {
     resolve: {
       alias: {
         "@parley/mcp/node": source("node.ts"),
+        "@parley/mcp/storage": source("storage.ts"),
         "@parley/mcp/testing": source("testing.ts"),
         "@parley/mcp": source("index.ts"),
         "#platform": source("node/platform.ts"),

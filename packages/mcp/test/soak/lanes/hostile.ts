@@ -122,7 +122,7 @@ function post(url: string, bytes: number): Promise<number> {
       });
     });
     sent.on("error", () => resolve(status));
-    pour(sent, PIECE, bytes);
+    void pour(sent, PIECE, bytes);
   });
 }
 
@@ -140,10 +140,7 @@ function serverOverStdio(settings: LaneSettings, bytes: number): Promise<Measure
     };
     if (!(await answered(1))) throw new Error("the server did not answer a good request");
     await grown();
-    await new Promise<void>((resolve) => {
-      pour(stdin, PIECE, bytes, "\n");
-      stdin.once("drain", resolve);
-    });
+    await pour(stdin, PIECE, bytes, "\n");
     return [exactly(`${what}: a good request afterwards was answered`, (await answered(2)) ? 1 : 0, 1)];
   };
   return attacked(settings, what, "stdio-server.ts", attack, true);
