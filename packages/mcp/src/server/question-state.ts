@@ -3,9 +3,10 @@ import { toBase64Url } from "./base64url.js";
 import { canonicalJson } from "./canonical-json.js";
 import { utf8Bytes } from "./json-bytes.js";
 import type { Run } from "./run.js";
+import type { StepFailure } from "./step-failure.js";
 
 /** What a step left behind: its JSON value, or its failure. */
-export type StepRecord = { value?: unknown } | { failure: { name: string; message: string } };
+export type StepRecord = { value?: unknown } | { failure: StepFailure };
 
 /** What one round of questions hands to the next, inside the client's keeping. */
 export interface QuestionState {

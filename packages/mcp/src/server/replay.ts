@@ -9,6 +9,7 @@ import type { PreparedQuestion } from "./context.js";
 import { InputOutcome, InputRequired, isInputRequired } from "./input-required.js";
 import { openState, type QuestionState, type StepRecord, sealState } from "./question-state.js";
 import type { Run } from "./run.js";
+import { recordFailure, reviveFailure } from "./step-failure.js";
 
 /** How long answers that came with the request may stay unclaimed before new questions go out. */
 const CLAIM_MS = 250;
@@ -87,7 +88,7 @@ export class Replay implements Asker {
     const record = this.#steps.get(key);
     if (record !== undefined) {
       if (!("failure" in record)) return record.value;
-      throw Object.assign(new Error(record.failure.message), { name: record.failure.name });
+      throw reviveFailure(record.failure);
     }
     if (this.#interrupted) return this.#lateSignal();
     const running = this.#runStep(key, work);
@@ -107,8 +108,7 @@ export class Replay implements Asker {
         });
         throw this.#fatal;
       }
-      const { name, message } = error instanceof Error ? error : new Error(String(error));
-      this.#steps.set(key, { failure: { name, message } });
+      this.#steps.set(key, { failure: recordFailure(error) });
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-import { isInputRequired, McpError, Server } from "@parley/mcp";
+import { isInputRequired, McpError, Server, ToolError } from "@parley/mcp";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Platform } from "../../src/platform/platform.js";
@@ -216,6 +216,28 @@ describe("steps", () => {
     });
     expect((await drive(server, "t", echo)).text).toBe("TypeError: broken A");
     expect(runs).toBe(1);
+  });
+
+  it("fail with the same kind of error in every round, so that the caller hears the same", async () => {
+    const thrown = [
+      new ToolError("no such city", { content: [{ type: "text", text: "Try Oslo." }] }),
+      new McpError("invalid_params", "bad city", { data: { city: "x" }, code: -32050 }),
+    ];
+    for (const error of thrown) {
+      const seen: unknown[] = [];
+      const server = serverWith(async (ctx) => {
+        const failed: unknown = await ctx
+          .step("look up", () => Promise.reject(error))
+          .catch((reason: unknown) => reason);
+        seen.push(failed);
+        await q(ctx, "shall it fail?");
+        throw failed;
+      });
+      const { last } = await drive(server, "t", echo);
+      expect(seen).toHaveLength(2);
+      if (ToolError.is(error)) expect(last.result).toMatchObject({ isError: true, content: [{ text: "Try Oslo." }] });
+      else expect(last.error).toEqual({ code: -32050, message: "bad city", data: { city: "x" } });
+    }
   });
 
   it("beside a question finish before the round ends, and are not run again", async () => {
