@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "vitest";
 import { featuresOf } from "../../src/protocol/revisions.js";
+import { RUNTIMES } from "../runtimes/runtime.js";
 import type { Row } from "./matrix.js";
 import { peerPath, type ServedAt } from "./peer-process.js";
 import type { Outcomes } from "./run-rows.js";
@@ -13,7 +13,7 @@ import type { Outcomes } from "./run-rows.js";
 const run = promisify(execFile);
 const LAUNCHER = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js";
 /** It needs a newer Node than the oldest one that the tests run on. */
-const node22 = fileURLToPath(new URL("../runtimes/node_modules/node22/bin/node", import.meta.url));
+const newer = RUNTIMES.find(({ name, installed }) => name === "Node 22" && installed)?.binary ?? process.execPath;
 
 /** Drives Parley's server by the official inspector's command line, one request a process. */
 export async function inspect(row: Row, place: ServedAt): Promise<Outcomes> {
@@ -34,9 +34,8 @@ async function request(row: Row, place: ServedAt, home: string, method: string[]
   const era = featuresOf(row.revision).era === "stateless" ? "modern" : "legacy";
   const options = ["--cli", "--format", "json", "--quiet", "--protocol-era", era, ...method];
   const target = "url" in place ? ["--server-url", place.url, "--transport", "http"] : [place.command, ...place.args];
-  const node = existsSync(node22) ? node22 : process.execPath;
   // It keeps settings in the home directory, and the user's own must not be touched.
   const env = { ...process.env, HOME: home };
-  const { stdout } = await run(node, [peerPath(LAUNCHER), ...options, ...target], { env, timeout: 60_000 });
+  const { stdout } = await run(newer, [peerPath(LAUNCHER), ...options, ...target], { env, timeout: 60_000 });
   return (JSON.parse(stdout) as { result: Record<string, unknown> }).result;
 }
