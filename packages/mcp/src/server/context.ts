@@ -30,12 +30,17 @@ export interface HttpContext extends HttpFacts {
 export interface Context {
   /** Aborted when the client cancels or is gone, and when a deadline of the server passes. */
   readonly signal: AbortSignal;
+  /** The id that the client gave to this request; every round of questions is a request of its own. */
   readonly requestId: Id;
+  /** For example `tools/call`. */
   readonly method: string;
+  /** The revision that the client speaks in this call, for example `2025-11-25`. */
   readonly protocolVersion: string;
+  /** Who calls, and what it can be asked for. */
   readonly client: ClientFacts;
   /** What is remembered of this peer, in revisions that have sessions. */
   readonly session: { readonly initialized: boolean } | undefined;
+  /** The HTTP request that carries the call; absent on pipes. */
   readonly http: HttpContext | undefined;
   /** Who authorization says is calling; absent without authorization. */
   readonly auth: Principal | undefined;
@@ -76,6 +81,9 @@ export type SampleRequest = Omit<CreateMessageRequestParams, "_meta" | "task">;
  *
  * In the stateless era the handler runs again from the top for each round of questions; work that must happen once
  * belongs in `step`, and a `catch` must rethrow what `isInputRequired` recognises.
+ *
+ * A question throws `McpError`: of kind `capability_missing` where the client cannot be asked, `timeout` when it does not
+ * answer within `limits.stateMs`, and `cancelled` when the call is.
  */
 export interface AskingContext extends Context {
   /** Asks the user to fill in a form. Throws `McpError` of kind `declined` or `dismissed` when the user does not. */
