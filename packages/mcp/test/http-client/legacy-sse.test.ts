@@ -149,6 +149,25 @@ describe.each(SENDERS)("HTTP+SSE of 2024-11-05 over %s", (_name, makeSender) => 
     expect(receiver.heard).toEqual([]);
   });
 
+  it("gives up posts that nobody takes when it closes, so that they do not hold the program", async () => {
+    let posts = 0;
+    const { server, transport, receiver } = await served(
+      legacy((_request, _events, response) => {
+        posts++;
+        response.on("close", () => posts--);
+      }),
+      makeSender,
+    );
+    await transport.open(receiver);
+    const told = rejection(Promise.resolve(transport.notify(notice("notifications/x"))));
+    const asked = rejection(transport.request(call(1)));
+    await server.arrived(2, ({ method }) => method === "POST");
+    await transport.close();
+    expect([(await told).kind, (await asked).kind]).toEqual(["connection_closed", "connection_closed"]);
+    await until(() => posts === 0);
+    expect(receiver.faults).toEqual([]);
+  });
+
   it("can be closed while it waits for the address", async () => {
     const { server, transport, receiver } = await served((_request, response) => stream(response), makeSender);
     const opening = rejection(Promise.resolve(transport.open(receiver)));

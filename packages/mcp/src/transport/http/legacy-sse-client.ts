@@ -140,8 +140,8 @@ class SsePipe implements Channel, EventSink {
   send(text: string): void {
     const request = this.#request;
     this.tell(text, request?.method ?? "an answer").catch((error: Error) => {
-      if (request === undefined) this.#faults?.fault(error);
-      else this.#lost(request.id, error);
+      if (request !== undefined) this.#lost(request.id, error);
+      else if (!this.#ended) this.#faults?.fault(error);
     });
   }
 
@@ -187,8 +187,10 @@ class SsePipe implements Channel, EventSink {
   #end(reason: Error | undefined): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#ready?.reject(reason ?? endedEarly(this.#shown));
+    const ended = reason ?? endedEarly(this.#shown);
+    this.#ready?.reject(ended);
     this.#abort.abort(reason);
+    this.#posts?.stop(ended);
     this.#receiver?.closed(reason);
   }
 }
