@@ -139,7 +139,8 @@ export class ListenStream implements ChangeSource {
         .call(
           "subscriptions/listen",
           { notifications: filter },
-          { signal: over.signal },
+          // Sent again behind its back, the stream would hide what was missed while it was broken.
+          { signal: over.signal, replay: "never" },
           {
             ...extras,
             onSent: (id) => {

@@ -57,6 +57,35 @@ async function stateful(first: (request: Arrived, sessions: Set<string>) => "bre
 const count = ({ requests }: ScriptedServer, method: string) =>
   requests.filter(({ message }) => message?.method === method).length;
 
+/** A stateless server whose streams of changes say what they are told to. */
+async function listeningServer() {
+  const listens: { request: Arrived; response: ServerResponse }[] = [];
+  const server = await scriptedServer((request, response) => {
+    if (request.message?.method === "server/discover") {
+      const capabilities = { resources: { subscribe: true } };
+      return json(response, result(request, { supportedVersions: [STATELESS], capabilities }));
+    }
+    stream(response);
+    listens.push({ request, response });
+  });
+  open.push(server);
+  const say = (at: number, method: string, params: object) => {
+    const { request, response } = listens[at] ?? {};
+    const _meta = { "io.modelcontextprotocol/subscriptionId": request?.message?.id };
+    response?.write(event({ jsonrpc: "2.0", method, params: { ...params, _meta } }));
+  };
+  return {
+    server,
+    listens,
+    say,
+    acknowledge(at: number) {
+      const { notifications } = listens[at]?.request.message?.params as { notifications: object };
+      say(at, "notifications/subscriptions/acknowledged", { notifications });
+    },
+    listening: (count: number) => server.arrived(count, ({ message }) => message?.method === "subscriptions/listen"),
+  };
+}
+
 describe("what simulated runs found", () => {
   it("a handshake that breaks half way leaves no session and no stream behind", async () => {
     let greetings = 0;
@@ -91,27 +120,7 @@ describe("what simulated runs found", () => {
   });
 
   it("a stream that is opened again does not take the place of a wider one that was opened meanwhile", async () => {
-    const listens: { request: Arrived; response: ServerResponse }[] = [];
-    const server = await scriptedServer((request, response) => {
-      if (request.message?.method === "server/discover") {
-        const capabilities = { resources: { subscribe: true } };
-        return json(response, result(request, { supportedVersions: [STATELESS], capabilities }));
-      }
-      stream(response);
-      listens.push({ request, response });
-    });
-    open.push(server);
-    const say = (at: number, method: string, params: object) => {
-      const { request, response } = listens[at] ?? {};
-      const _meta = { "io.modelcontextprotocol/subscriptionId": request?.message?.id };
-      response?.write(event({ jsonrpc: "2.0", method, params: { ...params, _meta } }));
-    };
-    const acknowledge = (at: number) => {
-      const { notifications } = listens[at]?.request.message?.params as { notifications: object };
-      say(at, "notifications/subscriptions/acknowledged", { notifications });
-    };
-    const listening = (count: number) =>
-      server.arrived(count, ({ message }) => message?.method === "subscriptions/listen");
+    const { server, listens, listening, say, acknowledge } = await listeningServer();
     const client = await connect(server.url, { platform: impatient });
     open.push(client);
     const first = client.subscribe("file:///x");
@@ -132,6 +141,21 @@ describe("what simulated runs found", () => {
     let next = await changes.next();
     if (next.value?.missed === true) next = await changes.next();
     expect(next.value).toEqual({ kind: "resource", uri: "file:///y", missed: false });
+  });
+
+  it("a stream of changes that breaks tells what may have been missed, also to a client that replays everything", async () => {
+    const { server, listens, listening, acknowledge } = await listeningServer();
+    const client = await connect(server.url, { platform: impatient, replay: "always" });
+    open.push(client);
+    const subscribed = client.subscribe("file:///x");
+    await listening(1);
+    acknowledge(0);
+    const subscription = await subscribed;
+    listens[0]?.response.destroy();
+    await listening(2);
+    acknowledge(1);
+    const next = await subscription[Symbol.asyncIterator]().next();
+    expect(next.value).toEqual({ kind: "resource", uri: "file:///x", missed: true });
   });
 
   it("a call that waits to be sent again does not overtake the handshake that another call needs", async () => {

@@ -222,6 +222,7 @@ export class SimClient {
     const { world } = this.#run;
     client.on("state", ({ state }) => {
       this.#states.push(state);
+      if (state === "recovering") this.#mayHaveMissed();
       world.note(`${this.plan.name} is ${state}`);
     });
     client.on("notifications/message", ({ data }) => {

@@ -129,7 +129,7 @@ export class PipeEnd implements ByteStream {
   }
 
   destroy(): void {
-    if (this.#closed || this.#breaking) return;
+    if (this.#closed) return;
     this.#failure ??= { error: undefined };
     this.#arrived = [];
     this.#breaking = true;

@@ -96,7 +96,7 @@ const working: Act = async ({ process }, { nonce, steps = 0, gap = 10 }, ctx, ex
 const stubborn: Act = async ({ process }, { nonce, steps = 1, gap = 10 }, ctx, execution) => {
   for (let step = 1; step <= steps; step++) {
     await process.sleep(gap);
-    if (!ctx.signal.aborted) execution.reported.push(step);
+    execution.reported.push(step);
     ctx.progress(step, { message: nonce });
   }
 };
