@@ -100,4 +100,18 @@ describe("a question in flight", () => {
     await turn();
     expect(one.questions).toHaveLength(2);
   });
+
+  it("that the client's user refuses fails as declined, as it does where answers come in another round", async () => {
+    let seen: unknown;
+    const one = await client(async (ctx) => {
+      seen = await ctx.elicit("sure?", form).catch((error: unknown) => error);
+      throw seen;
+    });
+    const call = one.send(7, "tools/call", { name: "t" });
+    await turn();
+    const id = JSON.stringify(one.questions[0]?.id);
+    one.answer(`{"jsonrpc":"2.0","id":${id},"error":{"code":-1,"message":"the user said no"}}`);
+    expect(await call).toMatchObject({ isError: true, content: [{ text: "the user said no" }] });
+    expect(seen).toMatchObject({ name: "McpError", kind: "declined", remote: true });
+  });
 });

@@ -1,9 +1,10 @@
 import type { Question } from "../era/era.js";
 import { notificationText } from "../era/notification.js";
 import { requestText } from "../era/request-text.js";
+import { RpcError } from "../jsonrpc/error.js";
 import { isObject } from "../jsonrpc/message.js";
 import { capabilitiesFor, hasCapability } from "../protocol/capabilities.js";
-import { McpError } from "../protocol/error.js";
+import { McpError, USER_REJECTED } from "../protocol/error.js";
 import { readTrace, traceMeta } from "../protocol/trace-context.js";
 import type { PreparedQuestion } from "./context.js";
 import type { Run } from "./run.js";
@@ -99,8 +100,13 @@ function whileWanted(run: Run, question: Question, open: Set<(reason: McpError) 
     }
     open.add(giveUp);
     signal.addEventListener("abort", cancelled, { once: true });
-    asked.then(resolve, reject).finally(release);
+    asked.then(resolve, (error) => reject(isRefusal(error) ? McpError.from(error) : error)).finally(release);
   });
+}
+
+/** True when the client says that its user did not want to answer. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof RpcError && error.code === USER_REJECTED;
 }
 
 function unanswered(method: string, ms: number): McpError {
