@@ -65,6 +65,7 @@ export async function connect(target: Target | LocalServer, options: ClientOptio
 
 function routeTo(target: Target | LocalServer, options: ClientOptions, platform: Platform): Route {
   if (typeof target === "string" || target instanceof URL) return httpRoute(String(target), options, platform);
+  if (typeof target !== "object" || target === null) throw nothingThere();
   if ("endpoint" in target) return { make: () => inProcess(target.endpoint()), repeatable: true };
   if ("command" in target) {
     const { command, args = [], cwd } = target;
@@ -75,7 +76,11 @@ function routeTo(target: Target | LocalServer, options: ClientOptions, platform:
   }
   if ("makeTransport" in target) return { make: () => target.makeTransport(), repeatable: true };
   if ("request" in target) return { make: () => target, repeatable: false };
-  throw new McpError("connect_failed", "there is nothing to connect to", {
+  throw nothingThere();
+}
+
+function nothingThere(): McpError {
+  return new McpError("connect_failed", "there is nothing to connect to", {
     fix: "Pass a URL, `{ command, args }`, a Server or a transport.",
   });
 }

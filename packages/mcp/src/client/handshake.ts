@@ -3,7 +3,7 @@ import { RpcError } from "../jsonrpc/error.js";
 import { McpError } from "../protocol/error.js";
 import type { InitializeResult } from "../protocol/lifecycle.js";
 import { checkInitializeResult } from "../protocol/results.js";
-import { isRevision, type Revision } from "../protocol/revisions.js";
+import { isRevision, REVISIONS, type Revision } from "../protocol/revisions.js";
 import type { Established, Greeter } from "./negotiate.js";
 import { refusedHandshake, supportedBy } from "./refusal.js";
 
@@ -12,7 +12,9 @@ export async function handshake(g: Greeter, among: readonly Revision[]): Promise
   const { n } = g;
   const [wanted] = among;
   if (wanted === undefined)
-    throw new McpError("unsupported_version", "no revision is allowed", { fix: "Change `revisions`." });
+    throw new McpError("unsupported_version", "the option `revisions` names no published revision", {
+      fix: `Name some of ${REVISIONS.join(", ")}, or leave the option out.`,
+    });
   const result = await initialize(g, among, wanted);
   const revision = result.protocolVersion;
   if (!isRevision(revision) || !among.includes(revision)) {

@@ -3,6 +3,7 @@ import type { CacheHint, ServerSelf } from "../era/era.js";
 import { isObject } from "../jsonrpc/message.js";
 import type { Platform } from "../platform/platform.js";
 import { hasCapability, type ServerCapabilities } from "../protocol/capabilities.js";
+import { McpError } from "../protocol/error.js";
 import { type MethodRow, MethodTable } from "../protocol/methods.js";
 import { REVISIONS, type Revision } from "../protocol/revisions.js";
 import type { JsonSchemaAdapter } from "../schema/standard.js";
@@ -73,6 +74,7 @@ export class ServerCore {
   #questionPrefix: string | undefined;
 
   constructor(info: ServerInfo, options: ServerOptions) {
+    checkInfo(info);
     this.platform = { ...platform, ...options.platform };
     this.options = options;
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -170,6 +172,14 @@ export class ServerCore {
   randomId(): string {
     return toBase64Url(this.platform.randomBytes(16));
   }
+}
+
+/** Programs without types may leave out what every client is told. */
+function checkInfo(info: Partial<ServerInfo> | undefined): void {
+  if (typeof info?.name === "string" && info.name !== "" && typeof info.version === "string") return;
+  throw new McpError("invalid_definition", "a server needs a name and a version", {
+    fix: 'Write `new Server({ name: "weather", version: "1.0.0" })`.',
+  });
 }
 
 /** Several features may speak of one capability, for example what is registered here and what is mounted. */

@@ -2,8 +2,9 @@ import { isObject } from "../jsonrpc/message.js";
 import type { ElicitRequestedSchema } from "../protocol/elicitation.js";
 import { McpError } from "../protocol/error.js";
 import { standardFormats } from "../schema/formats.js";
-import { compileParser, describeIssues, type Parser } from "../schema/parse.js";
+import { describeIssues, type Parser } from "../schema/parse.js";
 import type { AnySchema } from "../schema/standard.js";
+import { compileSchema } from "./compile-schema.js";
 import type { ElicitReply } from "./context.js";
 import { fromFirstAnswer, toFirstForm, toForm } from "./form.js";
 import type { Run } from "./run.js";
@@ -23,7 +24,7 @@ const forms = new WeakMap<object, Form>();
 export function formOf(run: Run, schema: AnySchema): Form {
   const known = forms.get(schema);
   if (known !== undefined) return known;
-  const parser = compileParser(schema, {
+  const parser = compileSchema(schema, {
     io: "input",
     what: "a question",
     adapter: run.core.toJsonSchema,

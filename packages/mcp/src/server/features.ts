@@ -51,12 +51,12 @@ export class Features {
     }
     switch (offer.kind) {
       case "tool":
-        return this.tools.add(offer, replace);
+        return this.tools.add(withHandler(offer, offer.handler), replace);
       case "resource":
       case "resourceTemplate":
-        return this.resources.add(offer, replace);
+        return this.resources.add(withHandler(offer, offer.read), replace);
       case "prompt":
-        return this.prompts.add(offer, replace);
+        return this.prompts.add(withHandler(offer, offer.handler), replace);
       default:
         throw unknownKind(offer);
     }
@@ -75,6 +75,14 @@ export class Features {
         throw unknownKind(kind);
     }
   }
+}
+
+/** Programs without types forget the definition, and the handler takes its place. */
+function withHandler<O extends Offer>(offer: O, handler: unknown): O {
+  if (typeof handler === "function") return offer;
+  throw new McpError("invalid_definition", `the ${offer.kind} "${offer.name}" has no handler`, {
+    fix: "Give three things: a name or URI, a definition, which may be `{}`, and a function.",
+  });
 }
 
 function unknownKind(what: unknown): McpError {

@@ -1,9 +1,10 @@
 import { isObject } from "../jsonrpc/message.js";
 import { McpError } from "../protocol/error.js";
 import type { PromptArgument, Prompt as WirePrompt } from "../protocol/prompts.js";
-import { compileParser, describeIssues, type ParseResult } from "../schema/parse.js";
+import { describeIssues, type ParseResult } from "../schema/parse.js";
 import { type AnySchema, isStandardSchema } from "../schema/standard.js";
 import type { Offered } from "./catalogue.js";
+import { compileSchema } from "./compile-schema.js";
 import type { CompletableArguments, Completer } from "./completion.js";
 import type { AskingContext } from "./context.js";
 import type { ServerCore } from "./core.js";
@@ -82,7 +83,7 @@ function byName(given: Readonly<Record<string, PromptArgumentDefinition>>): Read
 
 function bySchema(name: string, schema: AnySchema, core: ServerCore): ReadyArguments {
   const what = `prompt "${name}" arguments`;
-  const parser = compileParser(schema, { io: "input", what, adapter: core.toJsonSchema });
+  const parser = compileSchema(schema, { io: "input", what, adapter: core.toJsonSchema });
   const { type, properties, required } = parser.jsonSchema;
   if (type !== "object" || (properties !== undefined && !isObject(properties))) {
     throw new McpError("invalid_definition", `the arguments of prompt "${name}" must be an object with properties`);

@@ -3,10 +3,11 @@ import type { ClientCapabilityPath } from "../protocol/capabilities.js";
 import { McpError } from "../protocol/error.js";
 import type { Tool as WireTool } from "../protocol/tools.js";
 import { type Coerced, prepareCoercion } from "../schema/coerce.js";
-import { compileParser, type Parser } from "../schema/parse.js";
+import type { Parser } from "../schema/parse.js";
 import { type AnySchema, isStandardSchema } from "../schema/standard.js";
 import { CallLimit } from "./call-limit.js";
 import type { Offered } from "./catalogue.js";
+import { compileSchema } from "./compile-schema.js";
 import type { AskingContext } from "./context.js";
 import type { ServerCore } from "./core.js";
 import { type ResultLimit, resultLimit } from "./result-limit.js";
@@ -47,10 +48,10 @@ export function readyTool({ name, definition, handler }: Tool, core: ServerCore)
   if (problem !== undefined) core.platform.warn(`the name of tool "${name}" ${problem}`);
   const adapter = core.toJsonSchema;
   const schema = definition.input ?? NO_ARGUMENTS;
-  const input = compileParser(schema, { io: "input", what: `tool "${name}" input`, adapter });
+  const input = compileSchema(schema, { io: "input", what: `tool "${name}" input`, adapter });
   if (input.jsonSchema["type"] !== "object") {
     throw new McpError("invalid_definition", `the input schema of tool "${name}" must have type "object"`, {
-      fix: "Wrap it in an object.",
+      fix: "Wrap it in an object, for example by `z.object({ … })`.",
     });
   }
   const table = paramHeaderTable(input.jsonSchema);
@@ -80,7 +81,7 @@ export function readyTool({ name, definition, handler }: Tool, core: ServerCore)
 
 function outputParser(name: string, schema: AnySchema | undefined, core: ServerCore): OutputParser | undefined {
   if (schema === undefined) return undefined;
-  const parser = compileParser(schema, { io: "output", what: `tool "${name}" output`, adapter: core.toJsonSchema });
+  const parser = compileSchema(schema, { io: "output", what: `tool "${name}" output`, adapter: core.toJsonSchema });
   return { ...parser, byLibrary: isStandardSchema(schema) };
 }
 

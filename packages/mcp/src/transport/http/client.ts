@@ -56,13 +56,18 @@ export function httpAddress(address: string | URL): string {
     throw badAddress(`"${address}" is no address`, "Write it with its scheme, for example `https://host/mcp`.");
   const url = new URL(String(address));
   if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw badAddress(`${url.protocol} is no scheme for this transport`, "Use an http: or https: address.");
+    throw badAddress(`"${address}" has the scheme ${url.protocol}, which is not HTTP's`, schemeFix(url.protocol));
   }
   if (url.username !== "" || url.password !== "") {
     throw badAddress("the address holds credentials", "Move them into `headers` as `authorization`.");
   }
   url.hash = "";
   return url.href;
+}
+
+function schemeFix(protocol: string): string {
+  if (protocol === "ws:" || protocol === "wss:") return "Pass `webSocketTransport(address)` to `connect`.";
+  return "Write it with its scheme, for example `http://localhost:3000/mcp`.";
 }
 
 function badAddress(message: string, fix: string): McpError {
