@@ -67,7 +67,10 @@ export class ResumingReader {
     if (this.#lastId !== undefined) headers["last-event-id"] = this.#lastId;
     return new Promise((resolve) => {
       const request = get({ port: this.#options.port, host: "127.0.0.1", path: "/mcp", agent: this.#agent, headers });
-      request.on("error", () => resolve(0));
+      request.on("error", () => {
+        this.ended++;
+        resolve(0);
+      });
       request.on("response", (response) => {
         this.#response = response;
         const status = response.statusCode ?? 0;

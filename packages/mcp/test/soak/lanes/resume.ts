@@ -63,7 +63,7 @@ export const resume: Lane = {
           ),
           told(
             "count",
-            "connections ended by the server",
+            "connections ended or refused by the server",
             sum((one) => one.ended),
             "",
           ),
