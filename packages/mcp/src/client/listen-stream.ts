@@ -63,6 +63,7 @@ export class ListenStream implements ChangeSource {
   }
 
   async restore(all: SubscriptionFilter): Promise<void> {
+    if (isEmpty(all)) return;
     try {
       await this.#replace(all, undefined, { recovering: true });
     } catch (error) {

@@ -127,7 +127,7 @@ export class Subscriptions {
 
   /** The connection is a new one. */
   async restore(): Promise<void> {
-    if (this.#subscribers.size === 0) return;
+    // Also when nobody is subscribed: what the former session knew counts no more.
     await this.#source().restore(this.#wanted());
     this.#tellMissed();
   }

@@ -220,6 +220,14 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
     tests: ["test/simulation/regressions.test.ts"],
   },
   {
+    name: "subscriptions-of-a-former-session",
+    recreates: "seed 3358 of the simulation: what only the former session was asked for counts as asked for",
+    file: "client/subscriptions.ts",
+    search: "    await this.#source().restore(this.#wanted());",
+    replace: "    if (this.#subscribers.size === 0) return;\n    await this.#source().restore(this.#wanted());",
+    tests: ["test/simulation/regressions.test.ts"],
+  },
+  {
     name: "missed-changes-hidden",
     recreates: "seed 5139 of the simulation: a stream that is sent again by the replay of calls hides what was missed",
     file: "client/listen-stream.ts",

@@ -3,7 +3,7 @@ import { connect, Server } from "@parley/mcp";
 import { afterEach, describe, expect, it } from "vitest";
 import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
 import { impatient } from "../client/impatient.js";
-import { STATEFUL, STATELESS } from "../client/scripted-pipe.js";
+import { greetsIn, STATEFUL, STATELESS, scriptedPipe } from "../client/scripted-pipe.js";
 import { fakeTime } from "../http/fake-time.js";
 import {
   type Arrived,
@@ -117,6 +117,24 @@ describe("what simulated runs found", () => {
     expect(count(server, "resources/subscribe")).toBe(3);
     const next = await subscription[Symbol.asyncIterator]().next();
     expect(next.value).toEqual({ kind: "resource", uri: "file:///x", missed: true });
+  });
+
+  it("a new session is asked for a resource that only the former one had been asked for", async () => {
+    const server = scriptedPipe((message, pipe) => {
+      if (!greetsIn("stateful", message, pipe)) pipe.answer(message, {});
+    });
+    const client = await connect(server, { revisions: [STATEFUL], platform: impatient });
+    open.push(client);
+    const subscription = await client.subscribe("file:///x");
+    server.pipes[0]?.end();
+    await until(() => client.state === "recovering");
+    // Nobody is left to subscribe again for.
+    await subscription.close();
+    await client.subscribe("file:///x");
+    const asked = server.pipes.map(
+      ({ heard }) => heard.filter(({ method }) => method === "resources/subscribe").length,
+    );
+    expect(asked).toEqual([1, 1]);
   });
 
   it("a stream that is opened again does not take the place of a wider one that was opened meanwhile", async () => {

@@ -113,6 +113,7 @@ export class PipeEnd implements ByteStream {
   write(text: string): boolean {
     if (this.#closed || this.#outputEnded || !this.#process.alive) return true;
     this.tap?.(text);
+    this.#world.log?.push(`    ${this.#name} writes ${text.trimEnd()}`);
     const bytes = encoder.encode(text);
     this.#underWay += bytes.length;
     for (const piece of this.#pieces(bytes)) this.#send(piece);
