@@ -126,10 +126,12 @@ describe("what simulated runs found", () => {
     const client = await connect(server, { revisions: [STATEFUL], platform: impatient });
     open.push(client);
     const subscription = await client.subscribe("file:///x");
+    // Then nobody is left to subscribe again for.
+    client.on("state", ({ state }) => {
+      if (state === "recovering") void subscription.close();
+    });
     server.pipes[0]?.end();
-    await until(() => client.state === "recovering");
-    // Nobody is left to subscribe again for.
-    await subscription.close();
+    await until(() => server.pipes.length === 2 && client.state === "ready");
     await client.subscribe("file:///x");
     const asked = server.pipes.map(
       ({ heard }) => heard.filter(({ method }) => method === "resources/subscribe").length,
