@@ -218,7 +218,7 @@ export class Link {
     this.epoch++;
     this.#proved = false;
     this.#pacer.opened();
-    this.#parts.verdicts.set(this.#route.key, established.era.revision);
+    this.#parts.verdicts.set(this.#route.key, established.era.revision, this.options.revisions);
   }
 
   #negotiation(transport: Transport): Omit<Negotiation, "greetAtOnce"> {
@@ -229,7 +229,7 @@ export class Link {
     // What this connection spoke counts more than what was remembered before it.
     const revision = this.#established?.era.revision;
     if (revision !== undefined) return { revision };
-    const remembered = this.#parts.verdicts.get(this.#route.key);
+    const remembered = this.#parts.verdicts.get(this.#route.key, this.options.revisions);
     return this.options.prior ?? (remembered === undefined ? undefined : { revision: remembered });
   }
 

@@ -6,24 +6,27 @@ const MAX_VERDICTS = 512;
 /**
  * Which revision each server spoke last, by its full URL or command. A verdict saves the question; it binds nobody: a server
  * that no longer fits it is asked again.
+ *
+ * What a client came to that was allowed some revisions only says nothing to one that is allowed others.
  */
 export class VerdictCache {
   readonly #verdicts = new Map<string, Revision>();
 
-  get(key: string | undefined): Revision | undefined {
-    return key === undefined ? undefined : this.#verdicts.get(key);
+  get(key: string | undefined, allowed?: readonly Revision[]): Revision | undefined {
+    return key === undefined ? undefined : this.#verdicts.get(nameOf(key, allowed));
   }
 
-  set(key: string | undefined, revision: Revision): void {
+  set(key: string | undefined, revision: Revision, allowed?: readonly Revision[]): void {
     if (key === undefined) return;
+    const name = nameOf(key, allowed);
     // Deleted first, so that the order of the map is the order of use.
-    this.#verdicts.delete(key);
-    this.#verdicts.set(key, revision);
+    this.#verdicts.delete(name);
+    this.#verdicts.set(name, revision);
     const oldest = this.#verdicts.size > MAX_VERDICTS ? this.#verdicts.keys().next().value : undefined;
     if (oldest !== undefined) this.#verdicts.delete(oldest);
   }
+}
 
-  forget(key: string | undefined): void {
-    if (key !== undefined) this.#verdicts.delete(key);
-  }
+function nameOf(key: string, allowed: readonly Revision[] | undefined): string {
+  return allowed === undefined ? key : `${[...allowed].sort().join()} ${key}`;
 }

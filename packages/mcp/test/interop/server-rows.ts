@@ -6,6 +6,8 @@ export interface PeerServer extends Peer {
   /** A program of `peers/programs` or of `peers/node_modules`, and its arguments for each transport. */
   readonly program: string;
   readonly args: Partial<Record<TransportName, readonly string[]>>;
+  /** What a client that asks for the newest is given, where that is not the newest row. */
+  readonly gives?: Partial<Record<TransportName, Revision>>;
 }
 
 const STATEFUL: readonly Revision[] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
@@ -16,6 +18,7 @@ const OFFICIAL_V1: PeerServer = {
   package: "@modelcontextprotocol/sdk",
   transports: { stdio: STATEFUL, "Streamable HTTP": STATEFUL, "HTTP+SSE": ["2024-11-05"] },
   program: "programs/interop-official-v1-server.mjs",
+  gives: { "HTTP+SSE": "2025-11-25" },
   args: { stdio: ["stdio"], "Streamable HTTP": ["http"], "HTTP+SSE": ["sse"] },
   lacks: () => ({}),
 };
@@ -34,6 +37,7 @@ const MCP_LITE: PeerServer = {
   package: "mcp-lite",
   transports: { "Streamable HTTP": ["2025-03-26", "2025-06-18"] },
   program: "programs/interop-mcp-lite-server.mjs",
+  gives: { "Streamable HTTP": "2025-03-26" },
   args: { "Streamable HTTP": [] },
   lacks: () => ({
     cancel: "mcp-lite gives its handlers no signal",
@@ -70,6 +74,7 @@ const EVERYTHING: PeerServer = {
   package: "@modelcontextprotocol/server-everything",
   transports: { stdio: STATEFUL, "Streamable HTTP": STATEFUL, "HTTP+SSE": ["2024-11-05"] },
   program: "node_modules/@modelcontextprotocol/server-everything/dist/index.js",
+  gives: { "HTTP+SSE": "2025-11-25" },
   args: { stdio: ["stdio"], "Streamable HTTP": ["streamableHttp"], "HTTP+SSE": ["sse"] },
   lacks: () => ({ cancel: "none of its tools looks at a cancellation" }),
 };
@@ -98,3 +103,12 @@ export const PEER_SERVERS: readonly PeerServer[] = [
   EVERYTHING,
   FILESYSTEM,
 ];
+
+/** The revision that Parley's client must come to by itself, over each transport of a peer. */
+export function foundBy(peer: PeerServer): [TransportName, Revision][] {
+  const entries = Object.entries(peer.transports) as [TransportName, readonly Revision[]][];
+  return entries.map(([transport, revisions]) => [
+    transport,
+    peer.gives?.[transport] ?? revisions.at(-1) ?? "2024-11-05",
+  ]);
+}

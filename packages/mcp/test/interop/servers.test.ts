@@ -1,12 +1,12 @@
-import type { Client } from "@parley/mcp";
-import { afterAll } from "vitest";
+import { type Client, connect } from "@parley/mcp";
+import { afterAll, describe, expect, it } from "vitest";
 import { peersInstalled } from "../mounts/peer-packages.js";
 import { connectIn, type Place } from "./acts.js";
 import { expectedOf, type Row, rowsOf, type TransportName } from "./matrix.js";
 import { actsOf } from "./own-acts.js";
 import { type PeerProcess, peerPath, startPeer } from "./peer-process.js";
 import { type Outcomes, testRows } from "./run-rows.js";
-import { PEER_SERVERS, type PeerServer } from "./server-rows.js";
+import { foundBy, PEER_SERVERS, type PeerServer } from "./server-rows.js";
 
 if (!peersInstalled) console.log("interop: the peers are not installed (npm run peers); nothing was tried with them");
 const only = process.env["PEER"];
@@ -21,20 +21,34 @@ afterAll(async () => {
 
 testRows([...peerOf.keys()], runRow);
 
+describe.runIf(peers.length > 0)("left to itself", () => {
+  const places = peers.flatMap((peer) =>
+    foundBy(peer).map(([transport, revision]) => ({ peer, name: peer.name, transport, revision })),
+  );
+  it.each(places)("the client finds $revision at $name over $transport", async ({ peer, transport, revision }) => {
+    const client = await connect(await placeOf(peer, transport), { onWarning: () => {} });
+    try {
+      expect(client.protocolVersion).toBe(revision);
+    } finally {
+      await client.close();
+    }
+  });
+});
+
 async function runRow(row: Row): Promise<Outcomes> {
   const peer = peerOf.get(row);
   if (peer === undefined) throw new Error("the row has no peer");
   const place = await placeOf(peer, row.transport);
   const outcomes: Outcomes = {};
   const clients: Client[] = [];
-  const connect: typeof connectIn = async (...given) => {
+  const connectOne: typeof connectIn = async (...given) => {
     const client = await connectIn(...given);
     clients.push(client);
     return client;
   };
   try {
-    const client = await connect(row, place);
-    const stage = { row, client, connect: (options = {}) => connect(row, place, options) };
+    const client = await connectOne(row, place);
+    const stage = { row, client, connect: (options = {}) => connectOne(row, place, options) };
     const acts = actsOf(peer.name);
     for (const feature of expectedOf(row)) {
       if (feature === "connect") continue;

@@ -1,9 +1,9 @@
 import { PEER_CLIENTS, WITHOUT_CLIENT } from "./client-rows.js";
 import { FEATURES, type Feature, type Peer, type Row, rowsOf } from "./matrix.js";
-import { PEER_SERVERS } from "./server-rows.js";
+import { foundBy, PEER_SERVERS } from "./server-rows.js";
 
 const MEANING: Record<Feature, string> = {
-  connect: "the era and the revision are found, and the revision of the row is the one spoken",
+  connect: "the revision of the row is agreed on, and is the one spoken",
   list: "tools, and resources where there are some, are listed; a resource is read",
   call: "a tool is called and its result is understood",
   progress: "every report of progress arrives, in order, before the answer",
@@ -22,7 +22,13 @@ export function interopPage(versionOf: Versions): string {
   const reasons = new Reasons();
   const section = (peer: Peer, role: Row["role"]) =>
     peerSection(`${peer.name} (\`${peer.package}\` ${versionOf(peer.package)})`, rowsOf(peer, role), reasons);
-  const servers = PEER_SERVERS.map((peer) => section(peer, "server"));
+  const servers = PEER_SERVERS.map((peer) => [
+    ...section(peer, "server"),
+    `Left to itself, the client speaks ${foundBy(peer)
+      .map(([transport, revision]) => `${revision} over ${transport}`)
+      .join(", ")}.`,
+    "",
+  ]);
   const clients = PEER_CLIENTS.map((peer) => section(peer, "client"));
   return [
     "# Interoperability",
