@@ -116,6 +116,12 @@ export class ListenStream implements ChangeSource {
       this.#stop(listening);
       throw error;
     }
+    // The server agreed and ended it in one breath; what stood before goes on.
+    if (!this.#open.has(listening) && before !== undefined) {
+      throw new McpError("connection_closed", "the server ended the subscription as soon as it began", {
+        fix: "Subscribe again later; the server may be closing.",
+      });
+    }
     const standing = this.#current;
     if (standing !== before && standing?.accepted !== undefined && covers(standing.filter, filter)) {
       // Another one that tells at least as much came to stand meanwhile.
@@ -161,6 +167,8 @@ export class ListenStream implements ChangeSource {
           },
         );
     });
+    // Nobody waits for it when the caller gave up before it began.
+    accepted.catch(() => {});
     return { listening, accepted };
   }
 

@@ -45,7 +45,8 @@ export class ServerRequests {
     try {
       const server = era === undefined ? undefined : this.#link.established.serverInfo;
       const context = { signal: unwanted.signal, server };
-      return await this.#answerer.respond(message, context, era?.revision ?? NEWEST_STATEFUL);
+      const text = await this.#answerer.respond(message, context, era?.revision ?? NEWEST_STATEFUL);
+      return unwanted.signal.aborted ? "" : text;
     } finally {
       this.#deadlines.release();
       this.#asked.delete(message.id);

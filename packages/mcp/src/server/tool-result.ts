@@ -26,7 +26,7 @@ export function toCallResult(tool: Returning, value: unknown, run: Run): Made {
   const { name, output } = tool;
   if (output === undefined) return { content: looseContent(name, value) };
   // Middleware may change what it is given, so the text must be made after it.
-  const written = run.core.middleware.length === 0;
+  const written = run.straight;
   return checked(name, value, output, (structured, text) =>
     written
       ? new WrittenResult(structured, text)

@@ -43,8 +43,8 @@ class SessionExchange implements Exchange, Member, Pending, RunningRequest, Stop
     if (!this.#settled) this.#reply.say(text);
   }
 
-  ask(request: Outgoing): Promise<unknown> {
-    return this.peer.askOn(request, (text) => this.say(text));
+  ask(request: Outgoing, signal?: AbortSignal): Promise<unknown> {
+    return this.peer.askOn(request, (text) => this.say(text), signal);
   }
 
   stop(reason: Error): void {

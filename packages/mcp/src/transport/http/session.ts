@@ -121,12 +121,12 @@ export class HttpSession implements Peer {
   }
 
   /** Sends a request to the client by `send`, and waits for the POST that answers it. */
-  askOn(request: Outgoing, send: (text: string) => void): Promise<unknown> {
+  askOn(request: Outgoing, send: (text: string) => void, signal?: AbortSignal): Promise<unknown> {
     const { id, text } = request;
     if (id === undefined) return Promise.reject(new TypeError("a request needs an id"));
     if (this.#ended) return Promise.reject(closedError());
     this.#asks ??= new SessionAsks();
-    return this.#asks.ask(id, () => send(text));
+    return this.#asks.ask(id, () => send(text), signal);
   }
 
   /** Takes an answer of the client, which may belong to another node. */
