@@ -8,7 +8,7 @@ import { TRANSPORTS } from "./transports/all.js";
 const files = readdirSync(new URL("./cases/", import.meta.url)).filter((file) => file.endsWith(".ts"));
 const scenarios = await Promise.all(
   files.map(async (file) => {
-    const module = (await import(`./cases/${file}`)) as { default: Scenario<never> };
+    const module = (await import(/* @vite-ignore */ `./cases/${file}`)) as { default: Scenario<never> };
     return { file, one: module.default };
   }),
 );
