@@ -1,13 +1,11 @@
-import { connect as connectSocket, type Socket } from "node:net";
 import { connect } from "@parley/mcp";
 import { atMost, exactly, type Lane, type LaneSettings, scaled, told } from "../lane.js";
-import { startProgram } from "../program.js";
+import { type Program, startProgram } from "../program.js";
+import type { CrowdState } from "../programs/slow-crowd.js";
 import { waitFor } from "../wait-for.js";
 
 /** Calls of the good client per second. */
 const GOOD_RATE = 100;
-/** Slow connections write in ten groups, so that their bytes come all the time. */
-const GROUPS = 10;
 
 export const slowloris: Lane = {
   name: "slowloris",
@@ -16,40 +14,42 @@ export const slowloris: Lane = {
     const count = scaled(2000, settings.scale);
     const file = await settings.bundle(new URL("../programs/tool-server.ts", import.meta.url));
     const server = await startProgram<{ url: string; port: number }>(file, {});
-    const crowd = new SlowCrowd(server.ready.port);
+    const crowdFile = await settings.bundle(new URL("../programs/slow-crowd.ts", import.meta.url));
+    const crowd = await startProgram(crowdFile, { port: server.ready.port });
     try {
       return await besideTheCrowd(settings, count, crowd, server.ready.url);
     } finally {
-      crowd.end();
+      await crowd.kill();
       await server.stop();
     }
   },
 };
 
-async function besideTheCrowd({ scale, say }: LaneSettings, count: number, crowd: SlowCrowd, url: string) {
+async function besideTheCrowd({ scale, say }: LaneSettings, count: number, crowd: Program<unknown>, url: string) {
   // Requests may take 30 s, and slow ones are looked for every 2 s; at a small scale nobody waits for that.
   const seconds = scale === 1 ? 36 : Math.max(3, 36 * scale);
   const client = await connect(url);
   try {
     for (let warm = 0; warm < 50; warm++) await client.call("echo", { nonce: warm });
-    await crowd.open(count);
-    say(`${crowd.standing} slow connections stand`);
-    const atStart = crowd.standing;
+    await crowd.ask("open", count);
+    const { standing } = await crowd.ask<CrowdState>("state");
+    say(`${standing} slow connections stand`);
     const { times, failed } = await goodCalls((nonce) => client.call("echo", { nonce }), seconds * GOOD_RATE);
+    const end = await crowd.ask<CrowdState>("state");
     times.sort((a, b) => a - b);
     const at = (part: number) => times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? 0;
     return {
       size: { "slow connections": count, "good calls": times.length },
       measures: [
-        exactly("slow connections that stood at the start", atStart, count),
+        exactly("slow connections that stood at the start", standing, count),
         exactly("good calls that failed", failed, 0),
         atMost("time", "good client, 99th percentile", at(0.99), 100, "ms"),
         told("time", "good client, median", at(0.5), "ms"),
         told("time", "good client, slowest", at(1), "ms"),
         ...(scale === 1
           ? [
-              exactly("slow connections that still stood at the end", crowd.standing, 0),
-              atMost("time", "slowest cut of a slow connection", crowd.slowestCut / 1000, 33, "s"),
+              exactly("slow connections that still stood at the end", end.standing, 0),
+              atMost("time", "slowest cut of a slow connection", end.slowestCut / 1000, 33, "s"),
             ]
           : []),
       ],
@@ -82,58 +82,4 @@ async function goodCalls(call: (nonce: number) => Promise<unknown>, count: numbe
   await waitFor(() => settled >= Math.floor(count), 60_000 + count * 20, 20);
   clearInterval(timer);
   return { times, failed };
-}
-
-class SlowCrowd {
-  readonly #port: number;
-  readonly #sockets = new Set<Socket>();
-  #timer: NodeJS.Timeout | undefined;
-  #tick = 0;
-  slowestCut = 0;
-
-  constructor(port: number) {
-    this.#port = port;
-  }
-
-  get standing(): number {
-    return this.#sockets.size;
-  }
-
-  async open(count: number): Promise<void> {
-    this.#timer = setInterval(() => this.#drip(), 1000 / GROUPS);
-    for (let at = 0; at < count; at += 100) {
-      await Promise.all(Array.from({ length: Math.min(100, count - at) }, (_, i) => this.#connect(at + i)));
-    }
-  }
-
-  end(): void {
-    clearInterval(this.#timer);
-    for (const socket of this.#sockets) socket.destroy();
-  }
-
-  #connect(at: number): Promise<void> {
-    return new Promise((resolve) => {
-      const socket = connectSocket(this.#port, "127.0.0.1");
-      const since = performance.now();
-      socket.on("error", () => resolve());
-      socket.on("connect", () => {
-        this.#sockets.add(socket);
-        const head = "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\n";
-        const body = "content-type: application/json\r\ncontent-length: 100000\r\n\r\n{";
-        socket.write(at % 2 === 0 ? `${head}x-slow: ` : head + body);
-        resolve();
-      });
-      socket.on("close", () => {
-        if (this.#sockets.delete(socket)) this.slowestCut = Math.max(this.slowestCut, performance.now() - since);
-      });
-      socket.resume();
-    });
-  }
-
-  /** Each socket is in one of ten groups, by its place. */
-  #drip(): void {
-    const group = this.#tick++ % GROUPS;
-    let place = 0;
-    for (const socket of this.#sockets) if (place++ % GROUPS === group) socket.write("x");
-  }
 }
