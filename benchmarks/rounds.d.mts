@@ -4,7 +4,12 @@ import type { RequestListener } from "node:http";
 export interface Pace {
   perSecond: number;
   micros: number;
+  /** Processor time of this process for one. */
+  cpuMicros: number;
 }
+
+/** Looks at the clock and at the processor time of this process. */
+export function startWatch(): { elapsed(): number; pace(calls: number): Pace };
 
 /** Answers each `round` on stdin with what `run(ms)` gives; ends with stdin. */
 export function answerRounds(run: (ms: number) => object | Promise<object>): void;

@@ -19,42 +19,54 @@ export function answerRounds(run) {
 
 /** Calls `act` again and again for about `ms`, one call after the other, and says how often and how long one took. */
 export async function repeat(ms, act) {
-  const started = performance.now();
+  const watch = startWatch();
   let calls = 0;
-  let elapsed = 0;
   do {
     for (let at = 0; at < 16; at++) await act();
     calls += 16;
-    elapsed = performance.now() - started;
-  } while (elapsed < ms);
-  return { perSecond: (calls / elapsed) * 1000, micros: (elapsed * 1000) / calls };
+  } while (watch.elapsed() < ms);
+  return watch.pace(calls);
 }
 
 /** As `repeat`, for work that never waits; `batch` operations are done between two looks at the clock. */
 export function repeatNow(ms, batch, act) {
-  const started = performance.now();
+  const watch = startWatch();
   let calls = 0;
-  let elapsed = 0;
-  do {
-    calls += act(batch);
-    elapsed = performance.now() - started;
-  } while (elapsed < ms);
-  return { perSecond: (calls / elapsed) * 1000, micros: (elapsed * 1000) / calls };
+  do calls += act(batch);
+  while (watch.elapsed() < ms);
+  return watch.pace(calls);
 }
 
 /** Keeps `width` calls in flight for about `ms`. */
 export async function inFlight(ms, width, act) {
-  const started = performance.now();
+  const watch = startWatch();
   let calls = 0;
   const lane = async () => {
-    while (performance.now() - started < ms) {
+    while (watch.elapsed() < ms) {
       await act();
       calls += 1;
     }
   };
   await Promise.all(Array.from({ length: width }, lane));
-  const elapsed = performance.now() - started;
-  return { perSecond: (calls / elapsed) * 1000, micros: (elapsed * 1000) / calls };
+  return watch.pace(calls);
+}
+
+/** Looks at the clock and at the processor time of this process. */
+export function startWatch() {
+  const started = performance.now();
+  const used = process.cpuUsage();
+  return {
+    elapsed: () => performance.now() - started,
+    pace(calls) {
+      const elapsed = performance.now() - started;
+      const { user, system } = process.cpuUsage(used);
+      return {
+        perSecond: (calls / elapsed) * 1000,
+        micros: (elapsed * 1000) / calls,
+        cpuMicros: (user + system) / calls,
+      };
+    },
+  };
 }
 
 /** Serves `handler` on a free loopback port, says where, and answers questions about the heap. */

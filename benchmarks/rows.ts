@@ -123,6 +123,13 @@ export const ROWS: readonly Row[] = [
     budgets: [ratio({ atLeast: 0.9 }, "parley-fetch"), ratio({ atLeast: 2.5 })],
   },
   {
+    id: "http-client-cpu",
+    title: "HTTP client, processor time of the client",
+    suite: "http-client",
+    ...cpu,
+    ...toPlain,
+  },
+  {
     id: "in-memory",
     title: "in-memory round trip, client and server",
     suite: "in-memory",
@@ -178,6 +185,18 @@ export const ROWS: readonly Row[] = [
     baseline: "plain",
     shown: "difference",
     budgets: [over(10)],
+  },
+  {
+    id: "import-cpu",
+    title: "import in a fresh process, processor time",
+    suite: "import",
+    figure: "cpuMillis",
+    unit: "ms",
+    better: "less",
+    kind: "speed",
+    baseline: "plain",
+    shown: "difference",
+    budgets: [],
   },
   {
     id: "stdio-memory",

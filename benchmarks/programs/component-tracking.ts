@@ -1,7 +1,7 @@
 // Requests of a connection from their sending to the settling of their promise, while many others are outstanding.
 import type { ChannelReceiver } from "../../packages/mcp/src/jsonrpc/channel.js";
 import { Connection } from "../../packages/mcp/src/jsonrpc/connection.js";
-import { answerRounds, type Pace } from "../rounds.mjs";
+import { answerRounds, type Pace, startWatch } from "../rounds.mjs";
 
 const outstanding = Number(process.argv[2]);
 let receiver: ChannelReceiver | undefined;
@@ -37,12 +37,9 @@ async function turn(): Promise<number> {
 }
 
 answerRounds(async (ms): Promise<Pace> => {
-  const started = performance.now();
+  const watch = startWatch();
   let calls = 0;
-  let elapsed = 0;
-  do {
-    calls += await turn();
-    elapsed = performance.now() - started;
-  } while (elapsed < ms);
-  return { perSecond: (calls / elapsed) * 1000, micros: (elapsed * 1000) / calls };
+  do calls += await turn();
+  while (watch.elapsed() < ms);
+  return watch.pace(calls);
 });

@@ -11,5 +11,7 @@ const withZod = () =>
     ({ a, b }) => String(a + b),
   );
 
-const { url } = await serveHttp(process.argv[2] === "zod" ? withZod() : parleyServer(), { port: 0 });
+// Rows about memory open a few sessions and streams more than the defaults admit.
+const limits = { maxSessions: 20_000, maxStreams: 20_000 };
+const { url } = await serveHttp(process.argv[2] === "zod" ? withZod() : parleyServer(), { port: 0, limits });
 listening(url);

@@ -13,6 +13,7 @@ export function performanceDocument(results: Results, types: TypesResults | unde
     "# Performance",
     "Made by `npm run bench:report` from [`benchmarks/results/benchmarks.json`](../benchmarks/results/benchmarks.json); a test fails when the two differ.",
     machineText(results),
+    ...busyText(results),
     "![Throughput beside a plain bare program](performance.svg)",
     "## Summary",
     LEGEND,
@@ -38,6 +39,16 @@ function machineText({ machine, date, loadAtStart, versions }: Results): string 
     `Measured ${date.slice(0, 10)} with Node ${node} on ${platform}, ${cores} × ${cpu}, ${memoryGb} GB; load when the run began: ${figureText(loadAtStart)}.`,
     `Versions: ${packages.join(", ")}.`,
   ].join("\n");
+}
+
+function busyText({ rows, machine }: Results): string[] {
+  const busy = rows.filter(({ load }) => load > BUSY * machine.cores);
+  if (busy.length === 0) return [];
+  const most = Math.max(...busy.map(({ load }) => load));
+  const names = busy.map(({ id }) => `\`${id}\``).join(", ");
+  return [
+    `**The machine was busy with other work** (load up to ${figureText(most)}) while these rows were measured: ${names}. Their wall-clock figures say little; ratios and processor time hold better.`,
+  ];
 }
 
 const LEGEND = [

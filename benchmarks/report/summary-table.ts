@@ -12,8 +12,8 @@ export function summaryTable(rows: readonly RowResult[]): string {
       row.title,
       bare === undefined ? "–" : `${figureText(bare.median ?? 0)} ${row.unit}`,
       ours(row)
-        .map((one) => bold(cell(row, one, ours(row).length > 1)))
-        .join("<br>"),
+        .map((one) => `**${cell(row, one, ours(row).length > 1)}**`)
+        .join("<br>") || "–",
       official === undefined ? "–" : cell(row, official, official.id !== "official-v2"),
       best === undefined ? "–" : cell(row, best, true),
       row.budgets.map((budget) => budgetText(row, budget)).join("<br>") || "–",
@@ -28,16 +28,13 @@ export function summaryTable(rows: readonly RowResult[]): string {
   ].join("\n");
 }
 
+/** A figure in the form in which the row's budget is given, so that the two can be compared at a glance. */
 function cell(row: RowResult, one: Measured, named: boolean): string {
-  const compared = comparedText(row, one);
-  const figure = `${figureText(one.median ?? 0)} ${row.unit}`;
   const name = named ? ` (${one.title})` : "";
-  if (compared === "") return `${figure}${name}`;
-  return row.shown === "ratio" ? `${compared} ×${name}` : `${compared}${name}`;
-}
-
-function bold(text: string): string {
-  return text === "" ? "–" : `**${text}**`;
+  const as = row.budgets[0]?.as ?? row.shown;
+  const compared = as === "value" ? "" : comparedText(row, one);
+  if (compared === "") return `${figureText(one.median ?? 0)} ${row.unit}${name}`;
+  return as === "ratio" ? `${compared} ×${name}` : `${compared}${name}`;
 }
 
 function verdict(row: RowResult): string {
