@@ -20,7 +20,7 @@ export const SMOKE: Readonly<Record<string, string>> = {
   "questions-sampling.ts": "a question to the model in both eras",
   "questions-steps.ts": "sealed state: AES-GCM, HKDF, digests and random bytes",
   "pages-every-list.ts": "sealed cursors, and lists of every kind",
-  "resources-read.ts": "text and bytes of resources",
+  "tools-overflow-link.ts": "half a megabyte through a pipe, which fills up differently everywhere",
   "resources-subscribe.ts": "the standing stream and the listen stream",
   "list-changed-coalesced.ts": "work that is put off to the end of a turn",
   "ping.ts": "a connection that lives while something runs",
