@@ -5,19 +5,30 @@
 //   --trust-tests  does not look first whether the tests pass without a mutant
 import { availableParallelism } from "node:os";
 import { MUTANTS } from "./all-mutants.js";
-import { brokenTests, runMutants } from "./run-mutants.js";
+import { brokenTests, runMutants, type Verdict } from "./run-mutants.js";
 import { writeReport } from "./write-report.js";
 
 const words = process.argv.slice(2);
 const names = words.filter((word) => !word.startsWith("--"));
 const chosen = names.length === 0 ? MUTANTS : MUTANTS.filter(({ name }) => names.includes(name));
-const tell = (line: string) => console.log(line);
 const started = performance.now();
-const broken = words.includes("--trust-tests") ? [] : await brokenTests(chosen, tell);
-const verdicts = await runMutants(chosen, Math.min(2, availableParallelism()), tell);
-const survivors = verdicts.filter(({ killedBy }) => killedBy === undefined || broken.includes(killedBy));
-const killed = verdicts.length - survivors.length;
-const seconds = Math.round((performance.now() - started) / 1000);
-console.log(`${killed} of ${verdicts.length} noticed in ${seconds} s`);
-if (names.length === 0) writeReport({ mutants: verdicts.length, killed, brokenTests: broken, seconds, verdicts });
-process.exitCode = survivors.length > 0 ? 1 : 0;
+const broken = words.includes("--trust-tests") ? [] : await brokenTests(chosen, (line) => console.log(line));
+const verdicts: Verdict[] = [];
+const isKilled = ({ killedBy }: Verdict) => killedBy !== undefined && !broken.includes(killedBy);
+
+/** Written after each mutant, so that a run that is ended early leaves what it has seen. */
+function report(): void {
+  const killed = verdicts.filter(isKilled).length;
+  const seconds = Math.round((performance.now() - started) / 1000);
+  const sorted = MUTANTS.flatMap(({ name }) => verdicts.find((verdict) => verdict.name === name) ?? []);
+  writeReport({ mutants: MUTANTS.length, run: sorted.length, killed, brokenTests: broken, seconds, verdicts: sorted });
+}
+
+await runMutants(chosen, Math.min(3, availableParallelism() + 1), (verdict) => {
+  verdicts.push(verdict);
+  console.log(`${isKilled(verdict) ? "killed  " : "SURVIVES"} ${verdict.name} (${verdict.seconds} s)`);
+  if (names.length === 0) report();
+});
+const killed = verdicts.filter(isKilled).length;
+console.log(`${killed} of ${chosen.length} noticed`);
+process.exitCode = killed < chosen.length ? 1 : 0;

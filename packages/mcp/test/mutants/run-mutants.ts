@@ -85,7 +85,7 @@ export async function brokenTests(mutants: readonly Mutant[], tell: (line: strin
 export async function runMutants(
   mutants: readonly Mutant[],
   width: number,
-  tell: (line: string) => void,
+  judged: (verdict: Verdict) => void,
 ): Promise<Verdict[]> {
   const verdicts = new Map<string, Verdict>();
   let next = 0;
@@ -95,7 +95,7 @@ export async function runMutants(
       for (let mutant = mutants[next++]; mutant !== undefined; mutant = mutants[next++]) {
         const verdict = await judge(copy, mutant);
         verdicts.set(mutant.name, verdict);
-        tell(`${verdict.killedBy === undefined ? "SURVIVES" : "killed  "} ${mutant.name} (${verdict.seconds} s)`);
+        judged(verdict);
       }
     } finally {
       copy.remove();
