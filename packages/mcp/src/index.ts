@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 export { ResponseCache } from "./client/cache.js";
 export type { Change } from "./client/change-queue.js";
-export { type CallArguments, Client, type KnownTool, type LooseTools, type ManyOptions } from "./client/client.js";
+export type { CallArguments, Client, KnownTool, LooseTools, ManyOptions } from "./client/client.js";
 export type { CompletionTarget } from "./client/completion.js";
 export {
   type Callable,

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import type { Client } from "../../src/client/client.js";
-import { connect } from "../../src/client/connect.js";
+import { openClient } from "../../src/client/open-client.js";
 import type { CallOptions, ClientOptions, Replay } from "../../src/client/options.js";
 import type { Subscription } from "../../src/client/subscriptions.js";
 import { McpError } from "../../src/protocol/error.js";
@@ -181,7 +181,12 @@ export class SimClient {
     });
   }
 
-  #open(): Promise<Client> {
+  async #open(): Promise<Client> {
+    // Not by `connect`, whose loading of the client would be an event outside the simulation.
+    return (await this.#openUntyped()) as Client;
+  }
+
+  #openUntyped(): Promise<Client<unknown>> {
     const { cluster, http, url } = this.#run;
     const { name, by, revisions, timeouts, replay, answers } = this.plan;
     const options: ClientOptions = {
@@ -191,10 +196,10 @@ export class SimClient {
       ...(revisions === undefined ? {} : { revisions }),
       ...(answers ? { onElicit: (question) => this.#answer(question) } : {}),
     };
-    if (by === "pipe") return connect({ makeTransport: () => cluster.pipeTo(this.process, name) }, options);
+    if (by === "pipe") return openClient({ makeTransport: () => cluster.pipeTo(this.process, name) }, options);
     const headers = { authorization: `Bearer ${name}` };
     const fetch = http.fetchOf(name, () => cluster.pick());
-    return connect(url, {
+    return openClient(url, {
       ...options,
       headers,
       fetch: (address, init) => {
