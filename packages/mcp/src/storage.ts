@@ -1,4 +1,7 @@
-export { type MemoryStorage, type MemoryStorageOptions, memoryStorage } from "./storage/memory.js";
+import { platform } from "#platform";
+import { type MemoryStorage, type MemoryStorageOptions, memoryStorage as makeMemoryStorage } from "./storage/memory.js";
+
+export type { MemoryStorage, MemoryStorageOptions } from "./storage/memory.js";
 export type {
   AppendLog,
   DeleteOptions,
@@ -13,3 +16,8 @@ export type {
   Versioned,
 } from "./storage/storage.js";
 export { StorageError } from "./storage/storage.js";
+
+/** Makes a storage that lives and dies with this process, on the runtime's own clock unless another one is given. */
+export function memoryStorage(options: Partial<MemoryStorageOptions> = {}): MemoryStorage {
+  return makeMemoryStorage({ clock: platform, ...options });
+}

@@ -142,6 +142,10 @@ export class CallContext implements AskingContext {
     return handled(roots(this.#asking(), options));
   }
 
+  get callId(): string {
+    return this.#run.callId;
+  }
+
   step<T>(key: string, work: () => T | Promise<T>): Promise<T>;
   step(key: string, work: () => unknown): Promise<unknown> {
     return handled(this.#asking().asker.step(key, work));

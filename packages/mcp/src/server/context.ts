@@ -105,6 +105,11 @@ export interface AskingContext extends Context {
   sample(request: SampleRequest, options?: QuestionOptions): Promise<CreateMessageResult>;
   /** Asks which folders the client works in. */
   roots(options?: QuestionOptions): Promise<Root[]>;
+  /**
+   * Names this call over all rounds of its questions, for systems that take an idempotency key: a step is run once per
+   * sealed state, but a client may send the same round twice.
+   */
+  readonly callId: string;
   /** Runs `work` once over all rounds of this call and gives its result, as JSON keeps it, every time. */
   step<T>(key: string, work: () => T | Promise<T>): Promise<T>;
 }

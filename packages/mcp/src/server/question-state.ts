@@ -10,6 +10,8 @@ export type StepRecord = { value?: unknown } | { failure: StepFailure };
 
 /** What one round of questions hands to the next, inside the client's keeping. */
 export interface QuestionState {
+  /** Names the call over all its rounds. */
+  id: string;
   round: number;
   answers: Record<string, unknown>;
   steps: Record<string, StepRecord>;

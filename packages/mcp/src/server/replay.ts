@@ -49,6 +49,7 @@ export class Replay implements Asker {
   constructor(run: Run, state: QuestionState | undefined, responses: Record<string, unknown>) {
     this.#run = run;
     run.core.platform.guardRejections?.(isInputRequired);
+    if (state !== undefined) run.callId = state.id;
     this.#round = state?.round ?? 0;
     this.#answers = new Map(Object.entries(state?.answers ?? {}));
     this.#steps = new Map(Object.entries(state?.steps ?? {}));
@@ -118,6 +119,7 @@ export class Replay implements Asker {
     await this.#atMost(UNWIND_MS, Promise.allSettled([handler, ...this.#stepsInFlight]));
     if (this.#fatal !== undefined) throw this.#fatal;
     const state = await sealState(this.#run, {
+      id: this.#run.callId,
       round: this.#round + 1,
       answers: Object.fromEntries(this.#answers),
       steps: Object.fromEntries(this.#steps),

@@ -42,6 +42,7 @@ export class Run {
   #progress: ProgressReporter | undefined;
   #controller: AbortController | undefined;
   #context: CallContext | undefined;
+  #callId: string | undefined;
 
   constructor(core: ServerCore, call: Call, row: MethodRow, exchange: Exchange, outer?: Run) {
     this.core = core;
@@ -50,6 +51,16 @@ export class Run {
     this.row = row;
     this.exchange = exchange;
     this.cache = core.cacheHint;
+  }
+
+  /** The same in every round of one call; another one for every other call. */
+  get callId(): string {
+    this.#callId ??= this.core.randomId();
+    return this.#callId;
+  }
+
+  set callId(id: string) {
+    this.#callId = id;
   }
 
   get ctx(): CallContext {

@@ -127,3 +127,18 @@ describe("the state of a question", () => {
     expect([rounds, last.error?.message]).toEqual([3, expect.stringContaining("more than 3 rounds")]);
   });
 });
+
+describe("the id of a call", () => {
+  it("is the same in every round and another one in the next call", async () => {
+    const seen: string[] = [];
+    const server = new Server({ name: "q", version: "1" }).tool("t", {}, async (_args, ctx) => {
+      seen.push(ctx.callId);
+      await ctx.elicit("sure?", form);
+      return "done";
+    }) as unknown as Server<never>;
+    const first = await round(server, "t");
+    await round(server, "t", { responses: accept(first, fill), state: first.result?.requestState });
+    await round(server, "t");
+    expect([seen[1] === seen[0], seen[2] === seen[0], seen[0]?.length]).toEqual([true, false, 22]);
+  });
+});
