@@ -79,8 +79,8 @@ async function listeningServer() {
     listens,
     say,
     acknowledge(at: number) {
-      const { notifications } = listens[at]?.request.message?.params as { notifications: object };
-      say(at, "notifications/subscriptions/acknowledged", { notifications });
+      const asked = listens[at]?.request.message?.params as { notifications: object } | undefined;
+      say(at, "notifications/subscriptions/acknowledged", { notifications: asked?.notifications });
     },
     listening: (count: number) => server.arrived(count, ({ message }) => message?.method === "subscriptions/listen"),
   };
