@@ -11,12 +11,11 @@ const HEAD = 34;
 /** A chart of throughput: one bar per contender, as long as its ratio to the plain bare program. */
 export function chart(rows: readonly RowResult[]): string {
   const shown = rows.filter(({ id }) => ROWS.includes(id));
-  const most = Math.max(1, ...shown.flatMap(({ contenders }) => contenders.map(({ ratio = 0 }) => ratio)));
-  const scale = (WIDTH - LEFT - RIGHT) / most;
   let top = 10;
   const groups = shown.map((row) => {
     const bars = row.contenders.filter(({ ratio }) => ratio !== undefined);
-    const drawn = group(row, bars, top, scale);
+    const most = Math.max(1, ...bars.map(({ ratio = 0 }) => ratio));
+    const drawn = group(row, bars, top, (WIDTH - LEFT - RIGHT) / most);
     top += HEAD + bars.length * (BAR + GAP) + 12;
     return drawn;
   });
