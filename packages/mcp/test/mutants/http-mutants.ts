@@ -135,8 +135,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "events-of-other-sessions",
     recreates: "GHSA-84j6-jc92-77jm: Last-Event-ID replays what belongs to another session",
     file: "transport/http/session-names.ts",
-    search: "return `http/events/${session}/${stream}`;",
-    replace: "return `http/events/${stream}`;",
+    search: "return `http/events/",
+    replace: "return `http/events/`.concat(stream) || `",
     tests: ["test/http/resuming.test.ts"],
   },
   {

@@ -96,9 +96,8 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     name: "result-that-json-cannot-hold",
     recreates: "R36: a handler that returns a BigInt or a cycle breaks the server",
     file: "server/tool-result.ts",
-    search:
-      '    throw new McpError("internal_error", `the tool "${name}" returned what JSON cannot hold: ${messageOf(error)}`, {',
-    replace: '    return undefined as never;\n    throw new McpError("internal_error", `never ${messageOf(error)}`, {',
+    search: "    text = JSON.stringify(value);\n  } catch (error) {\n",
+    replace: "    text = JSON.stringify(value);\n  } catch (error) {\n    return undefined as never;\n",
     tests: ["src/server/tool-result.test.ts"],
   },
   {

@@ -60,7 +60,7 @@ async function run(parts: ServerParts, work: Work, ctx: AskingContext, act?: Act
   const execution = history.execute({
     nonce: work.nonce,
     principal: ctx.auth?.key ?? "nobody",
-    carrier: String(ctx.auth?.claims?.["carrier"]),
+    carrier: String(ctx.auth?.claims?.carrier),
     requestId: ctx.requestId,
     stateless: ctx.protocolVersion === "2026-07-28",
     process,

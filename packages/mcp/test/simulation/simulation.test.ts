@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { type SimulationResult, simulate } from "./simulate.js";
 
-const SEEDS = Number(process.env["SEEDS"] ?? 2_000);
-const FIRST = Number(process.env["FIRST_SEED"] ?? 1);
-const ONE = process.env["SEED"];
+const SEEDS = Number(process.env.SEEDS ?? 2_000);
+const FIRST = Number(process.env.FIRST_SEED ?? 1);
+const ONE = process.env.SEED;
 const FILE = "packages/mcp/test/simulation/simulation.test.ts";
 
 function report({ seed, violations }: SimulationResult): string {
