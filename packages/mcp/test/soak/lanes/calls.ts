@@ -36,6 +36,8 @@ async function overHttp({ bundle, say }: LaneSettings, total: number): Promise<M
       exactly("answers that were another call's", load.mixUps, 0),
       exactly("right answers over HTTP", load.right, total),
       ...growth("server", samples),
+      // What it takes from the system must not creep either; it serves for months.
+      atMost("memory", "server: resident memory, slope per tenth", slope(samples), 1, "MB"),
       exactly("warnings of the runtime", warnings.length, 0),
       told("time", "calls per second", total / seconds, "/s"),
     ];
@@ -59,6 +61,7 @@ async function byOneClient({ bundle, say }: LaneSettings, total: number): Promis
     return [
       exactly("right answers to one client", right, total),
       ...growth("client", samples),
+      told("memory", "client: resident memory, slope per tenth", slope(samples), "MB"),
       told("time", "one call in memory", micros, "µs"),
     ];
   } finally {
@@ -83,13 +86,16 @@ async function inTenths(
   return samples;
 }
 
+/** Megabytes of resident memory per tenth of the calls. */
+function slope(samples: readonly Memory[]): number {
+  return slopeOf(samples.map(({ rss }) => rss)) / MEGABYTE;
+}
+
 function growth(who: string, samples: readonly Memory[]): Measure[] {
   const [first] = samples;
   const highest = Math.max(...samples.slice(1).map(({ heap }) => heap)) - (first?.heap ?? 0);
-  const slope = slopeOf(samples.map(({ rss }) => rss));
   return [
     atMost("memory", `${who}: heap after collection, highest against the first tenth`, highest / MEGABYTE, 2, "MB"),
-    atMost("memory", `${who}: resident memory, slope per tenth`, slope / MEGABYTE, 1, "MB"),
     told("memory", `${who}: resident memory at the end`, (samples.at(-1)?.rss ?? 0) / MEGABYTE, "MB"),
   ];
 }

@@ -35,8 +35,10 @@ export const streams: Lane = {
       say(`${count} streams opened in ${opened.toFixed(1)} s`);
       const rounds = await timed(() => tellAll(server, listeners));
       const delivered = listeners.heard;
+      const worked = await server.ask<number>("processorMs");
       const cutAt = listeners.cut();
       const freedAfter = (await lastLeft(server)) - cutAt;
+      const work = (await server.ask<number>("processorMs")) - worked;
       const after = await server.ask<Memory>("memory");
       const warnings = await server.ask<string[]>("warnings");
       const each = (now: number, then: number) => (now - then) / KILOBYTE / count;
@@ -48,6 +50,7 @@ export const streams: Lane = {
           atMost("memory", "heap per stream", each(held.heap, before.heap), 12, "KB"),
           atMost("memory", "resident memory per stream", each(held.rss, before.rss), 28, "KB"),
           atMost("time", "the last stream was freed after the cut", freedAfter, 1000, "ms"),
+          told("time", "processor time of the server for that", work, "ms"),
           atMost("memory", "heap left after the cut", (after.heap - before.heap) / MEGABYTE, 5, "MB"),
           exactly("warnings of the runtime", warnings.length, 0),
           atMost("time", "all opened", opened, 10, "s"),

@@ -14,6 +14,7 @@ const COMMON: Record<string, Command> = {
   memory: () => memoryAfterCollection(),
   memoryNow: () => memoryNow(),
   warnings: () => warnings,
+  processorMs: () => (process.cpuUsage().user + process.cpuUsage().system) / 1000,
 };
 
 /** The settings that the lane gave. */
