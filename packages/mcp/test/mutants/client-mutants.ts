@@ -48,7 +48,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
     file: "transport/http/reconnect.ts",
     search: "if (this.#failures >= this.#maxAttempts) return undefined;",
     replace: "if (this.#maxAttempts > 0 && this.#failures >= this.#maxAttempts) return undefined;",
-    tests: ["test/http-client/standing-stream.test.ts", "src/transport/http/reconnect.test.ts"],
+    tests: ["test/mutants/missing-cases.test.ts"],
   },
   {
     name: "attempts-off-by-one",
@@ -56,7 +56,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
     file: "transport/http/reconnect.ts",
     search: "if (this.#failures >= this.#maxAttempts) return undefined;",
     replace: "if (this.#failures > this.#maxAttempts) return undefined;",
-    tests: ["test/http-client/standing-stream.test.ts"],
+    tests: ["test/mutants/missing-cases.test.ts"],
   },
   {
     name: "total-ignored",
@@ -108,14 +108,6 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
     tests: ["test/http-client/session.test.ts"],
   },
   {
-    name: "failed-connect-leaks",
-    recreates: "R35: a connection whose handshake failed is left open",
-    file: "client/route.ts",
-    search: "      await transport.close();\n",
-    replace: "",
-    tests: ["test/client/connect-pipe.test.ts", "test/client/connect-process.test.ts"],
-  },
-  {
     name: "unhandled-rejection-of-recovery",
     recreates: "R12 (#392): a failure that nobody waits for ends the process",
     file: "client/link.ts",
@@ -145,7 +137,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
     file: "client/pages.ts",
     search: "if (seen.has(nextCursor)) throw endless",
     replace: "if (false) throw endless",
-    tests: ["test/client/features.test.ts"],
+    tests: ["test/mutants/missing-cases.test.ts"],
   },
   {
     name: "credentials-follow-redirects",

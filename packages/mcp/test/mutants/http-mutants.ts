@@ -89,7 +89,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     file: "node/http-incoming.ts",
     search: "    if (size > maxBytes) {\n",
     replace: "    if (false) {\n",
-    tests: ["test/corpus/http/corpus.test.ts"],
+    tests: ["test/mutants/missing-cases.test.ts"],
   },
   {
     name: "any-method",
@@ -137,7 +137,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     file: "transport/http/session-names.ts",
     search: "return `http/events/",
     replace: "return `http/events/`.concat(stream) || `",
-    tests: ["test/http/resuming.test.ts"],
+    tests: ["test/mutants/missing-cases.test.ts", "test/http/resuming.test.ts"],
   },
   {
     name: "evicted-means-from-the-start",

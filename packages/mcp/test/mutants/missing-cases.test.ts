@@ -1,8 +1,13 @@
 import { describe, expect, it } from "vitest";
+import { collect, walkPages } from "../../src/client/pages.js";
+import { serveHttp } from "../../src/node/http.js";
+import { platform } from "../../src/node/platform.js";
 import { SchemaError } from "../../src/schema/schema-error.js";
 import { compileSchema } from "../../src/schema/validate.js";
 import { Server } from "../../src/server/server.js";
 import { serveChannel } from "../../src/transport/channel-server.js";
+import { ReconnectPacer } from "../../src/transport/http/reconnect.js";
+import { logNameOf } from "../../src/transport/http/session-names.js";
 import { channelPair } from "../../src/transport/in-memory.js";
 import { Outbox } from "../../src/transport/outbox.js";
 
@@ -60,6 +65,22 @@ describe("cases that a mutant was needed to find", () => {
     expect(told).toEqual([1, 2]);
   });
 
+  it("R36: a result that JSON cannot hold is an error of the server, which lives on", async () => {
+    const cycle: Record<string, unknown> = {};
+    cycle["self"] = cycle;
+    const server = new Server({ name: "s", version: "1" })
+      .tool("big", {}, () => ({ big: 1n }))
+      .tool("cycle", {}, () => cycle)
+      .tool("fine", {}, () => "fine");
+    const { heard, say } = await raw(server as unknown as Server);
+    for (const name of ["big", "cycle", "fine"])
+      say({ id: name, method: "tools/call", params: { name, arguments: {} } });
+    await expect.poll(() => heard.length).toBe(4);
+    expect(heard.find(({ id }) => id === "big")).toMatchObject({ error: { code: -32603 } });
+    expect(heard.find(({ id }) => id === "cycle")).toMatchObject({ error: { code: -32603 } });
+    expect(heard.find(({ id }) => id === "fine")).toMatchObject({ result: { content: [{ text: "fine" }] } });
+  });
+
   it("P11: a schema whose references fan out is given up", () => {
     const $defs: Record<string, object> = { end: { type: "string" } };
     for (let level = 0; level < 21; level++) {
@@ -78,5 +99,43 @@ describe("cases that a mutant was needed to find", () => {
     const short = new Outbox({ maxQueuedBytes: 3 });
     short.push("ab");
     expect(() => short.push("cd")).toThrowError(/maxQueuedBytes/);
+  });
+
+  it("R2: a stream that brings nothing is tried exactly as often as it may be", () => {
+    for (const attempts of [0, 1, 2, 10]) {
+      const pacer = new ReconnectPacer(platform, attempts);
+      let tries = 0;
+      for (; tries < 50 && pacer.ended(false) !== undefined; tries++) pacer.begun();
+      expect(tries).toBe(attempts);
+    }
+  });
+
+  it("a cursor that comes back ends a walk over pages", async () => {
+    let pages = 0;
+    const walk = walkPages("things", async () => ({ items: [++pages], nextCursor: "again" }));
+    await expect(collect(walk)).rejects.toMatchObject({ kind: "limit_exceeded", message: /twice/ });
+    expect(pages).toBe(2);
+  });
+
+  it("R16: a body without a length is refused once it is longer than allowed", async () => {
+    const handle = await serveHttp(new Server({ name: "s", version: "1" }), {
+      port: 0,
+      limits: { maxBodyBytes: 1000 },
+    });
+    const body = new ReadableStream({
+      start(controller) {
+        for (let part = 0; part < 4; part++) controller.enqueue(new Uint8Array(500).fill(32));
+        controller.close();
+      },
+    });
+    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+    const init: RequestInit = { method: "POST", headers, body, duplex: "half", signal: AbortSignal.timeout(5000) };
+    const response = await fetch(handle.url, init);
+    expect(response.status).toBe(413);
+    await handle.close();
+  });
+
+  it("GHSA-84j6-jc92-77jm: streams of two sessions have two logs, also when their names are the same", () => {
+    expect(logNameOf("one", "s")).not.toBe(logNameOf("two", "s"));
   });
 });

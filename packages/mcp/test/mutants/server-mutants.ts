@@ -98,7 +98,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     file: "server/tool-result.ts",
     search: "    text = JSON.stringify(value);\n  } catch (error) {\n",
     replace: "    text = JSON.stringify(value);\n  } catch (error) {\n    return undefined as never;\n",
-    tests: ["src/server/tool-result.test.ts"],
+    tests: ["test/mutants/missing-cases.test.ts"],
   },
   {
     name: "output-not-checked",
