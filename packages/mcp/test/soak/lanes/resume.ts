@@ -10,7 +10,7 @@ import { waitFor } from "../wait-for.js";
 const STREAMS = 20;
 const RESTARTS = 3;
 /** About the length of one event, by which bytes between cuts are reckoned. */
-const EVENT_BYTES = 130;
+const EVENT_BYTES = 115;
 
 export const resume: Lane = {
   name: "resume",
