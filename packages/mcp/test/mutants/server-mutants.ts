@@ -114,7 +114,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     file: "server/progress.ts",
     search: "if (progress <= this.#last) return;",
     replace: "",
-    tests: ["src/server/tool-call.test.ts", "test/scenarios/scenarios.test.ts", "test/mutants/missing-cases.test.ts"],
+    tests: ["test/mutants/missing-cases.test.ts"],
   },
   {
     name: "backtracking-patterns",

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Verdict } from "./run-mutants.js";
 
@@ -20,6 +20,12 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 export function writeReport(report: MutantReport): void {
   writeFileSync(path("./report.json"), `${JSON.stringify(report, undefined, 2)}\n`);
   writeFileSync(path("../../../../docs/mutants.md"), renderPage(report));
+}
+
+/** What the last report says of each mutant. */
+export function readVerdicts(): Verdict[] {
+  // Written by `writeReport`.
+  return (JSON.parse(readFileSync(path("./report.json"), "utf8")) as MutantReport).verdicts;
 }
 
 export function renderPage({ mutants, run, killed, verdicts }: MutantReport): string {
