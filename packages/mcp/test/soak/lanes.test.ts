@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { bundleFixture } from "../stdio/bundle-fixture.js";
 import type { Lane } from "./lane.js";
@@ -5,8 +6,8 @@ import { calls } from "./lanes/calls.js";
 import { resume } from "./lanes/resume.js";
 import { sessions } from "./lanes/sessions.js";
 import { streams } from "./lanes/streams.js";
-import { runLane } from "./report.js";
-import { tableOf } from "./report-table.js";
+import { readReports, runLane } from "./report.js";
+import { PAGE, tableOf } from "./report-table.js";
 
 /** Small enough for every run of the tests; what is judged is that nothing is lost or mixed up, not memory and time. */
 const TINY: [Lane, number][] = [
@@ -29,4 +30,8 @@ describe("a soak lane at a tiny scale", () => {
     },
     60_000,
   );
+});
+
+it("the page about the lanes says what their reports say; `npm run soak -- report` writes it anew", () => {
+  expect(readFileSync(PAGE, "utf8")).toBe(tableOf(readReports()));
 });

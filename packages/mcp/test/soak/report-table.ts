@@ -3,7 +3,8 @@ import { fileURLToPath } from "node:url";
 import { figure, type Measure } from "./lane.js";
 import { type LaneReport, readReports } from "./report.js";
 
-const PAGE = fileURLToPath(new URL("../../../../docs/soak.md", import.meta.url));
+/** Where the page is. */
+export const PAGE = fileURLToPath(new URL("../../../../docs/soak.md", import.meta.url));
 
 const HEAD = `# Soak lanes
 
