@@ -41,11 +41,20 @@ export class Copy {
     const vitest = join(root, "node_modules/vitest/vitest.mjs");
     const args = [vitest, "run", "--root", this.folder, "--bail=1", "--reporter=dot", `packages/mcp/${test}`];
     const env = { ...process.env, SEEDS, NO_COLOR: "1" };
-    const child = spawn(process.execPath, args, { cwd: this.folder, env, stdio: "ignore" });
-    const patience = setTimeout(() => child.kill("SIGKILL"), PATIENCE_MS);
+    const child = spawn(process.execPath, args, { cwd: this.folder, env, stdio: "ignore", detached: true });
+    // A worker that a mutant sent into an endless loop outlives its runner unless the whole group is ended.
+    const endGroup = () => {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+      } catch {
+        // Nobody of the group is left.
+      }
+    };
+    const patience = setTimeout(endGroup, PATIENCE_MS);
     return new Promise((resolve) => {
       child.once("exit", (code) => {
         clearTimeout(patience);
+        endGroup();
         resolve(code === 0);
       });
     });
