@@ -21,19 +21,21 @@ export const simulation: Lane = {
     const seeds = scaled(20_000, scale);
     const since = performance.now();
     let [next, done, broken, longest] = [0, 0, 0, 0];
+    const notes: string[] = [];
     const work = async () => {
       while (next < seeds && performance.now() - since + longest < BUDGET_MS) {
         const first = next + 1;
         const count = Math.min(CHUNK, seeds - next);
         next += count;
         const begun = performance.now();
-        const code = await run(["node_modules/vitest/vitest.mjs", "run", SIMULATION], say, {
+        const { code, output } = await run(["node_modules/vitest/vitest.mjs", "run", SIMULATION], say, {
           SEEDS: String(count),
           FIRST_SEED: String(first),
         });
         longest = Math.max(longest, performance.now() - begun);
         done += count;
         if (code !== 0) broken++;
+        notes.push(...new Set(output.match(/seed \d+ breaks rules[^\n]*/g) ?? []));
         say(`seeds ${first} to ${first + count - 1}: ${code === 0 ? "kept every rule" : "FAILED"}`);
       }
     };
@@ -45,6 +47,8 @@ export const simulation: Lane = {
         exactly("runs of up to 1,000 seeds that broke a rule", broken, 0),
         told("time", "seeds per second", (done * 1000) / (performance.now() - since), "/s"),
       ],
+      // Each with the command that replays it.
+      notes,
     };
   },
 };
@@ -55,7 +59,7 @@ export const mutants: Lane = {
   what: "Historical defects put back into a copy of the code one at a time: each must turn the tests red",
   async run({ say }) {
     requireFile(MUTANTS);
-    const code = await run(["scripts/run-ts.mjs", MUTANTS], say);
+    const { code } = await run(["scripts/run-ts.mjs", MUTANTS], say);
     return { size: {}, measures: [exactly("exit code of the program", code, 0)] };
   },
 };
@@ -69,20 +73,22 @@ async function run(
   args: readonly string[],
   say: LaneSettings["say"],
   env: Record<string, string> = {},
-): Promise<number> {
+): Promise<{ code: number; output: string }> {
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, NO_COLOR: "1", ...env },
   });
   let output = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    output = (output + text).slice(-20_000);
-  });
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output = (output + text).slice(-20_000);
+    });
+  }
   const end = () => child.kill("SIGTERM");
   process.once("exit", end);
-  const code = await new Promise<number>((done) => child.on("exit", (exit) => done(exit ?? -1)));
+  const code = await new Promise<number>((done) => child.on("close", (exit) => done(exit ?? -1)));
   process.off("exit", end);
   if (code !== 0) for (const line of output.trim().split("\n").slice(-40)) say(line);
-  return code;
+  return { code, output };
 }
