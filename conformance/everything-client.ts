@@ -34,7 +34,7 @@ const scenarios: Record<string, (client: Client) => Promise<unknown>> = {
   },
   "elicitation-sep1034-client-defaults": (client) => client.callTool("test_client_elicitation_defaults", {}),
   "sse-retry": (client) => client.callTool("test_reconnection", {}),
-  "request-metadata": (client) => client.listTools(),
+  "request-metadata": (client) => client.ping(),
   "sep-2322-client-request-state": (client) =>
     callAll(client, ["test_mrtr_echo_state", "test_mrtr_no_state", "test_mrtr_unrelated", "test_mrtr_no_result_type"]),
   "http-standard-headers": async (client) => {

@@ -9,9 +9,9 @@ import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "..");
 const folder = join(root, "node_modules/.cache/parley/types");
-const compilers = { "5.9": "typescript/lib/tsc.js", 7: "typescript-7/bin/tsc" };
+const compilers = { 5.9: "typescript/lib/tsc.js", 7: "typescript-7/bin/tsc" };
 /** Seconds by compiler and megabytes: what editors and CI can bear. */
-const budget = { "5.9": { seconds: 3, megabytes: 300 }, 7: { seconds: 1, megabytes: 300 } };
+const budget = { 5.9: { seconds: 3, megabytes: 300 }, 7: { seconds: 1, megabytes: 300 } };
 
 const definition = (at) =>
   `"tool${at}", { input: z.object({ a: z.string(), b: z.number(), c: z.boolean().optional(), d: z.enum(["x", "y"]) }), ` +
@@ -22,12 +22,16 @@ const range = (count) => Array.from({ length: count }, (_, at) => at);
 const programs = {
   "chain of 100 tools": `${header}export const server = new Server({ name: "s", version: "1" })\n${range(100)
     .map((at) => `  .tool(${definition(at)})`)
-    .join("\n")};\nconst client = await connect(server);\n(await client.call("tool99", { a: "", b: 1, d: "x" })).q.toFixed();\n`,
+    .join(
+      "\n",
+    )};\nconst client = await connect(server);\n(await client.call("tool99", { a: "", b: 1, d: "x" })).q.toFixed();\n`,
   "300 tools as values": `${header}${range(300)
     .map((at) => `const tool${at} = tool(${definition(at)});`)
     .join("\n")}\nexport const server = new Server({ name: "s", version: "1" }).add(${range(300)
     .map((at) => `tool${at}`)
-    .join(", ")});\nconst client = await connect(server);\n(await client.call("tool299", { a: "", b: 1, d: "x" })).q.toFixed();\n`,
+    .join(
+      ", ",
+    )});\nconst client = await connect(server);\n(await client.call("tool299", { a: "", b: 1, d: "x" })).q.toFixed();\n`,
 };
 
 rmSync(folder, { recursive: true, force: true });
@@ -44,7 +48,12 @@ for (const row of rows) {
   console.log(`${row.program}, TypeScript ${row.typescript}: ${row.seconds} s, ${row.megabytes} MB${verdict}`);
 }
 if (process.argv.includes("--write")) {
-  const machine = { node: process.version, cpu: cpus()[0]?.model, cores: cpus().length, memoryGb: Math.round(totalmem() / 2 ** 30) };
+  const machine = {
+    node: process.version,
+    cpu: cpus()[0]?.model,
+    cores: cpus().length,
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+  };
   writeFileSync(join(root, "benchmarks/results/types.json"), `${JSON.stringify({ machine, budget, rows }, null, 2)}\n`);
 }
 if (process.argv.includes("--check") && !rows.every(withinBudget)) process.exit(1);
@@ -57,10 +66,19 @@ function measure(version, file) {
 }
 
 function diagnose(version, file) {
-  const compilerOptions = { noEmit: true, strict: true, skipLibCheck: true, target: "es2022", module: "nodenext", types: [] };
+  const compilerOptions = {
+    noEmit: true,
+    strict: true,
+    skipLibCheck: true,
+    target: "es2022",
+    module: "nodenext",
+    types: [],
+  };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: [file] }));
   const compiler = join(root, "node_modules", compilers[version]);
-  const output = execFileSync(process.execPath, [compiler, "-p", folder, "--extendedDiagnostics"], { encoding: "utf8" });
+  const output = execFileSync(process.execPath, [compiler, "-p", folder, "--extendedDiagnostics"], {
+    encoding: "utf8",
+  });
   const number = (label) => Number(new RegExp(`${label}:\\s*([\\d.]+)`).exec(output)?.[1] ?? Number.NaN);
   return {
     seconds: number("Check time"),
