@@ -36,10 +36,9 @@ export class SessionKeeper implements SessionHost {
     const { handshakeMs, sessionIdleMs, eventAgeMs } = state.times;
     this.#fresh = new Deadlines(state.platform, handshakeMs, (session) => this.#neverReady(session));
     this.#idle = new Deadlines(state.platform, sessionIdleMs, (session) => this.#lookIdle(session));
-    const { maxEvents, maxBytes } = state.eventLog;
     this.#logLimits = {
-      maxEntries: maxEvents,
-      maxBytes,
+      maxEntries: state.eventLog.maxEvents,
+      maxBytes: state.eventLog.maxBytes,
       maxAgeMs: eventAgeMs,
       ttlMs: Math.max(eventAgeMs, sessionIdleMs) * 2,
     };
@@ -79,6 +78,7 @@ export class SessionKeeper implements SessionHost {
 
   /** The session with this id, if this principal opened it; others learn no more than that there is none for them. */
   find(id: string, principal: Principal | undefined): Soon<HttpSession | undefined> {
+    const before = this.#sessions.get(id)?.stored;
     return whenReady(this.#storage.kv.get(keyOf(id)), (found) => {
       const known = this.#sessions.get(id);
       if (found === undefined || (known !== undefined && this.#isIdle(known))) {
@@ -87,6 +87,8 @@ export class SessionKeeper implements SessionHost {
       }
       const key = principal?.key ?? null;
       if (known?.stored.version === found.version) return (known.principal?.key ?? null) === key ? known : undefined;
+      // Stored or read anew in the meantime: what was found may be the older, and versions have no order.
+      if (known !== undefined && known.stored !== before) return this.find(id, principal);
       const record = decodeRecord(found.value);
       if (record.principal !== key) return undefined;
       if (known === undefined) return this.#keep(id, principal, record.session, found);
@@ -127,8 +129,8 @@ export class SessionKeeper implements SessionHost {
     try {
       const stored = this.#storage.kv.set(keyOf(session.id), text, { ttlMs, ifVersion: version });
       const next = whenReady(stored, (made) => {
-        // Another node was faster.
-        if (made === undefined) return this.#saveMerged(session, base.session);
+        // Another node was faster, and the session may have been read anew; `text` still says what is to be saved.
+        if (made === undefined) return this.#saveMerged(session, base.session, decodeRecord(text).session);
         session.stored = { value: text, version: made };
         this.#saved(session);
       });
@@ -193,11 +195,11 @@ export class SessionKeeper implements SessionHost {
     return !session.busy;
   }
 
-  #saveMerged(session: HttpSession, base: Session): Soon<void> {
+  #saveMerged(session: HttpSession, base: Session, mine: Session): Soon<void> {
     return whenReady(this.#storage.kv.get(keyOf(session.id)), (found) => {
       if (found === undefined) return this.#forget(session);
       const theirs = decodeRecord(found.value);
-      session.session = mergeSessions(base, session.session, theirs.session);
+      session.session = mergeSessions(base, mine, theirs.session);
       session.stored = found;
       return this.save(session);
     });
