@@ -46,17 +46,17 @@ execFileSync("npm", ["run", "--silent", "peers"], { cwd: ROOT, stdio: "inherit" 
 
 const committed: Results | undefined = existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, "utf8")) : undefined;
 const loadAtStart = loadavg()[0] ?? 0;
-const rows = await measureAll();
 const writes = !values.check && !quick && (positionals.length === 0 || values.keep);
+const rows: RowResult[] = [];
+await measureAll();
 
 if (values.check) process.exitCode = compare();
-if (writes) write();
+if (writes) console.log("\nwritten; `npm run bench:report` renews the documents");
 if (writes && isWanted("types")) {
   execFileSync(process.execPath, [join(ROOT, "scripts/measure-types.mjs"), "--write"], { cwd: ROOT, stdio: "inherit" });
 }
 
-async function measureAll(): Promise<RowResult[]> {
-  const done: RowResult[] = [];
+async function measureAll(): Promise<void> {
   for (const suite of SUITES) {
     const own = wanted.filter((row) => row.suite === suite.id);
     if (own.length === 0) continue;
@@ -65,10 +65,11 @@ async function measureAll(): Promise<RowResult[]> {
     for (const row of own) {
       const summary = summarise(row, suite, result, new Date().toISOString());
       console.log(rowText(summary));
-      done.push(summary);
+      rows.push(summary);
     }
+    // At once, so that a run that is ended early keeps what it has.
+    if (writes) write();
   }
-  return done;
 }
 
 function compare(): number {
@@ -96,5 +97,4 @@ function write(): void {
     rows: kept,
   };
   writeFileSync(RESULTS, `${JSON.stringify(results, null, 2)}\n`);
-  console.log("\nwritten; `npm run bench:report` renews the documents");
 }
