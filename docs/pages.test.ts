@@ -2,13 +2,13 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { ERROR_KINDS, McpError } from "@parley/mcp/protocol";
 import { describe, expect, it } from "vitest";
-import { renderStateTable } from "../packages/mcp/src/client/state-machine.js";
+import { renderStateTable } from "../packages/mcp/src/client/connection/connection-state.js";
 import { DEFAULT_LIMITS as SERVER_LIMITS } from "../packages/mcp/src/server/options.js";
 import {
   DEFAULT_EVENT_LOG,
   DEFAULT_TIMES,
   DEFAULT_LIMITS as HTTP_LIMITS,
-} from "../packages/mcp/src/transport/http/server-options.js";
+} from "../packages/mcp/src/transport/http/server/options.js";
 
 const root = resolve(import.meta.dirname, "..");
 const read = (page: string) => readFileSync(join(root, page), "utf8");

@@ -1,8 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-export { ResponseCache } from "./client/cache.js";
-export type { Change } from "./client/change-queue.js";
+export { ResponseCache } from "./client/call/cache.js";
+export type { Change } from "./client/changes/change-queue.js";
+export type { ClientEvents, Recovered, StateChange, Unlisten } from "./client/changes/notifications.js";
+export type { SubscriptionTarget } from "./client/changes/subscription-filter.js";
+export type { Subscription } from "./client/changes/subscriptions.js";
 export type { CallArguments, Client, KnownTool, LooseTools, ManyOptions } from "./client/client.js";
-export type { CompletionTarget } from "./client/completion.js";
 export {
   type Callable,
   connect,
@@ -11,9 +13,10 @@ export {
   type Target,
   type TransportMaker,
 } from "./client/connect.js";
-export { bytesOf, textOf } from "./client/content.js";
+export type { ConnectionState } from "./client/connection/connection-state.js";
+export type { CompletionTarget } from "./client/features/completion.js";
+export { bytesOf, textOf } from "./client/features/content.js";
 export type { ClientCall, ClientMiddleware } from "./client/middleware.js";
-export type { ClientEvents, Recovered, StateChange, Unlisten } from "./client/notifications.js";
 export type {
   CacheSettings,
   CallOptions,
@@ -23,9 +26,6 @@ export type {
   Replay,
   Timeouts,
 } from "./client/options.js";
-export type { ConnectionState } from "./client/state-machine.js";
-export type { Subscription } from "./client/subscriptions.js";
-export type { SubscriptionTarget } from "./client/wants.js";
 export type { HttpFacts, HttpRequest } from "./http/http.js";
 export type { Channel, ChannelReceiver } from "./jsonrpc/channel.js";
 export type { Fetch, Platform } from "./platform/platform.js";
@@ -35,11 +35,8 @@ export type { Revision } from "./protocol/revisions.js";
 export type { TraceContext } from "./protocol/trace-context.js";
 export type { JsonSchemaObject } from "./schema/json-schema.js";
 export type { AnySchema, InferInput, InferOutput, JsonSchemaAdapter } from "./schema/standard.js";
-export type { CacheOptions } from "./server/cache-hints.js";
-export type { Caller, Enabled } from "./server/catalogue.js";
-export type { Completer, Completions } from "./server/completion.js";
+export type { ProgressOptions } from "./server/call/progress.js";
 export { type ConsentHooks, consent, deny, type GuardedCall, type Verdict } from "./server/consent.js";
-export { audio, type Block, image, link, resource, result, type ToolResult, text } from "./server/content.js";
 export type {
   AskingContext,
   ClientFacts,
@@ -50,13 +47,15 @@ export type {
   SampleRequest,
   UrlQuestionOptions,
 } from "./server/context.js";
-export type { CapabilityReason } from "./server/explain-capabilities.js";
-export type { Offer } from "./server/features.js";
-export { isInputRequired } from "./server/input-required.js";
+export type { ServerHandler, ServerHandlerClass } from "./server/handler/server-handler.js";
+export type { CacheOptions } from "./server/lists/cache-hints.js";
+export type { Caller, Enabled } from "./server/lists/catalogue.js";
+export type { Completer, Completions } from "./server/lists/completion.js";
+export type { CapabilityReason } from "./server/lists/explain-capabilities.js";
+export type { Offer } from "./server/lists/features.js";
 export type { Middleware, MiddlewareCall } from "./server/middleware.js";
 export type { CallEnded, CallRefused, CallStarted, Observer } from "./server/observer.js";
 export type { ServerInfo, ServerLimits, ServerOptions } from "./server/options.js";
-export type { ProgressOptions } from "./server/progress.js";
 export {
   assistant,
   type LooseMessage,
@@ -67,8 +66,10 @@ export {
   type PromptReturn,
   prompt,
   user,
-} from "./server/prompt.js";
-export { type PromptTemplate, promptTemplate } from "./server/prompt-template.js";
+} from "./server/prompts/prompt.js";
+export { type PromptTemplate, promptTemplate } from "./server/prompts/template.js";
+export { isInputRequired } from "./server/questions/interruption.js";
+export { urlRequired, type Visit } from "./server/questions/url-required.js";
 export {
   type ListedResource,
   type ReadContents,
@@ -83,9 +84,9 @@ export {
   type TemplateReadHandler,
   type Unwatch,
   type Watch,
-} from "./server/resource.js";
+} from "./server/resources/resource.js";
 export { type Mounted, Server } from "./server/server.js";
-export type { ServerHandler, ServerHandlerClass } from "./server/server-handler.js";
+export { audio, type Block, image, link, resource, result, type ToolResult, text } from "./server/tools/content.js";
 export {
   type Tool,
   type ToolArguments,
@@ -95,13 +96,18 @@ export {
   type ToolPolicy,
   type ToolTypes,
   tool,
-} from "./server/tool.js";
-export { urlRequired, type Visit } from "./server/url-required.js";
-export { channelTransport } from "./transport/channel-client.js";
-export { type ServeChannelOptions, type ServedChannel, serveChannel } from "./transport/channel-server.js";
-export type { CorsOptions } from "./transport/http/cors.js";
-export { type FetchHandler, fetchHandler } from "./transport/http/fetch-handler.js";
-export type { RequestLogEntry } from "./transport/http/request-log.js";
+} from "./server/tools/tool.js";
+export { channelTransport } from "./transport/channel/client.js";
+export { type MessagePortOptions, messagePortChannel, type PortLike } from "./transport/channel/message-port.js";
+export type { QueueLimits } from "./transport/channel/outbox.js";
+export { type ServeChannelOptions, type ServedChannel, serveChannel } from "./transport/channel/server.js";
+export {
+  type OpenWebSocket,
+  type WebSocketTransportOptions,
+  webSocketTransport,
+} from "./transport/channel/websocket-client.js";
+export type { CorsOptions } from "./transport/http/server/cors.js";
+export { type FetchHandler, fetchHandler } from "./transport/http/server/fetch-handler.js";
 export type {
   Authentication,
   AuthenticationRefusal,
@@ -110,14 +116,8 @@ export type {
   HttpServerOptions,
   HttpTimes,
   LegacySseOptions,
-} from "./transport/http/server-options.js";
-export { type MessagePortOptions, messagePortChannel, type PortLike } from "./transport/message-port.js";
-export type { QueueLimits } from "./transport/outbox.js";
+} from "./transport/http/server/options.js";
+export type { RequestLogEntry } from "./transport/http/server/request-log.js";
 export type { CommandTarget } from "./transport/runtime-transports.js";
 export type { Servable } from "./transport/servable.js";
 export type { Endpoint, Principal, Transport } from "./transport/transport.js";
-export {
-  type OpenWebSocket,
-  type WebSocketTransportOptions,
-  webSocketTransport,
-} from "./transport/websocket-client.js";

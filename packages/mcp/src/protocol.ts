@@ -12,6 +12,19 @@ export {
   type ServerCapabilities,
 } from "./protocol/capabilities.js";
 export {
+  ERROR_KINDS,
+  type ErrorKind,
+  HEADER_MISMATCH,
+  McpError,
+  type McpErrorOptions,
+  MISSING_CAPABILITY,
+  RESOURCE_NOT_FOUND,
+  UNSUPPORTED_VERSION,
+  URL_ELICITATION_REQUIRED,
+  USER_REJECTED,
+} from "./protocol/error.js";
+export type { Extension } from "./protocol/extension.js";
+export {
   type CompleteRequestParams,
   type CompleteResult,
   type Completion,
@@ -19,7 +32,7 @@ export {
   MAX_COMPLETION_VALUES,
   type PromptReference,
   type ResourceTemplateReference,
-} from "./protocol/completion.js";
+} from "./protocol/features/completion.js";
 export {
   type Annotations,
   type AudioContent,
@@ -35,7 +48,7 @@ export {
   type Role,
   type TextContent,
   type TextResourceContents,
-} from "./protocol/content.js";
+} from "./protocol/features/content.js";
 export {
   type BooleanSchema,
   type ElicitAction,
@@ -60,21 +73,7 @@ export {
   type UntitledMultiSelectEnumSchema,
   type UntitledSingleSelectEnumSchema,
   type URLElicitationRequiredErrorData,
-} from "./protocol/elicitation.js";
-export {
-  ERROR_KINDS,
-  type ErrorKind,
-  HEADER_MISMATCH,
-  McpError,
-  type McpErrorOptions,
-  MISSING_CAPABILITY,
-  RESOURCE_NOT_FOUND,
-  UNSUPPORTED_VERSION,
-  URL_ELICITATION_REQUIRED,
-  USER_REJECTED,
-} from "./protocol/error.js";
-export type { Extension } from "./protocol/extension.js";
-export type { Icon, Implementation } from "./protocol/implementation.js";
+} from "./protocol/features/elicitation.js";
 export type {
   CreateMessageInputRequest,
   ElicitInputRequest,
@@ -85,7 +84,105 @@ export type {
   InputResponseRequestParams,
   InputResponses,
   ListRootsInputRequest,
-} from "./protocol/input.js";
+} from "./protocol/features/input.js";
+export {
+  isLoggingLevel,
+  LOG_LEVELS,
+  type LoggingLevel,
+  type LoggingMessageNotificationParams,
+  passesLevel,
+  type SetLevelRequestParams,
+} from "./protocol/features/logging.js";
+export type {
+  GetPromptRequestParams,
+  GetPromptResult,
+  ListPromptsRequestParams,
+  ListPromptsResult,
+  Prompt,
+  PromptArgument,
+  PromptListChangedNotificationParams,
+  PromptMessage,
+} from "./protocol/features/prompts.js";
+export type {
+  ListResourcesRequestParams,
+  ListResourcesResult,
+  ListResourceTemplatesRequestParams,
+  ListResourceTemplatesResult,
+  ReadResourceRequestParams,
+  ReadResourceResult,
+  Resource,
+  ResourceListChangedNotificationParams,
+  ResourceTemplate,
+  ResourceUpdatedNotificationParams,
+  SubscribeRequestParams,
+  UnsubscribeRequestParams,
+} from "./protocol/features/resources.js";
+export type {
+  ListRootsRequestParams,
+  ListRootsResult,
+  Root,
+  RootsListChangedNotificationParams,
+} from "./protocol/features/roots.js";
+export {
+  type CreateMessageRequestParams,
+  type CreateMessageResult,
+  isSamplingContent,
+  type ModelHint,
+  type ModelPreferences,
+  type SamplingMessage,
+  type SamplingMessageContentBlock,
+  type StopReason,
+  type ToolChoice,
+  type ToolResultContent,
+  type ToolUseContent,
+} from "./protocol/features/sampling.js";
+export type {
+  SubscriptionFilter,
+  SubscriptionsAcknowledgedNotificationParams,
+  SubscriptionsListenRequestParams,
+  SubscriptionsListenResult,
+  SubscriptionsListenResultMetaObject,
+} from "./protocol/features/subscriptions.js";
+export type {
+  CancelledTask,
+  CancelTaskRequestParams,
+  CancelTaskResult,
+  CompletedTask,
+  CreateTaskResult,
+  DetailedTask,
+  FailedTask,
+  GetTaskPayloadRequestParams,
+  GetTaskPayloadResult,
+  GetTaskRequestParams,
+  GetTaskResult,
+  InputRequiredTask,
+  LegacyCreateTaskResult,
+  LegacyTask,
+  LegacyTaskResult,
+  ListTasksRequestParams,
+  ListTasksResult,
+  RelatedTaskMetadata,
+  Task,
+  TaskMetadata,
+  TaskNotificationParams,
+  TaskStatus,
+  TaskStatusNotificationParams,
+  UpdateTaskRequestParams,
+  UpdateTaskResult,
+  WorkingTask,
+} from "./protocol/features/tasks.js";
+export type {
+  CallToolRequestParams,
+  CallToolResult,
+  ListToolsRequestParams,
+  ListToolsResult,
+  Tool,
+  ToolAnnotations,
+  ToolExecution,
+  ToolInputSchema,
+  ToolListChangedNotificationParams,
+} from "./protocol/features/tools.js";
+export type { Icon, Implementation } from "./protocol/implementation.js";
 export type { JSONArray, JSONObject, JSONSchemaObject, JSONValue, MetaObject } from "./protocol/json.js";
 export type {
   CancelledNotificationParams,
@@ -99,14 +196,6 @@ export type {
   ProgressNotificationParams,
   UnsupportedProtocolVersionErrorData,
 } from "./protocol/lifecycle.js";
-export {
-  isLoggingLevel,
-  LOG_LEVELS,
-  type LoggingLevel,
-  type LoggingMessageNotificationParams,
-  passesLevel,
-  type SetLevelRequestParams,
-} from "./protocol/logging.js";
 export type {
   CacheableResult,
   CacheHints,
@@ -135,93 +224,4 @@ export type {
   ResultOf,
 } from "./protocol/method-types.js";
 export { CORE_METHODS, type MethodRow } from "./protocol/methods.js";
-export type {
-  GetPromptRequestParams,
-  GetPromptResult,
-  ListPromptsRequestParams,
-  ListPromptsResult,
-  Prompt,
-  PromptArgument,
-  PromptListChangedNotificationParams,
-  PromptMessage,
-} from "./protocol/prompts.js";
-export type {
-  ListResourcesRequestParams,
-  ListResourcesResult,
-  ListResourceTemplatesRequestParams,
-  ListResourceTemplatesResult,
-  ReadResourceRequestParams,
-  ReadResourceResult,
-  Resource,
-  ResourceListChangedNotificationParams,
-  ResourceTemplate,
-  ResourceUpdatedNotificationParams,
-  SubscribeRequestParams,
-  UnsubscribeRequestParams,
-} from "./protocol/resources.js";
 export { type EraName, isRevision, REVISIONS, type Revision } from "./protocol/revisions.js";
-export type {
-  ListRootsRequestParams,
-  ListRootsResult,
-  Root,
-  RootsListChangedNotificationParams,
-} from "./protocol/roots.js";
-export {
-  type CreateMessageRequestParams,
-  type CreateMessageResult,
-  isSamplingContent,
-  type ModelHint,
-  type ModelPreferences,
-  type SamplingMessage,
-  type SamplingMessageContentBlock,
-  type StopReason,
-  type ToolChoice,
-  type ToolResultContent,
-  type ToolUseContent,
-} from "./protocol/sampling.js";
-export type {
-  SubscriptionFilter,
-  SubscriptionsAcknowledgedNotificationParams,
-  SubscriptionsListenRequestParams,
-  SubscriptionsListenResult,
-  SubscriptionsListenResultMetaObject,
-} from "./protocol/subscriptions.js";
-export type {
-  CancelledTask,
-  CancelTaskRequestParams,
-  CancelTaskResult,
-  CompletedTask,
-  CreateTaskResult,
-  DetailedTask,
-  FailedTask,
-  GetTaskPayloadRequestParams,
-  GetTaskPayloadResult,
-  GetTaskRequestParams,
-  GetTaskResult,
-  InputRequiredTask,
-  LegacyCreateTaskResult,
-  LegacyTask,
-  LegacyTaskResult,
-  ListTasksRequestParams,
-  ListTasksResult,
-  RelatedTaskMetadata,
-  Task,
-  TaskMetadata,
-  TaskNotificationParams,
-  TaskStatus,
-  TaskStatusNotificationParams,
-  UpdateTaskRequestParams,
-  UpdateTaskResult,
-  WorkingTask,
-} from "./protocol/tasks.js";
-export type {
-  CallToolRequestParams,
-  CallToolResult,
-  ListToolsRequestParams,
-  ListToolsResult,
-  Tool,
-  ToolAnnotations,
-  ToolExecution,
-  ToolInputSchema,
-  ToolListChangedNotificationParams,
-} from "./protocol/tools.js";

@@ -1,41 +1,41 @@
 import type { Params } from "../jsonrpc/message.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
-import type { Completion } from "../protocol/completion.js";
-import type { Implementation } from "../protocol/implementation.js";
-import type { LoggingLevel } from "../protocol/logging.js";
-import type { ParamsOf, RequestMethod, ResultOf } from "../protocol/method-types.js";
-import type { GetPromptResult, ListPromptsResult, Prompt } from "../protocol/prompts.js";
+import type { Completion } from "../protocol/features/completion.js";
+import type { LoggingLevel } from "../protocol/features/logging.js";
+import type { GetPromptResult, ListPromptsResult, Prompt } from "../protocol/features/prompts.js";
 import type {
   ListResourcesResult,
   ListResourceTemplatesResult,
   ReadResourceResult,
   Resource,
   ResourceTemplate,
-} from "../protocol/resources.js";
+} from "../protocol/features/resources.js";
+import type { Root } from "../protocol/features/roots.js";
+import type { CallToolResult, ListToolsResult, Tool } from "../protocol/features/tools.js";
+import type { Implementation } from "../protocol/implementation.js";
+import type { ParamsOf, RequestMethod, ResultOf } from "../protocol/method-types.js";
 import type { Revision } from "../protocol/revisions.js";
-import type { Root } from "../protocol/roots.js";
-import type { CallToolResult, ListToolsResult, Tool } from "../protocol/tools.js";
-import type { ClientParts } from "./assemble.js";
-import { type CompletionTarget, complete } from "./completion.js";
-import { hasMethod } from "./has-method.js";
-import { setLogLevel } from "./logging.js";
-import type { ClientMiddleware } from "./middleware.js";
-import type { ClientEvents, Unlisten } from "./notifications.js";
-import type { CallOptions, Prior } from "./options.js";
-import { collect } from "./pages.js";
-import { getPrompt, listPrompts, walkPrompts } from "./prompts.js";
+import { hasMethod } from "./call/has-method.js";
+import type { ClientEvents, Unlisten } from "./changes/notifications.js";
+import type { SubscriptionTarget } from "./changes/subscription-filter.js";
+import type { Subscription } from "./changes/subscriptions.js";
+import type { ClientParts } from "./connection/assemble.js";
+import type { ConnectionState } from "./connection/connection-state.js";
+import { type CompletionTarget, complete } from "./features/completion.js";
+import { setLogLevel } from "./features/logging.js";
+import { collect } from "./features/pages.js";
+import { getPrompt, listPrompts, walkPrompts } from "./features/prompts.js";
 import {
   listResources,
   listResourceTemplates,
   readResource,
   walkResources,
   walkResourceTemplates,
-} from "./resources.js";
-import { DEFAULT_CONCURRENCY, settleMany } from "./settle-many.js";
-import type { ConnectionState } from "./state-machine.js";
-import type { Subscription } from "./subscriptions.js";
-import { callTool, listTools, toolValue, walkTools } from "./tools.js";
-import type { SubscriptionTarget } from "./wants.js";
+} from "./features/resources.js";
+import { DEFAULT_CONCURRENCY, settleMany } from "./features/settle-many.js";
+import { callTool, listTools, toolValue, walkTools } from "./features/tools.js";
+import type { ClientMiddleware } from "./middleware.js";
+import type { CallOptions, Prior } from "./options.js";
 
 /** What a typed client knows of one tool. */
 export interface KnownTool {

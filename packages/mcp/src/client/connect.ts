@@ -38,6 +38,6 @@ export function connect<S extends KnownServer = { readonly types: LooseTools }>(
 ): Promise<Client<Callable<S["types"]>>>;
 export async function connect(target: Target | LocalServer, options: ClientOptions = {}): Promise<Client<unknown>> {
   // Loaded on first use: a program that only serves starts without the client.
-  const { openClient } = await import("./open-client.js");
+  const { openClient } = await import("./connection/open-client.js");
   return openClient(target, options);
 }

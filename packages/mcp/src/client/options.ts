@@ -1,15 +1,15 @@
 import type { Fetch, Platform } from "../platform/platform.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
-import type { ElicitRequestParams, ElicitResult } from "../protocol/elicitation.js";
 import type { Extension } from "../protocol/extension.js";
+import type { ElicitRequestParams, ElicitResult } from "../protocol/features/elicitation.js";
+import type { LoggingLevel, LoggingMessageNotificationParams } from "../protocol/features/logging.js";
+import type { Root } from "../protocol/features/roots.js";
+import type { CreateMessageRequestParams, CreateMessageResult } from "../protocol/features/sampling.js";
 import type { Implementation } from "../protocol/implementation.js";
 import type { ProgressNotificationParams } from "../protocol/lifecycle.js";
-import type { LoggingLevel, LoggingMessageNotificationParams } from "../protocol/logging.js";
 import type { Revision } from "../protocol/revisions.js";
-import type { Root } from "../protocol/roots.js";
-import type { CreateMessageRequestParams, CreateMessageResult } from "../protocol/sampling.js";
 import type { TraceContext } from "../protocol/trace-context.js";
-import type { ResponseCache } from "./cache.js";
+import type { ResponseCache } from "./call/cache.js";
 
 /** How long a client waits, in milliseconds. */
 export interface Timeouts {

@@ -1,6 +1,6 @@
 import type { ClientCapabilities } from "../protocol/capabilities.js";
+import type { LoggingLevel } from "../protocol/features/logging.js";
 import type { Implementation } from "../protocol/implementation.js";
-import type { LoggingLevel } from "../protocol/logging.js";
 import type { Revision } from "../protocol/revisions.js";
 
 /**

@@ -1,4 +1,4 @@
-import type { ContentBlock } from "../protocol/content.js";
+import type { ContentBlock } from "../protocol/features/content.js";
 
 /**
  * The result of a tool whose JSON text is known already: the structured content was written once for its check and for its

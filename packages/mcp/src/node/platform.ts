@@ -3,7 +3,7 @@ import { longTimer } from "../platform/long-timer.js";
 import type { Cipher, Platform, Timer } from "../platform/platform.js";
 import { NONCE_BYTES, TAG_BYTES } from "../platform/web-cipher.js";
 import { guardRejections } from "./rejection-guard.js";
-import { spawn } from "./spawn.js";
+import { spawn } from "./stdio/spawn.js";
 
 /** The platform of Node: synchronous ciphers, timers that let the process end, child processes. */
 export const platform: Platform = {

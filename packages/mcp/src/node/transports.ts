@@ -1,6 +1,6 @@
 import type { RuntimeTransports } from "../transport/runtime-transports.js";
-import { nodeSender } from "./http-sender.js";
-import { stdioTransport } from "./stdio-client.js";
+import { nodeSender } from "./http/sender.js";
+import { stdioTransport } from "./stdio/stdio-client.js";
 
 /** For Node and for runtimes that stand in for it. */
 export const transports: RuntimeTransports = {

@@ -1,8 +1,8 @@
 import type { Id } from "../jsonrpc/message.js";
 import type { ClientCapabilities } from "./capabilities.js";
+import type { LoggingLevel } from "./features/logging.js";
 import type { Implementation } from "./implementation.js";
 import type { MetaObject } from "./json.js";
-import type { LoggingLevel } from "./logging.js";
 
 /** The id that ties an answer to its request: a string or an integer, and `1` differs from `"1"`. */
 export type RequestId = Id;

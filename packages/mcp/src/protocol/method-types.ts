@@ -1,24 +1,17 @@
-import type { CompleteRequestParams, CompleteResult } from "./completion.js";
-import type { ElicitationCompleteNotificationParams, ElicitRequestParams, ElicitResult } from "./elicitation.js";
+import type { CompleteRequestParams, CompleteResult } from "./features/completion.js";
 import type {
-  CancelledNotificationParams,
-  DiscoverRequestParams,
-  DiscoverResult,
-  InitializedNotificationParams,
-  InitializeRequestParams,
-  InitializeResult,
-  PingRequestParams,
-  ProgressNotificationParams,
-} from "./lifecycle.js";
-import type { LoggingMessageNotificationParams, SetLevelRequestParams } from "./logging.js";
-import type { EmptyResult } from "./message.js";
+  ElicitationCompleteNotificationParams,
+  ElicitRequestParams,
+  ElicitResult,
+} from "./features/elicitation.js";
+import type { LoggingMessageNotificationParams, SetLevelRequestParams } from "./features/logging.js";
 import type {
   GetPromptRequestParams,
   GetPromptResult,
   ListPromptsRequestParams,
   ListPromptsResult,
   PromptListChangedNotificationParams,
-} from "./prompts.js";
+} from "./features/prompts.js";
 import type {
   ListResourcesRequestParams,
   ListResourcesResult,
@@ -30,14 +23,14 @@ import type {
   ResourceUpdatedNotificationParams,
   SubscribeRequestParams,
   UnsubscribeRequestParams,
-} from "./resources.js";
-import type { ListRootsRequestParams, ListRootsResult, RootsListChangedNotificationParams } from "./roots.js";
-import type { CreateMessageRequestParams, CreateMessageResult } from "./sampling.js";
+} from "./features/resources.js";
+import type { ListRootsRequestParams, ListRootsResult, RootsListChangedNotificationParams } from "./features/roots.js";
+import type { CreateMessageRequestParams, CreateMessageResult } from "./features/sampling.js";
 import type {
   SubscriptionsAcknowledgedNotificationParams,
   SubscriptionsListenRequestParams,
   SubscriptionsListenResult,
-} from "./subscriptions.js";
+} from "./features/subscriptions.js";
 import type {
   CancelTaskRequestParams,
   CancelTaskResult,
@@ -52,14 +45,25 @@ import type {
   TaskStatusNotificationParams,
   UpdateTaskRequestParams,
   UpdateTaskResult,
-} from "./tasks.js";
+} from "./features/tasks.js";
 import type {
   CallToolRequestParams,
   CallToolResult,
   ListToolsRequestParams,
   ListToolsResult,
   ToolListChangedNotificationParams,
-} from "./tools.js";
+} from "./features/tools.js";
+import type {
+  CancelledNotificationParams,
+  DiscoverRequestParams,
+  DiscoverResult,
+  InitializedNotificationParams,
+  InitializeRequestParams,
+  InitializeResult,
+  PingRequestParams,
+  ProgressNotificationParams,
+} from "./lifecycle.js";
+import type { EmptyResult } from "./message.js";
 
 /**
  * Parameters and final result of every request of every revision, by method. Interim results (questions, tasks) are not

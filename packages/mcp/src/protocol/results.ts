@@ -1,15 +1,16 @@
 import { isObject } from "../jsonrpc/message.js";
-import type { CompleteResult } from "./completion.js";
-import { type ContentBlock, isContentBlock, isResourceContents, type ResourceContents } from "./content.js";
-import type { DiscoverResult, InitializeResult } from "./lifecycle.js";
-import type { GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage } from "./prompts.js";
+import type { CompleteResult } from "./features/completion.js";
+import { type ContentBlock, isContentBlock, isResourceContents, type ResourceContents } from "./features/content.js";
+import type { GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage } from "./features/prompts.js";
 import type {
   ListResourcesResult,
   ListResourceTemplatesResult,
   ReadResourceResult,
   Resource,
   ResourceTemplate,
-} from "./resources.js";
+} from "./features/resources.js";
+import type { CallToolResult, ListToolsResult, Tool } from "./features/tools.js";
+import type { DiscoverResult, InitializeResult } from "./lifecycle.js";
 import {
   aBoolean,
   aNumber,
@@ -23,7 +24,6 @@ import {
   type Shape,
   type Test,
 } from "./shape.js";
-import type { CallToolResult, ListToolsResult, Tool } from "./tools.js";
 
 /**
  * A result of a server after a tolerant look at it. `result` is undefined when it cannot be used at all; `problems` says what

@@ -1,9 +1,9 @@
 import type { CoercionPlan } from "./coercion-plan.js";
 import { planCoercion } from "./coercion-plan.js";
-import { joinPointer } from "./json-pointer.js";
+import { joinPointer } from "./json-schema/json-pointer.js";
+import { isSchemaObject } from "./json-schema/schema-resources.js";
+import { TYPE_BITS, typeBit } from "./json-schema/type-mask.js";
 import type { JsonSchemaObject, JsonSchemaType } from "./json-schema.js";
-import { isSchemaObject } from "./resources.js";
-import { TYPE_BITS, typeBit } from "./type-mask.js";
 
 /** One value that arrived as a string and was turned into what the schema asks for. */
 export interface Coercion {

@@ -1,7 +1,7 @@
-import { splitPointer } from "./json-pointer.js";
+import { splitPointer } from "./json-schema/json-pointer.js";
+import { isSchemaObject } from "./json-schema/schema-resources.js";
+import { ANY_TYPE, isTypeName, TYPE_BITS, typeBit } from "./json-schema/type-mask.js";
 import type { JsonSchemaObject } from "./json-schema.js";
-import { isSchemaObject } from "./resources.js";
-import { ANY_TYPE, isTypeName, TYPE_BITS, typeBit } from "./type-mask.js";
 
 /** What may be done to the value at one place of a schema. */
 export interface CoercionPlan {

@@ -1,6 +1,6 @@
+import { isSchemaObject } from "./json-schema/schema-resources.js";
+import { compileSnapshot } from "./json-schema/validate.js";
 import type { JsonSchemaObject } from "./json-schema.js";
-import { isSchemaObject } from "./resources.js";
-import { compileSnapshot } from "./validate.js";
 
 const COMMON = ["type", "title", "description", "default"];
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {

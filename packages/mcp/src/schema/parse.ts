@@ -1,11 +1,11 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { joinPointer } from "./json-pointer.js";
+import { joinPointer } from "./json-schema/json-pointer.js";
+import type { CompileOptions, Validator } from "./json-schema/validate.js";
+import { compileSnapshot } from "./json-schema/validate.js";
 import type { JsonSchemaObject } from "./json-schema.js";
 import { SchemaError } from "./schema-error.js";
 import type { AnySchema, InferOutput, ToJsonSchemaOptions } from "./standard.js";
 import { isStandardSchema, toJsonSchema } from "./standard.js";
-import type { CompileOptions, Validator } from "./validate.js";
-import { compileSnapshot } from "./validate.js";
 
 /** One reason why a value was refused, with the JSON pointer of the offending part. */
 export interface ParseIssue {

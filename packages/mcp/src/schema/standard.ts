@@ -1,10 +1,10 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
+import { isSchemaObject } from "./json-schema/schema-resources.js";
+import { snapshot } from "./json-schema/snapshot.js";
+import type { SchemaLimits } from "./json-schema/validate.js";
+import { schemaSize } from "./json-schema/validate.js";
 import type { JsonSchemaObject } from "./json-schema.js";
-import { isSchemaObject } from "./resources.js";
 import { SchemaError } from "./schema-error.js";
-import { snapshot } from "./snapshot.js";
-import type { SchemaLimits } from "./validate.js";
-import { schemaSize } from "./validate.js";
 
 /** A schema as users write it: of any Standard Schema library, or plain JSON Schema. */
 export type AnySchema = StandardSchemaV1 | JsonSchemaObject;

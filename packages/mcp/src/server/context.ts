@@ -2,15 +2,15 @@ import type { Question } from "../era/era.js";
 import type { HttpFacts } from "../http/http.js";
 import type { Id } from "../jsonrpc/message.js";
 import type { ClientCapabilities, ClientCapabilityPath } from "../protocol/capabilities.js";
+import type { LoggingLevel } from "../protocol/features/logging.js";
+import type { Root } from "../protocol/features/roots.js";
+import type { CreateMessageRequestParams, CreateMessageResult } from "../protocol/features/sampling.js";
 import type { Implementation } from "../protocol/implementation.js";
-import type { LoggingLevel } from "../protocol/logging.js";
-import type { Root } from "../protocol/roots.js";
-import type { CreateMessageRequestParams, CreateMessageResult } from "../protocol/sampling.js";
 import type { TraceContext } from "../protocol/trace-context.js";
 import type { Coercion } from "../schema/coerce.js";
 import type { AnySchema, InferOutput } from "../schema/standard.js";
 import type { Principal } from "../transport/transport.js";
-import type { ProgressOptions } from "./progress.js";
+import type { ProgressOptions } from "./call/progress.js";
 
 /** Who called, as the client says of itself; unverified. */
 export interface ClientFacts {

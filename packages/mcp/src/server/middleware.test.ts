@@ -3,8 +3,8 @@ import { z } from "zod";
 import { Drive, itemsOf, textOf } from "../../test/server/drive.js";
 import { McpError } from "../protocol/error.js";
 import { consent, deny } from "./consent.js";
-import { isInputRequired } from "./input-required.js";
 import type { Middleware } from "./middleware.js";
+import { isInputRequired } from "./questions/interruption.js";
 import { Server } from "./server.js";
 
 const info = { name: "s", version: "1" };

@@ -1,6 +1,6 @@
 import type { Requests } from "../protocol/method-types.js";
+import type { Run } from "./call/server-call.js";
 import type { Context } from "./context.js";
-import type { Run } from "./run.js";
 
 /** A call as middleware sees it. Narrow by `method` to type `params`. */
 export type MiddlewareCall = {

@@ -1,9 +1,9 @@
 import type { Id } from "../jsonrpc/message.js";
 import type { TraceContext } from "../protocol/trace-context.js";
 import type { Principal } from "../transport/transport.js";
-import type { ServerCore } from "./core.js";
-import { messageOf } from "./error-message.js";
-import type { Run } from "./run.js";
+import type { ServerCore } from "./call/core.js";
+import type { Run } from "./call/server-call.js";
+import { messageOf } from "./call/thrown.js";
 
 /** A call, as telemetry may know it: never its arguments nor its result. */
 export interface CallStarted {

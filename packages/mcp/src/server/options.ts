@@ -1,13 +1,13 @@
 import type { Platform } from "../platform/platform.js";
 import type { Extension } from "../protocol/extension.js";
+import type { LoggingLevel } from "../protocol/features/logging.js";
 import type { Implementation } from "../protocol/implementation.js";
-import type { LoggingLevel } from "../protocol/logging.js";
 import type { Revision } from "../protocol/revisions.js";
 import type { JsonSchemaAdapter } from "../schema/standard.js";
 import type { Storage } from "../storage/storage.js";
-import type { CacheOptions } from "./cache-hints.js";
 import type { Context } from "./context.js";
-import type { ToolPolicy } from "./tool.js";
+import type { CacheOptions } from "./lists/cache-hints.js";
+import type { ToolPolicy } from "./tools/tool.js";
 
 /** Who a server is, as clients are told. */
 export interface ServerInfo extends Implementation {}

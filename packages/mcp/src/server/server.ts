@@ -1,16 +1,17 @@
 import { McpError } from "../protocol/error.js";
-import type { LoggingLevel } from "../protocol/logging.js";
+import type { LoggingLevel } from "../protocol/features/logging.js";
 import type { Revision } from "../protocol/revisions.js";
 import type { AnySchema, InferOutput } from "../schema/standard.js";
 import type { Endpoint } from "../transport/transport.js";
-import { ServerCore } from "./core.js";
-import { createEndpoint, type PeerListener } from "./dispatch.js";
-import { type CapabilityReason, explainCapabilities } from "./explain-capabilities.js";
-import { Features, type Offer } from "./features.js";
-import { HandlerFeature, handlerOptions, prepareHandler } from "./handler-feature.js";
-import type { ListName } from "./hub.js";
+import { ServerCore } from "./call/core.js";
+import { createEndpoint, type PeerListener } from "./call/dispatch.js";
+import type { ListName } from "./changes/hub.js";
+import { HandlerFeature, handlerOptions, prepareHandler } from "./handler/handler-feature.js";
+import type { ServerHandler, ServerHandlerClass } from "./handler/server-handler.js";
+import { type CapabilityReason, explainCapabilities } from "./lists/explain-capabilities.js";
+import { Features, type Offer } from "./lists/features.js";
 import type { Middleware } from "./middleware.js";
-import { Mounts } from "./mount.js";
+import { Mounts } from "./mount/mount.js";
 import type { Observer } from "./observer.js";
 import type { ServerInfo, ServerOptions } from "./options.js";
 import type {
@@ -21,7 +22,7 @@ import type {
   PromptDefinition,
   PromptHandler,
   PromptSchema,
-} from "./prompt.js";
+} from "./prompts/prompt.js";
 import {
   type ReadHandler,
   type ResourceDefinition,
@@ -29,11 +30,10 @@ import {
   resourceTemplate,
   staticResource,
   type TemplateReadHandler,
-} from "./resource.js";
-import { resourceUpdated } from "./resource-watch.js";
-import type { ServerHandler, ServerHandlerClass } from "./server-handler.js";
-import type { ClientArguments, ClientResult, Tool, ToolDefinition, ToolHandler, ToolTypes } from "./tool.js";
-import { tool } from "./tool.js";
+} from "./resources/resource.js";
+import { resourceUpdated } from "./resources/watch.js";
+import type { ClientArguments, ClientResult, Tool, ToolDefinition, ToolHandler, ToolTypes } from "./tools/tool.js";
+import { tool } from "./tools/tool.js";
 
 /** The tools that a list of offers brings, by name. */
 export type OfferedTools<L extends readonly Offer[]> = {

@@ -2,9 +2,9 @@ import { platform as runtimePlatform } from "#platform";
 import type { Id } from "../jsonrpc/message.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
-import { channelTransport } from "../transport/channel-client.js";
-import { serveChannel } from "../transport/channel-server.js";
-import { channelPair } from "../transport/in-memory.js";
+import { channelTransport } from "../transport/channel/client.js";
+import { channelPair } from "../transport/channel/in-memory.js";
+import { serveChannel } from "../transport/channel/server.js";
 import { endpointOf, type Servable } from "../transport/servable.js";
 import type { Outgoing, Receiver, Transport } from "../transport/transport.js";
 

@@ -1,7 +1,7 @@
 import type { FoundImport, ScannedSource } from "./scan-source.js";
 import { violation } from "./violation.js";
 
-const base = ["platform", "http", "jsonrpc", "schema", "uri-template", "storage"];
+const base = ["encoding", "platform", "http", "jsonrpc", "schema", "uri-template", "storage"];
 const upToEra = [...base, "protocol", "era"];
 const upToTransport = [...upToEra, "transport", "auth"];
 const neutral = [...upToTransport, "client", "server"];

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { Server } from "@parley/mcp";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type HttpHandle, serveHttp } from "../../src/node/http.js";
+import { type HttpHandle, serveHttp } from "../../src/node/http/serve-http.js";
 import type { Revision } from "../../src/protocol/revisions.js";
 import { bundlePage } from "./bundle-page.js";
 import type { PageFunctions } from "./page.js";

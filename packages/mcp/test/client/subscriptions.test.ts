@@ -1,8 +1,8 @@
 import { connect, Server } from "@parley/mcp";
 import { serveHttp } from "@parley/mcp/node";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Change } from "../../src/client/change-queue.js";
-import type { Subscription } from "../../src/client/subscriptions.js";
+import type { Change } from "../../src/client/changes/change-queue.js";
+import type { Subscription } from "../../src/client/changes/subscriptions.js";
 import type { Revision } from "../../src/protocol/revisions.js";
 import { until } from "../http-client/virtual-time.js";
 import { impatient } from "./impatient.js";

@@ -1,8 +1,8 @@
 import { fetchSender } from "../../src/http/fetch-sender.js";
 import type { Sender } from "../../src/http/http.js";
-import { nodeSender } from "../../src/node/http-sender.js";
+import { nodeSender } from "../../src/node/http/sender.js";
 import { platform } from "../../src/node/platform.js";
-import { type HttpTransportOptions, httpTransport } from "../../src/transport/http/client.js";
+import { type HttpTransportOptions, httpTransport } from "../../src/transport/http/client/client.js";
 import type { Transport } from "../../src/transport/transport.js";
 import { type RecordingReceiver, recordingReceiver } from "./recording-receiver.js";
 import { type Script, type ScriptedServer, scriptedServer } from "./scripted-server.js";

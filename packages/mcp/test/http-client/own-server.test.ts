@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { serveHttp } from "../../src/node/http.js";
+import { serveHttp } from "../../src/node/http/serve-http.js";
 import { platform } from "../../src/node/platform.js";
 import { Server } from "../../src/server/server.js";
-import { httpTransport } from "../../src/transport/http/client.js";
+import { httpTransport } from "../../src/transport/http/client/client.js";
 import { closeAll, later, SENDERS } from "./opened.js";
 import { recordingReceiver, rejection } from "./recording-receiver.js";
 

@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
 import type { Sender, SendResponse } from "../../src/http/http.js";
-import { httpTransport } from "../../src/transport/http/client.js";
+import { httpTransport } from "../../src/transport/http/client/client.js";
 import { recordingReceiver } from "./recording-receiver.js";
 import { until, virtualTime } from "./virtual-time.js";
 

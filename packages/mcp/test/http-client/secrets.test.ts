@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { nodeSender } from "../../src/node/http-sender.js";
+import { nodeSender } from "../../src/node/http/sender.js";
 import { platform } from "../../src/node/platform.js";
-import { httpTransport } from "../../src/transport/http/client.js";
-import { legacySseTransport } from "../../src/transport/http/legacy-sse-client.js";
-import { webSocketTransport } from "../../src/transport/websocket-client.js";
+import { webSocketTransport } from "../../src/transport/channel/websocket-client.js";
+import { httpTransport } from "../../src/transport/http/client/client.js";
+import { legacySseTransport } from "../../src/transport/http/client/legacy-sse.js";
 import { closeAll, later } from "./opened.js";
 import { call, notice, recordingReceiver, rejection } from "./recording-receiver.js";
 import { event, json, type Script, scriptedServer, stream } from "./scripted-server.js";

@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Sender } from "../../src/http/http.js";
-import { nodeSender } from "../../src/node/http-sender.js";
-import type { HttpTransportOptions } from "../../src/transport/http/client.js";
+import { nodeSender } from "../../src/node/http/sender.js";
+import type { HttpTransportOptions } from "../../src/transport/http/client/client.js";
 import { closeAll, opened } from "./opened.js";
 import { call, notice, rejection } from "./recording-receiver.js";
 import { type Arrived, event, json, result, stream } from "./scripted-server.js";

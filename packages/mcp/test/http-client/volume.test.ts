@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Sender } from "../../src/http/http.js";
 import { platform } from "../../src/node/platform.js";
-import { httpTransport } from "../../src/transport/http/client.js";
+import { httpTransport } from "../../src/transport/http/client/client.js";
 import { SENDERS } from "./opened.js";
 import { call, recordingReceiver, rejection } from "./recording-receiver.js";
 

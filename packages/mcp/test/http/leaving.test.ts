@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { serveHttp } from "../../src/node/http.js";
+import { serveHttp } from "../../src/node/http/serve-http.js";
 import { Server } from "../../src/server/server.js";
 import { EventReader, LegacyClient } from "./legacy-client.js";
 import { modern } from "./modern.js";

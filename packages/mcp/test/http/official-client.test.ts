@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { type HttpHandle, serveHttp } from "../../src/node/http.js";
+import { type HttpHandle, serveHttp } from "../../src/node/http/serve-http.js";
 import { Server } from "../../src/server/server.js";
 import { loadPeer, peersInstalled } from "../mounts/peer-packages.js";
 import { gate } from "./watched.js";

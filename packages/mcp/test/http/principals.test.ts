@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Server } from "../../src/server/server.js";
-import type { HttpServerOptions } from "../../src/transport/http/server-options.js";
+import type { HttpServerOptions } from "../../src/transport/http/server/options.js";
 import { fakeTime } from "./fake-time.js";
 import { EventReader, LegacyClient } from "./legacy-client.js";
 import { modern } from "./modern.js";

@@ -1,7 +1,7 @@
 import { afterEach } from "vitest";
-import { serveHttp } from "../../src/node/http.js";
-import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
-import type { HttpServerOptions } from "../../src/transport/http/server-options.js";
+import { serveHttp } from "../../src/node/http/serve-http.js";
+import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
+import type { HttpServerOptions } from "../../src/transport/http/server/options.js";
 import type { Servable } from "../../src/transport/servable.js";
 
 /** Something that answers requests at a URL. */

@@ -1,9 +1,9 @@
 import { pathToFileURL } from "node:url";
 import { type Client, connect, McpError } from "@parley/mcp";
 import { expect } from "vitest";
-import type { Change } from "../../src/client/change-queue.js";
+import type { Change } from "../../src/client/changes/change-queue.js";
+import type { SubscriptionTarget } from "../../src/client/changes/subscription-filter.js";
 import type { ClientOptions } from "../../src/client/options.js";
-import type { SubscriptionTarget } from "../../src/client/wants.js";
 import { cuttingFetch } from "../peers/programs/interop-cutting-fetch.mjs";
 import type { Feature, Row } from "./matrix.js";
 import { peerPath } from "./peer-process.js";

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect } from "vitest";
-import { serveHttp } from "../../src/node/http.js";
+import { serveHttp } from "../../src/node/http/serve-http.js";
 import { peersInstalled } from "../mounts/peer-packages.js";
 import { bundleFixture } from "../stdio/bundle-fixture.js";
 import { PEER_CLIENTS, type PeerClient } from "./client-rows.js";

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { nodeHandler } from "../../src/node/http-handler.js";
+import { nodeHandler } from "../../src/node/http/handler.js";
 import { Server } from "../../src/server/server.js";
-import { fetchHandler } from "../../src/transport/http/fetch-handler.js";
+import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
 import { EventReader, LegacyClient } from "../http/legacy-client.js";
 import { modern } from "../http/modern.js";
 import { loadPeer, peersInstalled } from "./peer-packages.js";

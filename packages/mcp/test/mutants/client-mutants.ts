@@ -5,7 +5,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "ended-stream-leaves-request-pending",
     recreates: "R1, P1 (#2739): a stream that ends without the answer leaves its request to the deadline",
-    file: "transport/http/client-exchange.ts",
+    file: "transport/http/client/exchange.ts",
     search: "      this.#refuse(this.#ended(broken));\n",
     replace: "",
     tests: ["test/http-client/broken-stream.test.ts"],
@@ -13,7 +13,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "accepted-request-pending",
     recreates: "P2: a request that is answered with 202 stays pending",
-    file: "transport/http/client-exchange.ts",
+    file: "transport/http/client/exchange.ts",
     search: "return this.#refuse(this.#wrong(",
     replace: "return void ((error: unknown) => error)(this.#wrong(",
     tests: ["test/http-client/hostile-answer.test.ts"],
@@ -21,7 +21,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "foreign-answer-ignored",
     recreates: "P2: an answer with another id leaves the request pending",
-    file: "transport/http/client-exchange.ts",
+    file: "transport/http/client/exchange.ts",
     search: "    if (!own) {\n",
     replace: "    if (!own) {\n      return;\n",
     tests: ["test/http-client/hostile-answer.test.ts"],
@@ -29,23 +29,23 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "reconnect-for-ever",
     recreates: "R2, P3 (#2682): a stream that ends cleanly each time is opened again without end",
-    file: "transport/http/reconnect.ts",
+    file: "transport/reconnect.ts",
     search: "const PER_WINDOW = 8;",
     replace: "const PER_WINDOW = 1_000_000;",
-    tests: ["src/transport/http/reconnect.test.ts", "test/http-client/standing-stream.test.ts"],
+    tests: ["src/transport/reconnect.test.ts", "test/http-client/standing-stream.test.ts"],
   },
   {
     name: "retry-not-clamped",
     recreates: "P4: `retry: 1` makes the client ask 195 times a second",
-    file: "transport/http/reconnect.ts",
+    file: "transport/reconnect.ts",
     search: "return Math.min(Math.max(ms, RETRY_MIN_MS), RETRY_MAX_MS);",
     replace: "return ms;",
-    tests: ["src/transport/http/reconnect.test.ts", "test/http-client/standing-stream.test.ts"],
+    tests: ["src/transport/reconnect.test.ts", "test/http-client/standing-stream.test.ts"],
   },
   {
     name: "no-attempt-is-infinite",
     recreates: "R2 (bfad917): `maxReconnects: 0` means without end",
-    file: "transport/http/reconnect.ts",
+    file: "transport/reconnect.ts",
     search: "if (this.#failures >= this.#maxAttempts) return undefined;",
     replace: "if (this.#maxAttempts > 0 && this.#failures >= this.#maxAttempts) return undefined;",
     tests: ["test/mutants/missing-cases.test.ts"],
@@ -53,7 +53,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "attempts-off-by-one",
     recreates: "R2 (csharp 2c9bb5d3): one attempt too many",
-    file: "transport/http/reconnect.ts",
+    file: "transport/reconnect.ts",
     search: "if (this.#failures >= this.#maxAttempts) return undefined;",
     replace: "if (this.#failures > this.#maxAttempts) return undefined;",
     tests: ["test/mutants/missing-cases.test.ts"],
@@ -61,7 +61,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "total-ignored",
     recreates: "R3, P5 (#2695): the total deadline is ignored while the idle one is longer",
-    file: "client/deadlines.ts",
+    file: "client/call/deadlines.ts",
     search: "return paused || this.#holds > 0 ? latest : Math.min(heard + idle, latest);",
     replace: "return heard + idle;",
     tests: ["test/client/calls.test.ts"],
@@ -69,7 +69,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "total-counts-from-progress",
     recreates: "R3 (#2817): the naive mending makes the total deadline one of silence",
-    file: "client/deadlines.ts",
+    file: "client/call/deadlines.ts",
     search: "    const latest = started + total;",
     replace: "    const latest = heard + total;",
     tests: ["test/client/calls.test.ts"],
@@ -77,7 +77,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "timers-after-close",
     recreates: "R4: the timer of deadlines is left after close",
-    file: "client/deadlines.ts",
+    file: "client/call/deadlines.ts",
     search: "    this.#pending.clear();\n    this.#timer?.cancel();",
     replace: "    this.#pending.clear();",
     tests: ["test/simulation/simulation.test.ts"],
@@ -85,7 +85,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "close-waits-for-ever",
     recreates: "R26: a server that does not answer DELETE hangs close",
-    file: "transport/http/client-line.ts",
+    file: "transport/http/client/requests.ts",
     search: "const timer = this.platform.timer(ms, () => end(tooSlow(this.shown, ms)));",
     replace: "const timer = { cancel() {} };",
     tests: ["test/http-client/session.test.ts"],
@@ -93,7 +93,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "probe-401-means-legacy",
     recreates: "R33 (faa7e2b): 401 and 403 on the probe are taken for an old server",
-    file: "client/refusal.ts",
+    file: "era/negotiate/refusal.ts",
     search: "return status !== undefined && status < 500 && status !== 401 && status !== 403 && status !== 429;",
     replace: "return status !== undefined && status < 500;",
     tests: ["test/client/connect-http.test.ts"],
@@ -101,7 +101,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "session-of-a-failed-probe",
     recreates: "R33 (9b41b56): the session id of a refused probe is kept",
-    file: "transport/http/client-exchange.ts",
+    file: "transport/http/client/exchange.ts",
     search:
       'if (this.#epoch.era === "unknown" && this.#epoch.session === undefined) this.#offered = sessionOf(response);',
     replace: 'if (this.#epoch.era === "unknown") this.#epoch.session ??= sessionOf(response);',
@@ -110,7 +110,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "unhandled-rejection-of-recovery",
     recreates: "R12 (#392): a failure that nobody waits for ends the process",
-    file: "client/link.ts",
+    file: "client/connection/connection.ts",
     search: "    running.catch(() => {});\n",
     replace: "",
     tests: ["test/simulation/simulation.test.ts", "test/client/session-loss.test.ts", "test/client/restarts.test.ts"],
@@ -118,7 +118,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "one-handshake-per-caller",
     recreates: "#1708 and the races around it: every caller that finds the session lost makes a new one",
-    file: "client/link.ts",
+    file: "client/connection/connection.ts",
     search: 'if (epoch !== this.epoch || this.#state !== "ready") return this.ready();',
     replace: 'if (this.#state !== "ready") return this.ready();',
     tests: ["test/client/session-loss.test.ts", "test/client/restarts.test.ts"],
@@ -126,7 +126,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "calls-run-twice",
     recreates: "pains, Jepsen's rule: a call that may have run is sent again without leave",
-    file: "client/replay.ts",
+    file: "client/call/resend.ts",
     search: '    case "connection_closed":\n      return harmless;',
     replace: '    case "connection_closed":\n      return true;',
     tests: ["test/client/session-loss.test.ts", "test/client/restarts.test.ts", "test/simulation/simulation.test.ts"],
@@ -134,7 +134,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "endless-pages",
     recreates: "FastMCP #3411: a cursor that comes back is followed for ever",
-    file: "client/pages.ts",
+    file: "client/features/pages.ts",
     search: "if (seen.has(nextCursor)) throw endless",
     replace: "if (false) throw endless",
     tests: ["test/mutants/missing-cases.test.ts"],
@@ -142,7 +142,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "credentials-follow-redirects",
     recreates: "rust 66712db8: credentials go along to another origin",
-    file: "transport/http/redirect.ts",
+    file: "transport/http/client/redirect.ts",
     search: "if (HARMLESS.has(name.toLowerCase())) headers[name] = value;",
     replace: "headers[name] = value;",
     tests: ["test/http-client/redirect.test.ts"],
@@ -150,7 +150,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "redirects-to-anywhere",
     recreates: "hardening J: a redirect to another origin is followed",
-    file: "transport/http/redirect.ts",
+    file: "transport/http/client/redirect.ts",
     search: "if (policy.allowCrossOriginRedirects !== true) {",
     replace: "if (false) {",
     tests: ["test/http-client/redirect.test.ts"],
@@ -174,7 +174,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "rounds-without-end",
     recreates: "hardening Q: a server that asks again and again is answered for ever",
-    file: "client/rounds.ts",
+    file: "client/call/rounds.ts",
     search: "if (call.rounds > maxRounds) {",
     replace: "if (false) {",
     tests: ["test/client/questions.test.ts"],
@@ -182,7 +182,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "undeclared-questions-answered",
     recreates: "hardening Q: questions that the client did not declare are put to the user",
-    file: "client/rounds.ts",
+    file: "client/call/rounds.ts",
     search: "for (const [key, question] of entries) this.#check(call, key, question);",
     replace: "",
     tests: ["test/client/questions.test.ts"],
@@ -190,7 +190,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "half-open-recovery-leaks",
     recreates: "seed 89 of the simulation: a handshake that broke half way leaves a stream that tells everything twice",
-    file: "client/link.ts",
+    file: "client/connection/connection.ts",
     search: "      await this.#transport?.close();\n      if (this.closing",
     replace: "      if (this.closing",
     tests: ["test/simulation/regressions.test.ts"],
@@ -198,7 +198,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "subscription-lost-in-recovery",
     recreates: "seed 84 of the simulation: a broken re-subscription is only warned of, and its reader waits for ever",
-    file: "client/session-subscriptions.ts",
+    file: "client/changes/session-subscriptions.ts",
     search: "        if (isTransient(error)) throw error;\n",
     replace: "",
     tests: ["test/simulation/regressions.test.ts"],
@@ -206,7 +206,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "narrower-stream-wins",
     recreates: "seed 2135 of the simulation: a stream that is opened again takes the place of a wider one",
-    file: "client/listen-stream.ts",
+    file: "client/changes/listen-stream.ts",
     search: "if (standing !== before && standing?.accepted",
     replace: "if (false && standing?.accepted",
     tests: ["test/simulation/regressions.test.ts"],
@@ -214,7 +214,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "subscriptions-of-a-former-session",
     recreates: "seed 3358 of the simulation: what only the former session was asked for counts as asked for",
-    file: "client/subscriptions.ts",
+    file: "client/changes/subscriptions.ts",
     search: "    await this.#source().restore(this.#wanted());",
     replace: "    if (this.#subscribers.size === 0) return;\n    await this.#source().restore(this.#wanted());",
     tests: ["test/simulation/regressions.test.ts"],
@@ -222,7 +222,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "missed-changes-hidden",
     recreates: "seed 5139 of the simulation: a stream that is sent again by the replay of calls hides what was missed",
-    file: "client/listen-stream.ts",
+    file: "client/changes/listen-stream.ts",
     search: '{ signal: over.signal, replay: "never" }',
     replace: "{ signal: over.signal }",
     tests: ["test/simulation/regressions.test.ts"],
@@ -230,7 +230,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "question-outlives-client",
     recreates: "seed 181 of the simulation: a call that waits for the user's answer does not end with its client",
-    file: "client/deadlines.ts",
+    file: "client/call/deadlines.ts",
     search: "for (const deadline of this.#pending) deadline.abandon();",
     replace: "",
     tests: ["test/simulation/regressions.test.ts"],
@@ -238,7 +238,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "call-overtakes-handshake",
     recreates: "seed 29 of the simulation: a call that is sent again overtakes the handshake of its new session",
-    file: "client/replay.ts",
+    file: "client/call/resend.ts",
     search: "  await link.ready();",
     replace: "",
     tests: ["test/simulation/regressions.test.ts"],

@@ -5,7 +5,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "host-not-checked",
     recreates: "CVE-2025-66414, CVE-2025-66416, CVE-2026-35568: DNS rebinding, any Host is served",
-    file: "transport/http/server.ts",
+    file: "transport/http/server/server.ts",
     search: '  if (!guard.host(host)) return forbidden("Host", host, "allowedHosts` or `publicUrl");',
     replace: "",
     tests: ["test/corpus/http/corpus.test.ts", "test/http/security.test.ts"],
@@ -13,16 +13,16 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "host-compared-by-prefix",
     recreates: "CVE-2026-48710: `localhost.evil.com` passes for localhost",
-    file: "transport/http/origin.ts",
+    file: "transport/http/server/origin.ts",
     search: "return isLoopbackName(authority.host) || hosts.some((allows) => allows(authority));",
     replace:
       "return /^(localhost|127\\.0\\.0\\.1|\\[::1\\])/.test(value) || hosts.some((allows) => allows(authority));",
-    tests: ["src/transport/http/origin.test.ts", "test/corpus/http/corpus.test.ts"],
+    tests: ["src/transport/http/server/origin.test.ts", "test/corpus/http/corpus.test.ts"],
   },
   {
     name: "origin-not-checked",
     recreates: "CVE-2026-33252, CVE-2025-9611: pages of any origin are served",
-    file: "transport/http/server.ts",
+    file: "transport/http/server/server.ts",
     search: "    if (!guard.origin(origin)) return forbidden",
     replace: "    if (false) return forbidden",
     tests: ["test/corpus/http/corpus.test.ts", "test/http/security.test.ts"],
@@ -30,7 +30,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "content-type-by-substring",
     recreates: "typescript-sdk 561c6d8: `text/plain; a=application/json` passes for JSON",
-    file: "transport/http/media-type.ts",
+    file: "transport/http/server/media-type.ts",
     search: "if (type === undefined || !JSON_TYPES.has(type.name)) return",
     replace: 'if (!value.includes("application/json")) return',
     tests: ["test/corpus/http/corpus.test.ts", "test/http/security.test.ts"],
@@ -38,7 +38,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "content-type-optional",
     recreates: "CVE-2026-33252: a POST without Content-Type reaches handlers",
-    file: "transport/http/media-type.ts",
+    file: "transport/http/server/media-type.ts",
     search: 'if (value === undefined) return "the request has no Content-Type; send application/json";',
     replace: "if (value === undefined) return undefined;",
     tests: ["test/corpus/http/corpus.test.ts", "test/http/security.test.ts"],
@@ -46,7 +46,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "two-hosts",
     recreates: "P21: a request with two Host headers is served",
-    file: "transport/http/server.ts",
+    file: "transport/http/server/server.ts",
     search: 'if (incoming.headerCount("host") > 1) return',
     replace: "if (false) return",
     tests: ["test/corpus/http/corpus.test.ts", "test/http/security.test.ts"],
@@ -54,7 +54,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "encoded-body",
     recreates: "P21: a body that says it is compressed is read as it is",
-    file: "transport/http/server-post.ts",
+    file: "transport/http/server/post.ts",
     search: 'if (encoding !== undefined && encoding.trim().toLowerCase() !== "identity") {',
     replace: "if (false) {",
     tests: ["test/corpus/http/corpus.test.ts"],
@@ -62,7 +62,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "accept-ignored",
     recreates: "P21: `Accept: text/html` is answered with JSON",
-    file: "transport/http/server-post.ts",
+    file: "transport/http/server/post.ts",
     search: "if (accepted.json && accepted.events) return undefined;",
     replace: "return undefined;",
     tests: ["test/corpus/http/corpus.test.ts"],
@@ -70,7 +70,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "bad-utf8-body",
     recreates: "P21: a body that is no UTF-8 is read with replacement characters (Node)",
-    file: "node/http-incoming.ts",
+    file: "node/http/incoming.ts",
     search: "if (!isUtf8(bytes)) return",
     replace: "if (false) return",
     tests: ["test/corpus/http/corpus.test.ts"],
@@ -78,7 +78,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "bad-utf8-body-by-fetch",
     recreates: "P21: the same at the web-standard entry, which the Go SDK forgot once",
-    file: "transport/http/fetch-handler.ts",
+    file: "transport/http/server/fetch-handler.ts",
     search: 'new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })',
     replace: 'new TextDecoder("utf-8", { ignoreBOM: true })',
     tests: ["test/corpus/http/corpus.test.ts"],
@@ -86,7 +86,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "body-unbounded",
     recreates: "R16: a body of any size is read (Node)",
-    file: "node/http-incoming.ts",
+    file: "node/http/incoming.ts",
     search: "    if (size > maxBytes) {\n",
     replace: "    if (false) {\n",
     tests: ["test/mutants/missing-cases.test.ts"],
@@ -94,7 +94,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "any-method",
     recreates: "P21: TRACE ends in an internal error instead of 405",
-    file: "transport/http/server.ts",
+    file: "transport/http/server/server.ts",
     search: "  if (METHODS.has(incoming.method)) return undefined;",
     replace: "  return undefined;",
     tests: ["test/corpus/http/corpus.test.ts"],
@@ -102,7 +102,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "legacy-error-codes",
     recreates: "P22: refusals carry -32000",
-    file: "transport/http/server-refusal.ts",
+    file: "transport/http/server/refusal.ts",
     search: "text: errorText(options.id, code, message, options.data) };",
     replace: "text: errorText(options.id, -32000, message, options.data) };",
     tests: ["test/corpus/http/corpus.test.ts"],
@@ -110,7 +110,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "open-to-strangers",
     recreates: "CVE-2026-33032 and its like: a server beyond loopback starts without anybody saying who may call",
-    file: "transport/http/server-options.ts",
+    file: "transport/http/server/options.ts",
     search: "if (options.authenticate !== undefined || options.allowUnauthenticated === true) return;",
     replace: "return;",
     tests: ["test/http/security.test.ts"],
@@ -118,15 +118,15 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "cors-for-everybody",
     recreates: "CVE-2026-34237: the wildcard header whatever was configured",
-    file: "transport/http/cors.ts",
+    file: "transport/http/server/cors.ts",
     search: 'if (origins === "*" && !credentials) return',
     replace: "if (true) return",
-    tests: ["src/transport/http/cors.test.ts", "test/http/security.test.ts"],
+    tests: ["src/transport/http/server/cors.test.ts", "test/http/security.test.ts"],
   },
   {
     name: "session-without-principal",
     recreates: "CVE-2026-52869: whoever has the id of a session uses it",
-    file: "transport/http/session-keeper.ts",
+    file: "transport/http/session/store.ts",
     search: "return (known.principal?.key ?? null) === key ? known : undefined;",
     replace: "return known;",
     tests: ["test/http/principals.test.ts"],
@@ -134,7 +134,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "events-of-other-sessions",
     recreates: "GHSA-84j6-jc92-77jm: Last-Event-ID replays what belongs to another session",
-    file: "transport/http/session-names.ts",
+    file: "transport/http/session/names.ts",
     search: "return `http/events/",
     replace: "return `http/events/`.concat(stream) || `",
     tests: ["test/mutants/missing-cases.test.ts", "test/http/resuming.test.ts"],
@@ -158,7 +158,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "sessions-never-expire",
     recreates: "R9: sessions that nobody ends live for ever",
-    file: "transport/http/session-keeper.ts",
+    file: "transport/http/session/store.ts",
     search: "    if (this.#alone) return this.end(session);",
     replace: "    if (this.#alone) return;",
     tests: ["test/http/expiry.test.ts"],
@@ -166,7 +166,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "handshake-never-finished",
     recreates: "R9: sessions whose client never says that it is ready are kept",
-    file: "transport/http/session-keeper.ts",
+    file: "transport/http/session/store.ts",
     search: "else this.#fresh.touch(made);",
     replace: "",
     tests: ["test/http/expiry.test.ts"],
@@ -174,7 +174,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "timers-of-ended-streams",
     recreates: "R28: the keep-alive of a stream goes on after its end",
-    file: "transport/http/sse-connection.ts",
+    file: "transport/http/server/sse-connection.ts",
     search: "    this.#state.connections.delete(this);\n    this.#state.keepAlive.drop(this);",
     replace: "    this.#state.keepAlive.drop(this);",
     tests: ["test/http/expiry.test.ts", "test/http/leaving.test.ts"],
@@ -182,7 +182,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "slow-reader-unbounded",
     recreates: "L11: what waits for a reader that stopped has no bound",
-    file: "transport/http/sse-connection.ts",
+    file: "transport/http/server/sse-connection.ts",
     search: "if (this.#out.write(frames) > this.#state.limits.maxStreamBuffer) this.#cut();",
     replace: "this.#out.write(frames);",
     tests: ["test/http/expiry.test.ts"],
@@ -190,7 +190,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "unheard-messages-dropped",
     recreates: "R30: what is said while no stream is open is lost",
-    file: "transport/http/session.ts",
+    file: "transport/http/session/session.ts",
     search: "if (!this.#ended) this.#forUnrelated().say(text);",
     replace: "if (!this.#ended && this.standingCount > 0) this.#forUnrelated().say(text);",
     tests: ["test/http/sessions.test.ts"],
@@ -198,7 +198,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "leaving-does-not-cancel",
     recreates: "rust bc2c5f3: a stateless request goes on when its client has gone",
-    file: "transport/http/stateless-exchange.ts",
+    file: "transport/http/server/stateless-exchange.ts",
     search: 'this.#lazyAbort().abort(new Error("the client closed the connection"));',
     replace: "",
     tests: ["test/http/leaving.test.ts"],
@@ -206,7 +206,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "busy-is-ok",
     recreates: "P23: a refusal at a limit comes with HTTP 200",
-    file: "transport/http/visit.ts",
+    file: "transport/http/server/visit.ts",
     search: "this.refuse(refusal(503, INTERNAL_ERROR, message,",
     replace: "this.refuse(refusal(200, INTERNAL_ERROR, message,",
     tests: ["test/http/expiry.test.ts"],

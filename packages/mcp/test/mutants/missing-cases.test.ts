@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { collect, walkPages } from "../../src/client/pages.js";
-import { serveHttp } from "../../src/node/http.js";
+import { collect, walkPages } from "../../src/client/features/pages.js";
+import { serveHttp } from "../../src/node/http/serve-http.js";
 import { platform } from "../../src/node/platform.js";
+import { compileSchema } from "../../src/schema/json-schema/validate.js";
 import { SchemaError } from "../../src/schema/schema-error.js";
-import { compileSchema } from "../../src/schema/validate.js";
 import { Server } from "../../src/server/server.js";
-import { serveChannel } from "../../src/transport/channel-server.js";
-import { ReconnectPacer } from "../../src/transport/http/reconnect.js";
-import { logNameOf } from "../../src/transport/http/session-names.js";
-import { channelPair } from "../../src/transport/in-memory.js";
-import { Outbox } from "../../src/transport/outbox.js";
+import { channelPair } from "../../src/transport/channel/in-memory.js";
+import { Outbox } from "../../src/transport/channel/outbox.js";
+import { serveChannel } from "../../src/transport/channel/server.js";
+import { logNameOf } from "../../src/transport/http/session/names.js";
+import { ReconnectPacer } from "../../src/transport/reconnect.js";
 
 // Cases that a mutant survived for want of.
 

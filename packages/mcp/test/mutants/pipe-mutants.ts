@@ -45,7 +45,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   {
     name: "closed-told-twice",
     recreates: "R6, I13: `closed` is told for every reason that ends a connection",
-    file: "transport/stream-channel.ts",
+    file: "transport/channel/stream-channel.ts",
     search: "    if (this.#told) return;\n    this.#told = true;",
     replace: "    this.#told = true;",
     tests: ["test/stdio/channel-contract.test.ts", "test/stdio/sockets.test.ts"],
@@ -61,10 +61,10 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   {
     name: "id-zero-is-falsy",
     recreates: "R5: the id 0 counts as none, so that its cancellation is ignored",
-    file: "server/dispatch.ts",
+    file: "server/call/dispatch.ts",
     search: "    if (isId(id))\n",
     replace: "    if (id)\n",
-    tests: ["src/server/tool-call.test.ts", "test/mutants/missing-cases.test.ts"],
+    tests: ["src/server/tools/call.test.ts", "test/mutants/missing-cases.test.ts"],
   },
   {
     name: "keys-in-any-case",
@@ -128,7 +128,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   {
     name: "child-only-is-killed",
     recreates: "R17, P14: signals reach the child and not what it started",
-    file: "node/spawn.ts",
+    file: "node/stdio/spawn.ts",
     search: "    process.kill(-pid, signal);",
     replace: "    process.kill(pid, signal);",
     tests: ["test/stdio/stdio-client.test.ts"],
@@ -136,7 +136,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   {
     name: "stderr-not-drained",
     recreates: "R18, P16: a child that writes much to stderr stops",
-    file: "node/spawn.ts",
+    file: "node/stdio/spawn.ts",
     search: 'child.stderr.on("data", (chunk: Uint8Array) => events.stderr(chunk));',
     replace: "",
     tests: ["test/stdio/stdio-client.test.ts"],
@@ -144,7 +144,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   {
     name: "closed-stdout-unnoticed",
     recreates: "P17: a child that closes its stdout but lives leaves requests pending",
-    file: "node/child-stream.ts",
+    file: "node/stdio/child-stream.ts",
     search: 'else this.#after(TOGETHER_MS, () => this.#close("stdout_closed"));',
     replace: "",
     tests: ["test/stdio/stdio-client.test.ts"],
@@ -152,7 +152,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   {
     name: "secrets-for-children",
     recreates: "CVE-2026-30623 and its like: a child inherits every variable of its parent",
-    file: "node/child-environment.ts",
+    file: "node/stdio/child-environment.ts",
     search: "(wanted !== undefined && !wanted.has(comparable(name)))",
     replace: "false",
     tests: ["test/stdio/stdio-client.test.ts"],
@@ -160,7 +160,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   {
     name: "no-drain-at-eof",
     recreates: "P18: requests in flight at the end of stdin get no answer",
-    file: "transport/stream-server.ts",
+    file: "transport/channel/stream-server.ts",
     search: "if (served.inFlight > 0) await firstOf(served.whenIdle(), ms, platform);",
     replace: "",
     tests: ["test/stdio/stdio-server.test.ts"],
@@ -168,7 +168,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   {
     name: "no-exit-at-eof",
     recreates: "P19: a server whose program holds a timer outlives its client",
-    file: "node/stdio-server.ts",
+    file: "node/stdio/stdio-server.ts",
     search: "if (exit) platform.timer(EXIT_GRACE_MS, () => process.exit());",
     replace: "",
     tests: ["test/stdio/stdio-server.test.ts"],
@@ -176,7 +176,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   {
     name: "stdout-shared-with-the-program",
     recreates: "R20: what the program prints breaks the protocol",
-    file: "node/stdio-server.ts",
+    file: "node/stdio/stdio-server.ts",
     search: "if (options.guardStdout !== false) guardStdout();",
     replace: "",
     tests: ["test/stdio/stdio-server.test.ts"],
@@ -184,7 +184,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   {
     name: "queue-unbounded",
     recreates: "I7: what waits for a peer that does not read has no bound",
-    file: "transport/outbox.ts",
+    file: "transport/channel/outbox.ts",
     search: "if (this.#texts.length >= this.#maxMessages) throw",
     replace: "if (false) throw",
     tests: ["test/stdio/channel-contract.test.ts", "test/mutants/missing-cases.test.ts"],

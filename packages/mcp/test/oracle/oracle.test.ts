@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkElicitResult, checkInputRequiredResult } from "../../src/protocol/answers.js";
-import { isContentBlock, isResourceContents } from "../../src/protocol/content.js";
+import { isContentBlock, isResourceContents } from "../../src/protocol/features/content.js";
+import { isSamplingContent } from "../../src/protocol/features/sampling.js";
 import {
   checkCallToolResult,
   checkCompleteResult,
@@ -15,7 +16,6 @@ import {
   checkToolList,
 } from "../../src/protocol/results.js";
 import { REVISIONS } from "../../src/protocol/revisions.js";
-import { isSamplingContent } from "../../src/protocol/sampling.js";
 import { loadOracles, SPEC_FOLDER } from "./oracle.js";
 import { isWireObject, type Sender } from "./wire-message.js";
 

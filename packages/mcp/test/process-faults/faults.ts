@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { platform } from "../../src/node/platform.js";
-import { stdioTransport } from "../../src/node/stdio-client.js";
+import { stdioTransport } from "../../src/node/stdio/stdio-client.js";
 import type { Spawn } from "../../src/platform/platform.js";
 import { eventually, isRunning, parentOf, stateOf } from "../stdio/processes.js";
 import { RawClient } from "../stdio/raw-client.js";

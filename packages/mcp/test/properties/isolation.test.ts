@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { META } from "../../src/protocol/meta.js";
 import { NEWEST_STATEFUL, NEWEST_STATELESS } from "../../src/protocol/revisions.js";
-import { serveChannel } from "../../src/transport/channel-server.js";
-import { channelPair } from "../../src/transport/in-memory.js";
+import { channelPair } from "../../src/transport/channel/in-memory.js";
+import { serveChannel } from "../../src/transport/channel/server.js";
 
 const CLIENTS = 50;
 const IDS = 200;

@@ -1,11 +1,11 @@
 import type { Server } from "../../src/server/server.js";
 import { memoryStorage } from "../../src/storage/memory.js";
 import type { Storage } from "../../src/storage/storage.js";
-import { channelTransport } from "../../src/transport/channel-client.js";
-import { type FetchHandler, fetchHandler } from "../../src/transport/http/fetch-handler.js";
-import type { HttpServerOptions } from "../../src/transport/http/server-options.js";
-import { StreamChannel } from "../../src/transport/stream-channel.js";
-import { serveStream } from "../../src/transport/stream-server.js";
+import { channelTransport } from "../../src/transport/channel/client.js";
+import { StreamChannel } from "../../src/transport/channel/stream-channel.js";
+import { serveStream } from "../../src/transport/channel/stream-server.js";
+import { type FetchHandler, fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
+import type { HttpServerOptions } from "../../src/transport/http/server/options.js";
 import type { Endpoint, Peer, Transport } from "../../src/transport/transport.js";
 import type { History } from "./history.js";
 import type { Prng } from "./prng.js";

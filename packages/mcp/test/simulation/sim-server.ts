@@ -1,6 +1,6 @@
 import type { AskingContext } from "../../src/server/context.js";
 import { Server } from "../../src/server/server.js";
-import { ToolError } from "../../src/server/tool.js";
+import { ToolError } from "../../src/server/tools/tool.js";
 import type { Storage } from "../../src/storage/storage.js";
 import type { Execution, History } from "./history.js";
 import type { SimProcess } from "./sim-process.js";

@@ -8,13 +8,13 @@ import { describe, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { decodeUtf8 } from "../../src/node/decode-utf8.js";
 import { platform } from "../../src/node/platform.js";
-import { framingNamed } from "../../src/node/socket-framing.js";
-import { socketStream } from "../../src/node/socket-stream.js";
+import { framingNamed } from "../../src/node/socket/socket-framing.js";
+import { socketStream } from "../../src/node/socket/socket-stream.js";
 import { type ChannelPair, type MakePair, transportContract } from "../../src/testing/transport-kit.js";
-import { channelPair } from "../../src/transport/in-memory.js";
-import { messagePortChannel } from "../../src/transport/message-port.js";
-import { StreamChannel, type StreamChannelOptions } from "../../src/transport/stream-channel.js";
-import { webSocketChannel } from "../../src/transport/websocket.js";
+import { channelPair } from "../../src/transport/channel/in-memory.js";
+import { messagePortChannel } from "../../src/transport/channel/message-port.js";
+import { StreamChannel, type StreamChannelOptions } from "../../src/transport/channel/stream-channel.js";
+import { webSocketChannel } from "../../src/transport/channel/websocket.js";
 
 const LIMITS = { platform, maxQueuedBytes: 32 * 1024 * 1024 };
 

@@ -1,8 +1,8 @@
 import type { Server } from "@parley/mcp";
 import type { Channel, ChannelReceiver } from "../../src/jsonrpc/channel.js";
-import { channelTransport } from "../../src/transport/channel-client.js";
-import { serveChannel } from "../../src/transport/channel-server.js";
-import { channelPair } from "../../src/transport/in-memory.js";
+import { channelTransport } from "../../src/transport/channel/client.js";
+import { channelPair } from "../../src/transport/channel/in-memory.js";
+import { serveChannel } from "../../src/transport/channel/server.js";
 import type { Transport } from "../../src/transport/transport.js";
 
 /** A pipe to a server that writes down everything that passes. */

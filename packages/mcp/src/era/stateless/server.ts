@@ -9,8 +9,8 @@ import {
 import { isId, isObject, type RequestMessage } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { HEADER_MISMATCH, McpError, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from "../../protocol/error.js";
+import { isLoggingLevel } from "../../protocol/features/logging.js";
 import type { Implementation } from "../../protocol/implementation.js";
-import { isLoggingLevel } from "../../protocol/logging.js";
 import { META } from "../../protocol/meta.js";
 import type { MethodRow } from "../../protocol/methods.js";
 import { featuresOf, isRevision, NEWEST_STATELESS, revisionsOf } from "../../protocol/revisions.js";

@@ -1,8 +1,8 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type HttpHandle, serveHttp } from "../../../src/node/http.js";
+import { type HttpHandle, serveHttp } from "../../../src/node/http/serve-http.js";
 import { Server } from "../../../src/server/server.js";
-import { fetchHandler } from "../../../src/transport/http/fetch-handler.js";
+import { fetchHandler } from "../../../src/transport/http/server/fetch-handler.js";
 import { parseReply, type RawReply } from "../../http/raw-http.js";
 import { DOOR_CASES } from "./door-cases.js";
 import { ENVELOPE_CASES } from "./envelope-cases.js";

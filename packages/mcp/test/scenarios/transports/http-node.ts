@@ -1,5 +1,5 @@
 import { connect } from "@parley/mcp";
-import { serveHttp } from "../../../src/node/http.js";
+import { serveHttp } from "../../../src/node/http/serve-http.js";
 import type { TransportUnderTest } from "./transport-under-test.js";
 
 /** Real sockets through the Node adapter. */

@@ -1,9 +1,9 @@
 import { MessageChannel } from "node:worker_threads";
 import { connect } from "@parley/mcp";
 import { platform } from "../../../src/node/platform.js";
-import { channelTransport } from "../../../src/transport/channel-client.js";
-import { serveChannel } from "../../../src/transport/channel-server.js";
-import { messagePortChannel } from "../../../src/transport/message-port.js";
+import { channelTransport } from "../../../src/transport/channel/client.js";
+import { messagePortChannel } from "../../../src/transport/channel/message-port.js";
+import { serveChannel } from "../../../src/transport/channel/server.js";
 import type { TransportUnderTest } from "./transport-under-test.js";
 
 /** The ports by which workers and frames talk. */

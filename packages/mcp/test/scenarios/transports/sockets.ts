@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "@parley/mcp";
-import { socketTransport } from "../../../src/node/socket-client.js";
-import { serveSocket } from "../../../src/node/socket-server.js";
-import { webSocketTransport } from "../../../src/node/websocket-client.js";
-import { serveWebSocket } from "../../../src/node/websocket-server.js";
+import { socketTransport } from "../../../src/node/socket/socket-client.js";
+import { serveSocket } from "../../../src/node/socket/socket-server.js";
+import { webSocketTransport } from "../../../src/node/socket/websocket-client.js";
+import { serveWebSocket } from "../../../src/node/socket/websocket-server.js";
 import type { TransportUnderTest } from "./transport-under-test.js";
 
 /** A TCP connection on loopback. */

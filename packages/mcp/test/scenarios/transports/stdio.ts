@@ -28,7 +28,7 @@ let program: Promise<string> | undefined;
 async function bundle(): Promise<string> {
   const files = readdirSync(cases).filter((file) => file.endsWith(".ts"));
   const entry = [
-    `import { serveStdio } from ${JSON.stringify(join(sources, "node/stdio-server.ts"))};`,
+    `import { serveStdio } from ${JSON.stringify(join(sources, "node/stdio/stdio-server.ts"))};`,
     ...files.map((file, index) => `import case${index} from ${JSON.stringify(join(cases, file))};`),
     `const all = { ${files.map((file, index) => `${JSON.stringify(file)}: case${index}`).join(", ")} };`,
     "serveStdio(all[process.argv[2]].server());",

@@ -1,0 +1,122 @@
+import type { Question } from "../../era/era.js";
+import { errorText, INTERNAL_ERROR, METHOD_NOT_FOUND, resultText } from "../../jsonrpc/error.js";
+import type { RequestMessage } from "../../jsonrpc/message.js";
+import type { ClientCapabilities } from "../../protocol/capabilities.js";
+import { McpError } from "../../protocol/error.js";
+import type { Root } from "../../protocol/features/roots.js";
+import { CORE_TABLE } from "../../protocol/methods.js";
+import { featuresOf, type Revision } from "../../protocol/revisions.js";
+import type { ClientOptions, QuestionContext } from "../options.js";
+import { answerForm } from "./elicitation.js";
+import { checkRoots } from "./roots.js";
+import { answerFor, checkSampling } from "./sampling.js";
+
+/** Answers the server's questions with what the application gave to `connect`, the same in both eras. */
+export class Answerer {
+  readonly #options: ClientOptions;
+  #roots: ClientOptions["roots"];
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    this.#roots = options.roots;
+    if (Array.isArray(options.roots)) checkRoots(options.roots);
+  }
+
+  /** What the server may ask for. */
+  capabilities(revision: Revision): ClientCapabilities {
+    const { onElicit, onSample, roots, elicitUrls = true, sampleTools = true, extensions = [] } = this.#options;
+    return {
+      ...(onElicit === undefined ? {} : { elicitation: elicitUrls ? { form: {}, url: {} } : { form: {} } }),
+      ...(onSample === undefined ? {} : { sampling: sampleTools ? { tools: {} } : {} }),
+      ...(roots === undefined ? {} : { roots: announcesRoots(revision) ? { listChanged: true } : {} }),
+      ...(extensions.length === 0
+        ? {}
+        : { extensions: Object.fromEntries(extensions.map(({ id, settings }) => [id, settings])) }),
+    };
+  }
+
+  /** Replaces the roots. Throws when `connect` was given none, as the server was told so. */
+  setRoots(roots: readonly Root[]): void {
+    if (this.#options.roots === undefined) throw cannot("roots", "roots");
+    this.#roots = checkRoots(roots);
+  }
+
+  /** The roots as they are now. */
+  async roots(): Promise<readonly Root[]> {
+    const roots = this.#roots;
+    if (roots === undefined) throw cannot("roots", "roots");
+    return typeof roots === "function" ? checkRoots(await roots()) : roots;
+  }
+
+  /** Throws `capability_missing` for a question that was not declared, and `invalid_params` for a malformed one. */
+  check(question: Question): void {
+    const { onElicit, elicitUrls = true, onSample, sampleTools = true, roots } = this.#options;
+    const params = question.params ?? {};
+    switch (question.method) {
+      case "elicitation/create":
+        if (onElicit === undefined) throw cannot("elicitation", "onElicit");
+        if (params["mode"] === "url" && !elicitUrls) throw cannot("elicitation.url", "elicitUrls: true");
+        if (typeof params["message"] !== "string") throw malformed("the question has no message");
+        return;
+      case "sampling/createMessage":
+        if (onSample === undefined) throw cannot("sampling", "onSample");
+        checkSampling(params, sampleTools);
+        return;
+      case "roots/list":
+        if (roots === undefined) throw cannot("roots", "roots");
+    }
+  }
+
+  /** The bare result for one question. Throws an `McpError` when there is none. */
+  async answer(question: Question, context: QuestionContext, revision: Revision): Promise<object> {
+    this.check(question);
+    const { onElicit, onSample } = this.#options;
+    // `check` made sure of what the application has to rely on, and that there is somebody to ask.
+    const params = (question.params ?? {}) as never;
+    switch (question.method) {
+      case "elicitation/create":
+        return answerForm(params, onElicit as NonNullable<typeof onElicit>, context);
+      case "sampling/createMessage":
+        return answerFor(featuresOf(revision), await (onSample as NonNullable<typeof onSample>)(params, context));
+      case "roots/list":
+        return { roots: await this.roots() };
+    }
+  }
+
+  /** The whole text of the answer to a request of the server. */
+  async respond(message: RequestMessage, context: QuestionContext, revision: Revision): Promise<string> {
+    const { id, method, params } = message;
+    if (method === "ping") return resultText(id, "{}");
+    if (method !== "elicitation/create" && method !== "sampling/createMessage" && method !== "roots/list") {
+      return errorText(id, METHOD_NOT_FOUND, `this client does not know the method "${method}"`);
+    }
+    try {
+      const question: Question = params === undefined ? { method } : { method, params };
+      return resultText(id, JSON.stringify(await this.answer(question, context, revision)));
+    } catch (error) {
+      const { kind, code, message: text } = McpError.from(error);
+      if (kind === "capability_missing") return errorText(id, undeclaredCode(method), text);
+      return errorText(id, kind === "internal_error" ? INTERNAL_ERROR : code, text);
+    }
+  }
+}
+
+/** The specification asks for -32602 where a mode of elicitation is missing; the rest are methods nobody serves. */
+function undeclaredCode(method: Question["method"]): number {
+  return method === "elicitation/create" ? malformed("").code : METHOD_NOT_FOUND;
+}
+
+function malformed(message: string): McpError {
+  return new McpError("invalid_params", message);
+}
+
+function cannot(capability: string, option: string): McpError {
+  return new McpError("capability_missing", `this client does not support "${capability}"`, {
+    fix: `Give \`${option}\` to \`connect\`.`,
+  });
+}
+
+/** Without sessions nobody could be told of a change. */
+function announcesRoots(revision: Revision): boolean {
+  return CORE_TABLE.at("notifications/roots/list_changed", revision) !== undefined;
+}

@@ -1,0 +1,57 @@
+import { isObject } from "../../jsonrpc/message.js";
+import { McpError } from "../../protocol/error.js";
+import {
+  type ElicitRequestParams,
+  type ElicitResult,
+  type ElicitValue,
+  isElicitValue,
+} from "../../protocol/features/elicitation.js";
+import { applyDefaults } from "../../schema/form.js";
+import { standardFormats } from "../../schema/json-schema/formats.js";
+import { compileSchema } from "../../schema/json-schema/validate.js";
+import type { JsonSchemaObject } from "../../schema/json-schema.js";
+import { SchemaError } from "../../schema/schema-error.js";
+import type { ClientOptions, QuestionContext } from "../options.js";
+
+type OnElicit = NonNullable<ClientOptions["onElicit"]>;
+
+/**
+ * Puts a form or a page to the application and makes the answer fit for the wire: defaults fill what was left out, the content
+ * is checked against the form, and only an accepted form has content. A page is never opened here.
+ */
+export async function answerForm(
+  question: ElicitRequestParams,
+  onElicit: OnElicit,
+  context: QuestionContext,
+): Promise<ElicitResult> {
+  const { action, content = {} } = await onElicit(question, context);
+  if (action !== "accept" && action !== "decline" && action !== "cancel") {
+    throw new McpError("internal_error", `\`onElicit\` gave the action ${JSON.stringify(action)}`, {
+      fix: "Return `accept`, `decline` or `cancel` from `onElicit`.",
+    });
+  }
+  if (action !== "accept" || question.mode === "url") return { action };
+  const schema: unknown = question.requestedSchema;
+  const filled = isObject(schema) ? applyDefaults(schema as JsonSchemaObject, content) : { ...content };
+  const issues = issuesOf(schema, filled);
+  if (issues.length === 0) return { action, content: filled as Record<string, ElicitValue> };
+  throw new McpError("invalid_params", `the answer does not fit the form: ${issues.join("; ")}`, {
+    data: { issues },
+    fix: "Return content that fits `requestedSchema` from `onElicit`.",
+  });
+}
+
+function issuesOf(schema: unknown, content: Record<string, unknown>): string[] {
+  const unfit = Object.entries(content).filter(([, value]) => !isElicitValue(value));
+  if (unfit.length > 0) return unfit.map(([name]) => `/${name} is no string, number, boolean or list of strings`);
+  try {
+    const verdict = compileSchema(schema ?? true, { formats: standardFormats }).validate(content);
+    return verdict.valid ? [] : verdict.errors.map(({ path, message }) => `${path} ${message}`.trim());
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    throw new McpError("invalid_params", `the form cannot be used: ${error.message}`, {
+      cause: error,
+      fix: "Tell the server's authors: a form is a flat JSON Schema of primitive values.",
+    });
+  }
+}

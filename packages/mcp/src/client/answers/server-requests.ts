@@ -1,0 +1,66 @@
+import { errorText, INTERNAL_ERROR } from "../../jsonrpc/error.js";
+import type { Id, RequestMessage } from "../../jsonrpc/message.js";
+import { McpError } from "../../protocol/error.js";
+import { NEWEST_STATEFUL } from "../../protocol/revisions.js";
+import type { Deadlines } from "../call/deadlines.js";
+import type { Link } from "../connection/connection.js";
+import type { Answerer } from "./answerer.js";
+
+/** Requests of the server that are answered at the same time; the user could not follow more. */
+const MAX_ASKED = 100;
+
+/** Answers the requests that a server sends, in the era that has them. */
+export class ServerRequests {
+  readonly #link: Link;
+  readonly #answerer: Answerer;
+  readonly #deadlines: Deadlines;
+  readonly #fault: (error: Error) => void;
+  readonly #asked = new Map<Id, AbortController>();
+
+  constructor(link: Link, answerer: Answerer, deadlines: Deadlines, fault: (error: Error) => void) {
+    this.#link = link;
+    this.#answerer = answerer;
+    this.#deadlines = deadlines;
+    this.#fault = fault;
+  }
+
+  /** The text of the answer; an empty one where the protocol allows none. Never rejects. */
+  async answer(message: RequestMessage): Promise<string> {
+    const { era } = this.#link;
+    if (era !== undefined && !this.#link.methods.serverAsks(era.revision)) {
+      this.#fault(
+        new McpError("invalid_response", `the server sent the request ${message.method}, which this revision forbids`, {
+          fix: "Report it to the author of the server.",
+        }),
+      );
+      return "";
+    }
+    if (this.#asked.size >= MAX_ASKED) {
+      return errorText(message.id, INTERNAL_ERROR, `more than ${MAX_ASKED} requests wait for an answer`);
+    }
+    const unwanted = new AbortController();
+    this.#asked.set(message.id, unwanted);
+    // While the server waits for the user here, its silence is no fault of it.
+    this.#deadlines.hold();
+    try {
+      const server = era === undefined ? undefined : this.#link.established.serverInfo;
+      const context = { signal: unwanted.signal, server };
+      const text = await this.#answerer.respond(message, context, era?.revision ?? NEWEST_STATEFUL);
+      return unwanted.signal.aborted ? "" : text;
+    } finally {
+      this.#deadlines.release();
+      this.#asked.delete(message.id);
+    }
+  }
+
+  /** The server no longer wants an answer. */
+  cancel(id: unknown): void {
+    // A foreign value finds nothing in the map.
+    this.#asked.get(id as Id)?.abort();
+  }
+
+  /** Nobody wants an answer any more. */
+  cancelAll(): void {
+    for (const unwanted of this.#asked.values()) unwanted.abort();
+  }
+}

@@ -1,0 +1,120 @@
+import type { OutgoingCall } from "../../era/era.js";
+import type { Id } from "../../jsonrpc/message.js";
+import { McpError } from "../../protocol/error.js";
+import type { ProgressNotificationParams } from "../../protocol/lifecycle.js";
+import type { MethodRow } from "../../protocol/methods.js";
+import type { CallOptions, Timeouts } from "../options.js";
+import type { CallExtras } from "./caller.js";
+import type { Deadline } from "./deadlines.js";
+
+/** One call of the application: it may be sent several times, and it ends once. */
+export class PendingCall implements Deadline {
+  readonly out: OutgoingCall;
+  readonly row: MethodRow | undefined;
+  readonly options: CallOptions;
+  readonly extras: CallExtras;
+  readonly started: number;
+  heard: number;
+  readonly idle: number;
+  readonly total: number;
+  paused = false;
+  /** The request that stands for the call now; undefined while it waits for something else. */
+  id: Id | undefined;
+  /** The handshake under which it was sent. */
+  epoch = 0;
+  /** What the cache had seen of changes when it was sent. */
+  generation = 0;
+  /** True once it was sent a second time after a loss. */
+  replayed = false;
+  /** Rounds of questions so far, and how many of the last ones asked nothing. */
+  rounds = 0;
+  emptyRounds = 0;
+  /** Why it ended while no request stood for it. */
+  stopped: McpError | undefined;
+  /** Ends the watching of the caller's signal. */
+  unwatch: (() => void) | undefined;
+  readonly #stop: (call: PendingCall, reason: McpError) => void;
+  #interrupt: ((reason: McpError) => void) | undefined;
+  #lastSign: number | undefined;
+  #progress = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    out: OutgoingCall,
+    row: MethodRow | undefined,
+    options: CallOptions,
+    extras: CallExtras,
+    now: number,
+    bounds: Timeouts,
+    stop: (call: PendingCall, reason: McpError) => void,
+  ) {
+    const endless = row?.deadlineExempt === true;
+    this.out = out;
+    this.row = row;
+    this.options = options;
+    this.extras = extras;
+    this.started = now;
+    this.heard = now;
+    this.idle = endless ? Number.POSITIVE_INFINITY : (options.timeouts?.idle ?? bounds.idle);
+    this.total = endless ? Number.POSITIVE_INFINITY : (options.timeouts?.total ?? bounds.total);
+    this.#stop = stop;
+  }
+
+  /** A request that stands for the call leaves now. */
+  sent(id: Id, epoch: number, now: number): void {
+    this.id = id;
+    this.epoch = epoch;
+    this.heard = now;
+    this.#progress = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Waits for `work`, or until the call is stopped. */
+  during<T>(work: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#interrupt = reject;
+      if (this.stopped !== undefined) reject(this.stopped);
+      work.then(resolve, reject);
+    }).finally(() => {
+      this.#interrupt = undefined;
+    });
+  }
+
+  /** Ends what the call waits for, now or next. */
+  interrupt(reason: McpError): void {
+    this.stopped ??= reason;
+    this.#interrupt?.(reason);
+  }
+
+  /** The server gave a sign of life. */
+  sign(now: number): void {
+    this.heard = now;
+    this.#lastSign = now;
+  }
+
+  /** Progress that does not grow is a sign of life, but nothing to tell. */
+  progress(params: ProgressNotificationParams, now: number): void {
+    this.sign(now);
+    if (params.progress <= this.#progress) return;
+    this.#progress = params.progress;
+    this.options.onProgress?.(params);
+  }
+
+  abandon(): void {
+    this.interrupt?.(
+      new McpError("connection_closed", `the client was closed while ${this.out.method} was under way`, {
+        fix: "Close the client when its calls have ended.",
+      }),
+    );
+  }
+
+  expire(which: "idle" | "total"): void {
+    const heardAfter = this.#lastSign === undefined ? undefined : this.#lastSign - this.started;
+    const silent = heardAfter === undefined ? "nothing was heard" : `last heard ${heardAfter} ms after the start`;
+    this.#stop(
+      this,
+      new McpError("timeout", `${this.out.method} passed its ${which} deadline of ${this[which]} ms; ${silent}`, {
+        data: { deadline: which, ms: this[which], heardAfter },
+        fix: `Raise \`timeouts.${which}\`, for this call or in \`connect\`, or let the server report progress.`,
+      }),
+    );
+  }
+}

@@ -1,0 +1,49 @@
+import { isObject } from "../../jsonrpc/message.js";
+import type { McpError } from "../../protocol/error.js";
+import { pause } from "../../transport/reconnect.js";
+import type { Link } from "../connection/connection.js";
+import type { PendingCall } from "./pending-call.js";
+
+/** Before a request is sent again over a transport that has no connection to lose; jittered, so that callers spread. */
+const PAUSE_MS = 1000;
+
+/**
+ * What a call that ended in `error` has to wait for before it is sent once more; undefined when it must not be. Sees to it that a
+ * lost session is replaced in any case. May throw when there is no way back.
+ */
+export function afterLoss(link: Link, call: PendingCall, error: McpError): Promise<void> | undefined {
+  const lostSession = error.kind === "session_lost";
+  const recovery = lostSession ? link.recover(error, call.epoch) : undefined;
+  if (call.replayed || call.extras.recovering === true || !mayRepeat(link, call, error)) return undefined;
+  if (lostSession) return recovery ?? Promise.resolve();
+  const wait = link.ready();
+  if (wait !== undefined) return wait;
+  // A newer connection stands already, or there is none to wait for.
+  return call.epoch === link.epoch ? spread(link) : Promise.resolve();
+}
+
+function mayRepeat(link: Link, call: PendingCall, error: McpError): boolean {
+  const replay = call.options.replay ?? link.options.replay ?? "idempotent";
+  if (replay === "never") return false;
+  const harmless = replay === "always" || call.row?.idempotent === true || call.extras.idempotent === true;
+  switch (error.kind) {
+    case "session_lost":
+      // The server refused the request itself, unless only the rest of its stream was asked for.
+      return harmless || !(isObject(error.data) && error.data["resumed"] === true);
+    case "connect_failed":
+      // Over HTTP this means that the request never left; a pipe cannot tell.
+      return harmless || link.transport.kind === "http";
+    case "connection_closed":
+      return harmless;
+    default:
+      return false;
+  }
+}
+
+async function spread(link: Link): Promise<void> {
+  const { platform, closing } = link;
+  const [share = 0] = platform.randomBytes(1);
+  await pause(platform, (PAUSE_MS * share) / 255, closing.signal, true);
+  // Another call may have found the session lost meanwhile.
+  await link.ready();
+}

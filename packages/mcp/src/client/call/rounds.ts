@@ -1,0 +1,93 @@
+import type { Outcome, OutgoingCall, Question } from "../../era/era.js";
+import { McpError } from "../../protocol/error.js";
+import { pause } from "../../transport/reconnect.js";
+import type { Answerer } from "../answers/answerer.js";
+import type { Link } from "../connection/connection.js";
+import type { PendingCall } from "./pending-call.js";
+
+const MAX_ROUNDS = 32;
+const MAX_QUESTIONS = 32;
+/** The wait after a round that asked nothing: doubles with each such round in a row. */
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 5_000;
+
+/** Answers the rounds of questions that a server puts into its results. */
+export class Rounds {
+  readonly #link: Link;
+  readonly #answerer: Answerer;
+
+  constructor(link: Link, answerer: Answerer) {
+    this.#link = link;
+    this.#answerer = answerer;
+  }
+
+  /** What the next request has to carry; the state goes back as it came. Rejects when an answer cannot be given. */
+  async answer(
+    call: PendingCall,
+    { questions, state }: Outcome & { kind: "input" },
+  ): Promise<NonNullable<OutgoingCall["inputs"]>> {
+    call.rounds++;
+    const entries = Object.entries(questions);
+    this.#limit(call, entries.length);
+    const echoed = state === undefined ? {} : { state };
+    if (entries.length === 0) {
+      await this.#backOff(call);
+      return echoed;
+    }
+    call.emptyRounds = 0;
+    for (const [key, question] of entries) this.#check(call, key, question);
+    const answers = await this.#ask(
+      call,
+      entries.map(([, question]) => question),
+    );
+    return { responses: Object.fromEntries(entries.map(([key], index) => [key, answers[index]])), ...echoed };
+  }
+
+  #limit(call: PendingCall, questions: number): void {
+    const { maxRounds = MAX_ROUNDS } = this.#link.options;
+    if (call.rounds > maxRounds) {
+      throw new McpError("limit_exceeded", `${call.out.method} asked more than ${maxRounds} rounds of questions`, {
+        fix: "Raise `maxRounds` in `connect`, or look at what the server keeps asking.",
+      });
+    }
+    if (questions <= MAX_QUESTIONS) return;
+    throw new McpError("limit_exceeded", `${call.out.method} asked ${questions} questions in one round`, {
+      fix: `The server has to ask at most ${MAX_QUESTIONS} at a time.`,
+    });
+  }
+
+  /** A question that was not declared, or is malformed, makes the whole result invalid. */
+  #check(call: PendingCall, key: string, question: Question): void {
+    try {
+      this.#answerer.check(question);
+    } catch (error) {
+      const { message } = McpError.from(error);
+      throw new McpError("invalid_response", `${call.out.method} asks "${key}" wrongly: ${message}`, {
+        cause: error,
+        fix: "The server may ask only what this client declares; give the handler to `connect`, or tell its authors.",
+      });
+    }
+  }
+
+  /** Several questions are put to the application at the same time. */
+  async #ask(call: PendingCall, questions: readonly Question[]): Promise<object[]> {
+    const unwanted = new AbortController();
+    const { serverInfo, era } = this.#link.established;
+    const context = { signal: unwanted.signal, server: serverInfo };
+    try {
+      return await call.during(
+        Promise.all(questions.map((question) => this.#answerer.answer(question, context, era.revision))),
+      );
+    } catch (error) {
+      unwanted.abort(error);
+      throw error;
+    }
+  }
+
+  async #backOff(call: PendingCall): Promise<void> {
+    const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(call.emptyRounds, 10));
+    call.emptyRounds++;
+    const over = new AbortController();
+    await call.during(pause(this.#link.platform, wait, over.signal, true)).finally(() => over.abort());
+  }
+}

@@ -1,0 +1,93 @@
+import type { NotificationMessage, Params } from "../../jsonrpc/message.js";
+import type { McpError } from "../../protocol/error.js";
+import type { Notifications } from "../../protocol/method-types.js";
+import type { MethodTable } from "../../protocol/methods.js";
+import type { ConnectionState } from "../connection/connection-state.js";
+
+/** The connection changed its state. */
+export interface StateChange {
+  state: ConnectionState;
+  reason: Error | undefined;
+}
+
+/** A lost connection stands again, with everything that was subscribed. */
+export interface Recovered {
+  /** Why it was lost. */
+  reason: McpError;
+  protocolVersion: string;
+}
+
+/** Everything a client can be listened to for, with what listeners are given. */
+export interface ClientEvents extends Notifications {
+  /** A notification that no known method names. */
+  unknown: NotificationMessage;
+  "session.recovered": Recovered;
+  state: StateChange;
+  /** The server sent something that is no message, or that it must not send. */
+  fault: Error;
+}
+
+/** Ends the listening; also usable with `using`. */
+export interface Unlisten extends Disposable {
+  (): void;
+}
+
+type Listener = (value: never) => void;
+
+/** The member that a listener of a notification may rely on, and its type. */
+const REQUIRED: Readonly<Record<string, readonly [member: string, type: string]>> = {
+  "notifications/progress": ["progress", "number"],
+  "notifications/message": ["level", "string"],
+  "notifications/resources/updated": ["uri", "string"],
+  "notifications/elicitation/complete": ["elicitationId", "string"],
+  "notifications/subscriptions/acknowledged": ["notifications", "object"],
+};
+
+/** Hands notifications and events to those who listen for them, in the order of their arrival. */
+export class NotificationRouter {
+  readonly #methods: MethodTable;
+  readonly #warn: (message: string) => void;
+  readonly #listeners = new Map<string, Set<Listener>>();
+
+  constructor(methods: MethodTable, warn: (message: string) => void) {
+    this.#methods = methods;
+    this.#warn = warn;
+  }
+
+  on(event: string, listener: Listener): Unlisten {
+    const own: Listener = (value) => listener(value);
+    const listeners = this.#listeners.get(event) ?? new Set();
+    this.#listeners.set(event, listeners.add(own));
+    const off = () => void listeners.delete(own);
+    return Object.assign(off, { [Symbol.dispose]: off });
+  }
+
+  /** Tells listeners of a notification by its method, or those of `unknown`. */
+  route(message: NotificationMessage): void {
+    const { method, params = {} } = message;
+    const row = this.#methods.get(method);
+    if (row?.kind !== "notification") return this.emit("unknown", message);
+    if (!isSound(method, params)) return this.#warn(`the server sent a malformed ${method}`);
+    this.#tell(method, params);
+  }
+
+  emit<E extends "unknown" | "session.recovered" | "state" | "fault">(event: E, value: ClientEvents[E]): void {
+    this.#tell(event, value);
+  }
+
+  #tell(event: string, value: unknown): void {
+    for (const listener of this.#listeners.get(event) ?? []) {
+      try {
+        // `on` ties each event to what its listeners take.
+        listener(value as never);
+      } catch (error) {
+        this.#warn(`a listener of "${event}" threw: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+  }
+}
+
+function isSound(method: string, params: Params): boolean {
+  const required = Object.hasOwn(REQUIRED, method) ? REQUIRED[method] : undefined;
+  return required === undefined || typeof params[required[0]] === required[1];
+}

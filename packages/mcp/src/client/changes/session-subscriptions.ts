@@ -1,0 +1,51 @@
+import { isTransient } from "../../era/negotiate/refusal.js";
+import type { SubscriptionFilter } from "../../protocol/features/subscriptions.js";
+import type { CallExtras, Requester } from "../call/caller.js";
+import type { CallOptions } from "../options.js";
+import type { ChangeSource } from "./subscriptions.js";
+
+/** Changes in the stateful era: each resource is subscribed to in the session, and lists tell their changes unasked. */
+export class SessionSubscriptions implements ChangeSource {
+  readonly #caller: Requester;
+  readonly #subscribed = new Set<string>();
+
+  constructor(caller: Requester) {
+    this.#caller = caller;
+  }
+
+  async widen(all: SubscriptionFilter, options: CallOptions | undefined): Promise<SubscriptionFilter> {
+    for (const uri of all.resourceSubscriptions ?? []) await this.#subscribe(uri, options, {});
+    return all;
+  }
+
+  async narrow(all: SubscriptionFilter): Promise<void> {
+    for (const uri of [...this.#subscribed]) {
+      if (all.resourceSubscriptions?.includes(uri) === true) continue;
+      this.#subscribed.delete(uri);
+      await this.#caller.call("resources/unsubscribe", { uri });
+    }
+  }
+
+  async restore(all: SubscriptionFilter): Promise<void> {
+    this.#subscribed.clear();
+    for (const uri of all.resourceSubscriptions ?? []) {
+      try {
+        await this.#subscribe(uri, undefined, { recovering: true });
+      } catch (error) {
+        // Otherwise the subscriber would wait for ever; the recovery begins anew.
+        if (isTransient(error)) throw error;
+        this.#caller.warn(`could not subscribe to ${uri} again: ${error instanceof Error ? error.message : error}`);
+      }
+    }
+  }
+
+  admits(): boolean {
+    return true;
+  }
+
+  async #subscribe(uri: string, options: CallOptions | undefined, extras: CallExtras): Promise<void> {
+    if (this.#subscribed.has(uri)) return;
+    await this.#caller.call("resources/subscribe", { uri }, options, extras);
+    this.#subscribed.add(uri);
+  }
+}

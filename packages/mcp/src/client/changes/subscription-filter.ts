@@ -1,0 +1,111 @@
+import { hasCapability, type ServerCapabilities } from "../../protocol/capabilities.js";
+import type { SubscriptionFilter } from "../../protocol/features/subscriptions.js";
+import type { Change } from "./change-queue.js";
+
+/** What to be told about: resources by their addresses, and lists that change. */
+export interface SubscriptionTarget {
+  /** Addresses of resources. */
+  resources?: string | readonly string[];
+  /** Tools that come, go or change. */
+  tools?: boolean;
+  prompts?: boolean;
+  /** Resources that come or go. */
+  resourceList?: boolean;
+}
+
+/** The wire's form of a target. */
+export function filterOf(target: SubscriptionTarget): SubscriptionFilter {
+  const uris = typeof target.resources === "string" ? [target.resources] : [...(target.resources ?? [])];
+  return {
+    ...(target.tools === true ? { toolsListChanged: true } : {}),
+    ...(target.prompts === true ? { promptsListChanged: true } : {}),
+    ...(target.resourceList === true ? { resourcesListChanged: true } : {}),
+    ...(uris.length > 0 ? { resourceSubscriptions: [...new Set(uris)] } : {}),
+  };
+}
+
+/** One filter that holds all of several. */
+export function unionOf(filters: Iterable<SubscriptionFilter>): SubscriptionFilter {
+  const all = [...filters];
+  const some = (key: "toolsListChanged" | "promptsListChanged" | "resourcesListChanged") =>
+    all.some((filter) => filter[key] === true);
+  return filterOf({
+    tools: some("toolsListChanged"),
+    prompts: some("promptsListChanged"),
+    resourceList: some("resourcesListChanged"),
+    resources: all.flatMap((filter) => filter.resourceSubscriptions ?? []),
+  });
+}
+
+/** The part of `filter` that `offered` holds too. */
+export function intersectionOf(filter: SubscriptionFilter, offered: SubscriptionFilter): SubscriptionFilter {
+  const uris = new Set(offered.resourceSubscriptions ?? []);
+  return filterOf({
+    tools: filter.toolsListChanged === true && offered.toolsListChanged === true,
+    prompts: filter.promptsListChanged === true && offered.promptsListChanged === true,
+    resourceList: filter.resourcesListChanged === true && offered.resourcesListChanged === true,
+    resources: (filter.resourceSubscriptions ?? []).filter((uri) => uris.has(uri)),
+  });
+}
+
+/** The part of `filter` that a server with these capabilities can serve. */
+export function servable(filter: SubscriptionFilter, capabilities: ServerCapabilities): SubscriptionFilter {
+  return intersectionOf(filter, {
+    toolsListChanged: hasCapability(capabilities, "tools.listChanged"),
+    promptsListChanged: hasCapability(capabilities, "prompts.listChanged"),
+    resourcesListChanged: hasCapability(capabilities, "resources.listChanged"),
+    resourceSubscriptions: hasCapability(capabilities, "resources.subscribe")
+      ? (filter.resourceSubscriptions ?? [])
+      : [],
+  });
+}
+
+export function isEmpty(filter: SubscriptionFilter): boolean {
+  return Object.keys(filter).length === 0;
+}
+
+/** True when `wide` holds all of `narrow`. */
+export function covers(wide: SubscriptionFilter, narrow: SubscriptionFilter): boolean {
+  return sizeOf(intersectionOf(narrow, wide)) === sizeOf(narrow);
+}
+
+function sizeOf(filter: SubscriptionFilter): number {
+  return changesOf(filter).length;
+}
+
+/** One possible change for everything that a filter asks for. */
+export function changesOf(filter: SubscriptionFilter): Change[] {
+  const changes: Change[] = (filter.resourceSubscriptions ?? []).map((uri) => ({
+    kind: "resource",
+    uri,
+    missed: true,
+  }));
+  if (filter.toolsListChanged === true) changes.push({ kind: "tools", missed: true });
+  if (filter.promptsListChanged === true) changes.push({ kind: "prompts", missed: true });
+  if (filter.resourcesListChanged === true) changes.push({ kind: "resources", missed: true });
+  return changes;
+}
+
+/** True when `uri` is `whole` or lies within it. */
+export function isPartOf(uri: string, whole: string): boolean {
+  if (!uri.startsWith(whole)) return false;
+  return uri.length === whole.length || whole.endsWith("/") || "/#?".includes(uri.charAt(whole.length));
+}
+
+/** The change that a notification tells, if this filter asked for it. */
+export function changeFor(filter: SubscriptionFilter, method: string, uri: unknown): Change | undefined {
+  switch (method) {
+    case "notifications/tools/list_changed":
+      return filter.toolsListChanged === true ? { kind: "tools", missed: false } : undefined;
+    case "notifications/prompts/list_changed":
+      return filter.promptsListChanged === true ? { kind: "prompts", missed: false } : undefined;
+    case "notifications/resources/list_changed":
+      return filter.resourcesListChanged === true ? { kind: "resources", missed: false } : undefined;
+    case "notifications/resources/updated":
+      // A part of a subscribed resource may be named in its place.
+      if (typeof uri !== "string" || !filter.resourceSubscriptions?.some((wanted) => isPartOf(uri, wanted))) return;
+      return { kind: "resource", uri, missed: false };
+    default:
+      return undefined;
+  }
+}

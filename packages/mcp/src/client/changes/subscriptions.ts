@@ -1,0 +1,174 @@
+import type { Id, NotificationMessage } from "../../jsonrpc/message.js";
+import { McpError } from "../../protocol/error.js";
+import type { SubscriptionFilter } from "../../protocol/features/subscriptions.js";
+import type { Caller } from "../call/caller.js";
+import { hasMethod } from "../call/has-method.js";
+import type { Link } from "../connection/connection.js";
+import type { CallOptions } from "../options.js";
+import { type Change, ChangeQueue } from "./change-queue.js";
+import { ListenStream } from "./listen-stream.js";
+import { SessionSubscriptions } from "./session-subscriptions.js";
+import {
+  changeFor,
+  changesOf,
+  covers,
+  filterOf,
+  intersectionOf,
+  isEmpty,
+  type SubscriptionTarget,
+  servable,
+  unionOf,
+} from "./subscription-filter.js";
+
+/**
+ * Changes of what was subscribed to, the same in every era. Iterate it; it ends when it is closed or when the server ends it, and
+ * it outlives lost connections: what may have been missed meanwhile is told as a change with `missed: true`.
+ */
+export interface Subscription extends AsyncIterable<Change, undefined>, AsyncDisposable {
+  /** What the server agreed to tell, which may be less than what was asked for. */
+  readonly accepted: SubscriptionFilter;
+  close(): Promise<void>;
+}
+
+/** How one era learns of changes. */
+export interface ChangeSource {
+  /** Makes sure that the changes in `all` are told; gives the part that the server agreed to. */
+  widen(all: SubscriptionFilter, options: CallOptions | undefined): Promise<SubscriptionFilter>;
+  /** Somebody left; `all` is what is still wanted. */
+  narrow(all: SubscriptionFilter): Promise<void>;
+  /** The connection is a new one: everything is asked for again, as a part of the recovery. */
+  restore(all: SubscriptionFilter): Promise<void>;
+  /** False for a notification that belongs to nothing that was asked for. */
+  admits(message: NotificationMessage, about: Id | undefined): boolean;
+}
+
+class Subscriber implements Subscription {
+  accepted: SubscriptionFilter;
+  readonly queue = new ChangeQueue();
+  readonly #leave: (subscriber: Subscriber) => Promise<void>;
+
+  constructor(wanted: SubscriptionFilter, leave: (subscriber: Subscriber) => Promise<void>) {
+    this.accepted = wanted;
+    this.#leave = leave;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Change, undefined> {
+    const { queue } = this;
+    return {
+      next: () => queue.next(),
+      return: async () => {
+        await this.close();
+        return { value: undefined, done: true };
+      },
+    };
+  }
+
+  close(): Promise<void> {
+    this.queue.end();
+    return this.#leave(this);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** All subscriptions of one client. */
+export class Subscriptions {
+  readonly #link: Link;
+  readonly #caller: Caller;
+  readonly #subscribers = new Set<Subscriber>();
+  readonly #sources: Record<"session" | "listen", ChangeSource>;
+  /** Changes of what is asked for happen one after the other. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(link: Link, caller: Caller) {
+    this.#link = link;
+    this.#caller = caller;
+    this.#sources = {
+      session: new SessionSubscriptions(caller),
+      listen: new ListenStream(link, caller, {
+        ended: (error) => this.end(error),
+        missed: () => this.#tellMissed(),
+        wanted: () => this.#wanted(),
+      }),
+    };
+  }
+
+  /** Resolves when the server agreed. Rejects with `capability_missing` when it agrees to nothing. */
+  async add(target: string | readonly string[] | SubscriptionTarget, options?: CallOptions): Promise<Subscription> {
+    await this.#link.ready();
+    const wanted = filterOf(isTarget(target) ? target : { resources: target });
+    const possible = servable(wanted, this.#link.established.capabilities);
+    if (isEmpty(possible)) throw nothingOffered(wanted);
+    const subscriber = new Subscriber(possible, (one) => this.#leave(one));
+    this.#subscribers.add(subscriber);
+    try {
+      const agreed = await this.#inTurn(() => this.#source().widen(this.#wanted(), options));
+      subscriber.accepted = intersectionOf(possible, agreed);
+      if (isEmpty(subscriber.accepted)) throw nothingOffered(wanted);
+    } catch (error) {
+      this.#subscribers.delete(subscriber);
+      throw error;
+    }
+    if (!covers(subscriber.accepted, wanted))
+      this.#caller.warn("the server agreed to a part of the subscription only; see `accepted`");
+    return subscriber;
+  }
+
+  /** Hands a notification to those who asked for it. */
+  notification(message: NotificationMessage, about: Id | undefined): void {
+    if (this.#subscribers.size === 0 || !this.#source().admits(message, about)) return;
+    for (const { accepted, queue } of this.#subscribers) {
+      const change = changeFor(accepted, message.method, message.params?.["uri"]);
+      if (change !== undefined) queue.push(change);
+    }
+  }
+
+  /** The connection is a new one. */
+  async restore(): Promise<void> {
+    // Also when nobody is subscribed: what the former session knew counts no more.
+    await this.#source().restore(this.#wanted());
+    this.#tellMissed();
+  }
+
+  /** Ends all of them, in good order without `error`. */
+  end(error?: Error): void {
+    for (const { queue } of this.#subscribers) queue.end(error);
+    this.#subscribers.clear();
+  }
+
+  async #leave(subscriber: Subscriber): Promise<void> {
+    if (!this.#subscribers.delete(subscriber) || this.#link.state !== "ready") return;
+    await this.#inTurn(() => this.#source().narrow(this.#wanted()));
+  }
+
+  #tellMissed(): void {
+    for (const { accepted, queue } of this.#subscribers) for (const change of changesOf(accepted)) queue.push(change);
+  }
+
+  #wanted(): SubscriptionFilter {
+    return unionOf([...this.#subscribers].map(({ accepted }) => accepted));
+  }
+
+  #source(): ChangeSource {
+    return this.#sources[hasMethod(this.#link, "subscriptions/listen") ? "listen" : "session"];
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work);
+    this.#turn = result.catch(() => {});
+    return result;
+  }
+}
+
+function isTarget(target: string | readonly string[] | SubscriptionTarget): target is SubscriptionTarget {
+  return typeof target === "object" && !Array.isArray(target);
+}
+
+function nothingOffered(wanted: SubscriptionFilter): McpError {
+  return new McpError("capability_missing", "the server tells nobody about what was subscribed to", {
+    data: { wanted },
+    fix: "Look at `resources.subscribe` and `listChanged` in `client.serverCapabilities`, and poll what is not offered.",
+  });
+}

@@ -1,0 +1,299 @@
+import type { ClientEra } from "../../era/era.js";
+import { type Established, type Negotiation, negotiate } from "../../era/negotiate/negotiate.js";
+import { isTransient } from "../../era/negotiate/refusal.js";
+import type { Id } from "../../jsonrpc/message.js";
+import type { Platform } from "../../platform/platform.js";
+import { McpError } from "../../protocol/error.js";
+import type { LoggingLevel } from "../../protocol/features/logging.js";
+import type { MethodTable } from "../../protocol/methods.js";
+import type { HttpFailure } from "../../transport/http/client/failure.js";
+import { pause, ReconnectPacer } from "../../transport/reconnect.js";
+import type { Receiver, Transport } from "../../transport/transport.js";
+import { type ClientOptions, DEFAULT_TIMEOUTS, type Prior, type Timeouts } from "../options.js";
+import { bounded } from "./bounded.js";
+import { type LinkParts, methodsOf, negotiationOf } from "./connection-parts.js";
+import { type ConnectionState, transition } from "./connection-state.js";
+import { type Opened, openRoute, type Route } from "./route.js";
+
+/** Attempts in a row to open a lost connection again; afterwards the next call tries anew. */
+const MAX_ATTEMPTS = 8;
+
+/** One connection to one server: opens it, finds the era, and opens it again when it may. */
+export class Link {
+  readonly options: ClientOptions;
+  readonly platform: Platform;
+  readonly timeouts: Timeouts;
+  readonly methods: MethodTable;
+  /** How many handshakes succeeded; tells a call whether its connection is still the one in use. */
+  epoch = 0;
+  /** The least level of log messages that requests ask for, where requests say it. */
+  logLevel: LoggingLevel | undefined;
+  /** Aborted by `close`: what waits for its turn gives up. */
+  readonly closing = new AbortController();
+  readonly #parts: LinkParts;
+  readonly #pacer: ReconnectPacer;
+  #route: Route;
+  #transport: Transport | undefined;
+  #established: Established | undefined;
+  #state: ConnectionState = "disconnected";
+  /** The opening or reopening that runs now. */
+  #work: Promise<void> | undefined;
+  /** Why the transport in use ended by itself, if it did. */
+  #ended: McpError | undefined;
+  /** False until a call was answered since the last handshake. */
+  #proved = false;
+  #lastId = 0;
+
+  constructor(parts: LinkParts) {
+    const { options, platform, route } = parts;
+    this.#parts = parts;
+    this.#route = route;
+    this.options = options;
+    this.logLevel = options.logLevel;
+    this.platform = platform;
+    this.timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
+    this.methods = methodsOf(options);
+    this.#pacer = new ReconnectPacer(platform, Number.POSITIVE_INFINITY);
+  }
+
+  get state(): ConnectionState {
+    return this.#state;
+  }
+
+  /** True when a connection that is lost can be opened again. */
+  get mayReturn(): boolean {
+    return this.#route.repeatable && this.#state !== "closed";
+  }
+
+  /** The server's era; undefined before the first handshake. */
+  get era(): ClientEra | undefined {
+    return this.#established?.era;
+  }
+
+  /** What is known of the server. Throws before the first connection and after the last. */
+  get established(): Established {
+    if (this.#established === undefined) throw this.#notConnected();
+    return this.#established;
+  }
+
+  get transport(): Transport {
+    if (this.#transport === undefined || this.#state === "closed") throw this.#notConnected();
+    return this.#transport;
+  }
+
+  nextId(): Id {
+    this.#lastId++;
+    return this.#lastId;
+  }
+
+  /** Opens the connection. Rejects when no way leads to a handshake before the `connect` deadline. */
+  async connect(): Promise<void> {
+    this.#move("connect");
+    try {
+      await this.#busy(() => this.#open());
+    } catch (error) {
+      if (this.#state !== "closed") this.#move("failed");
+      throw McpError.from(error);
+    }
+    this.#stand();
+  }
+
+  /** Undefined when a call can be sent now; otherwise what it has to wait for. Throws when there is nothing to wait for. */
+  ready(): Promise<void> | undefined {
+    if (this.#state === "ready") return undefined;
+    if (this.#work !== undefined) return this.#work;
+    if (this.#state === "disconnected" && this.epoch > 0 && this.#route.repeatable) {
+      return this.#busy(() => this.#revive("connect", this.#ended ?? this.#notConnected(), false));
+    }
+    throw this.#notConnected();
+  }
+
+  /** A call that was sent under `epoch` found the server's session lost. Concurrent callers share one new handshake. */
+  recover(lost: McpError, epoch: number): Promise<void> | undefined {
+    if (epoch !== this.epoch || this.#state !== "ready") return this.ready();
+    return this.#busy(() => this.#revive("lost", lost, true));
+  }
+
+  /** A call was answered: the connection is worth what the back-off counts. */
+  alive(): void {
+    if (this.#proved) return;
+    this.#proved = true;
+    this.#pacer.progressed();
+  }
+
+  async close(): Promise<void> {
+    if (this.#state === "closed") return;
+    this.#move("close");
+    this.closing.abort();
+    await this.#transport?.close();
+  }
+
+  #busy(work: () => Promise<void>): Promise<void> {
+    const running = work().finally(() => {
+      if (this.#work === running) this.#work = undefined;
+    });
+    // Whoever waits hears of the failure; when nobody does, it is no unhandled one.
+    running.catch(() => {});
+    this.#work = running;
+    return running;
+  }
+
+  /** Opens a lost connection again. `session`: only the server's memory is gone, the transport can be kept. */
+  async #revive(event: "lost" | "connect", lost: McpError, session: boolean): Promise<void> {
+    this.#move(event, lost);
+    try {
+      for (let attempt = session ? 0 : 1; ; attempt++) {
+        try {
+          await this.#attempt(attempt, lost);
+          break;
+        } catch (error) {
+          if (attempt >= MAX_ATTEMPTS || !isTransient(error) || this.closing.signal.aborted) throw error;
+        }
+      }
+    } catch (error) {
+      // The compiler cannot see that `close` may have run meanwhile.
+      if ((this.#state as ConnectionState) !== "closed") this.#move("failed", McpError.from(error));
+      throw McpError.from(error);
+    }
+    this.#stand();
+  }
+
+  /** The attempt 0 greets over the transport that stands; all others open a new one, and wait before it. */
+  async #attempt(attempt: number, lost: McpError): Promise<void> {
+    if (attempt === 0) await this.#greetAgain();
+    else {
+      await pause(this.platform, this.#pacer.ended(false) ?? 0, this.closing.signal, true);
+      // A greeting that failed half way leaves a transport behind that still stands, with a session and streams of its own.
+      await this.#transport?.close();
+      if (this.closing.signal.aborted) throw this.#notConnected();
+      this.#pacer.begun();
+      await this.#open();
+    }
+    await this.#parts.events.recovered(lost);
+    if (this.#ended !== undefined) throw this.#ended;
+  }
+
+  #stand(): void {
+    this.#move("established");
+    // The end may have come between the handshake and here, when nobody listened for it.
+    if (this.#ended !== undefined) this.#lost(this.#ended);
+  }
+
+  async #greetAgain(): Promise<void> {
+    const { transport } = this;
+    transport.reset?.();
+    const negotiation = { ...this.#negotiation(transport), greetAtOnce: false };
+    this.#adopt(await this.#bounded(() => negotiate(negotiation)));
+  }
+
+  async #open(): Promise<void> {
+    const stopped = new AbortController();
+    try {
+      const opened = await this.#bounded<Opened>(() =>
+        openRoute({
+          route: this.#route,
+          receiver: (transport) => this.#receiver(transport),
+          negotiation: (transport) => this.#negotiation(transport),
+          using: (transport) => {
+            this.#transport = transport;
+            this.#ended = undefined;
+          },
+          signal: stopped.signal,
+        }),
+      );
+      if (this.#ended !== undefined) throw this.#ended;
+      this.#route = opened.route;
+      this.#adopt(opened.established);
+    } catch (error) {
+      stopped.abort();
+      const transport = this.#transport;
+      const told = McpError.is(error) && error.kind === "timeout" ? (transport?.explain?.(error) ?? error) : error;
+      await transport?.close();
+      throw told;
+    }
+  }
+
+  #adopt(established: Established): void {
+    this.#established = established;
+    this.epoch++;
+    this.#proved = false;
+    this.#pacer.opened();
+    this.#parts.verdicts.set(this.#route.key, established.era.revision, this.options.revisions);
+  }
+
+  #negotiation(transport: Transport): Omit<Negotiation, "greetAtOnce"> {
+    return negotiationOf(this.#parts, this.methods, transport, this.#prior(), () => this.nextId());
+  }
+
+  #prior(): Prior | undefined {
+    // What this connection spoke counts more than what was remembered before it.
+    const revision = this.#established?.era.revision;
+    if (revision !== undefined) return { revision };
+    const remembered = this.#parts.verdicts.get(this.#route.key, this.options.revisions);
+    return this.options.prior ?? (remembered === undefined ? undefined : { revision: remembered });
+  }
+
+  #receiver(transport: Transport): Receiver {
+    const { events } = this.#parts;
+    return {
+      request: (message) => events.request(message),
+      notification: (message, about) => events.notification(message, about),
+      fault: (error) => {
+        if (!McpError.is(error) || error.kind !== "session_lost") return events.fault(error);
+        const { stale } = error.data as HttpFailure;
+        if (stale !== true && this.#state === "ready") void this.recover(error, this.epoch);
+      },
+      closed: (reason) => {
+        // A transport that was replaced has nothing to say any more.
+        if (this.#transport !== transport) return;
+        this.#ended = new McpError("connection_closed", `the connection to ${transport.target} ended`, {
+          cause: reason,
+          fix: "Look at why the server ended; the next call opens the connection again where that is possible.",
+        });
+        if (this.#state === "ready") this.#lost(this.#ended);
+      },
+    };
+  }
+
+  #lost(error: McpError): void {
+    if (this.#route.repeatable) void this.#busy(() => this.#revive("lost", error, false));
+    else this.#move("failed", error);
+  }
+
+  /** Settles with the work, the `connect` deadline, the caller's signal or `close`, whichever is first. */
+  #bounded<T>(work: () => Promise<T>): Promise<T> {
+    const { connect } = this.timeouts;
+    const { signal } = this.options;
+    const cancelled = () => new McpError("cancelled", "connecting was cancelled", { cause: signal?.reason });
+    return bounded(
+      this.platform,
+      [
+        { on: connect, error: () => this.#tooSlow(connect) },
+        // Later attempts belong to the client, not to the call of `connect` that the signal was given to.
+        { on: this.epoch === 0 ? signal : undefined, error: cancelled },
+        { on: this.closing.signal, error: () => this.#notConnected() },
+      ],
+      work,
+    );
+  }
+
+  #tooSlow(ms: number): McpError {
+    return new McpError(
+      "timeout",
+      `no handshake with ${this.#transport?.target ?? "the server"} within the connect deadline of ${ms} ms`,
+      {
+        data: { deadline: "connect", ms },
+        fix: "Raise `timeouts.connect`, or look at what the server does when it starts.",
+      },
+    );
+  }
+
+  #move(event: Parameters<typeof transition>[1], reason?: Error): void {
+    this.#state = transition(this.#state, event);
+    this.#parts.events.state(this.#state, reason);
+  }
+
+  #notConnected(): McpError {
+    return new McpError("connection_closed", `the client is ${this.#state}`, { fix: "Call `connect` again." });
+  }
+}

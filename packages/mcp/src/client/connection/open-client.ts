@@ -1,0 +1,77 @@
+import { platform as runtimePlatform } from "#platform";
+import { transports } from "#transports";
+import { mayBeLegacySse } from "../../era/negotiate/refusal.js";
+import { fetchSender } from "../../http/fetch-sender.js";
+import type { Platform } from "../../platform/platform.js";
+import { McpError } from "../../protocol/error.js";
+import { revisionsOf } from "../../protocol/revisions.js";
+import { channelTransport } from "../../transport/channel/client.js";
+import { channelPair } from "../../transport/channel/in-memory.js";
+import { serveChannel } from "../../transport/channel/server.js";
+import { httpAddress, httpTransport } from "../../transport/http/client/client.js";
+import { legacySseTransport } from "../../transport/http/client/legacy-sse.js";
+import type { Endpoint, Transport } from "../../transport/transport.js";
+import { Client } from "../client.js";
+import type { LocalServer, Target } from "../connect.js";
+import { restoreLogLevel } from "../features/logging.js";
+import type { ClientOptions } from "../options.js";
+import { assemble } from "./assemble.js";
+import { VerdictCache } from "./revision-cache.js";
+import type { Route } from "./route.js";
+
+/** What this process has learnt of servers. */
+const verdicts = new VerdictCache();
+
+/** Opens a connection; what `connect` does once this part of the library is loaded. */
+export async function openClient(target: Target | LocalServer, options: ClientOptions = {}): Promise<Client<unknown>> {
+  const platform: Platform = { ...runtimePlatform, ...options.platform };
+  const parts = assemble(routeTo(target, options, platform), options, platform, verdicts);
+  await parts.link.connect();
+  await restoreLogLevel(parts.link, parts.caller);
+  return new Client<unknown>(parts);
+}
+
+function routeTo(target: Target | LocalServer, options: ClientOptions, platform: Platform): Route {
+  if (typeof target === "string" || target instanceof URL) return httpRoute(String(target), options, platform);
+  if (typeof target !== "object" || target === null) throw nothingThere();
+  if ("endpoint" in target) return { make: () => inProcess(target.endpoint()), repeatable: true };
+  if ("command" in target) {
+    const { command, args = [], cwd } = target;
+    const key = JSON.stringify([command, args, cwd]);
+    const { maxMessageBytes } = options;
+    const limited = maxMessageBytes === undefined ? target : { maxFrameBytes: maxMessageBytes, ...target };
+    return { make: () => transports.command(limited, platform), repeatable: true, key };
+  }
+  if ("makeTransport" in target) return { make: () => target.makeTransport(), repeatable: true };
+  if ("request" in target) return { make: () => target, repeatable: false };
+  throw nothingThere();
+}
+
+function nothingThere(): McpError {
+  return new McpError("connect_failed", "there is nothing to connect to", {
+    fix: "Pass a URL, `{ command, args }`, a Server or a transport.",
+  });
+}
+
+function inProcess(endpoint: Endpoint): Transport {
+  const [here, there] = channelPair();
+  serveChannel(endpoint, there);
+  return channelTransport(here, "the server in this process");
+}
+
+function httpRoute(address: string, options: ClientOptions, platform: Platform): Route {
+  const url = httpAddress(address);
+  const sender = options.fetch === undefined ? transports.sender(platform) : fetchSender(options.fetch);
+  const headers = options.headers === undefined ? {} : { headers: options.headers };
+  const limit = options.maxMessageBytes === undefined ? {} : { maxBytes: options.maxMessageBytes };
+  const given = { sender, platform, ...headers, ...limit };
+  // The older transport opens with a handshake, so it serves no client that allows none.
+  const older = revisionsOf("stateful", options.revisions).length > 0;
+  const legacy: Route = { make: () => legacySseTransport(url, given), repeatable: true, greetAtOnce: true };
+  return {
+    make: () => httpTransport(url, given),
+    repeatable: true,
+    key: url,
+    fallback: (error) => (older && mayBeLegacySse(error) ? legacy : undefined),
+  };
+}

@@ -1,0 +1,32 @@
+import type { Revision } from "../../protocol/revisions.js";
+
+/** Servers that one process remembers; the one that was used longest ago goes first. */
+const MAX_VERDICTS = 512;
+
+/**
+ * Which revision each server spoke last, by its full URL or command. A verdict saves the question; it binds nobody: a server
+ * that no longer fits it is asked again.
+ *
+ * What a client came to that was allowed some revisions only says nothing to one that is allowed others.
+ */
+export class VerdictCache {
+  readonly #verdicts = new Map<string, Revision>();
+
+  get(key: string | undefined, allowed?: readonly Revision[]): Revision | undefined {
+    return key === undefined ? undefined : this.#verdicts.get(nameOf(key, allowed));
+  }
+
+  set(key: string | undefined, revision: Revision, allowed?: readonly Revision[]): void {
+    if (key === undefined) return;
+    const name = nameOf(key, allowed);
+    // Deleted first, so that the order of the map is the order of use.
+    this.#verdicts.delete(name);
+    this.#verdicts.set(name, revision);
+    const oldest = this.#verdicts.size > MAX_VERDICTS ? this.#verdicts.keys().next().value : undefined;
+    if (oldest !== undefined) this.#verdicts.delete(oldest);
+  }
+}
+
+function nameOf(key: string, allowed: readonly Revision[] | undefined): string {
+  return allowed === undefined ? key : `${[...allowed].sort().join()} ${key}`;
+}

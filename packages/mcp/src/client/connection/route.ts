@@ -1,0 +1,89 @@
+import { type Established, type Negotiation, negotiate } from "../../era/negotiate/negotiate.js";
+import { ProbeLost } from "../../era/negotiate/refusal.js";
+import { McpError } from "../../protocol/error.js";
+import type { Receiver, Transport } from "../../transport/transport.js";
+
+/** How to reach a server, again and again if need be. */
+export interface Route {
+  /** Makes a transport that has not been opened. */
+  make(): Transport;
+  /** True when a lost connection may be opened again by `make`. */
+  readonly repeatable: boolean;
+  /** Names the server where what was learnt about it may be remembered: its full URL, or its command. */
+  readonly key?: string;
+  /** The server is greeted at once, without the question which era it speaks. */
+  readonly greetAtOnce?: boolean;
+  /** Another way to try when this one ended in `error`, for example an older transport. */
+  readonly fallback?: (error: unknown) => Route | undefined;
+}
+
+/** What opening a route needs of its owner. */
+export interface Opening {
+  route: Route;
+  receiver(transport: Transport): Receiver;
+  negotiation(transport: Transport): Omit<Negotiation, "greetAtOnce">;
+  /** Called before a transport is opened: from now on it is the one in use. */
+  using(transport: Transport): void;
+  /** Ends the attempt; nothing new is started afterwards. */
+  signal: AbortSignal;
+}
+
+export interface Opened {
+  transport: Transport;
+  established: Established;
+  /** The route that led there; the one to take the next time. */
+  route: Route;
+}
+
+/** Routes that one attempt may try: the given one, again after a fatal question, and an older transport. */
+const MAX_TRIES = 4;
+
+/** Opens the first way that leads to a handshake. Rejects with the error of the most telling attempt. */
+export async function openRoute(opening: Opening): Promise<Opened> {
+  let { route } = opening;
+  // The way to come back by; a process that is started twice for one question needs that only now.
+  let lasting = route;
+  let first: unknown;
+  for (let tries = 1; ; tries++) {
+    const transport = route.make();
+    opening.using(transport);
+    try {
+      await transport.open(opening.receiver(transport));
+      const greetAtOnce = route.greetAtOnce === true;
+      const established = await negotiate({ ...opening.negotiation(transport), greetAtOnce });
+      return { transport, established, route: lasting };
+    } catch (error) {
+      await transport.close();
+      const next = opening.signal.aborted || tries === MAX_TRIES ? undefined : nextRoute(route, error);
+      if (next === undefined)
+        throw first === undefined ? unwrapped(error) : neither(first, unwrapped(error), transport);
+      if (!(error instanceof ProbeLost)) {
+        first = error;
+        lasting = next;
+      }
+      route = next;
+    }
+  }
+}
+
+function nextRoute(route: Route, error: unknown): Route | undefined {
+  // The question alone may have ended the process: a new one is greeted in the older way at once.
+  if (error instanceof ProbeLost) return route.repeatable ? { ...route, greetAtOnce: true } : undefined;
+  return route.fallback?.(error);
+}
+
+function unwrapped(error: unknown): unknown {
+  return error instanceof ProbeLost ? error.cause : error;
+}
+
+function neither(first: unknown, second: unknown, { target }: Transport): McpError {
+  const said = (error: unknown) => (error instanceof Error ? error.message : String(error));
+  return new McpError(
+    "connect_failed",
+    `${target} could not be reached: ${said(first)}; and in the older way: ${said(second)}`,
+    {
+      cause: first,
+      fix: "Check the path of the address; MCP servers often listen at `/mcp`.",
+    },
+  );
+}

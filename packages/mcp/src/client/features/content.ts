@@ -1,0 +1,31 @@
+import type { ContentBlock, ResourceContents } from "../../protocol/features/content.js";
+
+/** Anything that carries content: results of tools, of reads and of prompts. */
+export type Contentful =
+  | { content: readonly ContentBlock[] }
+  | { contents: readonly ResourceContents[] }
+  | { messages: readonly { content: ContentBlock }[] };
+
+/** All text of a result, one block to a line; what is no text is left out. */
+export function textOf(result: Contentful): string {
+  if ("contents" in result) return joined(result.contents.map((entry) => ("text" in entry ? entry.text : undefined)));
+  const blocks = "content" in result ? result.content : result.messages.map(({ content }) => content);
+  return joined(blocks.map(blockText));
+}
+
+function blockText(block: ContentBlock): string | undefined {
+  if (block.type === "text") return block.text;
+  return block.type === "resource" && "text" in block.resource ? block.resource.text : undefined;
+}
+
+function joined(texts: readonly (string | undefined)[]): string {
+  return texts.filter((text) => text !== undefined).join("\n");
+}
+
+/** The bytes of an image, a sound or a binary resource. Throws when they are no valid Base64. */
+export function bytesOf(block: { data: string } | { blob: string }): Uint8Array {
+  const binary = atob("data" in block ? block.data : block.blob);
+  const bytes = new Uint8Array(binary.length);
+  for (let index = 0; index < binary.length; index++) bytes[index] = binary.charCodeAt(index);
+  return bytes;
+}

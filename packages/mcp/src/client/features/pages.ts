@@ -1,0 +1,36 @@
+import { McpError } from "../../protocol/error.js";
+
+/** Pages of one list that a walk may fetch; a server that never ends its list is cut off here. */
+const MAX_PAGES = 1000;
+
+/** Walks all pages of a list, item by item, fetching as needed. A cursor that comes back ends the walk with an error. */
+export async function* walkPages<T>(
+  list: string,
+  fetchPage: (cursor: string | undefined) => Promise<{ items: readonly T[]; nextCursor: string | undefined }>,
+): AsyncGenerator<T, void, undefined> {
+  const seen = new Set<string>();
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { items, nextCursor } = await fetchPage(cursor);
+    yield* items;
+    // An empty string is a cursor like any other.
+    if (nextCursor === undefined) return;
+    if (seen.has(nextCursor)) throw endless(list, `gave the cursor ${JSON.stringify(nextCursor)} twice`);
+    seen.add(nextCursor);
+    cursor = nextCursor;
+  }
+  throw endless(list, `has more than ${MAX_PAGES} pages`);
+}
+
+/** Everything that a walk gives. */
+export async function collect<T>(walk: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of walk) all.push(item);
+  return all;
+}
+
+function endless(list: string, what: string): McpError {
+  return new McpError("limit_exceeded", `${list} ${what}`, {
+    fix: "Fetch single pages, and tell the server's authors.",
+  });
+}

@@ -1,0 +1,74 @@
+import { isObject } from "../../jsonrpc/message.js";
+import { McpError } from "../../protocol/error.js";
+import type {
+  ListResourcesResult,
+  ListResourceTemplatesResult,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+} from "../../protocol/features/resources.js";
+import { checkReadResourceResult, checkResourceList, checkResourceTemplateList } from "../../protocol/results.js";
+import type { Requester } from "../call/caller.js";
+import { readResult } from "../call/read-result.js";
+import type { CallOptions } from "../options.js";
+import { walkPages } from "./pages.js";
+
+/** One page of the server's resources. Malformed ones are left out with a warning. */
+export async function listResources(
+  requester: Requester,
+  cursor: string | undefined,
+  options?: CallOptions,
+): Promise<ListResourcesResult> {
+  const answer = await requester.call("resources/list", cursor === undefined ? undefined : { cursor }, options);
+  return readResult(checkResourceList(answer), "the answer to resources/list", requester);
+}
+
+/** One page of the server's resource templates. Malformed ones are left out with a warning. */
+export async function listResourceTemplates(
+  requester: Requester,
+  cursor: string | undefined,
+  options?: CallOptions,
+): Promise<ListResourceTemplatesResult> {
+  const method = "resources/templates/list";
+  const answer = await requester.call(method, cursor === undefined ? undefined : { cursor }, options);
+  return readResult(checkResourceTemplateList(answer), `the answer to ${method}`, requester);
+}
+
+export function walkResources(requester: Requester, options?: CallOptions): AsyncGenerator<Resource, void, undefined> {
+  return walkPages("resources/list", async (cursor) => {
+    const { resources, nextCursor } = await listResources(requester, cursor, options);
+    return { items: resources, nextCursor };
+  });
+}
+
+export function walkResourceTemplates(
+  requester: Requester,
+  options?: CallOptions,
+): AsyncGenerator<ResourceTemplate, void, undefined> {
+  return walkPages("resources/templates/list", async (cursor) => {
+    const { resourceTemplates, nextCursor } = await listResourceTemplates(requester, cursor, options);
+    return { items: resourceTemplates, nextCursor };
+  });
+}
+
+/** The contents at one address. Rejects with kind `resource_not_found` when there are none, whatever the revision's code. */
+export async function readResource(
+  requester: Requester,
+  uri: string,
+  options?: CallOptions,
+): Promise<ReadResourceResult> {
+  const answer = await requester.call("resources/read", { uri }, options).catch((error: unknown) => {
+    throw isNotFound(error, uri) ? notFound(error) : error;
+  });
+  return readResult(checkReadResourceResult(answer), `the contents of ${uri}`, requester);
+}
+
+/** The newest revision has no code of its own for this; the address in `data` tells it from other bad parameters. */
+function isNotFound(error: unknown, uri: string): error is McpError {
+  return McpError.is(error) && error.kind === "invalid_params" && isObject(error.data) && error.data["uri"] === uri;
+}
+
+function notFound(cause: McpError): McpError {
+  const { message, code, data, remote } = cause;
+  return new McpError("resource_not_found", message, { code, data, remote, cause });
+}

@@ -1,0 +1,93 @@
+import { INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError } from "../../jsonrpc/error.js";
+import { isObject } from "../../jsonrpc/message.js";
+import { fromWire, HEADER_MISMATCH, McpError, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from "../../protocol/error.js";
+import { httpStatusOf } from "../../transport/http/client/failure.js";
+
+/** The pipe ended while the server was asked for its era: the question itself may have been too much for it. */
+export class ProbeLost extends Error {
+  override readonly name = "ProbeLost";
+
+  constructor(cause: unknown) {
+    super("the connection ended while the server was asked for its era", { cause });
+  }
+}
+
+/** True for an error that only servers of the stateless era send. */
+export function isModernError(error: unknown): boolean {
+  const cause = error instanceof RpcError ? error : error instanceof Error ? error.cause : undefined;
+  if (!(cause instanceof RpcError)) return false;
+  return cause.code === HEADER_MISMATCH || cause.code === MISSING_CAPABILITY || cause.code === UNSUPPORTED_VERSION;
+}
+
+/**
+ * True when an error says something about what the server speaks. Authorization, overload, faults of the server and of the
+ * network do not.
+ */
+export function isVerdict(error: unknown): boolean {
+  if (error instanceof RpcError) return true;
+  if (McpError.is(error) && (error.kind === "invalid_response" || error.kind === "unsupported_version")) return true;
+  const status = httpStatusOf(error);
+  return status !== undefined && status < 500 && status !== 401 && status !== 403 && status !== 429;
+}
+
+/**
+ * True when a server that refused the handshake may still speak the transport of the first revision: it answered 400, 404 or
+ * 405, and not by an error that only servers of the newest era send.
+ */
+export function mayBeLegacySse(error: unknown): boolean {
+  const status = httpStatusOf(error);
+  return (status === 400 || status === 404 || status === 405) && !isModernError(error);
+}
+
+/** Reasons of a failed start that a second start does not change; see the transport that starts processes. */
+const FINAL = ["missing_binary", "not_executable", "bad_cwd", "missing_env", "missing_module", "syntax_error"];
+
+/** True when a pipe that ended may stand longer the next time. */
+export function mayStartAgain(error: unknown): boolean {
+  if (!McpError.is(error) || (error.kind !== "connection_closed" && error.kind !== "connect_failed")) return false;
+  const reason = isObject(error.data) ? error.data["reason"] : undefined;
+  return typeof reason !== "string" || !FINAL.includes(reason);
+}
+
+/** The revisions that an error names as spoken by its sender. */
+export function supportedBy(error: RpcError): readonly unknown[] {
+  return isObject(error.data) && Array.isArray(error.data["supported"]) ? error.data["supported"] : [];
+}
+
+/** What servers answer that do not know the handshake or not the revision. */
+const NO_HANDSHAKE = [METHOD_NOT_FOUND, INVALID_PARAMS, INVALID_REQUEST];
+
+/** The error for a handshake that the server answered with an error. */
+export function refusedHandshake(error: RpcError, target: string): McpError {
+  const supported = supportedBy(error);
+  if (supported.length === 0 && !NO_HANDSHAKE.includes(error.code) && !isModernError(error)) {
+    const {
+      kind,
+      code,
+      message,
+      data,
+      fix = "Look at the server's log; it failed in the handshake.",
+    } = fromWire(error);
+    return new McpError(kind, message, { code, data, fix, cause: error, remote: true });
+  }
+  return new McpError("unsupported_version", `${target} refused the handshake (${error.code}): ${error.message}`, {
+    cause: error,
+    code: error.code,
+    data: { supported },
+    remote: true,
+    fix: "Allow the revisions that the server names by the `revisions` option, or leave the option out.",
+  });
+}
+
+/** A new handshake gets a new session, so that the loss of one passes too. */
+const PASSING: ReadonlySet<string> = new Set(["connection_closed", "connect_failed", "timeout", "session_lost"]);
+
+/** True for a failure that may pass by itself. */
+export function isTransient(error: unknown): boolean {
+  if (!McpError.is(error)) return false;
+  if (error.kind === "transport_error") {
+    const status = httpStatusOf(error) ?? 500;
+    return status >= 500 || status === 429;
+  }
+  return PASSING.has(error.kind);
+}

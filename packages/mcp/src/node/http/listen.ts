@@ -1,0 +1,107 @@
+import type { Server as NodeServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { McpError } from "../../protocol/error.js";
+
+/** One or two listening servers that share a port. */
+export interface Bound {
+  /** As it is written in a URL. */
+  readonly host: string;
+  readonly port: number;
+  readonly closed: Promise<void>;
+  stopListening(): void;
+  close(): Promise<void>;
+}
+
+/** Attempts at finding a port that is free in both address families. */
+const ATTEMPTS = 8;
+
+/**
+ * Listens on one address, or without one on both loopback addresses. A machine without IPv6 serves on IPv4 alone:
+ * clients that resolve `localhost` to `::1` first must find the server where there is one.
+ */
+export async function bind(make: () => NodeServer, host: string | undefined, port: number): Promise<Bound> {
+  if (host !== undefined) {
+    const server = make();
+    const actual = await listen(server, host, port);
+    return bound([server], nameOf(host), actual);
+  }
+  for (let attempt = 1; ; attempt++) {
+    const first = make();
+    const actual = await listen(first, "127.0.0.1", port);
+    const second = make();
+    try {
+      await listen(second, "::1", actual);
+      return bound([first, second], "127.0.0.1", actual);
+    } catch (error) {
+      if (!isTaken(error)) return bound([first], "127.0.0.1", actual);
+      await shut(first);
+      // A port that was picked may be taken in the other family; one that was asked for will stay taken.
+      if (port !== 0 || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+function nameOf(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "localhost";
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+function isTaken(error: unknown): boolean {
+  return McpError.is(error) && (error.cause as { code?: unknown } | undefined)?.code === "EADDRINUSE";
+}
+
+function listen(server: NodeServer, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause: Error & { code?: string }) => {
+      const message = `The server cannot listen on ${host} port ${port}: ${cause.code ?? cause.message}`;
+      const fix =
+        cause.code === "EADDRINUSE" ? "Stop the other program, or choose another `port`; 0 picks a free one." : "";
+      reject(new McpError("connect_failed", message, { cause, ...(fix === "" ? {} : { fix }) }));
+    });
+    server.listen({ host, port, ipv6Only: host === "::1", backlog: 1024 }, () => {
+      // A server that listens on TCP has an address object.
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+function shut(server: NodeServer): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+function bound(servers: NodeServer[], host: string, port: number): Bound {
+  let finish: () => void = () => {};
+  const closed = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  let left = servers.length;
+  for (const server of servers) {
+    server.on("close", () => {
+      left -= 1;
+      if (left === 0) finish();
+    });
+    // After listening, errors concern single connections; they must not end the process.
+    server.on("error", () => {});
+  }
+  return {
+    host,
+    port,
+    closed,
+    stopListening() {
+      for (const server of servers) server.close();
+    },
+    async close() {
+      for (const server of servers) {
+        server.close();
+        // What was answered just now still has to leave.
+        server.closeIdleConnections();
+      }
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      for (const server of servers) server.closeAllConnections();
+      await closed;
+    },
+  };
+}

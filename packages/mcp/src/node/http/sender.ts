@@ -1,0 +1,220 @@
+import type * as NodeHttp from "node:http";
+import type * as NodeHttps from "node:https";
+import type { Readable } from "node:stream";
+import type * as NodeZlib from "node:zlib";
+import { bodyTooLarge } from "../../http/body-limit.js";
+import type { Sender, SendRequest, SendResponse } from "../../http/http.js";
+
+/** What a program may change about `nodeSender`. */
+export interface NodeSenderOptions {
+  /** Agents to use instead of the sender's own: for proxies, client certificates, Unix sockets. */
+  agents?: { http?: NodeHttp.Agent; https?: NodeHttps.Agent };
+  /** What `accept-encoding` says. Default `identity`: JSON-RPC messages are small, and inflating costs more than it saves. */
+  acceptEncoding?: string;
+}
+
+/** Below the 5 s after which a Node server closes an idle connection, so that a request seldom meets a closing socket. */
+const IDLE_MS = 4_000;
+/** Far above any sensible number of streams, yet below a process's usual limit of descriptors. */
+const MAX_SOCKETS = 512;
+/** How long the rest of an unwanted body may arrive before its connection is closed. */
+const DRAIN_MS = 100;
+const MAX_TARGETS = 64;
+
+/**
+ * Sends by `node:http` and `node:https` over connections that are kept open, several times faster than `fetch`.
+ *
+ * Nothing is loaded before the first request. Idle connections neither keep the process alive nor outlive 4 s. A request that
+ * fails is never repeated here, also not on a connection that the server had just closed: it may have run.
+ */
+export function nodeSender(options: NodeSenderOptions = {}): Sender {
+  const pool = new Pool(options);
+  return (request) =>
+    new Promise((resolve, reject) => {
+      const { signal } = request;
+      if (signal?.aborted) return reject(asError(signal.reason));
+      let incoming: NodeHttp.IncomingMessage | undefined;
+      const outgoing = pool.start(request, (response) => {
+        incoming = response;
+        resolve(new NodeResponse(response));
+      });
+      outgoing.on("error", reject);
+      if (signal !== undefined) {
+        // Once the response began, only destroying that one tells its reader why.
+        const cut = () => void (incoming ?? outgoing).destroy(asError(signal.reason));
+        signal.addEventListener("abort", cut);
+        outgoing.on("close", () => signal.removeEventListener("abort", cut));
+      }
+      outgoing.end(request.body);
+    });
+}
+
+interface Target {
+  options: NodeHttps.RequestOptions;
+  host: string;
+}
+
+/** The agents, and what was worked out of each address. */
+class Pool {
+  readonly #options: NodeSenderOptions;
+  readonly #targets = new Map<string, Target>();
+  readonly #acceptEncoding: string;
+  #http: NodeHttp.Agent | undefined;
+  #https: NodeHttps.Agent | undefined;
+
+  constructor(options: NodeSenderOptions) {
+    this.#options = options;
+    this.#acceptEncoding = options.acceptEncoding ?? "identity";
+  }
+
+  start(request: SendRequest, onResponse: (incoming: NodeHttp.IncomingMessage) => void): NodeHttp.ClientRequest {
+    const { options, host } = this.#target(request.url);
+    // Node writes a flat list as it is, which costs half of what an object does; it adds no `host` then.
+    const headers = ["host", host, "accept-encoding", this.#acceptEncoding];
+    for (const [name, value] of Object.entries(request.headers)) headers.push(name, value);
+    if (request.body !== undefined) headers.push("content-length", String(Buffer.byteLength(request.body)));
+    const start = options.protocol === "https:" ? https().request : http().request;
+    return start({ ...options, method: request.method, headers }, onResponse);
+  }
+
+  #target(address: string): Target {
+    const known = this.#targets.get(address);
+    if (known !== undefined) return known;
+    const url = new URL(address);
+    const options: NodeHttps.RequestOptions = {
+      protocol: url.protocol,
+      // An IPv6 literal stands in brackets in an address, but not in a socket's options.
+      hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+      path: url.pathname + url.search,
+      agent: url.protocol === "https:" ? this.#httpsAgent() : this.#httpAgent(),
+    };
+    if (url.port !== "") options.port = url.port;
+    const target = { options, host: url.host };
+    if (this.#targets.size >= MAX_TARGETS) this.#targets.clear();
+    this.#targets.set(address, target);
+    return target;
+  }
+
+  #httpAgent(): NodeHttp.Agent {
+    this.#http ??= this.#options.agents?.http ?? new (http().Agent)(AGENT_OPTIONS);
+    return this.#http;
+  }
+
+  #httpsAgent(): NodeHttps.Agent {
+    this.#https ??= this.#options.agents?.https ?? new (https().Agent)(AGENT_OPTIONS);
+    return this.#https;
+  }
+}
+
+/** The most recently used connection first, so that the others can run into their idle time. */
+const AGENT_OPTIONS = { keepAlive: true, scheduling: "lifo", timeout: IDLE_MS, maxSockets: MAX_SOCKETS } as const;
+
+class NodeResponse implements SendResponse {
+  readonly status: number;
+  readonly #incoming: NodeHttp.IncomingMessage;
+  #broken: Error | undefined;
+
+  constructor(incoming: NodeHttp.IncomingMessage) {
+    this.#incoming = incoming;
+    this.status = incoming.statusCode ?? 0;
+    // A connection that breaks while nobody reads must not end the process.
+    incoming.on("error", (error) => {
+      this.#broken = error;
+    });
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#incoming.headers[name.toLowerCase()];
+    return Array.isArray(value) ? value.join(", ") : value;
+  }
+
+  text(maxBytes: number): Promise<string> {
+    const body = decoded(this.#incoming);
+    return new Promise((resolve, reject) => {
+      const parts: Buffer[] = [];
+      let bytes = 0;
+      body.on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > maxBytes) {
+          this.#incoming.destroy();
+          return reject(bodyTooLarge(maxBytes));
+        }
+        parts.push(chunk);
+      });
+      body.on("end", () => resolve(textOf(parts)));
+      if (body !== this.#incoming) body.on("error", reject);
+      body.on("close", () => reject(this.#broken ?? new Error("the connection closed inside the body")));
+    });
+  }
+
+  chunks(): AsyncIterable<Uint8Array> {
+    return decoded(this.#incoming);
+  }
+
+  cancel(): void {
+    const incoming = this.#incoming;
+    incoming.resume();
+    if (incoming.complete) return;
+    const timer = setTimeout(() => incoming.destroy(), DRAIN_MS).unref();
+    incoming.once("close", () => clearTimeout(timer));
+  }
+}
+
+/** As `fetch` reads it: UTF-8, without a byte order mark. */
+function textOf(parts: Buffer[]): string {
+  const text = parts.length === 1 ? String(parts[0]) : Buffer.concat(parts).toString();
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
+/** The body without its content encoding, which some servers apply although they were asked not to. */
+function decoded(incoming: NodeHttp.IncomingMessage): Readable {
+  const encoding = incoming.headers["content-encoding"]?.trim().toLowerCase();
+  if (encoding === undefined || encoding === "" || encoding === "identity") return incoming;
+  const decoder = decoderFor(encoding);
+  if (decoder === undefined) {
+    const error = new Error(`the content encoding "${encoding}" is not known`);
+    incoming.destroy(Object.assign(error, { code: "ERR_CONTENT_ENCODING" }));
+    return incoming;
+  }
+  incoming.on("error", (error) => decoder.destroy(error));
+  decoder.on("close", () => incoming.destroy());
+  return incoming.pipe(decoder);
+}
+
+function decoderFor(encoding: string) {
+  switch (encoding) {
+    case "gzip":
+    case "x-gzip":
+      return zlib().createGunzip();
+    case "deflate":
+      return zlib().createInflate();
+    case "br":
+      return zlib().createBrotliDecompress();
+    default:
+      return undefined;
+  }
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason));
+}
+
+// Loaded on first use: a program that connects by stdio need not pay for HTTP and TLS at its start.
+let httpModule: typeof NodeHttp | undefined;
+let httpsModule: typeof NodeHttps | undefined;
+let zlibModule: typeof NodeZlib | undefined;
+
+function http(): typeof NodeHttp {
+  httpModule ??= process.getBuiltinModule("node:http");
+  return httpModule;
+}
+
+function https(): typeof NodeHttps {
+  httpsModule ??= process.getBuiltinModule("node:https");
+  return httpsModule;
+}
+
+function zlib(): typeof NodeZlib {
+  zlibModule ??= process.getBuiltinModule("node:zlib");
+  return zlibModule;
+}

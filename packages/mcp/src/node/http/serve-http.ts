@@ -1,0 +1,151 @@
+import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from "node:http";
+import { McpError } from "../../protocol/error.js";
+import {
+  type HttpServerOptions,
+  isLoopbackAddress,
+  requireAuthentication,
+} from "../../transport/http/server/options.js";
+import type { Servable } from "../../transport/servable.js";
+import { type NodeHandler, nodeHandler } from "./handler.js";
+import { bind } from "./listen.js";
+
+/** How `serveHttp` listens, beside what all HTTP serving has in common. */
+export interface ServeHttpOptions extends HttpServerOptions {
+  /** Default 3000; 0 picks a free one. */
+  port?: number;
+  /** Default loopback, in both address families where present. */
+  host?: string;
+  /** Default `/mcp`. */
+  path?: string;
+  /** Answers 200 while serving and 503 while draining, for any Host and without authentication. Default `/health`. */
+  healthPath?: string | false;
+  /** Asked for each health check; anything but true, and a throw, is answered with 503. Default: always healthy. */
+  isHealthy?(): boolean | Promise<boolean>;
+  /** Default 16,384. */
+  maxConnections?: number;
+  /** Time for all headers of a request; default 15 s. */
+  headersTimeoutMs?: number;
+  /** Time for a whole request with its body; default 30 s. */
+  requestTimeoutMs?: number;
+  /** How long an idle connection stays open; default 65 s, more than common balancers, so that they close first. */
+  keepAliveTimeoutMs?: number;
+}
+
+/** A running HTTP server. */
+export interface HttpHandle {
+  /** Where clients connect, with the port that was picked. */
+  readonly url: string;
+  readonly port: number;
+  /** Resolves once, when the server has stopped. */
+  readonly closed: Promise<void>;
+  /** Refuses new requests, lets running ones end for up to `graceMs` (default 10 s), then closes. */
+  drain(graceMs?: number): Promise<void>;
+  /** Ends all connections at once. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves a server over HTTP, for clients of every revision. Resolves when it accepts connections; rejects when the
+ * address cannot be had, or when the settings would serve strangers without anybody having said so.
+ */
+export async function serveHttp(servable: Servable, options: ServeHttpOptions = {}): Promise<HttpHandle> {
+  const { host, port = 3000, path = "/mcp" } = options;
+  if (!path.startsWith("/")) {
+    throw new McpError("invalid_definition", `\`path\` must begin with a slash: ${JSON.stringify(path)}`, {
+      fix: 'Give the path that clients use, for example "/mcp".',
+    });
+  }
+  if (host !== undefined && !isLoopbackAddress(host)) requireAuthentication(options, `the address ${host}`);
+  const handler = nodeHandler(servable, withBoundHost(options));
+  let draining = false;
+  const paths = servedPaths(path, options);
+  const isHealthy = async () => !draining && (await (options.isHealthy?.() ?? true)) === true;
+  const listener = router(handler, paths, options.healthPath ?? "/health", isHealthy);
+  const bound = await bind(() => configure(createServer(serverOptions(options), listener), options), host, port);
+  const end = async () => {
+    draining = true;
+    handler.close();
+    await bound.close();
+  };
+  return {
+    url: `http://${bound.host}:${bound.port}${path}`,
+    port: bound.port,
+    closed: bound.closed,
+    async drain(graceMs = 10_000) {
+      draining = true;
+      bound.stopListening();
+      await handler.drain(graceMs);
+      await end();
+    },
+    close: end,
+  };
+}
+
+/** An address that was asked for by number names this server; no name server can make it mean another. */
+function withBoundHost(options: ServeHttpOptions): HttpServerOptions {
+  const { host } = options;
+  if (host === undefined || !/^[0-9.]+$|:/.test(host) || host === "0.0.0.0" || host === "::") return options;
+  const name = host.includes(":") ? `[${host}]` : host;
+  return { ...options, allowedHosts: [...(options.allowedHosts ?? []), name] };
+}
+
+function serverOptions(options: ServeHttpOptions) {
+  return {
+    headersTimeout: options.headersTimeoutMs ?? 15_000,
+    requestTimeout: options.requestTimeoutMs ?? 30_000,
+    keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000,
+    // How often slow requests are looked for.
+    connectionsCheckingInterval: 2000,
+    keepAlive: true,
+    noDelay: true,
+  };
+}
+
+function configure(server: NodeServer, options: ServeHttpOptions): NodeServer {
+  server.maxConnections = options.maxConnections ?? 16_384;
+  // A client that stops reading its reply holds what was written; comments keep open streams from counting as idle.
+  server.timeout = Math.max(120_000, 2 * (options.times?.keepAliveMs ?? 0));
+  return server;
+}
+
+function servedPaths(path: string, { legacySse }: ServeHttpOptions): ReadonlySet<string> {
+  const legacy = legacySse === undefined ? [] : [legacySse.path ?? "/sse", legacySse.messagesPath ?? "/messages"];
+  return new Set([path, ...legacy]);
+}
+
+function router(
+  handler: NodeHandler,
+  paths: ReadonlySet<string>,
+  healthPath: string | false,
+  isHealthy: () => Promise<boolean>,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    const url = request.url ?? "";
+    // The plain path, which nearly all requests have, is looked up without cutting.
+    if (paths.has(url)) return handler(request, response);
+    const target = pathOf(url);
+    if (paths.has(target)) return handler(request, response);
+    if (healthPath !== false && target === healthPath) {
+      isHealthy().then(
+        (healthy) => replyHealth(response, healthy),
+        () => replyHealth(response, false),
+      );
+      return;
+    }
+    reply(response, 404, JSON.stringify({ error: `Nothing is served here; the MCP endpoint is ${[...paths][0]}` }));
+  };
+}
+
+function replyHealth(response: ServerResponse, healthy: boolean): void {
+  reply(response, healthy ? 200 : 503, JSON.stringify({ status: healthy ? "ok" : "unavailable" }));
+}
+
+function pathOf(url: string): string {
+  if (!url.startsWith("/")) return URL.canParse(url) ? new URL(url).pathname : url;
+  return url.split("?", 1)[0] ?? url;
+}
+
+function reply(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(body) });
+  response.end(body);
+}

@@ -1,0 +1,185 @@
+import { createServer, type IncomingMessage, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import type { WebSocket } from "ws";
+import type { Platform } from "../../platform/platform.js";
+import type { QueueLimits } from "../../transport/channel/outbox.js";
+import { type ServeChannelOptions, type ServedChannel, serveChannel } from "../../transport/channel/server.js";
+import { SUBPROTOCOL, webSocketChannel } from "../../transport/channel/websocket.js";
+import {
+  type HttpServerOptions,
+  isLoopbackAddress,
+  requireAuthentication,
+} from "../../transport/http/server/options.js";
+import { originGuard } from "../../transport/http/server/origin.js";
+import { endpointOf, type Servable } from "../../transport/servable.js";
+import type { Principal } from "../../transport/transport.js";
+import { bind } from "../http/listen.js";
+import { platform as nodePlatform } from "../platform.js";
+import { loadWs } from "./websocket-client.js";
+
+/** How WebSockets are served, to whom, and what is bounded. */
+export interface ServeWebSocketOptions
+  extends QueueLimits,
+    Omit<ServeChannelOptions, "principal">,
+    Pick<HttpServerOptions, "publicUrl" | "allowedHosts" | "allowedOrigins" | "allowUnauthenticated"> {
+  /** Default 3001; 0 picks a free one. */
+  port?: number;
+  /** Default loopback, in both address families where present. */
+  host?: string;
+  /** Default `/mcp`. */
+  path?: string;
+  /** Says who opens a connection; undefined refuses with 401. */
+  authenticate?(request: IncomingMessage): Principal | undefined | Promise<Principal | undefined>;
+  /** Connections at one time; default 1,024. More are refused with 503. */
+  maxConnections?: number;
+  /** Longest message that is read, in bytes; default 16 MiB. A longer one ends the connection with code 1009. */
+  maxPayload?: number;
+  /** A connection that does not answer a ping until the next one is cut; default every 30 s. 0 turns pings off. */
+  pingEveryMs?: number;
+  platform?: Platform;
+}
+
+/** A running WebSocket server. */
+export interface WebSocketHandle {
+  readonly url: string;
+  /** Resolves once, when the server has stopped. */
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+  /** Takes no new connections, lets requests in flight finish for up to `ms` (default 2 s), then closes. */
+  drain(ms?: number): Promise<void>;
+}
+
+const HOLD_INPUT_ABOVE = 1024 * 1024;
+
+/** Serves clients over WebSockets, by the optional package `ws`. Resolves when it accepts connections. */
+export async function serveWebSocket(server: Servable, options: ServeWebSocketOptions = {}): Promise<WebSocketHandle> {
+  const { host, port = 3001, path = "/mcp", platform = nodePlatform } = options;
+  if (host !== undefined && !isLoopbackAddress(host)) requireDecision(options, `the address ${host}`);
+  const door = openingCheck(options, path);
+  const { WebSocketServer } = await loadWs();
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: options.maxPayload ?? 16 * 1024 * 1024,
+    // Compression costs memory per connection and mixes secrets with what others can choose.
+    perMessageDeflate: false,
+    handleProtocols: () => SUBPROTOCOL,
+  });
+  const endpoint = endpointOf(server);
+  const peers = new Set<ServedChannel>();
+  const serve = (socket: WebSocket, principal: Principal | undefined) => {
+    const channel = webSocketChannel(socket, { ...options, platform, holdInputAbove: HOLD_INPUT_ABOVE });
+    const peer = serveChannel(endpoint, channel, principal === undefined ? options : { ...options, principal });
+    peers.add(peer);
+    const stopPings = ping(socket, options.pingEveryMs ?? 30_000, platform);
+    void peer.closed.then(() => {
+      stopPings();
+      peers.delete(peer);
+    });
+  };
+  /** Connections of whom it is not yet known whose they are. */
+  const arrivals = new Set<Duplex>();
+  const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on("error", () => {});
+    if (peers.size + arrivals.size >= (options.maxConnections ?? 1024)) return refuse(socket, TOO_MANY);
+    arrivals.add(socket);
+    const verdict = await door(request);
+    arrivals.delete(socket);
+    if (socket.destroyed) return;
+    if ("status" in verdict) return refuse(socket, verdict);
+    sockets.handleUpgrade(request, socket, head, (opened) => serve(opened, verdict.principal));
+  };
+  const make = () =>
+    createServer((_request, response) => response.writeHead(426, { upgrade: "websocket" }).end()).on(
+      "upgrade",
+      (request, socket, head) => void upgrade(request, socket, head),
+    );
+  const bound = await bind(make, host, port);
+  const stop = async (ms: number) => {
+    bound.stopListening();
+    for (const socket of arrivals) socket.destroy();
+    await Promise.all([...peers].map((peer) => endPeer(peer, ms, platform)));
+    await bound.close();
+  };
+  return {
+    url: `ws://${bound.host}:${bound.port}${path}`,
+    closed: bound.closed,
+    close: () => stop(0),
+    drain: (ms = 2000) => stop(ms),
+  };
+}
+
+async function endPeer(peer: ServedChannel, ms: number, platform: Platform): Promise<void> {
+  peer.endStanding();
+  if (ms > 0 && peer.inFlight > 0) {
+    await new Promise<void>((resolve) => {
+      const timer = platform.timer(ms, resolve, true);
+      void peer.whenIdle().then(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
+  }
+  await peer.close();
+}
+
+interface Refusal {
+  status: number;
+  message: string;
+}
+
+const TOO_MANY: Refusal = { status: 503, message: "too many connections (maxConnections)" };
+
+/** Decides over one opening request, in the order in which a stranger would learn least. */
+function openingCheck(options: ServeWebSocketOptions, path: string) {
+  const guard = originGuard(options);
+  if (guard.beyondLoopback) requireDecision(options, "an allowed host beyond loopback");
+  return async (request: IncomingMessage): Promise<Refusal | { principal?: Principal }> => {
+    const { host = "", origin } = request.headers;
+    if (!guard.host(host)) return { status: 403, message: `the Host ${host} is not in \`allowedHosts\`` };
+    if (origin !== undefined && !guard.origin(origin)) {
+      return { status: 403, message: `the Origin ${origin} is not in \`allowedOrigins\`` };
+    }
+    if ((request.url ?? "").split("?", 1)[0] !== path) return { status: 404, message: `the endpoint is ${path}` };
+    const offered = (request.headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
+    if (!offered.includes(SUBPROTOCOL)) return { status: 400, message: `the subprotocol is \`${SUBPROTOCOL}\`` };
+    if (options.authenticate === undefined) return {};
+    try {
+      const principal = await options.authenticate(request);
+      return principal === undefined ? { status: 401, message: "not authenticated" } : { principal };
+    } catch {
+      return { status: 500, message: "the check of the caller failed" };
+    }
+  };
+}
+
+function requireDecision({ authenticate, allowUnauthenticated }: ServeWebSocketOptions, because: string): void {
+  if (authenticate === undefined)
+    requireAuthentication({ allowUnauthenticated: allowUnauthenticated ?? false }, because);
+}
+
+function refuse(socket: Duplex, { status, message }: Refusal): void {
+  const body = `${message}\n`;
+  // A client that does not close its own side would hold the connection otherwise.
+  socket.once("finish", () => socket.destroy());
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: text/plain\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}
+
+/** Half-open connections are silent for ever; a ping without answer shows them. */
+function ping(socket: WebSocket, everyMs: number, platform: Platform): () => void {
+  if (everyMs <= 0) return () => {};
+  let alive = true;
+  socket.on("pong", () => {
+    alive = true;
+  });
+  const beat = () => {
+    if (!alive) return socket.terminate();
+    alive = false;
+    socket.ping();
+    timer = platform.timer(everyMs, beat);
+  };
+  let timer = platform.timer(everyMs, beat);
+  return () => timer.cancel();
+}

@@ -1,0 +1,31 @@
+import type { Platform, Timer } from "../../platform/platform.js";
+
+const EVERY_MS = 500;
+
+/**
+ * Calls `gone` once when the process that started this one has ended. Returns the function that stops watching.
+ *
+ * A closed stdin says the same in most cases, but not when another process holds the far end of the pipe: a wrapper
+ * script that was killed between a host and its server.
+ */
+export function watchParent(platform: Platform, gone: () => void): () => void {
+  const parent = process.ppid;
+  let timer: Timer | undefined;
+  const look = () => {
+    if (isGone(parent)) gone();
+    else timer = platform.timer(EVERY_MS, look);
+  };
+  timer = platform.timer(EVERY_MS, look);
+  return () => timer?.cancel();
+}
+
+function isGone(parent: number): boolean {
+  // POSIX gives an orphan another parent; Windows keeps the number of the dead one.
+  if (process.platform !== "win32") return process.ppid !== parent;
+  try {
+    process.kill(parent, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ESRCH";
+  }
+}

@@ -1,0 +1,122 @@
+import { fstatSync, write } from "node:fs";
+import { Socket } from "node:net";
+import { type Readable, Writable } from "node:stream";
+import type { ByteStream, ByteStreamEvents } from "../../transport/channel/byte-stream.js";
+
+const READ_BYTES = 64 * 1024;
+/** How long a reader is given to make room; short, because a reader that keeps up needs less. */
+const FULL_MS = 2;
+
+/**
+ * This process's stdin and stdout as one byte stream, over handles of its own.
+ *
+ * stdout: Node writes to pipes synchronously through `process.stdout`, which stops the whole program while the client
+ * does not read; this handle does not block. stdin: one buffer is read into again and again.
+ */
+export function processStream(): ByteStream {
+  return new ProcessStream();
+}
+
+class ProcessStream implements ByteStream {
+  #input: Readable | undefined;
+  #output: Writable | undefined;
+  #closed = false;
+  #events: ByteStreamEvents | undefined;
+
+  open(events: ByteStreamEvents): void {
+    this.#events = events;
+    this.#output = openOutput();
+    this.#output.on("drain", () => events.drained());
+    // EPIPE and its like: nobody reads the answers, so nothing more is worth doing.
+    this.#output.on("error", (error) => this.#close(error));
+    this.#output.once("close", () => this.#close());
+    const input = openInput((chunk) => events.data(chunk));
+    this.#input = input;
+    let over = false;
+    const ended = () => {
+      if (over) return;
+      over = true;
+      events.inputEnded();
+    };
+    // A broken stdin means what an ended one means.
+    input.on("error", ended);
+    input.once("end", ended);
+    input.once("close", ended);
+    input.resume();
+  }
+
+  write(text: string): boolean {
+    return this.#output?.writable === true ? this.#output.write(text) : true;
+  }
+
+  end(): void {
+    const output = this.#output;
+    if (output === undefined || !output.writable) this.#close();
+    else output.end(() => this.#close());
+  }
+
+  destroy(): void {
+    this.#output?.destroy();
+    this.#close();
+  }
+
+  pause(): void {
+    this.#input?.pause();
+  }
+
+  resume(): void {
+    this.#input?.resume();
+  }
+
+  #close(reason?: Error): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#input?.destroy();
+    this.#output?.destroy();
+    this.#events?.closed(reason);
+  }
+}
+
+function openInput(data: (chunk: Uint8Array) => void): Readable {
+  if (!isPipe(0)) return process.stdin.on("data", data);
+  // `onread` is documented for `net.connect`; the constructor takes it too, and fills one buffer instead of one a read.
+  const options = {
+    fd: 0,
+    readable: true,
+    writable: false,
+    onread: {
+      buffer: Buffer.allocUnsafeSlow(READ_BYTES),
+      callback(size: number, buffer: Uint8Array): boolean {
+        data(buffer.subarray(0, size));
+        return true;
+      },
+    },
+  };
+  return new Socket(options);
+}
+
+function openOutput(): Writable {
+  if (isPipe(1)) return new Socket({ fd: 1, readable: false, writable: true });
+  return new Writable({ decodeStrings: true, write: (chunk: Buffer, _encoding, done) => writeOut(chunk, done) });
+}
+
+/** Writes to the descriptor itself. A socket that is full says so by an error, and is tried again a little later. */
+function writeOut(chunk: Buffer, done: (error?: Error | null) => void): void {
+  write(1, chunk, (error, written) => {
+    if (error !== null && error.code !== "EAGAIN") return done(error);
+    const rest = error === null ? chunk.subarray(written) : chunk;
+    if (rest.length === 0) return done();
+    setTimeout(() => writeOut(rest, done), error === null ? 0 : FULL_MS);
+  });
+}
+
+/** Whether Node's sockets can take the descriptor over; those of Bun take none. */
+function isPipe(fd: number): boolean {
+  if (process.versions.bun !== undefined) return false;
+  try {
+    const kind = fstatSync(fd);
+    return kind.isFIFO() || kind.isSocket();
+  } catch {
+    return false;
+  }
+}

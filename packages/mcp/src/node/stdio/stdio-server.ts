@@ -1,0 +1,43 @@
+import type { Platform } from "../../platform/platform.js";
+import { type ServedStream, type ServeStreamOptions, serveStream } from "../../transport/channel/stream-server.js";
+import { endpointOf, type Servable } from "../../transport/servable.js";
+import { decodeUtf8 } from "../decode-utf8.js";
+import { platform as nodePlatform } from "../platform.js";
+import { watchParent } from "./parent-watch.js";
+import { processStream } from "./process-stream.js";
+import { guardStdout } from "./stdout-guard.js";
+
+/** How the process behaves while it serves its parent. */
+export interface ServeStdioOptions extends Omit<ServeStreamOptions, "platform" | "decode" | "framing"> {
+  /**
+   * End the process once the client is gone; default true. It ends by itself when nothing else keeps it, and half a
+   * second later whatever keeps it. False leaves that to the program, which can await `closed`.
+   */
+  exit?: boolean;
+  /** Send what the program prints on stdout to stderr; default true, because one stray line breaks the protocol. */
+  guardStdout?: boolean;
+  /** Treat the end of the parent process like the end of stdin; default true. */
+  watchParent?: boolean;
+  platform?: Platform;
+}
+
+/** How long the program may clean up after `closed` before the process is ended. */
+const EXIT_GRACE_MS = 500;
+
+/**
+ * Serves the process that started this one, over stdin and stdout.
+ *
+ * It ends when stdin ends, when nobody reads stdout any more, or when the parent process is gone: requests in flight are
+ * answered first (`drainMs`, default 2 s), then the process exits with code 0.
+ */
+export function serveStdio(server: Servable, options: ServeStdioOptions = {}): ServedStream {
+  const { platform = nodePlatform, exit = true } = options;
+  if (options.guardStdout !== false) guardStdout();
+  const served = serveStream(endpointOf(server), processStream(), { ...options, platform, decode: decodeUtf8 });
+  const unwatch = options.watchParent === false ? () => {} : watchParent(platform, () => void served.drain());
+  const closed = served.closed.then(() => {
+    unwatch();
+    if (exit) platform.timer(EXIT_GRACE_MS, () => process.exit());
+  });
+  return { ...served, closed };
+}

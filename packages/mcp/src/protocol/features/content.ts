@@ -1,0 +1,123 @@
+import { isObject } from "../../jsonrpc/message.js";
+import type { Icon } from "../implementation.js";
+import type { MetaObject } from "../json.js";
+
+/** Who speaks in a conversation. */
+export type Role = "user" | "assistant";
+
+/** Hints to the client about the use of an object. */
+export interface Annotations {
+  /** For whom the object is meant. */
+  audience?: Role[];
+  /** From 0 (optional) to 1 (needed). */
+  priority?: number;
+  /** When it last changed, as an ISO 8601 time. From 2025-06-18 on. */
+  lastModified?: string;
+}
+
+/** Text. */
+export interface TextContent {
+  type: "text";
+  text: string;
+  annotations?: Annotations;
+  _meta?: MetaObject;
+}
+
+/** A picture. */
+export interface ImageContent {
+  type: "image";
+  /** Base64. */
+  data: string;
+  mimeType: string;
+  annotations?: Annotations;
+  _meta?: MetaObject;
+}
+
+/** A sound. From 2025-03-26 on. */
+export interface AudioContent {
+  type: "audio";
+  /** Base64. */
+  data: string;
+  mimeType: string;
+  annotations?: Annotations;
+  _meta?: MetaObject;
+}
+
+/** The text of a resource. */
+export interface TextResourceContents {
+  uri: string;
+  mimeType?: string;
+  text: string;
+  _meta?: MetaObject;
+}
+
+/** The bytes of a resource. */
+export interface BlobResourceContents {
+  uri: string;
+  mimeType?: string;
+  /** Base64. */
+  blob: string;
+  _meta?: MetaObject;
+}
+
+/** What a resource holds. */
+export type ResourceContents = TextResourceContents | BlobResourceContents;
+
+/** A resource inside a message. */
+export interface EmbeddedResource {
+  type: "resource";
+  resource: ResourceContents;
+  annotations?: Annotations;
+  _meta?: MetaObject;
+}
+
+/** A pointer to a resource that the server can read; it need not be in `resources/list`. From 2025-06-18 on. */
+export interface ResourceLink {
+  type: "resource_link";
+  uri: string;
+  name: string;
+  title?: string;
+  description?: string;
+  mimeType?: string;
+  /** Bytes before any encoding. */
+  size?: number;
+  annotations?: Annotations;
+  icons?: Icon[];
+  _meta?: MetaObject;
+}
+
+/** One piece of a tool result or a prompt message. */
+export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource;
+
+/** The `type` members of all content blocks. */
+export type ContentType = ContentBlock["type"];
+
+/** Tells whether a value has the members that one of the two forms of resource contents requires. */
+export function isResourceContents(value: unknown): value is ResourceContents {
+  return (
+    isObject(value) &&
+    typeof value.uri === "string" &&
+    (typeof value.text === "string" || typeof value.blob === "string")
+  );
+}
+
+/**
+ * Tells whether a value has the members that its content type requires. Optional members and unknown ones are not looked at:
+ * a block with an odd annotation is still a block.
+ */
+export function isContentBlock(value: unknown): value is ContentBlock {
+  if (!isObject(value)) return false;
+  switch (value.type) {
+    case "text":
+      return typeof value.text === "string";
+    case "image":
+    case "audio":
+      return typeof value.data === "string" && typeof value.mimeType === "string";
+    case "resource":
+      return isResourceContents(value.resource);
+    case "resource_link":
+      return typeof value.uri === "string" && typeof value.name === "string";
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,34 @@
+import type { MetaObject } from "../json.js";
+
+/** The severities of RFC 5424 from the least to the most severe. */
+export const LOG_LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
+
+/** A severity of RFC 5424. */
+export type LoggingLevel = (typeof LOG_LEVELS)[number];
+
+/** Tells whether a value is one of the eight severities. */
+export function isLoggingLevel(value: unknown): value is LoggingLevel {
+  const levels: readonly unknown[] = LOG_LEVELS;
+  return levels.includes(value);
+}
+
+/** Tells whether a message of severity `level` passes a threshold: it is at least as severe. */
+export function passesLevel(level: LoggingLevel, threshold: LoggingLevel): boolean {
+  return LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(threshold);
+}
+
+/** Parameters of `logging/setLevel`. 2024-11-05 to 2025-11-25; later a request names its level in `_meta`. */
+export interface SetLevelRequestParams {
+  _meta?: MetaObject;
+  level: LoggingLevel;
+}
+
+/** Parameters of `notifications/message`, a log line for the client. Discouraged, though present, in 2026-07-28. */
+export interface LoggingMessageNotificationParams {
+  _meta?: MetaObject;
+  level: LoggingLevel;
+  /** The name of the logger that speaks. */
+  logger?: string;
+  /** Any JSON value: a string or an object, as the server likes. */
+  data: unknown;
+}

@@ -1,0 +1,24 @@
+import type { MetaObject } from "../json.js";
+import type { RequestParams, Result } from "../message.js";
+
+/** A place that the user lets the server work in. */
+export interface Root {
+  /** A `file:` address. */
+  uri: string;
+  name?: string;
+  /** From 2025-06-18 on. */
+  _meta?: MetaObject;
+}
+
+/** Parameters of `roots/list`, which the server asks. Discouraged in 2026-07-28, where it is asked inside an interim result. */
+export interface ListRootsRequestParams extends RequestParams {}
+
+/** Result of `roots/list`. */
+export interface ListRootsResult extends Result {
+  roots: Root[];
+}
+
+/** Parameters of `notifications/roots/list_changed`. 2024-11-05 to 2025-11-25. */
+export interface RootsListChangedNotificationParams {
+  _meta?: MetaObject;
+}

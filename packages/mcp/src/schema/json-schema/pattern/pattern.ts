@@ -1,0 +1,62 @@
+import { SchemaError } from "../../schema-error.js";
+import type { Run } from "../validation.js";
+import { spend } from "../validation.js";
+import { compileAutomaton } from "./automaton.js";
+import { findOneWay } from "./one-way.js";
+import { parsePattern, UnsupportedPattern } from "./pattern-tree.js";
+
+/** Says whether a pattern occurs in a text; the work is charged to the run. */
+export type PatternTest = (text: string, run: Run) => boolean;
+
+const MAX_LENGTH = 20_000;
+
+/**
+ * Compiles the regular expression of a schema so that matching takes linear time, whatever the text.
+ *
+ * Patterns that the platform's backtracking engine is shown to match in linear time are given to it, all others to an
+ * automaton. Throws `SchemaError`: `invalid_schema` for what is no regular expression, `unsupported_pattern` for a
+ * backreference or a pattern that needs too many states.
+ */
+export function compilePattern(source: string, path: string): PatternTest {
+  if (source.length > MAX_LENGTH) throw unsupported(source, path, `is longer than ${MAX_LENGTH} characters`);
+  const { regex, flags } = compileNative(source, path);
+  try {
+    const tree = parsePattern(source, flags);
+    const oneWay = findOneWay(tree);
+    if (oneWay === undefined) return compileAutomaton(tree, flags);
+    const shift = oneWay === "anchored" ? 3 : 0;
+    return (text, run) => {
+      spend(run, text.length >> shift);
+      return regex.test(text);
+    };
+  } catch (error) {
+    if (error instanceof UnsupportedPattern) throw unsupported(source, path, error.message);
+    throw error;
+  }
+}
+
+/** Unicode mode as JSON Schema recommends; patterns that are only valid without it are common and harmless. */
+function compileNative(source: string, path: string): { regex: RegExp; flags: "u" | "" } {
+  try {
+    return { regex: new RegExp(source, "u"), flags: "u" };
+  } catch {
+    try {
+      return { regex: new RegExp(source), flags: "" };
+    } catch (cause) {
+      const message = `The pattern ${shorten(source)} at ${path} is no regular expression.`;
+      throw new SchemaError("invalid_schema", message, { path, cause });
+    }
+  }
+}
+
+function unsupported(source: string, path: string, why: string): SchemaError {
+  return new SchemaError(
+    "unsupported_pattern",
+    `The pattern ${shorten(source)} at ${path} ${why}, so it cannot be matched in linear time; rewrite it.`,
+    { path },
+  );
+}
+
+function shorten(source: string): string {
+  return source.length > 80 ? `${source.slice(0, 77)}...` : source;
+}

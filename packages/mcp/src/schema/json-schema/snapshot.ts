@@ -1,0 +1,60 @@
+import { SchemaError } from "../schema-error.js";
+import { joinPointer } from "./json-pointer.js";
+
+/** How large a schema may be. */
+export interface SchemaSize {
+  readonly schemaNodes: number;
+  readonly schemaDepth: number;
+}
+
+/**
+ * Copies a schema as plain frozen JSON, so that what was checked at registration stays what is published and used.
+ *
+ * Throws `too_complex` past the limits (a cyclic object reaches the depth limit) and `invalid_schema` for a value that
+ * JSON cannot carry. Members that are `undefined` are left out, as `JSON.stringify` would.
+ */
+export function snapshot(schema: unknown, size: SchemaSize): unknown {
+  let nodes = 0;
+
+  function copy(value: unknown, path: string, depth: number): unknown {
+    if (++nodes > size.schemaNodes) throw tooLarge(`has more than ${size.schemaNodes} values`, "limits.schemaNodes");
+    if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+    if (typeof value === "number" && Number.isFinite(value)) return value;
+    if (typeof value !== "object") {
+      throw new SchemaError("invalid_schema", `A schema holds JSON values only, not ${describe(value)}.`, { path });
+    }
+    if (depth >= size.schemaDepth) {
+      throw tooLarge(`is nested deeper than ${size.schemaDepth} levels`, "limits.schemaDepth");
+    }
+    if (Array.isArray(value)) return Object.freeze(value.map((item, i) => copy(item, `${path}/${i}`, depth + 1)));
+    return copyMembers(value, path, depth);
+  }
+
+  function copyMembers(value: object, path: string, depth: number): unknown {
+    const members: Record<string, unknown> = {};
+    for (const key in value) {
+      if (!Object.hasOwn(value, key)) continue;
+      // Narrowed to a name that the object has; `in` keeps to enumerable members, as JSON does.
+      const member = (value as Readonly<Record<string, unknown>>)[key];
+      if (member === undefined) continue;
+      const copied = copy(member, joinPointer(path, key), depth + 1);
+      // Defined, not assigned: a member may be named "__proto__".
+      if (key === "__proto__") Object.defineProperty(members, key, { value: copied, enumerable: true });
+      else members[key] = copied;
+    }
+    return Object.freeze(members);
+  }
+
+  return copy(schema, "", 0);
+}
+
+function tooLarge(what: string, option: string): SchemaError {
+  return new SchemaError(
+    "too_complex",
+    `Schema too complex: it ${what}; simplify it or raise the schema option ${option}.`,
+  );
+}
+
+function describe(value: unknown): string {
+  return typeof value === "number" ? String(value) : `a ${typeof value}`;
+}

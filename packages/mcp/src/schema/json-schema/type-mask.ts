@@ -1,0 +1,40 @@
+import type { JsonSchemaType } from "../json-schema.js";
+
+/** Sets of JSON types as bits; `number` includes the integers, so a number is allowed by either bit that fits it. */
+export const TYPE_BITS: Readonly<Record<JsonSchemaType, number>> = {
+  null: 1,
+  boolean: 2,
+  integer: 4,
+  number: 8,
+  string: 16,
+  array: 32,
+  object: 64,
+};
+
+export const ANY_TYPE = 127;
+
+export function isTypeName(name: unknown): name is JsonSchemaType {
+  return typeof name === "string" && Object.hasOwn(TYPE_BITS, name);
+}
+
+/** The bit of a value's type; 0 for what is no JSON value. An integral number has the `integer` bit. */
+export function typeBit(value: unknown): number {
+  switch (typeof value) {
+    case "string":
+      return 16;
+    case "number":
+      return Number.isInteger(value) ? 4 : 8;
+    case "boolean":
+      return 2;
+    case "object":
+      return value === null ? 1 : Array.isArray(value) ? 32 : 64;
+    default:
+      return 0;
+  }
+}
+
+export function typeName(value: unknown): string {
+  const bit = typeBit(value);
+  for (const [name, its] of Object.entries(TYPE_BITS)) if (its === bit) return name;
+  return typeof value;
+}

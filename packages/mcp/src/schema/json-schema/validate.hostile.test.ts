@@ -1,0 +1,208 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { SchemaError } from "../schema-error.js";
+import { compileSchema } from "./validate.js";
+
+const BLOCK_MS = 50;
+
+/**
+ * Asserts that an act ends in a verdict or in a typed error within the time that an event loop may be blocked.
+ *
+ * The best of a few tries counts, by the clock or by the processor time used: the machine may be busy with other work.
+ */
+function endsInTime(act: () => unknown): unknown {
+  let best = Number.POSITIVE_INFINITY;
+  let outcome: unknown;
+  for (let i = 0; i < 5 && best > BLOCK_MS; i++) {
+    const started = performance.now();
+    const before = process.cpuUsage();
+    try {
+      outcome = act();
+    } catch (error) {
+      if (!(error instanceof SchemaError)) throw error;
+      outcome = error.code;
+    }
+    const { user, system } = process.cpuUsage(before);
+    best = Math.min(best, performance.now() - started, (user + system) / 1_000);
+  }
+  expect(best).toBeLessThanOrEqual(BLOCK_MS);
+  return outcome;
+}
+
+const verdict = (schema: unknown, value: unknown) => endsInTime(() => compileSchema(schema).validate(value).valid);
+
+/** 2^levels applications of one leaf, written in a few hundred bytes. */
+function fanOut(levels: number, combine: (ref: object) => object, leaf: object): object {
+  const $defs: Record<string, object> = { [`n${levels}`]: leaf };
+  for (let i = 0; i < levels; i++) $defs[`n${i}`] = combine({ $ref: `#/$defs/n${i + 1}` });
+  return { $ref: "#/$defs/n0", $defs };
+}
+
+function nested(depth: number, wrap: (inner: unknown) => unknown): unknown {
+  let value: unknown = {};
+  for (let i = 0; i < depth; i++) value = wrap(value);
+  return value;
+}
+
+describe("Hostile patterns end in time (P10)", () => {
+  const evil = [
+    "^(a+)+$",
+    "^(a*)*$",
+    "^(a|a)*$",
+    "^(a|aa)+$",
+    "^(.*a){12}$",
+    "(a+)+b",
+    "^(a?){25}a{25}$",
+    "(x+x+)+y",
+    "^(([a-z])+.)+[A-Z]([a-z])+$",
+    "^(?=(a+)+$)a*$",
+    "\\s+$",
+    "a*a*a*a*b",
+    "^([a-zA-Z0-9])(([\\-.]|[_]+)?([a-zA-Z0-9]+))*(@){1}[a-z0-9]+[.]{1}(([a-z]{2,3})|([a-z]{2,3}[.]{1}[a-z]{2,3}))$",
+  ];
+  const texts = [
+    `${"a".repeat(28)}!`,
+    "a".repeat(29),
+    `${"a".repeat(5_000)}!`,
+    `${" ".repeat(5_000)}x`,
+    "x".repeat(2_000),
+  ];
+  for (const pattern of evil) {
+    it(pattern, () => {
+      for (const text of texts) expect([true, false, "too_complex"]).toContain(verdict({ pattern }, text));
+    });
+  }
+
+  it("as names of properties too", () => {
+    const schema = { patternProperties: { "^(a+)+$": true }, additionalProperties: false };
+    expect(verdict(schema, { [`${"a".repeat(28)}!`]: 1 })).toBe(false);
+  });
+
+  it("with the right verdict on the 29 characters of P10", () => {
+    expect(verdict({ pattern: "^(a+)+$" }, `${"a".repeat(28)}!`)).toBe(false);
+    expect(verdict({ pattern: "^(a+)+$" }, "a".repeat(29))).toBe(true);
+  });
+
+  it("in great number", () => {
+    const patterns = Object.fromEntries(Array.from({ length: 3_000 }, (_, i) => [`^(a+)+${i}$`, true]));
+    expect(verdict({ patternProperties: patterns }, {})).toBe("too_complex");
+  });
+
+  it("of great length", () => {
+    expect(verdict({ pattern: `${"(a|".repeat(5_000)}b${")*".repeat(5_000)}` }, "a")).toBe("unsupported_pattern");
+    expect(
+      verdict({ pattern: `^(?:${Array.from({ length: 3_000 }, (_, i) => `w${i}`).join("|")})*$` }, "w1w2"),
+    ).toBeTypeOf("string");
+  });
+});
+
+describe("Schemas that multiply end in time (P11, BASE-42)", () => {
+  const twice: Record<string, (ref: object) => object> = {
+    allOf: (ref) => ({ allOf: [ref, ref] }),
+    anyOf: (ref) => ({ anyOf: [ref, ref] }),
+    oneOf: (ref) => ({ oneOf: [ref, { not: ref }] }),
+    "if and not": (ref) => ({ if: ref, else: { not: { not: ref } } }),
+    unevaluatedProperties: (ref) => ({ allOf: [ref], anyOf: [ref], unevaluatedProperties: true }),
+    contains: (ref) => ({ contains: ref, items: ref }),
+    dependentSchemas: (ref) => ({ dependentSchemas: { a: ref }, properties: { a: true }, allOf: [ref] }),
+  };
+  for (const [name, combine] of Object.entries(twice)) {
+    it(`2^20 references by ${name}`, () => {
+      const value = name === "contains" ? nested(20, (inner) => [inner, inner]) : { a: 1 };
+      const schema = fanOut(20, combine, { type: "string" });
+      expect([true, false, "too_complex"]).toContain(verdict(schema, value));
+    });
+  }
+
+  it("2^20 references say «too complex», which limit, and how to change it", () => {
+    const validator = compileSchema(fanOut(20, (ref) => ({ allOf: [ref, ref] }), { type: "string" }));
+    expect(() => validator.validate("x")).toThrow(/^Schema too complex: .*500000 steps.*limits\.steps/);
+  });
+
+  it("a raised limit lets them pass", () => {
+    const schema = fanOut(12, (ref) => ({ allOf: [ref, ref] }), { type: "string" });
+    expect(() => compileSchema(schema, { limits: { steps: 1_000 } }).validate("x")).toThrow(SchemaError);
+    expect(compileSchema(schema, { limits: { steps: 100_000 } }).validate("x").valid).toBe(true);
+  });
+
+  it("the same input always ends the same way, and a clock can end it sooner", () => {
+    let time = 0;
+    const schema = fanOut(20, (ref) => ({ anyOf: [ref, ref] }), { type: "string" });
+    const validator = compileSchema(schema, { now: () => (time += 10), limits: { timeMs: 25 } });
+    expect(() => validator.validate(5)).toThrow(/longer than 25 ms.*limits\.timeMs/);
+  });
+
+  it("nested combinators of depth 7", () => {
+    const schema = nested(7, (inner) => ({ anyOf: [{ allOf: [inner, inner] }, { allOf: [inner] }] }));
+    expect([true, "too_complex"]).toContain(verdict(schema, 5));
+  });
+
+  for (const [name, schema] of Object.entries({
+    "$ref to itself": { $ref: "#" },
+    "two that refer to each other": {
+      $ref: "#/$defs/a",
+      $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } },
+    },
+    "a circle through allOf": { allOf: [{ $ref: "#" }, { $ref: "#" }] },
+    "a circle through not": { not: { $ref: "#" } },
+    "a circle of dynamic references": { $dynamicAnchor: "n", $dynamicRef: "#n" },
+  })) {
+    it(name, () => expect(verdict(schema, 5)).toBe("too_complex"));
+  }
+});
+
+describe("Large values and schemas end in time", () => {
+  it("uniqueItems over 10,000 objects", () => {
+    const items = Array.from({ length: 10_000 }, (_, i) => ({ id: i, name: `item ${i}`, at: [i, { x: 1 }] }));
+    expect(verdict({ uniqueItems: true }, items)).toBe(true);
+    expect(verdict({ uniqueItems: true }, [...items, { at: [5, { x: 1 }], name: "item 5", id: 5 }])).toBe(false);
+  });
+
+  it("values 10,000 levels deep", () => {
+    const list = nested(10_000, (inner) => [inner]);
+    const object = nested(10_000, (inner) => ({ a: inner }));
+    expect(verdict({ properties: { a: { $ref: "#" } } }, object)).toBe("too_complex");
+    expect(verdict({ const: [] }, list)).toBe("too_complex");
+    expect(verdict({ uniqueItems: true }, list)).toBe("too_complex");
+    expect(verdict({ type: "array" }, list)).toBe(true);
+  });
+
+  it("schemas 10,000 levels deep, circular, or of a million values", () => {
+    const deep = nested(10_000, (inner) => ({ properties: { a: inner } }));
+    const circular: Record<string, unknown> = {};
+    circular.not = circular;
+    const values = Array.from({ length: 1_000_000 }, (_, i) => i);
+    const wide = Object.fromEntries(
+      Array.from({ length: 1_000 }, (_, i) => [`p${i}`, { enum: values.slice(0, 1_000) }]),
+    );
+    for (const schema of [deep, circular, { enum: values }, { properties: wide }]) {
+      expect(endsInTime(() => compileSchema(schema))).toBe("too_complex");
+    }
+  });
+
+  it("100,000 items and 10,000 members of a plain schema are validated, not refused", () => {
+    const items = Array.from({ length: 100_000 }, (_, i) => (i % 2 ? i : null));
+    expect(verdict({ items: { anyOf: [{ type: "integer" }, { type: "null" }] } }, items)).toBe(true);
+    const members = Object.fromEntries(items.slice(0, 10_000).map((value, i) => [`k${i}`, value]));
+    expect(verdict({ additionalProperties: { type: ["integer", "null"] } }, members)).toBe(true);
+  });
+});
+
+describe("No network", () => {
+  const original = globalThis.fetch;
+  let fetched = 0;
+  globalThis.fetch = () => {
+    fetched++;
+    return Promise.reject(new Error("no network here"));
+  };
+  afterAll(() => {
+    globalThis.fetch = original;
+  });
+
+  it("a $ref, $id, $schema or $dynamicRef to an address is never fetched (BASE-39)", () => {
+    const address = "http://127.0.0.1:9/x";
+    for (const schema of [{ $ref: address }, { $id: address }, { $schema: address }, { $dynamicRef: `${address}#n` }]) {
+      endsInTime(() => compileSchema(schema).validate({}));
+    }
+    expect(fetched).toBe(0);
+  });
+});

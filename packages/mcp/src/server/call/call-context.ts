@@ -1,0 +1,165 @@
+import { notificationText } from "../../era/notification.js";
+import { isObject } from "../../jsonrpc/message.js";
+import { McpError } from "../../protocol/error.js";
+import { type LoggingLevel, passesLevel } from "../../protocol/features/logging.js";
+import type { Root } from "../../protocol/features/roots.js";
+import type { CreateMessageResult } from "../../protocol/features/sampling.js";
+import { readTrace, type TraceContext } from "../../protocol/trace-context.js";
+import type { Coercion } from "../../schema/coerce.js";
+import type { AnySchema, InferOutput } from "../../schema/standard.js";
+import type { Principal } from "../../transport/transport.js";
+import type {
+  AskingContext,
+  ClientFacts,
+  ElicitReply,
+  HttpContext,
+  QuestionOptions,
+  SampleRequest,
+  UrlQuestionOptions,
+} from "../context.js";
+import { canAsk, handled } from "../questions/by-request.js";
+import { elicit, elicitUrl, roots, sample, tryElicit } from "../questions/questions.js";
+import type { ProgressOptions } from "./progress.js";
+import type { Run } from "./server-call.js";
+
+/** The context of one call. Members are getters on the prototype, so that a call pays only for what its handler uses. */
+export class CallContext implements AskingContext {
+  readonly #run: Run;
+  #data: Record<string, unknown> | undefined;
+  #client: ClientFacts | undefined;
+
+  constructor(run: Run) {
+    this.#run = run;
+  }
+
+  get signal(): AbortSignal {
+    return this.#run.signal;
+  }
+
+  get requestId() {
+    return this.#run.call.id;
+  }
+
+  get method(): string {
+    return this.#run.call.method;
+  }
+
+  get protocolVersion(): string {
+    return this.#run.call.revision;
+  }
+
+  get client(): ClientFacts {
+    this.#client ??= clientFacts(this.#run);
+    return this.#client;
+  }
+
+  get session(): AskingContext["session"] {
+    return this.#run.exchange.peer?.session;
+  }
+
+  get http(): HttpContext | undefined {
+    const { http, pause } = this.#run.exchange;
+    if (http === undefined) return undefined;
+    return {
+      method: http.method,
+      path: http.path,
+      header: (name) => http.header(name.toLowerCase()),
+      headers: () => http.headers(),
+      ...(http.remoteAddress === undefined ? {} : { remoteAddress: http.remoteAddress }),
+      pause: (retryMs) => {
+        pause?.call(this.#run.exchange, retryMs);
+        return pause !== undefined;
+      },
+    };
+  }
+
+  get auth(): Principal | undefined {
+    return this.#run.exchange.principal ?? this.#run.exchange.peer?.principal;
+  }
+
+  get meta(): Readonly<Record<string, unknown>> {
+    const meta = this.#run.call.params["_meta"];
+    return isObject(meta) ? meta : {};
+  }
+
+  get coercions(): readonly Coercion[] {
+    return this.#run.coercions;
+  }
+
+  get trace(): TraceContext | undefined {
+    return readTrace(this.meta);
+  }
+
+  get data(): Record<string, unknown> {
+    this.#data ??= this.#run.outer?.ctx.data ?? {};
+    return this.#data;
+  }
+
+  progress(progress: number, options?: ProgressOptions): void {
+    this.#run.progress.report(progress, options);
+  }
+
+  log(level: LoggingLevel, data: unknown, logger?: string): void {
+    const { call, core } = this.#run;
+    if (!core.logging) return;
+    const least = call.logLevel ?? (call.era.logsByDefault ? "debug" : undefined);
+    if (least === undefined || !passesLevel(level, least)) return;
+    this.#run.notify("notifications/message", { level, ...(logger === undefined ? {} : { logger }), data });
+  }
+
+  elicit<const S extends AnySchema>(message: string, schema: S, options?: QuestionOptions): Promise<InferOutput<S>>;
+  elicit(message: string, schema: AnySchema, options: QuestionOptions = {}): Promise<unknown> {
+    return handled(elicit(this.#asking(), message, schema, options));
+  }
+
+  tryElicit<const S extends AnySchema>(
+    message: string,
+    schema: S,
+    options?: QuestionOptions,
+  ): Promise<ElicitReply<InferOutput<S>>>;
+  tryElicit(message: string, schema: AnySchema, options: QuestionOptions = {}): Promise<ElicitReply<unknown>> {
+    return handled(tryElicit(this.#asking(), message, schema, options));
+  }
+
+  elicitUrl(message: string, url: string, options: UrlQuestionOptions = {}): Promise<void> {
+    return handled(elicitUrl(this.#asking(), message, url, options));
+  }
+
+  elicitationComplete(elicitationId: string): void {
+    const { call, exchange } = this.#run;
+    if (!call.features.elicitationIds) return;
+    const text = notificationText("notifications/elicitation/complete", { elicitationId });
+    // The visit may end long after the answer, when nothing can be said about this call any more.
+    if (exchange.peer === undefined) exchange.say(text);
+    else exchange.peer.say(text);
+  }
+
+  sample(request: SampleRequest, options: QuestionOptions = {}): Promise<CreateMessageResult> {
+    return handled(sample(this.#asking(), request, options));
+  }
+
+  roots(options: QuestionOptions = {}): Promise<Root[]> {
+    return handled(roots(this.#asking(), options));
+  }
+
+  get callId(): string {
+    return this.#run.callId;
+  }
+
+  step<T>(key: string, work: () => T | Promise<T>): Promise<T>;
+  step(key: string, work: () => unknown): Promise<unknown> {
+    return handled(this.#asking().asker.step(key, work));
+  }
+
+  #asking(): Run {
+    if (this.#run.row.mayAsk === true) return this.#run;
+    throw new McpError("internal_error", `a handler of ${this.method} may not ask the client`, {
+      fix: "Ask in a tool, a prompt or a resource.",
+    });
+  }
+}
+
+function clientFacts(run: Run): ClientFacts {
+  const { clientInfo, clientCapabilities } = run.call;
+  return { info: clientInfo, capabilities: clientCapabilities, can: (capability) => canAsk(run, capability) };
+}

@@ -1,0 +1,65 @@
+import type { Platform, Timer } from "../../platform/platform.js";
+import type { McpError } from "../../protocol/error.js";
+
+/** Ends a call that runs too long. Its clock stands still while the client is being asked. */
+export class CallDeadline {
+  readonly #platform: Platform;
+  readonly #expired: () => McpError;
+  #left: number;
+  #since = 0;
+  #questions = 0;
+  #timer: Timer | undefined;
+  #failure: McpError | undefined;
+  #reject: ((failure: McpError) => void) | undefined;
+  #over = false;
+
+  /** Starts the clock. `expired` is called at most once, and gives what the call fails with. */
+  constructor(platform: Platform, ms: number, expired: () => McpError) {
+    this.#platform = platform;
+    this.#left = ms;
+    this.#expired = expired;
+    this.#start();
+  }
+
+  /** What the handler gives, or the failure when the time is over first. */
+  race(value: PromiseLike<unknown>): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#reject = reject;
+      if (this.#failure !== undefined) reject(this.#failure);
+      value.then(resolve, reject);
+    });
+  }
+
+  /** A question is open. Several may be, at the same time. */
+  pause(): void {
+    this.#questions++;
+    if (this.#timer === undefined) return;
+    this.#cancel();
+    this.#left = Math.max(0, this.#left - (this.#platform.now() - this.#since));
+  }
+
+  resume(): void {
+    this.#questions--;
+    if (this.#questions === 0 && !this.#over) this.#start();
+  }
+
+  /** The call has its outcome; nothing starts the clock again. */
+  end(): void {
+    this.#over = true;
+    this.#cancel();
+  }
+
+  #cancel(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  #start(): void {
+    this.#since = this.#platform.now();
+    this.#timer = this.#platform.timer(this.#left, () => {
+      this.#over = true;
+      this.#failure = this.#expired();
+      this.#reject?.(this.#failure);
+    });
+  }
+}

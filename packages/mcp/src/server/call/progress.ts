@@ -1,0 +1,58 @@
+import type { Timer } from "../../platform/platform.js";
+import type { Run } from "./server-call.js";
+
+/** What may be said beside the value. */
+export interface ProgressOptions {
+  total?: number;
+  message?: string;
+}
+
+/** Notices that leave at once; a handler that reports more often is slowed to one per interval. */
+const BURST = 64;
+const INTERVAL_MS = 50;
+
+/** Sends progress of one call: always increasing, never after the answer, the newest value never lost. */
+export class ProgressReporter {
+  readonly #run: Run;
+  #last = Number.NEGATIVE_INFINITY;
+  #sent = 0;
+  #held: object | undefined;
+  #timer: Timer | undefined;
+
+  constructor(run: Run) {
+    this.#run = run;
+  }
+
+  report(progress: number, options: ProgressOptions = {}): void {
+    const { call } = this.#run;
+    if (call.progressToken === undefined || !Number.isFinite(progress)) return;
+    // The protocol wants it to increase; a repeated value tells the peer nothing.
+    if (progress <= this.#last) return;
+    this.#last = progress;
+    const params = {
+      progressToken: call.progressToken,
+      progress,
+      ...(options.total === undefined ? {} : { total: options.total }),
+      ...(options.message === undefined || !call.features.progressMessage ? {} : { message: options.message }),
+    };
+    if (this.#sent < BURST) this.#send(params);
+    else {
+      this.#held = params;
+      this.#timer ??= this.#run.core.platform.timer(INTERVAL_MS, () => this.flush());
+    }
+  }
+
+  /** Sends the newest value that is held back. */
+  flush(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    const held = this.#held;
+    this.#held = undefined;
+    if (held !== undefined) this.#send(held);
+  }
+
+  #send(params: object): void {
+    this.#sent++;
+    this.#run.notify("notifications/progress", params);
+  }
+}

@@ -1,0 +1,170 @@
+import type { ServerCapabilities } from "../../protocol/capabilities.js";
+import { McpError } from "../../protocol/error.js";
+import type { Peer } from "../../transport/transport.js";
+import type { ServerCore } from "../call/core.js";
+import type { Run } from "../call/server-call.js";
+import type { Feature, MethodHandler } from "../lists/feature.js";
+import { resourceNotFound } from "../resources/contents.js";
+import type { Resources } from "../resources/resources.js";
+import { Listen } from "./listen.js";
+import { type ListenFilter, readFilter, servedFilters } from "./listen-filter.js";
+import { type PeerSubscribers, RESOURCE_FILTER } from "./peer-subscriber.js";
+
+/** How clients ask to hear of changes: session by session in one era, by a request that stays open in the other. */
+export class Subscriptions implements Feature {
+  readonly #core: ServerCore;
+  readonly #resources: Resources;
+  readonly #peers: PeerSubscribers;
+  readonly #listens = new Set<Listen>();
+  readonly #listensOf = new WeakMap<Peer, number>();
+  readonly #extensionFilters: readonly string[];
+  readonly handlers: Readonly<Record<string, MethodHandler>>;
+
+  constructor(core: ServerCore, resources: Resources, peers: PeerSubscribers) {
+    this.#core = core;
+    this.#resources = resources;
+    this.#peers = peers;
+    this.#extensionFilters = (core.options.extensions ?? []).flatMap((extension) => extension.listenFilters ?? []);
+    this.handlers = {
+      "resources/subscribe": (run) => this.#whenReady(() => this.#subscribe(run)),
+      "resources/unsubscribe": (run) => this.#unsubscribe(run),
+      "subscriptions/listen": (run) => this.#listen(run),
+    };
+  }
+
+  capabilities(): ServerCapabilities {
+    return {};
+  }
+
+  withholds(method: string, capabilities: ServerCapabilities): boolean {
+    return method === "subscriptions/listen" && this.#served(capabilities).size === 0;
+  }
+
+  /** Ends every listen request in good order. */
+  endAll(): void {
+    for (const listen of [...this.#listens]) {
+      listen.end();
+      const { peer } = listen.exchange;
+      // On a pipe a notice follows the result, which leaves once the answer's promises have settled.
+      if (peer !== undefined) this.#core.platform.defer(() => peer.say(listen.farewell));
+    }
+  }
+
+  #served(capabilities: ServerCapabilities): Set<string> {
+    return servedFilters(capabilities, this.#extensionFilters);
+  }
+
+  #whenReady(act: () => object | Promise<object>): object | Promise<object> {
+    const ready = this.#core.hub.ready();
+    return ready instanceof Promise ? ready.then(act) : act();
+  }
+
+  #subscribe(run: Run): object {
+    const uri = uriOf(run);
+    const { peer } = run.exchange;
+    const session = peer?.session;
+    if (peer === undefined || session === undefined) {
+      throw new McpError("invalid_request", "without a session nobody remembers a subscription", {
+        fix: "Connect in a way that keeps a session, or use the newest revision.",
+      });
+    }
+    if (session.subscriptions.includes(uri)) return {};
+    if (!this.#resources.knows(uri, run)) throw resourceNotFound(uri);
+    const all = [...session.subscriptions, uri];
+    this.#checkSize(all);
+    session.subscriptions = all;
+    this.#changed(peer);
+    return {};
+  }
+
+  #unsubscribe(run: Run): object {
+    const uri = uriOf(run);
+    const { peer } = run.exchange;
+    if (peer?.session?.subscriptions.includes(uri) === true) {
+      peer.session.subscriptions = peer.session.subscriptions.filter((known) => known !== uri);
+      this.#changed(peer);
+    }
+    return {};
+  }
+
+  #changed(peer: Peer): void {
+    this.#peers.of(peer)?.sync();
+    peer.sessionChanged?.();
+  }
+
+  #listen(run: Run): object | Promise<object> {
+    const filter = readFilter(
+      run.call.params["notifications"],
+      this.#served(this.#core.capabilities(run.call.revision)),
+    );
+    this.#narrow(filter, run);
+    return this.#whenReady(() => {
+      // Not earlier: others may have begun while this one waited.
+      this.#checkRoom(run.exchange.peer);
+      return new Promise<object>((resolve) => this.#begin(run, filter, resolve));
+    });
+  }
+
+  /** Leaves out what this caller could not read anyway. */
+  #narrow(filter: ListenFilter, run: Run): void {
+    const wanted = filter.get(RESOURCE_FILTER);
+    if (wanted === undefined || wanted === true) return;
+    this.#checkSize(wanted);
+    const known = wanted.filter((uri) => this.#resources.knows(uri, run));
+    if (known.length > 0) filter.set(RESOURCE_FILTER, known);
+    else filter.delete(RESOURCE_FILTER);
+  }
+
+  #checkSize(uris: readonly string[]): void {
+    const { subscriptions, subscriptionLength } = this.#core.limits;
+    if (uris.length > subscriptions) throw tooMany("subscriptions", subscriptions, "URIs of one subscriber");
+    const length = uris.reduce((sum, uri) => sum + uri.length, 0);
+    if (length > subscriptionLength) {
+      throw tooMany("subscriptionLength", subscriptionLength, "characters in the URIs of one subscriber");
+    }
+  }
+
+  #checkRoom(peer: Peer | undefined): void {
+    const { listens, listensPerPeer } = this.#core.limits;
+    if (this.#listens.size >= listens) throw tooMany("listens", listens, "open listen requests of all clients");
+    if (peer !== undefined && (this.#listensOf.get(peer) ?? 0) >= listensPerPeer) {
+      throw tooMany("listensPerPeer", listensPerPeer, "open listen requests of one client");
+    }
+  }
+
+  #begin(run: Run, filter: ListenFilter, resolve: (result: object) => void): void {
+    const { exchange } = run;
+    const { signal, peer } = exchange;
+    const listen = new Listen(this.#core.hub, exchange, run.call.id, filter, (result) => {
+      if (!this.#listens.delete(listen)) return;
+      signal.removeEventListener("abort", leave);
+      if (peer !== undefined) this.#count(peer, -1);
+      resolve(result);
+    });
+    // A transport that shuts down aborts it too, and then delivers the answer.
+    const leave = () => listen.end();
+    listen.begin();
+    this.#listens.add(listen);
+    if (peer !== undefined) this.#count(peer, 1);
+    if (signal.aborted) leave();
+    else signal.addEventListener("abort", leave, { once: true });
+  }
+
+  #count(peer: Peer, by: number): void {
+    this.#listensOf.set(peer, (this.#listensOf.get(peer) ?? 0) + by);
+  }
+}
+
+function uriOf(run: Run): string {
+  const { uri } = run.call.params;
+  if (typeof uri !== "string")
+    throw new McpError("invalid_params", `\`params.uri\` of ${run.call.method} must be a string`);
+  return uri;
+}
+
+function tooMany(limit: string, value: number, what: string): McpError {
+  return new McpError("limit_exceeded", `there may be ${value} ${what}, and these are more`, {
+    data: { limit, value },
+    fix: `End some of them, or raise \`limits.${limit}\` of the server.`,
+  });
+}

@@ -1,0 +1,253 @@
+import { isObject } from "../../jsonrpc/message.js";
+import type { ServerCapabilities } from "../../protocol/capabilities.js";
+import { McpError } from "../../protocol/error.js";
+import type { CompleteRequestParams } from "../../protocol/features/completion.js";
+import { isContentBlock } from "../../protocol/features/content.js";
+import type { CallToolResult } from "../../protocol/features/tools.js";
+import type { ServerCore } from "../call/core.js";
+import type { Run } from "../call/server-call.js";
+import { messageOf } from "../call/thrown.js";
+import { completed } from "../lists/completion.js";
+import type { Feature, MethodHandler } from "../lists/feature.js";
+import type { ServerOptions } from "../options.js";
+import { toPromptResult } from "../prompts/messages.js";
+import { toReadResult } from "../resources/contents.js";
+import { runTool } from "../tools/call.js";
+import { result } from "../tools/content.js";
+import { resultLimit } from "../tools/result-limit.js";
+import { has, type ServerHandler } from "./server-handler.js";
+
+/** The methods by which a handler object offers each capability. */
+const OFFERS = {
+  tools: ["listTools", "callTool"],
+  resources: ["listResources", "listResourceTemplates", "readResource"],
+  prompts: ["listPrompts", "getPrompt"],
+  completions: ["complete"],
+} as const satisfies Record<string, readonly (keyof ServerHandler)[]>;
+
+type Offered = keyof typeof OFFERS;
+
+/** What a handler object offers, in place of what could be registered one by one. */
+export class HandlerFeature implements Feature {
+  readonly #core: ServerCore;
+  readonly #handler: ServerHandler;
+  readonly handlers: Readonly<Record<string, MethodHandler>>;
+
+  constructor(core: ServerCore, handler: ServerHandler) {
+    this.#core = core;
+    this.#handler = handler;
+    this.handlers = {
+      ...(this.#offers("tools") ? this.#tools() : {}),
+      ...(this.#offers("resources") ? this.#resources() : {}),
+      ...(this.#offers("prompts") ? this.#prompts() : {}),
+      ...(this.#offers("completions") ? { "completion/complete": (run) => this.#complete(run) } : {}),
+    };
+    for (const name of Object.keys(OFFERS)) if (this.#offers(name as Offered)) core.provided.add(name);
+    for (const name of Object.keys(handler.capabilities ?? {})) {
+      const methods = Object.hasOwn(OFFERS, name) ? OFFERS[name as Offered] : [];
+      if (methods.length > 0 && !this.#offers(name as Offered)) {
+        core.platform.warn(`the handler declares "${name}" but has none of ${methods.join(", ")}`);
+      }
+    }
+  }
+
+  capabilities(): ServerCapabilities {
+    const changes = this.#core.options.listChanged === false ? {} : { listChanged: true };
+    const subscribe = has(this.#handler, "subscribe") ? { subscribe: true } : {};
+    return {
+      ...(this.#offers("tools") ? { tools: changes } : {}),
+      ...(this.#offers("resources") ? { resources: { ...subscribe, ...changes } } : {}),
+      ...(this.#offers("prompts") ? { prompts: changes } : {}),
+      ...(this.#offers("completions") ? { completions: {} } : {}),
+      ...this.#handler.capabilities,
+    };
+  }
+
+  reasons(): Readonly<Record<string, string>> {
+    const reasons: Record<string, string> = {};
+    for (const [name, methods] of Object.entries(OFFERS)) reasons[name] = this.#reason(methods);
+    reasons["resources.subscribe"] = this.#reason(["subscribe"]);
+    reasons["logging"] = this.#reason(["setLogLevel"]);
+    for (const name of Object.keys(this.#handler.capabilities ?? {})) reasons[name] = "the handler declares it";
+    return reasons;
+  }
+
+  #reason(methods: readonly (keyof ServerHandler)[]): string {
+    const found = methods.filter((method) => has(this.#handler, method));
+    return found.length > 0 ? `the handler has ${found.join(" and ")}` : `the handler has no ${methods.join(", no ")}`;
+  }
+
+  #offers(name: Offered): boolean {
+    return OFFERS[name].some((method) => has(this.#handler, method));
+  }
+
+  #tools(): Record<string, MethodHandler> {
+    return { "tools/list": this.#list("listTools", "tools"), "tools/call": (run) => this.#callTool(run) };
+  }
+
+  #resources(): Record<string, MethodHandler> {
+    return {
+      "resources/list": this.#list("listResources", "resources"),
+      "resources/templates/list": this.#list("listResourceTemplates", "resourceTemplates"),
+      "resources/read": async (run) => {
+        const uri = textParam(run, "uri");
+        const value: unknown = await this.#method("readResource", "resource", uri)(uri, run.ctx);
+        return isObject(value) && Array.isArray(value["contents"]) ? value : toReadResult(uri, value, undefined);
+      },
+    };
+  }
+
+  #prompts(): Record<string, MethodHandler> {
+    return {
+      "prompts/list": this.#list("listPrompts", "prompts"),
+      "prompts/get": async (run) => {
+        const name = textParam(run, "name");
+        const args = objectParam(run, "arguments");
+        const odd = Object.entries(args).find(([, value]) => typeof value !== "string");
+        if (odd !== undefined) throw new McpError("invalid_params", `the argument "${odd[0]}" must be a string`);
+        const value = await this.#method("getPrompt", "prompt", name)(name, args as Record<string, string>, run.ctx);
+        return toPromptResult(name, value, undefined);
+      },
+    };
+  }
+
+  #list(
+    method: "listTools" | "listResources" | "listResourceTemplates" | "listPrompts",
+    member: string,
+  ): MethodHandler {
+    const purpose = `cursor handler ${member}`;
+    return async (run) => {
+      const { secrets } = this.#core;
+      const { cursor } = run.call.params;
+      const opened = typeof cursor === "string" ? secrets.verify(purpose, cursor) : undefined;
+      if (cursor !== undefined && opened === undefined) {
+        throw new McpError("invalid_params", `the cursor of ${run.call.method} was not made here`, {
+          fix: "Begin again without a cursor.",
+        });
+      }
+      const listed = (await this.#handler[method]?.(opened, run.ctx)) ?? [];
+      if (Array.isArray(listed)) return { [member]: listed };
+      // Each of the four results has its list and may have a cursor.
+      const page = listed as { nextCursor?: string };
+      return page.nextCursor === undefined ? page : { ...page, nextCursor: secrets.sign(purpose, page.nextCursor) };
+    };
+  }
+
+  #callTool(run: Run): CallToolResult | Promise<CallToolResult> {
+    const name = textParam(run, "name");
+    const call = this.#method("callTool", "tool", name);
+    const policy = this.#core.options.tools ?? {};
+    const tool = {
+      name,
+      output: undefined,
+      timeoutMs: policy.timeoutMs,
+      limit: undefined,
+      resultLimit: resultLimit(name, policy),
+      handler: async (args: unknown) => fromWire(await call(name, args as Record<string, unknown>, run.ctx)),
+    };
+    return runTool(tool, objectParam(run, "arguments"), run);
+  }
+
+  async #complete(run: Run): Promise<object> {
+    // The handler reads the members that the protocol names; what it throws is the answer.
+    const request = run.call.params as unknown as CompleteRequestParams;
+    if (!isObject(request.ref) || !isObject(request.argument)) {
+      throw new McpError("invalid_params", "completion/complete needs `ref` and `argument`");
+    }
+    const found = (await this.#handler.complete?.(request, run.ctx)) ?? [];
+    return "completion" in found ? found : completed("the argument", found);
+  }
+
+  #method<M extends "callTool" | "readResource" | "getPrompt">(
+    method: M,
+    kind: string,
+    name: string,
+  ): NonNullable<ServerHandler[M]> {
+    const found = this.#handler[method];
+    if (found === undefined) throw new McpError("invalid_params", `unknown ${kind}: ${name}`);
+    // Bound, because handlers are often classes; binding keeps the signature.
+    return found.bind(this.#handler) as NonNullable<ServerHandler[M]>;
+  }
+}
+
+/** A result as the wire has it, or whatever a tool may return. */
+function fromWire(value: unknown): unknown {
+  if (!isObject(value) || !Array.isArray(value["content"]) || !value["content"].every(isContentBlock)) return value;
+  const { content, structuredContent, isError, _meta } = value as unknown as CallToolResult;
+  return result({
+    content,
+    ...(structuredContent === undefined ? {} : { structured: structuredContent }),
+    ...(isError === true ? { isError } : {}),
+    ...(isObject(_meta) ? { _meta } : {}),
+  });
+}
+
+function textParam(run: Run, name: string): string {
+  const value = run.call.params[name];
+  if (typeof value === "string") return value;
+  throw new McpError("invalid_params", `\`params.${name}\` of ${run.call.method} must be a string`);
+}
+
+function objectParam(run: Run, name: string): Record<string, unknown> {
+  const value = run.call.params[name] ?? {};
+  if (isObject(value)) return value;
+  throw new McpError("invalid_params", `\`params.${name}\` of ${run.call.method} must be an object`);
+}
+
+/** The options of a server, with what its handler object says by having a method. */
+export function handlerOptions(
+  handler: ServerHandler,
+  options: ServerOptions,
+  warn: (line: string) => void,
+): ServerOptions {
+  const quietly = (what: string, act: () => unknown) => {
+    Promise.resolve()
+      .then(act)
+      .catch((error) => warn(`${what} failed: ${messageOf(error)}`));
+  };
+  return {
+    ...options,
+    subscribe: options.subscribe ?? has(handler, "subscribe"),
+    logging: options.logging ?? has(handler, "setLogLevel"),
+    onSubscribe(uri) {
+      options.onSubscribe?.(uri);
+      quietly(`subscribing to ${uri}`, () => handler.subscribe?.(uri));
+    },
+    onUnsubscribe(uri) {
+      options.onUnsubscribe?.(uri);
+      quietly(`unsubscribing from ${uri}`, () => handler.unsubscribe?.(uri));
+    },
+    onLogLevel(level, ctx) {
+      options.onLogLevel?.(level, ctx);
+      handler.setLogLevel?.(level, ctx);
+    },
+  };
+}
+
+/** Lets requests wait for `init`, and `close` call `terminate`. */
+export function prepareHandler(core: ServerCore, handler: ServerHandler): void {
+  let opening: Promise<void> | undefined;
+  const begin = async () => {
+    await handler.init?.();
+    // Unless the server was closed meanwhile.
+    if (core.gate === gate) core.gate = undefined;
+  };
+  const gate = () => {
+    if (opening !== undefined) return opening;
+    const attempt = begin();
+    opening = attempt;
+    // After a failure the next request tries again: what was missing may be there by then.
+    attempt.catch(() => {
+      opening = undefined;
+    });
+    return attempt;
+  };
+  if (has(handler, "init")) core.gate = gate;
+  core.closers.push(async () => {
+    const ran = opening === undefined ? !has(handler, "init") : await opening.then(yes, no);
+    if (ran) await handler.terminate?.();
+  });
+}
+
+const yes = () => true;
+const no = () => false;

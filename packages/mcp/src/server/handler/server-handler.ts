@@ -1,0 +1,56 @@
+import type { ServerCapabilities } from "../../protocol/capabilities.js";
+import type { CompleteRequestParams, CompleteResult } from "../../protocol/features/completion.js";
+import type { LoggingLevel } from "../../protocol/features/logging.js";
+import type { GetPromptResult, ListPromptsResult, Prompt } from "../../protocol/features/prompts.js";
+import type {
+  ListResourcesResult,
+  ListResourceTemplatesResult,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplate,
+} from "../../protocol/features/resources.js";
+import type { CallToolResult, ListToolsResult, Tool } from "../../protocol/features/tools.js";
+import type { AskingContext, Context } from "../context.js";
+import type { Completions } from "../lists/completion.js";
+import type { PromptReturn } from "../prompts/prompt.js";
+import type { ReadReturn } from "../resources/resource.js";
+import type { LooseResult } from "../tools/tool.js";
+
+type Soon<T> = T | Promise<T>;
+
+/**
+ * A server as one object: every method is optional, and which ones exist decides what the server offers. Lists may be given
+ * whole, or page by page with a `nextCursor` of any text, which comes back in the next call.
+ */
+export interface ServerHandler {
+  /** Called once, before the first request is served; every request waits for it. While it fails, requests fail. */
+  init?(): Soon<void>;
+  /** Called once by `server.close()`, if `init` has run. */
+  terminate?(): Soon<void>;
+  /** Beats what the methods say, capability by capability. */
+  readonly capabilities?: ServerCapabilities;
+  listTools?(cursor: string | undefined, ctx: Context): Soon<readonly Tool[] | ListToolsResult>;
+  callTool?(name: string, args: Record<string, unknown>, ctx: AskingContext): Soon<LooseResult | CallToolResult>;
+  listResources?(cursor: string | undefined, ctx: Context): Soon<readonly Resource[] | ListResourcesResult>;
+  listResourceTemplates?(
+    cursor: string | undefined,
+    ctx: Context,
+  ): Soon<readonly ResourceTemplate[] | ListResourceTemplatesResult>;
+  readResource?(uri: string, ctx: AskingContext): Soon<ReadReturn | ReadResourceResult>;
+  /** Called when a URI gets its first subscriber; tell changes by `server.resourceUpdated(uri)`. */
+  subscribe?(uri: string): Soon<void>;
+  /** Called when a URI has lost its last subscriber. */
+  unsubscribe?(uri: string): Soon<void>;
+  listPrompts?(cursor: string | undefined, ctx: Context): Soon<readonly Prompt[] | ListPromptsResult>;
+  getPrompt?(name: string, args: Record<string, string>, ctx: AskingContext): Soon<PromptReturn | GetPromptResult>;
+  complete?(request: CompleteRequestParams, ctx: Context): Soon<Completions | CompleteResult>;
+  setLogLevel?(level: LoggingLevel, ctx: Context): void;
+}
+
+/** A class of such objects; one is made. */
+export type ServerHandlerClass = new () => ServerHandler;
+
+/** True when an object or its class has a method. */
+export function has(handler: ServerHandler, method: keyof ServerHandler): boolean {
+  return typeof handler[method] === "function";
+}

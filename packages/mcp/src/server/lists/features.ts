@@ -1,0 +1,97 @@
+import { McpError } from "../../protocol/error.js";
+import type { ServerCore } from "../call/core.js";
+import { Logging } from "../changes/logging.js";
+import { PeerSubscribers, RESOURCE_FILTER } from "../changes/peer-subscriber.js";
+import { Subscriptions } from "../changes/subscriptions.js";
+import type { Prompt } from "../prompts/prompt.js";
+import { Prompts } from "../prompts/prompts.js";
+import type { ResourceTemplate, StaticResource } from "../resources/resource.js";
+import { Resources } from "../resources/resources.js";
+import { ResourceWatches } from "../resources/watch.js";
+import type { Tool } from "../tools/tool.js";
+import { Tools } from "../tools/tools.js";
+import { CompletionFeature } from "./completion.js";
+
+/** What `add` takes: anything that can be offered, as a value. */
+export type Offer = Tool | StaticResource | ResourceTemplate | Prompt;
+
+/** The features of one server, joined to each other. */
+export class Features {
+  readonly #core: ServerCore;
+  readonly tools: Tools;
+  readonly resources: Resources;
+  readonly prompts: Prompts;
+  readonly peers: PeerSubscribers;
+  readonly subscriptions: Subscriptions;
+  readonly logging: Logging;
+
+  constructor(core: ServerCore) {
+    this.#core = core;
+    this.tools = new Tools(core);
+    this.resources = new Resources(core);
+    this.prompts = new Prompts(core);
+    this.peers = new PeerSubscribers(core);
+    this.subscriptions = new Subscriptions(core, this.resources, this.peers);
+    this.logging = new Logging(core, this.peers);
+    const completion = new CompletionFeature(this.prompts, this.resources);
+    const watches = new ResourceWatches(core, this.resources);
+    core.hub.watch(RESOURCE_FILTER, watches);
+    this.resources.onChanged = () => watches.refresh();
+    for (const feature of [this.tools, this.resources, this.prompts, completion, this.subscriptions, this.logging]) {
+      core.addFeature(feature);
+    }
+  }
+
+  add(offer: Offer, replace: boolean): void {
+    const list = offer.kind === "resourceTemplate" ? "resources" : `${offer.kind}s`;
+    if (this.#core.provided.has(list)) {
+      throw new McpError("invalid_definition", `the ${list} of this server come from its handler object`, {
+        fix: "Add it there, or mount a server with it.",
+      });
+    }
+    switch (offer.kind) {
+      case "tool":
+        return this.tools.add(withHandler(offer, offer.handler), replace);
+      case "resource":
+      case "resourceTemplate":
+        return this.resources.add(withHandler(offer, offer.read), replace);
+      case "prompt":
+        return this.prompts.add(withHandler(offer, offer.handler), replace);
+      default:
+        throw unknownKind(offer);
+    }
+  }
+
+  remove(kind: Offer["kind"], name: string): boolean {
+    switch (kind) {
+      case "tool":
+        return this.tools.remove(name);
+      case "resource":
+      case "resourceTemplate":
+        return this.resources.remove(kind, name);
+      case "prompt":
+        return this.prompts.remove(name);
+      default:
+        throw unknownKind(kind);
+    }
+  }
+}
+
+/** Programs without types forget the definition, and the handler takes its place. */
+function withHandler<O extends Offer>(offer: O, handler: unknown): O {
+  if (typeof handler === "function") return offer;
+  throw new McpError("invalid_definition", `the ${offer.kind} "${offer.name}" has no handler`, {
+    fix: "Give three things: a name or URI, a definition, which may be `{}`, and a function.",
+  });
+}
+
+function unknownKind(what: unknown): McpError {
+  const kind = typeof what === "string" ? what : (what as { kind?: unknown } | null)?.kind;
+  return new McpError(
+    "invalid_definition",
+    `there is nothing of kind ${JSON.stringify(kind) ?? "undefined"} to offer`,
+    {
+      fix: "Use what `tool`, `staticResource`, `resourceTemplate` and `prompt` make.",
+    },
+  );
+}

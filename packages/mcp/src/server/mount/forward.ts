@@ -1,0 +1,61 @@
+import type { Params } from "../../jsonrpc/message.js";
+import { McpError } from "../../protocol/error.js";
+import type { ServerCore } from "../call/core.js";
+import { Run } from "../call/server-call.js";
+import type { MethodHandler } from "../lists/feature.js";
+import { throughMiddleware } from "../middleware.js";
+
+/** What a server within a server gave, with what it said about it. */
+export interface Forwarded {
+  readonly run: Run;
+  readonly result: object;
+}
+
+/**
+ * Serves a call by another server of this process, with its own middleware. Questions, progress, cancellation and what
+ * middleware put into `ctx.data` are those of the call that came in.
+ */
+export async function forward(outer: Run, inner: ServerCore, params: Params): Promise<Forwarded> {
+  const { call } = outer;
+  const route = inner.route(call.method, call.revision);
+  if (route === undefined) throw new McpError("method_not_found", `the mounted server does not offer ${call.method}`);
+  await inner.gate?.();
+  const run = new Run(inner, { ...call, params }, route.row, outer.exchange, outer);
+  const { middleware } = inner;
+  try {
+    const result = await (middleware.length === 0
+      ? route.handler(run)
+      : throughMiddleware(middleware, run, () => route.handler(run)));
+    return { run, result };
+  } finally {
+    run.flush();
+    outer.scopes = run.scopes;
+    outer.failure = run.failure;
+  }
+}
+
+/** More pages than any list has; a handler whose cursors never end must not hold the call for ever. */
+const MOST_PAGES = 1000;
+
+/** All pages of a list, from wherever `page` gets them. */
+export async function allPages(
+  params: Params,
+  page: (params: Params) => Forwarded | Promise<Forwarded>,
+): Promise<Forwarded[]> {
+  const { cursor: _cursor, ...rest } = params;
+  const pages: Forwarded[] = [];
+  let cursor: unknown;
+  for (let count = 0; count < MOST_PAGES; count++) {
+    const got = await page(cursor === undefined ? rest : { ...rest, cursor });
+    pages.push(got);
+    cursor = (got.result as { nextCursor?: unknown }).nextCursor;
+    if (cursor === undefined) return pages;
+  }
+  throw new McpError("limit_exceeded", `a list has more than ${MOST_PAGES} pages`);
+}
+
+/** A page of the server's own list, as it was before others were mounted. */
+export async function ownPage(outer: Run, handler: MethodHandler, params: Params): Promise<Forwarded> {
+  const run = new Run(outer.core, { ...outer.call, params }, outer.row, outer.exchange, outer);
+  return { run, result: await handler(run) };
+}

@@ -1,0 +1,261 @@
+import { isObject, type Params } from "../../jsonrpc/message.js";
+import type { ServerCapabilities } from "../../protocol/capabilities.js";
+import { McpError } from "../../protocol/error.js";
+import type { Revision } from "../../protocol/revisions.js";
+import type { ServerCore } from "../call/core.js";
+import type { Run } from "../call/server-call.js";
+import { type ListName, listNotice } from "../changes/hub.js";
+import { RESOURCE_FILTER } from "../changes/peer-subscriber.js";
+import type { Feature, MethodHandler } from "../lists/feature.js";
+import type { Features } from "../lists/features.js";
+import { PagedList, pageOf } from "../lists/pages.js";
+import type { Watch } from "../resources/resource.js";
+import { allPages, type Forwarded, forward, ownPage } from "./forward.js";
+import { innerName, innerUri, outerItem, outerResult } from "./mounted-names.js";
+
+/** A server within another one. */
+interface Mount {
+  readonly prefix: string;
+  readonly core: ServerCore;
+  readonly features: Features;
+  /** Looks after changes of its resources while somebody outside is subscribed. */
+  readonly watch: Watch;
+}
+
+/** The lists that mounted servers add to, by method: the member of the result, and what tells items apart. */
+const LISTS = {
+  "tools/list": { member: "tools", key: "name" },
+  "prompts/list": { member: "prompts", key: "name" },
+  "resources/list": { member: "resources", key: "uri" },
+  "resources/templates/list": { member: "resourceTemplates", key: "uriTemplate" },
+} as const;
+
+const PREFIX = /^[A-Za-z][A-Za-z0-9-]{0,31}$/;
+/** Different joined lists to remember at once, where callers see different ones. */
+const MOST_LISTS = 16;
+
+interface Joined {
+  readonly pages: readonly object[];
+  readonly list: PagedList<Record<string, unknown>, object>;
+}
+
+/** The servers that are mounted in one server: their tools, prompts and resources appear under their prefixes. */
+export class Mounts implements Feature {
+  readonly #core: ServerCore;
+  readonly #own: Features;
+  readonly #mounts: Mount[] = [];
+  readonly #joined = new Map<string, Joined[]>();
+  readonly handlers: Readonly<Record<string, MethodHandler>>;
+
+  constructor(core: ServerCore, own: Features) {
+    this.#core = core;
+    this.#own = own;
+    this.handlers = {
+      ...Object.fromEntries(
+        Object.keys(LISTS).map((method) => [method, this.#listHandler(method as keyof typeof LISTS)]),
+      ),
+      ...this.#targeted("tools/call", "name"),
+      ...this.#targeted("prompts/get", "name"),
+      ...this.#targeted("resources/read", "uri"),
+      ...this.#completion(),
+    };
+    own.resources.elsewhere = {
+      knows: (uri, run) => this.#knows(uri, run),
+      watchOf: (uri) => this.#byUri(uri)?.mount.watch,
+    };
+  }
+
+  capabilities(revision: Revision): ServerCapabilities {
+    const all: ServerCapabilities = {};
+    for (const { core } of this.#mounts) {
+      const { tools, prompts, resources, completions } = core.capabilities(revision);
+      if (tools !== undefined) all.tools = { ...all.tools, ...tools };
+      if (prompts !== undefined) all.prompts = { ...all.prompts, ...prompts };
+      if (resources !== undefined) all.resources = { ...all.resources, ...resources };
+      if (completions !== undefined) all.completions = completions;
+    }
+    return all;
+  }
+
+  /** True when a server is mounted here, at any depth. */
+  includes(core: ServerCore): boolean {
+    return this.#mounts.some((mount) => mount.core === core || mount.core.mounts?.includes(core) === true);
+  }
+
+  add(prefix: string, core: ServerCore, features: Features): void {
+    if (!PREFIX.test(prefix)) {
+      throw new McpError("invalid_definition", `"${prefix}" cannot be the prefix of a mounted server`, {
+        fix: "Use a letter, then letters, digits and hyphens, at most 32 in all.",
+      });
+    }
+    if (this.#mounts.some((mount) => mount.prefix.toLowerCase() === prefix.toLowerCase())) {
+      throw new McpError("invalid_definition", `a server is mounted as "${prefix}" already`);
+    }
+    if (core === this.#core || core.mounts?.includes(this.#core) === true) {
+      throw new McpError("invalid_definition", `mounting "${prefix}" would put the server into itself`);
+    }
+    this.#mounts.push({ prefix, core, features, watch: watchOf(prefix, core) });
+    core.onChanged.push(() => this.#core.changed());
+    // The mounted server has a subscriber from now on, as if a client were connected.
+    core.hub.join({
+      hear: ({ change }) => {
+        const list = (["tools", "prompts", "resources"] as const).find(
+          (name) => listNotice(name).method === change.method,
+        );
+        if (list !== undefined) this.#changed(list);
+      },
+    });
+    this.#core.changed();
+    for (const list of ["tools", "prompts", "resources"] as const) this.#core.hub.listChanged(list);
+  }
+
+  #changed(list: ListName): void {
+    this.#core.changed();
+    this.#core.hub.listChanged(list);
+  }
+
+  #listHandler(method: keyof typeof LISTS): MethodHandler {
+    const own = this.#core.handlers.get(method);
+    return async (run) => {
+      const pages = own === undefined ? [] : await allPages(run.call.params, (params) => ownPage(run, own, params));
+      const parts: { mount: Mount | undefined; pages: Forwarded[] }[] = [{ mount: undefined, pages }];
+      for (const mount of this.#mounts) {
+        if (mount.core.route(method, run.call.revision) === undefined) continue;
+        parts.push({ mount, pages: await allPages(run.call.params, (params) => forward(run, mount.core, params)) });
+      }
+      narrowCache(
+        run,
+        parts.flatMap((part) => part.pages),
+      );
+      return pageOf(this.#core, this.#join(method, parts), run.call.params);
+    };
+  }
+
+  /** One list of all parts. While every part gives the same page objects, it is the same list, and its text is kept. */
+  #join(
+    method: keyof typeof LISTS,
+    parts: readonly { mount: Mount | undefined; pages: readonly Forwarded[] }[],
+  ): Joined["list"] {
+    const pages = parts.flatMap((part) => part.pages.map(({ result }) => result));
+    const known = this.#joined.get(method) ?? [];
+    const same = known.find((joined) => sameItems(joined.pages, pages));
+    if (same !== undefined) return same.list;
+    const { member, key } = LISTS[method];
+    const items = new Map<unknown, Record<string, unknown>>();
+    for (const { mount, pages: own } of parts) {
+      for (const item of own.flatMap(
+        ({ result }) => (result as Record<string, Record<string, unknown>[]>)[member] ?? [],
+      )) {
+        const outer = mount === undefined ? item : outerItem({ prefix: mount.prefix, serves: () => true }, item);
+        if (!items.has(outer[key])) items.set(outer[key], outer);
+      }
+    }
+    const shape = {
+      name: `all ${member}`,
+      keyOf: (item: Record<string, unknown>) => String(item[key]),
+      result: (page: Record<string, unknown>[], next: { nextCursor?: string }) => ({ [member]: page, ...next }),
+    };
+    const list = new PagedList<Record<string, unknown>, object>(shape, [...items.values()]);
+    this.#joined.set(method, [{ pages, list }, ...known].slice(0, MOST_LISTS));
+    return list;
+  }
+
+  /** A method about one thing: what it names decides who serves it. What is registered here comes first. */
+  #targeted(method: string, member: "name" | "uri"): Record<string, MethodHandler> {
+    const own = this.#core.handlers.get(method);
+    return {
+      [method]: (run) => {
+        const named = run.call.params[member];
+        const target =
+          typeof named === "string" && !this.#isOwn(method, named, run) ? this.#find(member, named) : undefined;
+        if (target !== undefined)
+          return this.#forward(run, target.mount, { ...run.call.params, [member]: target.rest });
+        if (own === undefined) throw new McpError("invalid_params", `unknown ${member}: ${String(named)}`);
+        return own(run);
+      },
+    };
+  }
+
+  #completion(): Record<string, MethodHandler> {
+    const own = this.#core.handlers.get("completion/complete");
+    const complete: MethodHandler = (run) => {
+      const { ref } = run.call.params;
+      const member = isObject(ref) && ref["type"] === "ref/prompt" ? "name" : "uri";
+      const named = isObject(ref) ? ref[member] : undefined;
+      const target = typeof named === "string" ? this.#find(member, named) : undefined;
+      if (target !== undefined && isObject(ref)) {
+        return this.#forward(run, target.mount, { ...run.call.params, ref: { ...ref, [member]: target.rest } });
+      }
+      if (own === undefined) throw new McpError("invalid_params", "there is nothing to complete");
+      return own(run);
+    };
+    return { "completion/complete": complete };
+  }
+
+  async #forward(run: Run, mount: Mount, params: Params): Promise<object> {
+    const forwarded = await forward(run, mount.core, params);
+    run.cache = forwarded.run.cache;
+    const serves = (uri: string) => servesUri(mount, uri, run);
+    return outerResult({ prefix: mount.prefix, serves }, run.call.method, forwarded.result);
+  }
+
+  #isOwn(method: string, named: string, run: Run): boolean {
+    if (method === "tools/call") return this.#own.tools.knows(named, run);
+    return method === "prompts/get" && this.#own.prompts.completable(named, run) !== undefined;
+  }
+
+  /** The mounted server that a name or a URI belongs to; the longest prefix that fits. */
+  #find(member: "name" | "uri", named: string): { mount: Mount; rest: string } | undefined {
+    if (member === "uri") return this.#byUri(named);
+    let best: { mount: Mount; rest: string } | undefined;
+    for (const mount of this.#mounts) {
+      const rest = innerName(mount.prefix, named);
+      if (rest !== undefined && (best === undefined || mount.prefix.length > best.mount.prefix.length))
+        best = { mount, rest };
+    }
+    return best;
+  }
+
+  #byUri(uri: string): { mount: Mount; rest: string } | undefined {
+    for (const mount of this.#mounts) {
+      const rest = innerUri(mount.prefix, uri);
+      if (rest !== undefined) return { mount, rest };
+    }
+    return undefined;
+  }
+
+  #knows(uri: string, run: Run): boolean {
+    const found = this.#byUri(uri);
+    return found?.mount.features.resources.knows(found.rest, run) === true;
+  }
+}
+
+function servesUri({ core, features }: Mount, uri: string, run: Run): boolean {
+  if (core.overflow.owns(uri)) return true;
+  // A handler object cannot say which URIs it knows; web addresses are for the client itself to open.
+  if (core.provided.has("resources") && /^https?:/i.test(uri)) return false;
+  return features.resources.knows(uri, run);
+}
+
+function watchOf(prefix: string, core: ServerCore): Watch {
+  return (uri, updated) => {
+    const rest = innerUri(prefix, uri) ?? uri;
+    const subscriber = { hear: () => updated() };
+    core.hub.subscribe(subscriber, RESOURCE_FILTER, rest);
+    return () => core.hub.unsubscribe(subscriber, RESOURCE_FILTER, rest);
+  };
+}
+
+function sameItems(some: readonly object[], others: readonly object[]): boolean {
+  return some.length === others.length && some.every((item, index) => item === others[index]);
+}
+
+/** A joined list may be kept no longer, and for no more people, than each of its parts. */
+function narrowCache(run: Run, pages: readonly Forwarded[]): void {
+  const hints = pages.map((page) => page.run.cache);
+  if (hints.length === 0) return;
+  run.cache = {
+    ttlMs: Math.min(...hints.map(({ ttlMs }) => ttlMs)),
+    scope: hints.some(({ scope }) => scope === "private") ? "private" : "public",
+  };
+}

@@ -1,0 +1,103 @@
+import { isThenable } from "../../encoding/thenable.js";
+import { isObject } from "../../jsonrpc/message.js";
+import type { ServerCapabilities } from "../../protocol/capabilities.js";
+import { McpError } from "../../protocol/error.js";
+import type { GetPromptResult, ListPromptsResult, Prompt as WirePrompt } from "../../protocol/features/prompts.js";
+import type { ParseResult } from "../../schema/parse.js";
+import type { ServerCore } from "../call/core.js";
+import type { Run } from "../call/server-call.js";
+import { Catalogue } from "../lists/catalogue.js";
+import type { CompletableArguments, CompletionSource } from "../lists/completion.js";
+import type { Feature, MethodHandler } from "../lists/feature.js";
+import type { ListShape } from "../lists/pages.js";
+import { toPromptResult } from "./messages.js";
+import type { Prompt } from "./prompt.js";
+import { badArguments, type ReadyPrompt, readyPrompt } from "./ready-prompt.js";
+
+const PROMPTS: ListShape<WirePrompt, ListPromptsResult> = {
+  name: "prompts",
+  keyOf: (prompt) => prompt.name,
+  result: (prompts, next) => ({ prompts, ...next }),
+};
+
+/** The prompts of one server. */
+export class Prompts implements Feature, CompletionSource {
+  readonly #core: ServerCore;
+  readonly #prompts: Catalogue<WirePrompt, ReadyPrompt, ListPromptsResult>;
+  /** Stays true when the last prompt is gone: clients were told of prompts, and may ask for the empty list. */
+  #used: boolean;
+  #completes = false;
+  readonly handlers: Readonly<Record<string, MethodHandler>>;
+
+  constructor(core: ServerCore) {
+    this.#core = core;
+    this.#used = core.declares("prompts");
+    this.#prompts = new Catalogue(core, "prompt", PROMPTS);
+    this.handlers = {
+      "prompts/list": (run) => {
+        run.cache = core.hints.prompts;
+        return this.#prompts.list(run);
+      },
+      "prompts/get": (run) => this.#get(run),
+    };
+  }
+
+  capabilities(): ServerCapabilities {
+    if (!this.#used) return {};
+    return { prompts: this.#core.options.listChanged === false ? {} : { listChanged: true } };
+  }
+
+  add(prompt: Prompt, replace = false): void {
+    this.#prompts.add(readyPrompt(prompt, this.#core), replace);
+    this.#changed();
+  }
+
+  remove(name: string): boolean {
+    const removed = this.#prompts.remove(name);
+    if (removed) this.#changed();
+    return removed;
+  }
+
+  get completes(): boolean {
+    return this.#completes;
+  }
+
+  completable(name: string, run: Run): CompletableArguments | undefined {
+    return this.#prompts.find(name, run)?.arguments;
+  }
+
+  #changed(): void {
+    this.#used = true;
+    this.#completes = [...this.#prompts.all()].some((prompt) =>
+      [...prompt.arguments.values()].some((completer) => completer !== undefined),
+    );
+    this.#core.changed();
+    this.#core.hub.listChanged("prompts");
+  }
+
+  #get(run: Run): GetPromptResult | Promise<GetPromptResult> {
+    const { name, arguments: args = {} } = run.call.params;
+    if (typeof name !== "string") throw new McpError("invalid_params", "`params.name` of prompts/get must be a string");
+    const prompt = this.#prompts.find(name, run);
+    if (prompt === undefined) {
+      throw new McpError("invalid_params", `unknown prompt: ${name}`, { fix: "List the prompts to see their names." });
+    }
+    const parsed = prompt.parse(stringValues(name, args));
+    return parsed instanceof Promise ? parsed.then((settled) => made(prompt, settled, run)) : made(prompt, parsed, run);
+  }
+}
+
+function made(prompt: ReadyPrompt, parsed: ParseResult, run: Run): GetPromptResult | Promise<GetPromptResult> {
+  const { key, wire } = prompt;
+  if (!parsed.ok) throw badArguments(key, parsed);
+  const value = prompt.handler(parsed.value, run.ctx);
+  if (!isThenable(value)) return toPromptResult(key, value, wire.description);
+  return Promise.resolve(value).then((settled) => toPromptResult(key, settled, wire.description));
+}
+
+function stringValues(name: string, args: unknown): Record<string, string> {
+  if (!isObject(args)) throw new McpError("invalid_params", "`params.arguments` of prompts/get must be an object");
+  const odd = Object.entries(args).find(([, value]) => typeof value !== "string");
+  if (odd === undefined) return args as Record<string, string>;
+  throw new McpError("invalid_params", `the argument "${odd[0]}" of prompt "${name}" must be a string`);
+}

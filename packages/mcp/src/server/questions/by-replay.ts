@@ -1,0 +1,228 @@
+import { toBase64Url } from "../../encoding/base64url.js";
+import { canonicalJson } from "../../encoding/canonical-json.js";
+import type { Question } from "../../era/era.js";
+import { isObject } from "../../jsonrpc/message.js";
+import type { Timer } from "../../platform/platform.js";
+import { McpError } from "../../protocol/error.js";
+import type { Run } from "../call/server-call.js";
+import type { PreparedQuestion } from "../context.js";
+import {
+  type Asker,
+  claimStep,
+  handled,
+  malformedAnswer,
+  normalise,
+  requireCapabilities,
+  traced,
+} from "./by-request.js";
+import { InputOutcome, InputRequired, isInputRequired } from "./interruption.js";
+import { openState, type QuestionState, type StepRecord, sealState } from "./state.js";
+import { recordFailure, reviveFailure } from "./step-failure.js";
+
+/** How long answers that came with the request may stay unclaimed before new questions go out. */
+const CLAIM_MS = 250;
+/** How long an interrupted handler and its steps may go on before the questions are sent without them. */
+const UNWIND_MS = 1000;
+/** Questions after the interruption that are told so; later ones never settle, which ends endless loops. */
+const LATE_LIMIT = 64;
+
+/**
+ * Asks by interim results: the handler runs again from the top in each round and is fed the answers so far.
+ * Questions that have no answer yet are collected over one turn of the event loop; then every waiter is interrupted
+ * together, and the outcome is the interim result, whatever the handler does.
+ */
+export class Replay implements Asker {
+  readonly #run: Run;
+  readonly #round: number;
+  readonly #answers: Map<string, unknown>;
+  readonly #steps: Map<string, StepRecord>;
+  /** Answers of this very request that nobody has asked for yet. */
+  readonly #unclaimed: Set<string>;
+  readonly #broughtAnswers: boolean;
+  readonly #counts = new Map<string, number>();
+  readonly #keys = new Set<string>();
+  readonly #stepKeys = new Set<string>();
+  readonly #noted = new Map<string, Question>();
+  readonly #waiters: ((signal: InputRequired) => void)[] = [];
+  readonly #stepsInFlight = new Set<Promise<unknown>>();
+  readonly #signal = new InputRequired();
+  #claimed = 0;
+  #considering = false;
+  /** Runs while answers of this request are still unclaimed. */
+  #claiming: Timer | undefined;
+  #interrupted = false;
+  #late = 0;
+  #fatal: McpError | undefined;
+
+  constructor(run: Run, state: QuestionState | undefined, responses: Record<string, unknown>) {
+    this.#run = run;
+    run.core.platform.guardRejections?.(isInputRequired);
+    if (state !== undefined) run.callId = state.id;
+    this.#round = state?.round ?? 0;
+    this.#answers = new Map(Object.entries(state?.answers ?? {}));
+    this.#steps = new Map(Object.entries(state?.steps ?? {}));
+    const accepted = Object.entries(responses).filter(([key]) => state === undefined || state.asked.includes(key));
+    for (const [key, answer] of accepted) this.#answers.set(key, answer);
+    // Without a state nobody knows which of them were asked for, so none is waited for.
+    this.#unclaimed = new Set(state === undefined ? [] : accepted.map(([key]) => key));
+    this.#broughtAnswers = this.#unclaimed.size > 0;
+  }
+
+  ask(prepared: PreparedQuestion): Promise<unknown> {
+    return handled(this.#ask(prepared));
+  }
+
+  async #ask({ question, needs, key }: PreparedQuestion): Promise<unknown> {
+    const name = this.#nameOf(question, key);
+    if (this.#answers.has(name)) {
+      this.#claim(name);
+      return this.#answers.get(name);
+    }
+    requireCapabilities(this.#run, needs);
+    if (this.#interrupted) return this.#lateSignal();
+    this.#checkLimits();
+    this.#noted.set(name, question);
+    return new Promise((_resolve, reject) => {
+      this.#waiters.push(reject);
+      this.#consider();
+    });
+  }
+
+  step(key: string, work: () => unknown): Promise<unknown> {
+    return handled(this.#step(key, work));
+  }
+
+  async #step(key: string, work: () => unknown): Promise<unknown> {
+    claimStep(this.#stepKeys, key);
+    const record = this.#steps.get(key);
+    if (record !== undefined) {
+      if (!("failure" in record)) return record.value;
+      throw reviveFailure(record.failure);
+    }
+    if (this.#interrupted) return this.#lateSignal();
+    const running = this.#runStep(key, work);
+    this.#stepsInFlight.add(running);
+    return handled(running).finally(() => this.#stepsInFlight.delete(running));
+  }
+
+  async #runStep(key: string, work: () => unknown): Promise<unknown> {
+    try {
+      const value = normalise(await work());
+      this.#steps.set(key, value === undefined ? {} : { value });
+      return value;
+    } catch (error) {
+      if (isInputRequired(error)) {
+        this.#fatal = new McpError("internal_error", `the step "${key}" asks a question`, {
+          fix: "Ask outside of `ctx.step`, and pass the answer in.",
+        });
+        throw this.#fatal;
+      }
+      this.#steps.set(key, { failure: recordFailure(error) });
+      throw error;
+    }
+  }
+
+  /** The outcome after an interruption: waits a little for the handler and its steps to unwind, then seals. */
+  async conclude(handler: Promise<unknown>): Promise<InputOutcome> {
+    await this.#atMost(UNWIND_MS, Promise.allSettled([handler, ...this.#stepsInFlight]));
+    if (this.#fatal !== undefined) throw this.#fatal;
+    const state = await sealState(this.#run, {
+      id: this.#run.callId,
+      round: this.#round + 1,
+      answers: Object.fromEntries(this.#answers),
+      steps: Object.fromEntries(this.#steps),
+      asked: [...this.#noted.keys()],
+    });
+    this.#run.abort(this.#signal);
+    // Not before: the trace differs from round to round, and must not change the question's key.
+    const questions = [...this.#noted].map(([key, question]) => [key, traced(this.#run, question)] as const);
+    return new InputOutcome(Object.fromEntries(questions), state);
+  }
+
+  #nameOf(question: Question, key: string | undefined): string {
+    if (key !== undefined) {
+      if (this.#keys.has(key)) {
+        throw new McpError("internal_error", `the question key "${key}" exists twice in one call`, {
+          fix: "Give each question its own key.",
+        });
+      }
+      this.#keys.add(key);
+      return key;
+    }
+    const text = canonicalJson([question.method, question.params ?? {}]);
+    const digest = toBase64Url(this.#run.core.platform.sha256(new TextEncoder().encode(text)).subarray(0, 16));
+    const count = this.#counts.get(digest) ?? 0;
+    this.#counts.set(digest, count + 1);
+    return count === 0 ? digest : `${digest}.${count}`;
+  }
+
+  #claim(name: string): void {
+    this.#claimed++;
+    if (this.#unclaimed.delete(name) && this.#unclaimed.size === 0 && this.#noted.size > 0) this.#deferInterrupt();
+  }
+
+  #checkLimits(): void {
+    const { questions, rounds } = this.#run.core.limits;
+    if (this.#noted.size >= questions) throw tooMany(`more than ${questions} questions at once`, "questions");
+    if (this.#round >= rounds) throw tooMany(`more than ${rounds} rounds of questions`, "rounds");
+  }
+
+  #consider(): void {
+    if (this.#considering) return;
+    this.#considering = true;
+    if (this.#unclaimed.size === 0) this.#deferInterrupt();
+    else this.#claiming = this.#run.core.platform.timer(CLAIM_MS, () => this.#interrupt());
+  }
+
+  #deferInterrupt(): void {
+    this.#run.core.platform.defer(() => this.#interrupt());
+  }
+
+  #interrupt(): void {
+    if (this.#interrupted) return;
+    this.#interrupted = true;
+    this.#claiming?.cancel();
+    if (this.#broughtAnswers && this.#claimed === 0) {
+      this.#fatal = new McpError(
+        "question_changed",
+        "the questions of this round differ from those that were answered",
+        {
+          fix: "Put what shapes the question (time, randomness, I/O) into `ctx.step`, or give the question a `key`.",
+        },
+      );
+    }
+    this.#run.interrupt?.();
+    for (const interrupt of this.#waiters.splice(0)) interrupt(this.#signal);
+  }
+
+  #lateSignal(): Promise<never> {
+    if (++this.#late > LATE_LIMIT) return new Promise(() => {});
+    return new Promise((_resolve, reject) => {
+      this.#run.core.platform.defer(() => reject(this.#signal));
+    });
+  }
+
+  #atMost(ms: number, work: Promise<unknown>): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#run.core.platform.timer(ms, resolve);
+      void work.then(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
+  }
+}
+
+/** Makes the replay of a call that brings answers, after checking them. */
+export async function openReplay(run: Run): Promise<Replay> {
+  const { responses, state } = run.call.inputs ?? {};
+  if (responses !== undefined && !isObject(responses)) {
+    throw new McpError("invalid_params", "`inputResponses` is not an object");
+  }
+  for (const answer of Object.values(responses ?? {})) if (!isObject(answer)) throw malformedAnswer("a question");
+  return new Replay(run, state === undefined ? undefined : await openState(run, state), responses ?? {});
+}
+
+function tooMany(what: string, limit: string): McpError {
+  return new McpError("too_many_questions", `a call asked ${what}`, { fix: `Ask less, or raise \`limits.${limit}\`.` });
+}

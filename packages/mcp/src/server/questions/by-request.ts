@@ -1,0 +1,148 @@
+import type { Question } from "../../era/era.js";
+import { notificationText } from "../../era/notification.js";
+import { requestText } from "../../era/request-text.js";
+import { RpcError } from "../../jsonrpc/error.js";
+import { isObject } from "../../jsonrpc/message.js";
+import { capabilitiesFor, hasCapability } from "../../protocol/capabilities.js";
+import { McpError, USER_REJECTED } from "../../protocol/error.js";
+import { readTrace, traceMeta } from "../../protocol/trace-context.js";
+import type { Run } from "../call/server-call.js";
+import type { PreparedQuestion } from "../context.js";
+
+/** Carries questions of one call to the client and back. */
+export interface Asker {
+  /** Resolves with the client's raw answer. Rejects with an internal signal when the answer comes in a later round. */
+  ask(prepared: PreparedQuestion): Promise<unknown>;
+  step(key: string, work: () => unknown): Promise<unknown>;
+  /** The interim result, once a question interrupted the handler. */
+  conclude(handler: Promise<unknown>): Promise<object>;
+  /** The call has its outcome: nobody waits for an answer any more. */
+  withdraw?(): void;
+}
+
+/** Whether a question that needs a capability of the client can be put to it, in this revision and on this connection. */
+export function canAsk({ call, exchange }: Run, capability: string): boolean {
+  if (call.era.asks === "request" && exchange.ask === undefined) return false;
+  const { elicitation } = call.features;
+  if (capability.startsWith("elicitation") && elicitation === "none") return false;
+  if (capability === "elicitation.url" && elicitation !== "form+url") return false;
+  return hasCapability(call.clientCapabilities, capability);
+}
+
+/** Refuses a call whose questions the client said it cannot answer; the error names all that is missing. */
+export function requireCapabilities(run: Run, capabilities: readonly string[]): void {
+  const missing = capabilities.filter((path) => !canAsk(run, path));
+  const [first] = missing;
+  if (first === undefined) return;
+  throw new McpError("capability_missing", `the client does not support ${missing.map(quoted).join(", ")}`, {
+    data: { requiredCapabilities: capabilitiesFor(...missing) },
+    fix: `Check \`ctx.client.can("${first}")\` before asking, or connect with a client that declares it.`,
+  });
+}
+
+function quoted(name: string): string {
+  return `"${name}"`;
+}
+
+/** Asks by a request of its own on the exchange's stream: the way of the stateful era. */
+export function requestAsker(run: Run): Asker {
+  const steps = new Set<string>();
+  const open = new Set<(reason: McpError) => void>();
+  return {
+    async ask({ question, needs }) {
+      requireCapabilities(run, needs);
+      const answer = await whileWanted(run, question, open);
+      if (!isObject(answer)) throw malformedAnswer(question.method);
+      return answer;
+    },
+    async step(key, work) {
+      claimStep(steps, key);
+      return normalise(await work());
+    },
+    conclude: () => Promise.reject(new McpError("internal_error", "a request never interrupts its handler")),
+    withdraw() {
+      for (const giveUp of open) giveUp(new McpError("cancelled", "the call ended without this answer"));
+    },
+  };
+}
+
+/**
+ * Asks, and waits for the answer until the call is cancelled, has ended, or the client took too long. A client that is
+ * still being asked then is told, so that no user fills in a form for nobody.
+ */
+function whileWanted(run: Run, question: Question, open: Set<(reason: McpError) => void>): Promise<unknown> {
+  const { core, exchange, signal } = run;
+  const { method } = question;
+  const id = core.nextQuestionId();
+  const text = requestText(id, method, JSON.stringify(traced(run, question).params));
+  const unwanted = new AbortController();
+  return new Promise((resolve, reject) => {
+    const cancelled = () => giveUp(new McpError("cancelled", "the call was cancelled while a question was open"));
+    const release = () => {
+      timer.cancel();
+      open.delete(giveUp);
+      signal.removeEventListener("abort", cancelled);
+    };
+    const giveUp = (reason: McpError) => {
+      release();
+      reject(reason);
+      unwanted.abort(reason);
+      // After a cancellation nothing can be said on the call's own stream.
+      const stream = signal.aborted ? exchange.peer : exchange;
+      stream?.say(notificationText("notifications/cancelled", { requestId: id, reason: reason.message }));
+    };
+    const { stateMs } = core.limits;
+    const timer = core.platform.timer(stateMs, () => giveUp(unanswered(method, stateMs)));
+    const asked = signal.aborted ? undefined : exchange.ask?.({ id, method, text }, unwanted.signal);
+    if (asked === undefined) {
+      timer.cancel();
+      return reject(new McpError(signal.aborted ? "cancelled" : "capability_missing", "this client cannot be asked"));
+    }
+    open.add(giveUp);
+    signal.addEventListener("abort", cancelled, { once: true });
+    asked.then(resolve, (error) => reject(isRefusal(error) ? McpError.from(error) : error)).finally(release);
+  });
+}
+
+/** True when the client says that its user did not want to answer. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof RpcError && error.code === USER_REJECTED;
+}
+
+function unanswered(method: string, ms: number): McpError {
+  return new McpError("timeout", `the client did not answer ${method} within ${ms} ms`, {
+    data: { limit: "stateMs", ms },
+    fix: "Ask for less at a time, or raise `limits.stateMs` of the server.",
+  });
+}
+
+/** A question with the caller's trace, so that what the client does for it belongs to the same trace. */
+export function traced(run: Run, question: Question): Question {
+  const trace = readTrace(run.call.params["_meta"]);
+  return trace === undefined ? question : { ...question, params: { ...question.params, _meta: traceMeta(trace) } };
+}
+
+/** Refuses a step key that this run has used. */
+export function claimStep(steps: Set<string>, key: string): void {
+  if (steps.has(key)) {
+    throw new McpError("internal_error", `the step "${key}" exists twice in one call`, {
+      fix: "Give each step its own key.",
+    });
+  }
+  steps.add(key);
+}
+
+/** A value as JSON keeps it, so that a step gives the same in the first run and in every later one. */
+export function normalise(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value) ?? "null");
+}
+
+/** A promise whose rejection is never reported as unhandled: whoever asked may drop it. */
+export function handled<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}
+
+export function malformedAnswer(method: string): McpError {
+  return new McpError("invalid_params", `the client's answer to ${method} is not an object`);
+}

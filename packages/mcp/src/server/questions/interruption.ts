@@ -1,0 +1,29 @@
+import type { Question } from "../../era/era.js";
+
+const BRAND = Symbol.for("@parley/mcp/input-required");
+
+/** Interrupts a handler whose question has no answer yet; the handler runs again when the answer is there. */
+export class InputRequired extends Error {
+  override readonly name = "InputRequired";
+
+  constructor() {
+    super("the answer to this question comes with the client's next try");
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+}
+
+/** True for the signal that interrupts a handler; a `catch` around a question must rethrow it. */
+export function isInputRequired(error: unknown): boolean {
+  return typeof error === "object" && error !== null && (error as Record<symbol, unknown>)[BRAND] === true;
+}
+
+/** The outcome of a call that asks the client first. */
+export class InputOutcome {
+  readonly questions: Record<string, Question>;
+  readonly state: string | undefined;
+
+  constructor(questions: Record<string, Question>, state: string | undefined) {
+    this.questions = questions;
+    this.state = state;
+  }
+}

@@ -1,0 +1,74 @@
+import { toBase64Url } from "../../encoding/base64url.js";
+import { canonicalJson } from "../../encoding/canonical-json.js";
+import { McpError } from "../../protocol/error.js";
+import type { Run } from "../call/server-call.js";
+import { utf8Bytes } from "../tools/json-bytes.js";
+import type { StepFailure } from "./step-failure.js";
+
+/** What a step left behind: its JSON value, or its failure. */
+export type StepRecord = { value?: unknown } | { failure: StepFailure };
+
+/** What one round of questions hands to the next, inside the client's keeping. */
+export interface QuestionState {
+  /** Names the call over all its rounds. */
+  id: string;
+  round: number;
+  answers: Record<string, unknown>;
+  steps: Record<string, StepRecord>;
+  /** Keys of the questions that this round asked. */
+  asked: string[];
+}
+
+interface Sealed {
+  /** When it ends, in milliseconds since the epoch. */
+  until: number;
+  /** Digest of who asked for what: a state fits its own request only. */
+  bound: string;
+  state: QuestionState;
+}
+
+/** Seals a state for the same caller and the same request. */
+export async function sealState(run: Run, state: QuestionState): Promise<string> {
+  const { platform, limits, secrets } = run.core;
+  const payload: Sealed = { until: platform.now() + limits.stateMs, bound: binding(run), state };
+  const text = JSON.stringify(payload);
+  if (utf8Bytes(text) > limits.stateBytes) {
+    throw new McpError("limit_exceeded", `answers and steps of ${run.call.method} exceed ${limits.stateBytes} bytes`, {
+      fix: "Return less from `ctx.step`, or raise `limits.stateBytes`.",
+    });
+  }
+  return secrets.seal("state", text);
+}
+
+/** Opens a state that came back; throws when it is not one of ours, not for this request, or too old. */
+export async function openState(run: Run, sealed: unknown): Promise<QuestionState> {
+  const { platform, limits, secrets } = run.core;
+  if (typeof sealed !== "string") throw refused("is not a string", "Echo it exactly as it was given.");
+  // Base64 and encryption add about a third.
+  if (sealed.length > 2 * limits.stateBytes) throw refused("is too long", "Echo it exactly as it was given.");
+  const opened = await secrets.open("state", sealed);
+  if ("fault" in opened) {
+    const foreign = opened.fault === "foreign";
+    throw refused(
+      foreign ? "was made by another process" : "was altered",
+      foreign ? "Give every process of this server the same `secret`." : "Echo it exactly as it was given.",
+    );
+  }
+  // Only this server can have sealed it, so its shape is known.
+  const { until, bound, state } = JSON.parse(opened.text) as Sealed;
+  if (until < platform.now()) throw refused("has expired", "Call again without it.");
+  if (bound !== binding(run))
+    throw refused("belongs to another request", "Send it only with the request that it answers.");
+  return state;
+}
+
+function refused(what: string, fix: string): McpError {
+  return new McpError("invalid_params", `\`requestState\` ${what}`, { fix });
+}
+
+function binding({ call, exchange, core }: Run): string {
+  const { _meta, inputResponses, requestState, ...params } = call.params;
+  const principal = (exchange.principal ?? exchange.peer?.principal)?.key ?? null;
+  const text = canonicalJson([principal, call.method, params]);
+  return toBase64Url(core.platform.sha256(new TextEncoder().encode(text)));
+}

@@ -1,0 +1,41 @@
+import { toBase64 } from "../../encoding/base64.js";
+import { McpError } from "../../protocol/error.js";
+import type { ResourceContents } from "../../protocol/features/content.js";
+import type { ReadResourceResult } from "../../protocol/features/resources.js";
+import { isBlock } from "../tools/content.js";
+
+/** What a read handler returned, as the result that clients get. */
+export function toReadResult(uri: string, value: unknown, mimeType: string | undefined): ReadResourceResult {
+  // An empty answer would say that the resource is there and holds nothing.
+  if (value === undefined || value === null) throw resourceNotFound(uri);
+  if (!Array.isArray(value)) return { contents: [toContents(uri, value, mimeType)] };
+  return { contents: value.map((part) => toContents(uri, part, mimeType)) };
+}
+
+/** The error for a resource that is not there, or not for this caller. */
+export function resourceNotFound(uri: string): McpError {
+  return new McpError("resource_not_found", `resource not found: ${uri}`, { data: { uri } });
+}
+
+function toContents(uri: string, value: unknown, mimeType: string | undefined): ResourceContents {
+  const type = mimeType === undefined ? {} : { mimeType };
+  if (typeof value === "string") return { uri, ...type, text: value };
+  if (value instanceof Uint8Array) return { uri, ...type, blob: toBase64(value) };
+  if (isBlock(value)) {
+    if (value.type === "resource") return value.resource;
+    throw unusable(uri, `a block of type ${value.type}`);
+  }
+  if (typeof value !== "object" || value === null) throw unusable(uri, `a ${typeof value}`);
+  // Open shape: each member is looked at before it is used.
+  const { text, blob, ...said } = value as { text?: unknown; blob?: unknown } & Record<string, unknown>;
+  if (typeof text === "string") return { uri, ...type, ...said, text };
+  if (blob instanceof Uint8Array) return { uri, ...type, ...said, blob: toBase64(blob) };
+  if (typeof blob === "string") return { uri, ...type, ...said, blob };
+  throw unusable(uri, "an object without `text` and `blob`");
+}
+
+function unusable(uri: string, what: string): McpError {
+  return new McpError("internal_error", `reading ${uri} gave ${what}`, {
+    fix: "Return a string, bytes, `{ text }`, `{ blob }`, what `resource()` makes, or an array of these.",
+  });
+}

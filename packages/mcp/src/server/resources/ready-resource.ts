@@ -1,0 +1,100 @@
+import type { CacheHint } from "../../era/era.js";
+import { McpError } from "../../protocol/error.js";
+import type { Resource as WireResource, ResourceTemplate as WireTemplate } from "../../protocol/features/resources.js";
+import { compileMatcher, type MatchedVariables } from "../../uri-template/match.js";
+import { parseTemplate, type TemplatePart } from "../../uri-template/parse.js";
+import type { ServerCore } from "../call/core.js";
+import type { AskingContext } from "../context.js";
+import { cacheHint } from "../lists/cache-hints.js";
+import type { Offered } from "../lists/catalogue.js";
+import type { CompletableArguments } from "../lists/completion.js";
+import type { ReadHandler, ResourceTemplate, ResourceTemplateDefinition, StaticResource, Watch } from "./resource.js";
+
+/** A resource made ready at registration. */
+export interface ReadyResource extends Offered<WireResource> {
+  readonly read: ReadHandler;
+  readonly cache: CacheHint;
+  readonly watch: Watch | undefined;
+}
+
+/** A family of resources made ready at registration. */
+export interface ReadyTemplate extends Offered<WireTemplate> {
+  readonly parts: readonly TemplatePart[];
+  readonly match: (uri: string) => MatchedVariables | undefined;
+  readonly read: (variables: unknown, ctx: AskingContext, uri: string) => unknown;
+  readonly cache: CacheHint;
+  readonly watch: Watch | undefined;
+  readonly list: ResourceTemplateDefinition["list"];
+  readonly variables: CompletableArguments;
+  readonly allowTraversal: boolean;
+}
+
+/** Characters that RFC 3986 allows nowhere in a URI. */
+const NOT_IN_URIS = /[\s<>"{}|\\^`]/;
+
+export function readyResource({ name: uri, definition, read }: StaticResource, core: ServerCore): ReadyResource {
+  if (!URL.canParse(uri) || NOT_IN_URIS.test(uri)) {
+    throw new McpError("invalid_definition", `"${uri}" is no URI`, {
+      fix: uri.includes("{")
+        ? "Use `resourceTemplate` for a family of resources."
+        : "Write a scheme, a colon and a path.",
+    });
+  }
+  const { cache, enabled, watch, name = uri, ...said } = definition;
+  return {
+    key: uri,
+    wire: { uri, name, ...said },
+    enabled,
+    read,
+    cache: cacheHint(`the resource "${uri}"`, core.hints.read, cache),
+    watch,
+  };
+}
+
+export function readyTemplate({ name: template, definition, read }: ResourceTemplate, core: ServerCore): ReadyTemplate {
+  const parts = partsOf(template);
+  const { cache, enabled, watch, list, complete = {}, allowTraversal, name = template, ...said } = definition;
+  return {
+    key: template,
+    wire: { uriTemplate: template, name, ...said },
+    enabled,
+    parts,
+    match: compileMatcher(parts),
+    // The template's own text gave the variables' types, and a match gives these variables.
+    read: read as ReadyTemplate["read"],
+    cache: cacheHint(`the resource template "${template}"`, core.hints.read, cache),
+    watch,
+    list,
+    variables: completableVariables(template, parts, complete),
+    allowTraversal: allowTraversal === true,
+  };
+}
+
+function partsOf(template: string): readonly TemplatePart[] {
+  let parts: readonly TemplatePart[];
+  try {
+    parts = parseTemplate(template);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new McpError("invalid_definition", `the resource template "${template}": ${reason}`, { cause: error });
+  }
+  if (parts.some((part) => part.kind === "expression")) return parts;
+  throw new McpError("invalid_definition", `the resource template "${template}" has no variable`, {
+    fix: "Use `resource` for a single resource.",
+  });
+}
+
+function completableVariables(
+  template: string,
+  parts: readonly TemplatePart[],
+  complete: NonNullable<ResourceTemplateDefinition["complete"]>,
+): CompletableArguments {
+  const names = parts.flatMap((part) => (part.kind === "expression" ? part.variables.map(({ name }) => name) : []));
+  const stray = Object.keys(complete).find((name) => !names.includes(name));
+  if (stray !== undefined) {
+    throw new McpError("invalid_definition", `the resource template "${template}" has no variable "${stray}"`, {
+      fix: `Complete one of ${names.join(", ")}.`,
+    });
+  }
+  return new Map(names.map((name) => [name, Object.hasOwn(complete, name) ? complete[name] : undefined]));
+}

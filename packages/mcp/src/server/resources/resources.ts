@@ -1,0 +1,214 @@
+import { isThenable } from "../../encoding/thenable.js";
+import type { ServerCapabilities } from "../../protocol/capabilities.js";
+import { McpError } from "../../protocol/error.js";
+import type {
+  ListResourcesResult,
+  ListResourceTemplatesResult,
+  ReadResourceResult,
+  Resource as WireResource,
+  ResourceTemplate as WireTemplate,
+} from "../../protocol/features/resources.js";
+import { expandTemplate } from "../../uri-template/expand.js";
+import type { MatchedVariables } from "../../uri-template/match.js";
+import { hasTraversal } from "../../uri-template/traversal.js";
+import type { ServerCore } from "../call/core.js";
+import type { Run } from "../call/server-call.js";
+import { Catalogue } from "../lists/catalogue.js";
+import type { CompletableArguments, CompletionSource } from "../lists/completion.js";
+import type { Feature, MethodHandler } from "../lists/feature.js";
+import type { ListShape } from "../lists/pages.js";
+import { resourceNotFound, toReadResult } from "./contents.js";
+import { type ReadyResource, type ReadyTemplate, readyResource, readyTemplate } from "./ready-resource.js";
+import type { ListedResource, ResourceTemplate, StaticResource, Watch } from "./resource.js";
+
+const RESOURCES: ListShape<WireResource, ListResourcesResult> = {
+  name: "resources",
+  keyOf: (resource) => resource.uri,
+  result: (resources, next) => ({ resources, ...next }),
+};
+
+const TEMPLATES: ListShape<WireTemplate, ListResourceTemplatesResult> = {
+  name: "resource templates",
+  keyOf: (template) => template.uriTemplate,
+  result: (resourceTemplates, next) => ({ resourceTemplates, ...next }),
+};
+
+/** The resources of one server: single ones by their URI, families by a template. */
+export class Resources implements Feature, CompletionSource {
+  readonly #core: ServerCore;
+  readonly #resources: Catalogue<WireResource, ReadyResource, ListResourcesResult>;
+  readonly #templates: Catalogue<WireTemplate, ReadyTemplate, ListResourceTemplatesResult>;
+  /** Stays true when the last resource is gone: clients were told of resources, and may ask for the empty list. */
+  #used: boolean;
+  #completes = false;
+  /** Resources of servers within this one. */
+  elsewhere: { knows(uri: string, run: Run): boolean; watchOf(uri: string): Watch | undefined } | undefined;
+  /** Called after each change of what is offered. */
+  onChanged: () => void = () => {};
+  readonly handlers: Readonly<Record<string, MethodHandler>>;
+
+  constructor(core: ServerCore) {
+    this.#core = core;
+    this.#used = core.declares("resources");
+    this.#resources = new Catalogue(core, "resource", RESOURCES);
+    this.#templates = new Catalogue(core, "resource template", TEMPLATES);
+    this.handlers = {
+      "resources/list": (run) => this.#list(run),
+      "resources/templates/list": (run) => {
+        run.cache = core.hints.resourceTemplates;
+        return this.#templates.list(run);
+      },
+      "resources/read": (run) => this.#read(run),
+    };
+  }
+
+  capabilities(): ServerCapabilities {
+    if (!this.#used && !this.#core.overflow.inUse) return {};
+    const { subscribe, listChanged } = this.#core.options;
+    return {
+      resources: {
+        ...(subscribe === false ? {} : { subscribe: true }),
+        ...(listChanged === false ? {} : { listChanged: true }),
+      },
+    };
+  }
+
+  add(offer: StaticResource | ResourceTemplate, replace = false): void {
+    if (offer.kind === "resource") this.#resources.add(readyResource(offer, this.#core), replace);
+    else this.#templates.add(readyTemplate(offer, this.#core), replace);
+    this.#changed();
+  }
+
+  remove(kind: "resource" | "resourceTemplate", name: string): boolean {
+    const removed = (kind === "resource" ? this.#resources : this.#templates).remove(name);
+    if (removed) this.#changed();
+    return removed;
+  }
+
+  get completes(): boolean {
+    return this.#completes;
+  }
+
+  completable(name: string, run: Run): CompletableArguments | undefined {
+    const template = this.#templates.find(name, run) ?? this.#matching(name, run)?.template;
+    if (template !== undefined) return template.variables;
+    return this.#resources.find(name, run) === undefined ? undefined : new Map();
+  }
+
+  /** Whether this caller can read something under this URI, as far as its form tells. */
+  knows(uri: string, run: Run): boolean {
+    // Only the handler object could tell, and it is told of the subscription.
+    if (this.#core.provided.has("resources")) return true;
+    if (this.#resources.find(uri, run) !== undefined) return true;
+    const found = this.#matching(uri, run);
+    if (found !== undefined) return badVariable(found) === undefined;
+    return this.elsewhere?.knows(uri, run) === true;
+  }
+
+  /** What looks after changes of this URI. */
+  watchOf(uri: string): Watch | undefined {
+    for (const resource of this.#resources.all()) if (resource.key === uri) return resource.watch;
+    for (const template of this.#templates.all()) if (template.match(uri) !== undefined) return template.watch;
+    return this.elsewhere?.watchOf(uri);
+  }
+
+  #changed(): void {
+    this.#used = true;
+    this.#completes = [...this.#templates.all()].some(({ variables }) =>
+      [...variables.values()].some((completer) => completer !== undefined),
+    );
+    this.#core.changed();
+    this.onChanged();
+    this.#core.hub.listChanged("resources");
+  }
+
+  #list(run: Run): ListResourcesResult | Promise<ListResourcesResult> {
+    run.cache = this.#core.hints.resources;
+    const listing = this.#templates.visible(run).filter(({ list }) => list !== undefined);
+    return listing.length === 0 ? this.#resources.list(run) : this.#listWithMembers(run, listing);
+  }
+
+  async #listWithMembers(run: Run, listing: readonly ReadyTemplate[]): Promise<ListResourcesResult> {
+    const found = new Map(this.#resources.visible(run).map(({ wire }) => [wire.uri, wire]));
+    for (const template of listing) {
+      const members = (await template.list?.(run.ctx)) ?? [];
+      for (const member of members) {
+        const wire = listedMember(template, member);
+        if (!found.has(wire.uri)) found.set(wire.uri, wire);
+      }
+    }
+    return this.#resources.page(run, [...found.values()]);
+  }
+
+  #read(run: Run): ReadResourceResult | Promise<ReadResourceResult> {
+    const { uri } = run.call.params;
+    if (typeof uri !== "string")
+      throw new McpError("invalid_params", "`params.uri` of resources/read must be a string");
+    const resource = this.#resources.find(uri, run);
+    if (resource === undefined) return this.#readMember(uri, run);
+    run.cache = resource.cache;
+    return settled(uri, resource.read(uri, run.ctx), resource.wire.mimeType);
+  }
+
+  #readMember(uri: string, run: Run): ReadResourceResult | Promise<ReadResourceResult> {
+    const found = this.#matching(uri, run);
+    if (found === undefined) return this.#readOverflow(uri, run);
+    const { template, variables } = found;
+    const bad = badVariable(found);
+    if (bad !== undefined) {
+      throw new McpError("invalid_params", `the variable "${bad}" of ${template.key} leads out of its folder`, {
+        data: { uri },
+        fix: "Where the handler can cope with such values, set `allowTraversal` in the template's definition.",
+      });
+    }
+    run.cache = template.cache;
+    return settled(uri, template.read(variables, run.ctx, uri), template.wire.mimeType);
+  }
+
+  /** What a tool left here because it was too large for its answer. */
+  #readOverflow(uri: string, run: Run): ReadResourceResult {
+    const contents = this.#core.overflow.read(uri, run.ctx.auth?.key);
+    if (contents === undefined) throw resourceNotFound(uri);
+    run.cache = { ...run.cache, scope: "private" };
+    return { contents: [contents] };
+  }
+
+  /** The first family, in order of registration, that the URI belongs to. */
+  #matching(uri: string, run: Run): Match | undefined {
+    for (const template of this.#templates.all()) {
+      const variables = template.match(uri);
+      if (variables !== undefined && this.#templates.allows(template, run)) return { template, variables };
+    }
+    return undefined;
+  }
+}
+
+interface Match {
+  readonly template: ReadyTemplate;
+  readonly variables: MatchedVariables;
+}
+
+/** The name of a variable that a handler could be led astray by. */
+function badVariable({ template, variables }: Match): string | undefined {
+  if (template.allowTraversal) return undefined;
+  for (const [name, value] of Object.entries(variables)) {
+    if (typeof value === "string" ? hasTraversal(value) : hasTraversal(value.join("/"))) return name;
+  }
+  return undefined;
+}
+
+function settled(
+  uri: string,
+  value: unknown,
+  mimeType: string | undefined,
+): ReadResourceResult | Promise<ReadResourceResult> {
+  return isThenable(value)
+    ? Promise.resolve(value).then((contents) => toReadResult(uri, contents, mimeType))
+    : toReadResult(uri, value, mimeType);
+}
+
+function listedMember({ parts, wire }: ReadyTemplate, { variables, ...said }: ListedResource): WireResource {
+  const uri = said.uri ?? expandTemplate(parts, variables ?? {});
+  const type = wire.mimeType === undefined ? {} : { mimeType: wire.mimeType };
+  return { ...type, ...said, uri, name: said.name ?? uri };
+}

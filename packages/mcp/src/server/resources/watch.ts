@@ -1,0 +1,75 @@
+import { isThenable } from "../../encoding/thenable.js";
+import type { ServerCore } from "../call/core.js";
+import type { Change, TopicWatcher } from "../changes/hub.js";
+import { RESOURCE_FILTER } from "../changes/peer-subscriber.js";
+import type { Watch } from "./resource.js";
+import type { Resources } from "./resources.js";
+
+/** What subscribers of a resource are told. */
+export function resourceUpdated(uri: string): Change {
+  return { filter: RESOURCE_FILTER, value: uri, method: "notifications/resources/updated", params: { uri } };
+}
+
+interface Watched {
+  readonly watch: Watch | undefined;
+  stop(): void;
+}
+
+/** Calls the hooks for the first and the last subscriber of each URI. */
+export class ResourceWatches implements TopicWatcher {
+  readonly #core: ServerCore;
+  readonly #resources: Resources;
+  readonly #watched = new Map<string, Watched>();
+
+  constructor(core: ServerCore, resources: Resources) {
+    this.#core = core;
+    this.#resources = resources;
+  }
+
+  watched(uri: string): void {
+    this.#start(uri, this.#resources.watchOf(uri));
+    this.#core.options.onSubscribe?.(uri);
+  }
+
+  unwatched(uri: string): void {
+    const known = this.#watched.get(uri);
+    this.#watched.delete(uri);
+    known?.stop();
+    this.#core.options.onUnsubscribe?.(uri);
+  }
+
+  /** Starts the hooks anew of resources that were replaced while somebody is subscribed. */
+  refresh(): void {
+    for (const [uri, known] of [...this.#watched]) {
+      const watch = this.#resources.watchOf(uri);
+      if (watch === known.watch) continue;
+      known.stop();
+      this.#start(uri, watch);
+    }
+  }
+
+  #start(uri: string, watch: Watch | undefined): void {
+    if (watch === undefined) {
+      this.#watched.set(uri, { watch, stop: () => {} });
+      return;
+    }
+    const failed = (error: unknown) => this.#core.platform.warn(`watching ${uri} failed: ${String(error)}`);
+    let stop: ReturnType<Watch>;
+    try {
+      // Every process with subscribers watches for itself, so what it sees is told here only.
+      stop = watch(uri, () => this.#core.hub.tell(resourceUpdated(uri)));
+    } catch (error) {
+      stop = undefined;
+      failed(error);
+    }
+    this.#watched.set(uri, {
+      watch,
+      stop() {
+        Promise.resolve(stop)
+          .then((settled) => settled?.())
+          .catch(failed);
+      },
+    });
+    if (isThenable(stop)) Promise.resolve(stop).catch(failed);
+  }
+}

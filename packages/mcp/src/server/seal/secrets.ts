@@ -1,0 +1,120 @@
+import { fromBase64Url, toBase64Url } from "../../encoding/base64url.js";
+import type { Cipher, Platform } from "../../platform/platform.js";
+import { McpError } from "../../protocol/error.js";
+
+/** Why a sealed text was refused. */
+export type SealFault = "malformed" | "foreign" | "forged";
+
+/**
+ * Seals texts that travel through the client and come back. One source for question state, cursors and event ids, each
+ * under a key of its own purpose. The first secret seals, all of them open, so that a secret can be replaced.
+ */
+export class Secrets {
+  readonly #platform: Platform;
+  #given: readonly string[];
+  readonly #ciphers = new Map<string, Cipher>();
+  readonly #kids = new Map<string, string>();
+
+  /** Throws for an empty secret: with it anybody could seal, and a variable that is not set often becomes one. */
+  constructor(platform: Platform, secret: string | readonly string[] | undefined) {
+    this.#platform = platform;
+    this.#given = secret === undefined ? [] : typeof secret === "string" ? [secret] : secret;
+    if (!this.#given.includes("")) return;
+    throw new McpError("invalid_definition", "`secret` is an empty text", {
+      fix: "Set it to something that nobody can guess, for example what `openssl rand -base64 32` prints.",
+    });
+  }
+
+  /** Returns `1.<key id>.<base64url>`. */
+  async seal(purpose: string, text: string): Promise<string> {
+    const secret = this.#secrets()[0] ?? "";
+    const head = `1.${this.#kid(secret)}`;
+    const sealed = await this.#cipher(secret, purpose).seal(encode(text), encode(head));
+    return `${head}.${toBase64Url(sealed)}`;
+  }
+
+  /** Returns the text, or why it is refused. */
+  async open(purpose: string, sealed: string): Promise<{ text: string } | { fault: SealFault }> {
+    const [version, kid, body, ...rest] = sealed.split(".");
+    if (version !== "1" || kid === undefined || body === undefined || rest.length > 0) return { fault: "malformed" };
+    const secret = this.#secrets().find((candidate) => this.#kid(candidate) === kid);
+    if (secret === undefined) return { fault: "foreign" };
+    const bytes = fromBase64Url(body);
+    if (bytes === undefined) return { fault: "malformed" };
+    const plain = await this.#cipher(secret, purpose).open(bytes, encode(`1.${kid}`));
+    return plain === undefined ? { fault: "forged" } : { text: new TextDecoder().decode(plain) };
+  }
+
+  /**
+   * Returns the text with a signature, in the letters of base64url: readable by whoever asks for it, changed by nobody.
+   * Synchronous on every platform, which sealing is not.
+   */
+  sign(purpose: string, text: string): string {
+    const payload = encode(text);
+    return `${toBase64Url(payload)}.${toBase64Url(this.#mac(this.#secrets()[0] ?? "", purpose, payload))}`;
+  }
+
+  /** Returns what `sign` was given, or undefined for a text that it did not make for this purpose. */
+  verify(purpose: string, signed: string): string | undefined {
+    const [payload, mac, ...rest] = signed.split(".").map(fromBase64Url);
+    if (payload === undefined || mac === undefined || rest.length > 0) return undefined;
+    const made = this.#secrets().some((secret) => sameBytes(this.#mac(secret, purpose, payload), mac));
+    return made ? new TextDecoder().decode(payload) : undefined;
+  }
+
+  #mac(secret: string, purpose: string, payload: Uint8Array): Uint8Array {
+    const key = this.#platform.sha256(encode(`parley ${purpose} ${secret}`));
+    return hmac(this.#platform, key, payload).subarray(0, 16);
+  }
+
+  /** Made on first use: some runtimes forbid randomness while modules load. */
+  #secrets(): readonly string[] {
+    if (this.#given.length === 0) this.#given = [toBase64Url(this.#platform.randomBytes(32))];
+    return this.#given;
+  }
+
+  #cipher(secret: string, purpose: string): Cipher {
+    const name = `${purpose} ${secret}`;
+    let cipher = this.#ciphers.get(name);
+    if (cipher === undefined) {
+      cipher = this.#platform.cipher(secret, `parley ${purpose}`);
+      this.#ciphers.set(name, cipher);
+    }
+    return cipher;
+  }
+
+  #kid(secret: string): string {
+    let kid = this.#kids.get(secret);
+    if (kid === undefined) {
+      kid = toBase64Url(this.#platform.sha256(encode(`parley key id ${secret}`)).subarray(0, 6));
+      this.#kids.set(secret, kid);
+    }
+    return kid;
+  }
+}
+
+const BLOCK_BYTES = 64;
+
+/** HMAC (RFC 2104) with a key that is shorter than a block. */
+function hmac(platform: Platform, key: Uint8Array, message: Uint8Array): Uint8Array {
+  const inner = new Uint8Array(BLOCK_BYTES + message.length).fill(0x36, 0, BLOCK_BYTES);
+  const outer = new Uint8Array(BLOCK_BYTES + 32).fill(0x5c, 0, BLOCK_BYTES);
+  for (const [index, byte] of key.entries()) {
+    inner[index] = byte ^ 0x36;
+    outer[index] = byte ^ 0x5c;
+  }
+  inner.set(message, BLOCK_BYTES);
+  outer.set(platform.sha256(inner), BLOCK_BYTES);
+  return platform.sha256(outer);
+}
+
+/** Takes the same time wherever the first difference is. */
+function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
+  let difference = one.length ^ other.length;
+  for (const [index, byte] of one.entries()) difference |= byte ^ (other[index] ?? 0);
+  return difference === 0;
+}
+
+function encode(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}

@@ -1,0 +1,71 @@
+import { McpError } from "../../protocol/error.js";
+import type { CallToolResult } from "../../protocol/features/tools.js";
+import { describeIssues, type ParseIssue, type ParseResult } from "../../schema/parse.js";
+import { SchemaError } from "../../schema/schema-error.js";
+import type { Run } from "../call/server-call.js";
+import type { ReadyTool } from "./ready-tool.js";
+import { describeUnknown, unknownArguments, withoutUnknown } from "./unknown-arguments.js";
+
+/** What the handler receives, or the words for the caller when the arguments do not fit. */
+export type ReadArguments =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly message: string; readonly issues: readonly ParseIssue[] };
+
+/** Coerces, parses and checks the arguments of a call. */
+export function readArguments(tool: ReadyTool, given: object, run: Run): ReadArguments | Promise<ReadArguments> {
+  const { known } = tool;
+  let args: unknown = known === undefined || tool.reportsUnknown ? given : withoutUnknown(known, given);
+  if (tool.coerce !== undefined) {
+    const coerced = tool.coerce(args);
+    args = coerced.value;
+    if (coerced.coercions.length > 0) run.coercions = coerced.coercions;
+  }
+  const parsed = parse(tool, args);
+  // The coerced value is still the object of arguments: its schema has type object.
+  return parsed instanceof Promise
+    ? parsed.then((settled) => judge(tool, args as object, settled))
+    : judge(tool, args as object, parsed);
+}
+
+function parse(tool: ReadyTool, args: unknown): ParseResult | Promise<ParseResult> {
+  try {
+    return tool.input.parse(args);
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    throw new McpError("limit_exceeded", `the arguments of tool "${tool.name}" cost too much: ${error.message}`, {
+      cause: error,
+      data: { limit: error.code },
+      fix: "Send less, or simplify the schema.",
+    });
+  }
+}
+
+function judge(tool: ReadyTool, args: object, parsed: ParseResult): ReadArguments {
+  const { known, reportsUnknown } = tool;
+  if (parsed.ok) {
+    if (known === undefined || !reportsUnknown) return parsed;
+    const unknown = unknownArguments(known, args, parsed.value);
+    if (unknown.length === 0) return parsed;
+    const issues = unknown.map(({ path, name }) => ({ path: `${path}/${name}`, message: "is not known" }));
+    return { ok: false, message: describeUnknown(unknown, known), issues };
+  }
+  const unknown = known === undefined || !reportsUnknown ? [] : unknownArguments(known, args, undefined);
+  if (known === undefined || unknown.length === 0) {
+    return { ok: false, message: describeIssues(parsed.issues), issues: parsed.issues };
+  }
+  // What the schema says about unknown members is said better, with the name that was probably meant.
+  const others = parsed.issues.filter((issue) => !("keyword" in issue) || issue.keyword !== "additionalProperties");
+  const message = [describeUnknown(unknown, known), ...(others.length === 0 ? [] : [describeIssues(others)])].join(
+    "; ",
+  );
+  return { ok: false, message, issues: parsed.issues };
+}
+
+/** Tells the model what to mend, or refuses the request where the server's option says so. */
+export function refuseArguments(tool: ReadyTool, refused: ReadArguments & { ok: false }, run: Run): CallToolResult {
+  const message = `Invalid arguments for tool "${tool.name}": ${refused.message}`;
+  if (run.core.options.invalidArguments === "protocol") {
+    throw new McpError("invalid_params", message, { data: { issues: refused.issues } });
+  }
+  return { content: [{ type: "text", text: message }], isError: true };
+}

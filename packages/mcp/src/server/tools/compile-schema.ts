@@ -1,0 +1,25 @@
+import { McpError } from "../../protocol/error.js";
+import { compileParser, type Parser, type ParserOptions } from "../../schema/parse.js";
+import { SchemaError, type SchemaErrorCode } from "../../schema/schema-error.js";
+import type { AnySchema } from "../../schema/standard.js";
+
+const FIXES: Readonly<Record<SchemaErrorCode, string>> = {
+  invalid_schema: "Correct the keyword at the path that the message names.",
+  dialect_unsupported: "Write the schema in JSON Schema 2020-12 or draft-07.",
+  unresolved_ref: "Put what is referred to under `$defs` of the same schema; nothing is ever fetched.",
+  unsupported_pattern: "Write the pattern without back-references and look-around, or check the value in the handler.",
+  too_complex: "Make the schema smaller, and check the rest in the handler.",
+  conversion_unavailable: "Give the server the `toJsonSchema` option that the message names.",
+  conversion_failed: "Use only types that JSON has, or give JSON Schema itself.",
+};
+
+/** Compiles a schema that the program gave. Throws `invalid_schema` when it cannot be used; `data` has code and path. */
+export function compileSchema(schema: AnySchema, options: ParserOptions): Parser {
+  try {
+    return compileParser(schema, options);
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    const { code, path, message } = error;
+    throw new McpError("invalid_schema", message, { cause: error, data: { code, path }, fix: FIXES[code] });
+  }
+}

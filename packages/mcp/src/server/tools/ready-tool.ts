@@ -1,0 +1,121 @@
+import { type ParamHeader, paramHeaderTable } from "../../era/stateless/param-headers.js";
+import type { ClientCapabilityPath } from "../../protocol/capabilities.js";
+import { McpError } from "../../protocol/error.js";
+import type { Tool as WireTool } from "../../protocol/features/tools.js";
+import { type Coerced, prepareCoercion } from "../../schema/coerce.js";
+import type { Parser } from "../../schema/parse.js";
+import { type AnySchema, isStandardSchema } from "../../schema/standard.js";
+import { CallLimit } from "../call/call-limit.js";
+import type { ServerCore } from "../call/core.js";
+import type { AskingContext } from "../context.js";
+import type { Offered } from "../lists/catalogue.js";
+import { compileSchema } from "./compile-schema.js";
+import { type ResultLimit, resultLimit } from "./result-limit.js";
+import type { Tool, ToolDefinition, ToolPolicy } from "./tool.js";
+import { toolNameProblem } from "./tool-name.js";
+import { type KnownArguments, knownArguments } from "./unknown-arguments.js";
+
+/** A tool made ready at registration: nothing about it is computed per call. */
+export interface ReadyTool extends Offered<WireTool> {
+  readonly name: string;
+  readonly input: Parser;
+  readonly output: OutputParser | undefined;
+  readonly headers: readonly ParamHeader[];
+  /** Absent when the schema leaves nothing to coerce. */
+  readonly coerce: ((args: unknown) => Coerced) | undefined;
+  /** Absent when the tool takes any argument. */
+  readonly known: KnownArguments | undefined;
+  readonly reportsUnknown: boolean;
+  readonly requires: readonly ClientCapabilityPath[];
+  readonly scopes: readonly string[];
+  readonly timeoutMs: number | undefined;
+  readonly limit: CallLimit | undefined;
+  readonly resultLimit: ResultLimit | undefined;
+  readonly handler: (args: unknown, ctx: AskingContext) => unknown;
+}
+
+/** The parser of a structured result. */
+export interface OutputParser extends Parser {
+  /** True when a schema library parses, which may change the value; false when a JSON Schema judges it as JSON. */
+  readonly byLibrary: boolean;
+}
+
+const NO_ARGUMENTS = { type: "object", additionalProperties: false } as const satisfies AnySchema;
+
+/** Makes a tool ready. Throws, naming the tool, for whatever is wrong with its definition. */
+export function readyTool({ name, definition, handler }: Tool, core: ServerCore): ReadyTool {
+  const problem = toolNameProblem(name);
+  if (problem !== undefined) core.platform.warn(`the name of tool "${name}" ${problem}`);
+  const adapter = core.toJsonSchema;
+  const schema = definition.input ?? NO_ARGUMENTS;
+  const input = compileSchema(schema, { io: "input", what: `tool "${name}" input`, adapter });
+  if (input.jsonSchema["type"] !== "object") {
+    throw new McpError("invalid_definition", `the input schema of tool "${name}" must have type "object"`, {
+      fix: "Wrap it in an object, for example by `z.object({ … })`.",
+    });
+  }
+  const table = paramHeaderTable(input.jsonSchema);
+  if ("problem" in table) throw new McpError("invalid_definition", `tool "${name}": ${table.problem}`);
+  const output = outputParser(name, definition.output, core);
+  const policy: ToolPolicy = { ...core.options.tools, ...definition };
+  return {
+    key: name,
+    name,
+    wire: wireTool(name, definition, input, output),
+    input,
+    output,
+    headers: table.headers,
+    coerce: policy.coerce === false ? undefined : prepareCoercion(input.jsonSchema),
+    known: knownArguments(input.jsonSchema, isStandardSchema(schema)),
+    reportsUnknown: policy.unknownArguments !== "ignore",
+    enabled: definition.enabled,
+    requires: definition.requires ?? [],
+    scopes: definition.scopes ?? [],
+    timeoutMs: positive(name, "timeoutMs", policy.timeoutMs),
+    limit: toolLimit(name, definition, core),
+    resultLimit: resultLimit(name, policy),
+    // The parser makes sure that the arguments are what the handler declares.
+    handler: handler as ReadyTool["handler"],
+  };
+}
+
+function outputParser(name: string, schema: AnySchema | undefined, core: ServerCore): OutputParser | undefined {
+  if (schema === undefined) return undefined;
+  const parser = compileSchema(schema, { io: "output", what: `tool "${name}" output`, adapter: core.toJsonSchema });
+  return { ...parser, byLibrary: isStandardSchema(schema) };
+}
+
+/** Only what clients are told, in a fixed order: the same list is the same text in every process. */
+function wireTool(
+  name: string,
+  { title, description, annotations, icons, _meta }: ToolDefinition<AnySchema | undefined, AnySchema | undefined>,
+  input: Parser,
+  output: Parser | undefined,
+): WireTool {
+  const wire = {
+    name,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    inputSchema: input.jsonSchema,
+    ...(output === undefined ? {} : { outputSchema: output.jsonSchema }),
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(icons === undefined ? {} : { icons }),
+    ...(_meta === undefined ? {} : { _meta }),
+  };
+  // A JSON Schema of type object is what the wire's type describes.
+  return wire as unknown as WireTool;
+}
+
+function toolLimit(name: string, { concurrency }: { concurrency?: number }, core: ServerCore): CallLimit | undefined {
+  const running = positive(name, "concurrency", concurrency);
+  if (running === undefined) return undefined;
+  const what = `the tool "${name}"`;
+  return new CallLimit({ what, option: "concurrency", running, queued: core.limits.queuedCalls });
+}
+
+function positive(name: string, option: string, value: number | undefined): number | undefined {
+  if (value === undefined || value > 0) return value;
+  throw new McpError("invalid_definition", `\`${option}\` of tool "${name}" is ${value}`, {
+    fix: "Give a number above 0, or leave it out.",
+  });
+}

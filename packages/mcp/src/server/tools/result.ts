@@ -1,0 +1,142 @@
+import { WrittenResult } from "../../era/written-result.js";
+import { isObject } from "../../jsonrpc/message.js";
+import { McpError } from "../../protocol/error.js";
+import type { ContentBlock } from "../../protocol/features/content.js";
+import type { CallToolResult } from "../../protocol/features/tools.js";
+import { describeIssues, type ParseResult } from "../../schema/parse.js";
+import type { Run } from "../call/server-call.js";
+import { messageOf, readable } from "../call/thrown.js";
+import { isUrlRequired, urlRequiredFor, urlRequiredInWords } from "../questions/url-required.js";
+import { isBlock, isToolResult, type ToolResult } from "./content.js";
+import { isPlainJson } from "./plain-json.js";
+import type { OutputParser } from "./ready-tool.js";
+import { ToolError } from "./tool.js";
+
+type Made = CallToolResult | Promise<CallToolResult>;
+
+/** The tool, as far as its results are concerned. */
+interface Returning {
+  readonly name: string;
+  readonly output: OutputParser | undefined;
+}
+
+/** What a handler returned, as the result that clients get. Throws when it is not what the tool promises. */
+export function toCallResult(tool: Returning, value: unknown, run: Run): Made {
+  if (isToolResult(value)) return fromToolResult(tool, value);
+  const { name, output } = tool;
+  if (output === undefined) return { content: looseContent(name, value) };
+  // Middleware may change what it is given, so the text must be made after it.
+  const written = run.straight;
+  return checked(name, value, output, (structured, text) =>
+    written
+      ? new WrittenResult(structured, text)
+      : { content: [{ type: "text", text }], structuredContent: structured },
+  );
+}
+
+function fromToolResult({ name, output }: Returning, value: ToolResult): Made {
+  const failed = value.isError === true;
+  const extras = {
+    ...(failed ? { isError: true } : {}),
+    ...(value._meta === undefined ? {} : { _meta: value._meta }),
+  };
+  if (failed || (output === undefined && value.structured === undefined)) {
+    return { content: [...(value.content ?? looseContent(name, value.structured))], ...extras };
+  }
+  const finish = (structured: unknown, text: string): CallToolResult => {
+    const block: ContentBlock = { type: "text", text };
+    // A value that older revisions cannot hold must also be there as text.
+    const own = value.content ?? [];
+    const content = own.length === 0 || !(isObject(structured) || own.some((each) => each.type === "text"));
+    return { content: content ? [...own, block] : [...own], structuredContent: structured, ...extras };
+  };
+  if (output !== undefined) return checked(name, value.structured, output, finish);
+  const text = jsonText(name, value.structured);
+  return finish(JSON.parse(text), text);
+}
+
+function looseContent(name: string, value: unknown): ContentBlock[] {
+  if (value === undefined) return [];
+  if (typeof value === "string") return [{ type: "text", text: value }];
+  if (isBlock(value)) return [value];
+  if (Array.isArray(value) && value.length > 0 && value.every(isBlock)) return value;
+  return [{ type: "text", text: jsonText(name, value) }];
+}
+
+/** Checks what is sent, not what was returned: the value as JSON keeps it, or as the schema's library gives it. */
+function checked(
+  name: string,
+  value: unknown,
+  output: OutputParser,
+  finish: (structured: unknown, text: string) => CallToolResult,
+): Made {
+  if (!output.byLibrary) {
+    const text = jsonText(name, value);
+    const structured: unknown = isPlainJson(value) ? value : JSON.parse(text);
+    const parsed = output.parse(structured);
+    if (!(parsed instanceof Promise)) accept(name, parsed);
+    return finish(structured, text);
+  }
+  const parsed = output.parse(value);
+  const accepted = (settled: ParseResult) => {
+    const structured = accept(name, settled);
+    return finish(structured, jsonText(name, structured));
+  };
+  return parsed instanceof Promise ? parsed.then(accepted) : accepted(parsed);
+}
+
+function accept(name: string, parsed: ParseResult): unknown {
+  if (parsed.ok) return parsed.value;
+  throw new McpError(
+    "internal_error",
+    `the tool "${name}" returned what its output schema refuses: ${describeIssues(parsed.issues)}`,
+    { fix: "Return what `output` describes, or change `output`." },
+  );
+}
+
+function jsonText(name: string, value: unknown): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    throw new McpError("internal_error", `the tool "${name}" returned what JSON cannot hold: ${messageOf(error)}`, {
+      cause: error,
+      fix: "Return plain data: no BigInt, no cycles.",
+    });
+  }
+  if (text !== undefined) return text;
+  throw new McpError("internal_error", `the tool "${name}" returned ${typeof value}, which JSON cannot hold`, {
+    fix: "Return plain data; `null` for nothing.",
+  });
+}
+
+/** Kinds of our own errors that are outcomes for the model, not faults of the request. */
+const FOR_THE_MODEL = ["declined", "dismissed", "timeout", "tool_error"];
+
+/** The key of a failed result's `_meta` that says what kind of failure it was, for programs. */
+const FAILURE = "dev.parley/failure";
+
+/** What a handler threw, as a result for the model; protocol errors are thrown on. */
+export function toErrorResult(thrown: unknown, run: Run): CallToolResult {
+  const error = readable(thrown);
+  run.failure = error;
+  if (ToolError.is(error)) {
+    return { content: [...(error.content ?? [{ type: "text", text: error.message }])], isError: true };
+  }
+  if (McpError.is(error)) return toldToTheModel(error, run);
+  const message = run.core.options.maskErrors === true ? run.core.mask(error) : messageOf(error);
+  return { content: [{ type: "text", text: message }], isError: true };
+}
+
+function toldToTheModel(error: McpError, run: Run): CallToolResult {
+  const asksByRequest = run.call.era.asks === "request";
+  const unreachable = isUrlRequired(error) && asksByRequest && urlRequiredFor(run, error) === undefined;
+  // A client that is asked by requests has no use for the code of a missing capability, its model may have.
+  const told = FOR_THE_MODEL.includes(error.kind) || (asksByRequest && error.kind === "capability_missing");
+  if (!told && !unreachable) throw error;
+  return {
+    content: [{ type: "text", text: unreachable ? urlRequiredInWords(error) : error.message }],
+    isError: true,
+    _meta: { [FAILURE]: { kind: error.kind } },
+  };
+}

@@ -1,0 +1,129 @@
+import type { ClientCapabilityPath } from "../../protocol/capabilities.js";
+import type { ContentBlock } from "../../protocol/features/content.js";
+import type { ToolAnnotations } from "../../protocol/features/tools.js";
+import type { Icon } from "../../protocol/implementation.js";
+import type { AnySchema, InferInput, InferOutput } from "../../schema/standard.js";
+import type { AskingContext } from "../context.js";
+import type { Enabled } from "../lists/catalogue.js";
+import type { Block, ToolResult } from "./content.js";
+
+/** How the calls of a tool are treated. What is left out is taken from the server's options. */
+export interface ToolPolicy {
+  /** Turns stringified arguments (`"5"`, `"[1,2]"`) into what the schema asks for; told in `ctx.coercions`. Default: true. */
+  coerce?: boolean;
+  /** Tell the caller about arguments that nobody reads (default), or leave them out. */
+  unknownArguments?: "report" | "ignore";
+  /** Milliseconds that the handler may run, without the time that it waits for answers of the client. Default: no limit. */
+  timeoutMs?: number;
+  /** Bytes that the result may have as JSON. Default: no limit. */
+  maxResultBytes?: number;
+  /** What happens to a larger result: cut (default), or kept for `resources/read` and linked. */
+  overflow?: "truncate" | "link";
+}
+
+/** What a tool says of itself and how its calls are treated. */
+export interface ToolDefinition<
+  I extends AnySchema | undefined = undefined,
+  O extends AnySchema | undefined = undefined,
+> extends ToolPolicy {
+  /** A name for people. */
+  title?: string;
+  /** For the model: what the tool does and when to use it. */
+  description?: string;
+  /** Schema of the arguments: an object. Without it the tool takes none. */
+  input?: I;
+  /** Schema of the structured result. With it, what the handler returns is always the structured content. */
+  output?: O;
+  /** Hints about behaviour. Clients must not trust them, so they protect nothing. */
+  annotations?: ToolAnnotations;
+  icons?: Icon[];
+  _meta?: Record<string, unknown>;
+  /** Whether this caller may know of the tool. To others it does not exist, neither in lists nor in calls. */
+  enabled?: Enabled;
+  /** What the client must be able to do, for example `elicitation.form`; a call of any other client never reaches the handler. */
+  requires?: readonly ClientCapabilityPath[];
+  /** Scopes that an authorized caller must have. A pipe without authorization has none to check. */
+  scopes?: readonly string[];
+  /** Calls of this tool at the same time; more wait in a bounded queue. Default: only the server's own limit. */
+  concurrency?: number;
+}
+
+/** The arguments as the handler receives them. */
+export type ToolArguments<I> = I extends AnySchema ? InferOutput<I> : Record<string, never>;
+
+/** What a handler without `output` may return. */
+export type LooseResult =
+  | string
+  | number
+  | boolean
+  | null
+  | undefined
+  | Block
+  | readonly Block[]
+  | ToolResult<unknown>
+  | object;
+
+/** Runs a tool. With `output` it returns the structured result, otherwise what it means. */
+// Conditional on purpose: with a plain function type, enums and unions in `output` widen to `string`.
+export type ToolHandler<I, O> = [O] extends [undefined]
+  ? (args: ToolArguments<I>, ctx: AskingContext) => LooseResult | Promise<LooseResult>
+  : (args: ToolArguments<I>, ctx: AskingContext) => Returned<O> | Promise<Returned<O>>;
+
+type Returned<O> = InferInput<O> | ToolResult<InferInput<O>>;
+
+/** A tool by its types alone: what a client may pass, and what it gets. */
+export interface ToolTypes<A = unknown, R = unknown> {
+  args: A;
+  result: R;
+}
+
+/** What a client passes for an input schema. */
+export type ClientArguments<I> = I extends AnySchema ? InferInput<I> : Record<string, never>;
+
+/** What a client gets for an output schema; text without one. */
+export type ClientResult<O> = O extends AnySchema ? InferOutput<O> : string;
+
+/** A tool as a value, to be registered with `server.add`. */
+export interface Tool<N extends string = string, A = unknown, R = unknown> {
+  readonly kind: "tool";
+  readonly name: N;
+  readonly definition: ToolDefinition<AnySchema | undefined, AnySchema | undefined>;
+  readonly handler: AnyToolHandler;
+  /** Types only; never present. */
+  readonly types?: ToolTypes<A, R>;
+}
+
+// The schema has checked the arguments by the time the handler sees them, so the erased type is sound.
+export type AnyToolHandler = (args: never, ctx: AskingContext) => unknown;
+
+/** Defines a tool that lives in a file of its own; past about 50 tools this keeps editors fast. */
+export function tool<
+  const N extends string,
+  const I extends AnySchema | undefined = undefined,
+  const O extends AnySchema | undefined = undefined,
+>(
+  name: N,
+  definition: ToolDefinition<I, O>,
+  handler: ToolHandler<NoInfer<I>, NoInfer<O>>,
+): Tool<N, ClientArguments<I>, ClientResult<O>> {
+  return { kind: "tool", name, definition, handler: handler as AnyToolHandler };
+}
+
+const TOOL_ERROR = Symbol.for("@parley/mcp/tool-error");
+
+/** A failure that is meant for the model: its message, or its content, reaches the model as written. */
+export class ToolError extends Error {
+  override readonly name = "ToolError";
+  readonly content: readonly ContentBlock[] | undefined;
+
+  constructor(message: string, options: { content?: readonly ContentBlock[]; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.content = options.content;
+    Object.defineProperty(this, TOOL_ERROR, { value: true });
+  }
+
+  /** True for a `ToolError` of any copy of this package. */
+  static is(value: unknown): value is ToolError {
+    return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[TOOL_ERROR] === true;
+  }
+}

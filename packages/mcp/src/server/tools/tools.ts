@@ -1,0 +1,80 @@
+import { isObject } from "../../jsonrpc/message.js";
+import type { ServerCapabilities } from "../../protocol/capabilities.js";
+import { McpError } from "../../protocol/error.js";
+import type { CallToolResult, ListToolsResult, Tool as WireTool } from "../../protocol/features/tools.js";
+import type { ServerCore } from "../call/core.js";
+import type { Run } from "../call/server-call.js";
+import { Catalogue } from "../lists/catalogue.js";
+import type { Feature, MethodHandler } from "../lists/feature.js";
+import type { ListShape } from "../lists/pages.js";
+import { callTool } from "./call.js";
+import { type ReadyTool, readyTool } from "./ready-tool.js";
+import type { Tool } from "./tool.js";
+
+const TOOLS: ListShape<WireTool, ListToolsResult> = {
+  name: "tools",
+  keyOf: (tool) => tool.name,
+  result: (tools, next) => ({ tools, ...next }),
+};
+
+/** The tools of one server. */
+export class Tools implements Feature {
+  readonly #core: ServerCore;
+  readonly #tools: Catalogue<WireTool, ReadyTool, ListToolsResult>;
+  /** Stays true when the last tool is gone: clients were told of tools, and may ask for the empty list. */
+  #used: boolean;
+  readonly handlers: Readonly<Record<string, MethodHandler>>;
+
+  constructor(core: ServerCore) {
+    this.#core = core;
+    this.#used = core.declares("tools");
+    this.#tools = new Catalogue(core, "tool", TOOLS);
+    this.handlers = {
+      "tools/list": (run) => {
+        run.cache = core.hints.tools;
+        return this.#tools.list(run);
+      },
+      "tools/call": (run) => this.#call(run),
+    };
+  }
+
+  capabilities(): ServerCapabilities {
+    return this.#used ? { tools: this.#core.options.listChanged === false ? {} : { listChanged: true } } : {};
+  }
+
+  /** Offers a tool. With `replace` it takes the place of the one with its name, if there is one. */
+  add(tool: Tool, replace = false): void {
+    const ready = readyTool(tool, this.#core);
+    this.#tools.add(ready, replace);
+    if (ready.resultLimit?.overflow === "link") this.#core.overflow.inUse = true;
+    this.#changed();
+  }
+
+  /** Whether this caller can call a tool of this name. */
+  knows(name: string, run: Run): boolean {
+    return this.#tools.find(name, run) !== undefined;
+  }
+
+  remove(name: string): boolean {
+    const removed = this.#tools.remove(name);
+    if (removed) this.#changed();
+    return removed;
+  }
+
+  #changed(): void {
+    this.#used = true;
+    this.#core.changed();
+    this.#core.hub.listChanged("tools");
+  }
+
+  #call(run: Run): CallToolResult | Promise<CallToolResult> {
+    const { name, arguments: args = {} } = run.call.params;
+    if (typeof name !== "string") throw new McpError("invalid_params", "`params.name` of tools/call must be a string");
+    const tool = this.#tools.find(name, run);
+    if (tool === undefined) {
+      throw new McpError("invalid_params", `unknown tool: ${name}`, { fix: "List the tools to see their names." });
+    }
+    if (!isObject(args)) throw new McpError("invalid_params", "`params.arguments` of tools/call must be an object");
+    return callTool(tool, args, run);
+  }
+}

@@ -1,0 +1,107 @@
+import { isObject } from "../../jsonrpc/message.js";
+import type { JsonSchemaObject } from "../../schema/json-schema.js";
+import { nearestName } from "./nearest-name.js";
+
+/** The members that an object of the arguments may have, as far as its schema says. */
+export interface KnownArguments {
+  readonly names: ReadonlySet<string>;
+  /** True when the schema itself refuses others; false when it depends on what its library does with them. */
+  readonly closed: boolean;
+  /** Members and list items that are objects with known members themselves. */
+  readonly inside: ReadonlyMap<string, Inside>;
+}
+
+interface Inside {
+  readonly known: KnownArguments;
+  readonly list: boolean;
+}
+
+/** An argument that nobody reads. */
+export interface UnknownArgument {
+  readonly path: string;
+  readonly name: string;
+  readonly nearest: string | undefined;
+}
+
+/** Keywords that may bring further members from elsewhere. */
+const OPENERS = ["patternProperties", "allOf", "anyOf", "oneOf", "if", "$ref", "$dynamicRef", "dependentSchemas"];
+const MAX_DEPTH = 16;
+const MOST_REPORTED = 10;
+const MOST_NAMED = 20;
+
+/**
+ * What is known about the arguments of a schema; undefined when it takes any member. Plain JSON Schema takes any unless
+ * it says otherwise, and hands them on; libraries often drop them without a word, which shows only in what they return.
+ */
+export function knownArguments(schema: unknown, byLibrary: boolean, depth = 0): KnownArguments | undefined {
+  if (!isObject(schema) || depth > MAX_DEPTH) return undefined;
+  const { properties = {}, additionalProperties } = schema as JsonSchemaObject;
+  const closed = additionalProperties === false;
+  if (!closed && !(byLibrary && additionalProperties === undefined)) return undefined;
+  if (OPENERS.some((keyword) => Object.hasOwn(schema, keyword)) || !isObject(properties)) return undefined;
+  const inside = new Map<string, Inside>();
+  for (const [name, property] of Object.entries(properties)) {
+    const items = isObject(property) && property["type"] === "array" ? property["items"] : undefined;
+    const known = knownArguments(items ?? property, byLibrary, depth + 1);
+    const isObjectSchema = isObject(items ?? property) && ((items ?? property) as JsonSchemaObject).type === "object";
+    if (known !== undefined && isObjectSchema) inside.set(name, { known, list: items !== undefined });
+  }
+  return { names: new Set(Object.keys(properties)), closed, inside };
+}
+
+/** The arguments that the schema does not know and that did not come through parsing; `parsed` is absent when it failed. */
+export function unknownArguments(known: KnownArguments, given: object, parsed: unknown): readonly UnknownArgument[] {
+  const found: UnknownArgument[] = [];
+  collect(known, given as Record<string, unknown>, parsed, "", found);
+  return found;
+}
+
+function collect(
+  known: KnownArguments,
+  given: Record<string, unknown>,
+  parsed: unknown,
+  path: string,
+  found: UnknownArgument[],
+): void {
+  for (const name of Object.keys(given)) {
+    if (known.names.has(name)) continue;
+    if (!known.closed && isObject(parsed) && Object.hasOwn(parsed, name)) continue;
+    if (found.length < MOST_REPORTED) found.push({ path, name, nearest: nearestName(name, missing(known, given)) });
+  }
+  for (const [name, { known: below, list }] of known.inside) {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    const came = isObject(parsed) && Object.hasOwn(parsed, name) ? parsed[name] : undefined;
+    if (!list && isObject(value)) collect(below, value, came, `${path}/${name}`, found);
+    if (list && Array.isArray(value)) {
+      value.forEach((item: unknown, index) => {
+        const itemCame = Array.isArray(came) ? (came[index] as unknown) : undefined;
+        if (isObject(item)) collect(below, item, itemCame, `${path}/${name}/${index}`, found);
+      });
+    }
+  }
+}
+
+/** A name that is already given is hardly what was meant. */
+function missing(known: KnownArguments, given: object): string[] {
+  return [...known.names].filter((name) => !Object.hasOwn(given, name));
+}
+
+/** For the model: what is unknown, what was probably meant, and what there is. */
+export function describeUnknown(unknown: readonly UnknownArgument[], known: KnownArguments): string {
+  const parts = unknown.map(({ path, name, nearest }) => {
+    const where = path === "" ? "" : ` in ${path}`;
+    return `unknown argument "${name}"${where}${nearest === undefined ? "" : ` (did you mean "${nearest}"?)`}`;
+  });
+  const names = [...known.names];
+  const more = names.length > MOST_NAMED ? ", …" : "";
+  parts.push(names.length === 0 ? "it takes no arguments" : `it takes ${names.slice(0, MOST_NAMED).join(", ")}${more}`);
+  return parts.join("; ");
+}
+
+/** The arguments without those that a closed schema would refuse. */
+export function withoutUnknown(known: KnownArguments, given: object): object {
+  const entries = Object.entries(given);
+  const kept = entries.filter(([name]) => known.names.has(name));
+  // fromEntries defines members, so that one named "__proto__" stays an ordinary member.
+  return kept.length === entries.length ? given : Object.fromEntries(kept);
+}

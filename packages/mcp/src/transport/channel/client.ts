@@ -1,0 +1,89 @@
+import type { Channel } from "../../jsonrpc/channel.js";
+import { Connection } from "../../jsonrpc/connection.js";
+import { RpcError } from "../../jsonrpc/error.js";
+import type { Id } from "../../jsonrpc/message.js";
+import { McpError } from "../../protocol/error.js";
+import type { Outgoing, Receiver, Transport } from "../transport.js";
+
+/** A client transport over one channel. */
+export function channelTransport(channel: Channel, target: string): Transport {
+  return new ChannelTransport(channel, target);
+}
+
+class ChannelTransport implements Transport {
+  readonly kind = "channel";
+  readonly target: string;
+  readonly #channel: Channel;
+  #connection: Connection<undefined> | undefined;
+  #closing = false;
+
+  constructor(channel: Channel, target: string) {
+    this.#channel = channel;
+    this.target = target;
+  }
+
+  open(receiver: Receiver): void {
+    this.#connection = new Connection<undefined>(
+      this.#channel,
+      {
+        request: (message, inbound) =>
+          receiver.request(message).then((text) => {
+            // No answer at all is what an aborted request gets.
+            if (text === "") inbound.abort(undefined);
+            return { text };
+          }),
+        notification: (message) => receiver.notification(message),
+        fault: (error) => receiver.fault(McpError.is(error) ? error : unreadable(error, this.target)),
+        closed: (reason) => {
+          if (!this.#closing) receiver.closed(reason);
+        },
+        // A server of the revision that has arrays may send them at any time after its handshake.
+        acceptsBatch: () => true,
+      },
+      undefined,
+    );
+    this.#connection.open();
+  }
+
+  async request(request: Outgoing & { id: Id }): Promise<unknown> {
+    if (this.#connection === undefined) throw notOpen();
+    try {
+      return await this.#connection.ask(request);
+    } catch (error) {
+      throw error instanceof RpcError || McpError.is(error) ? error : closedBy(error, this.target);
+    }
+  }
+
+  notify(notification: Outgoing): void {
+    if (this.#connection === undefined) throw notOpen();
+    this.#connection.say(notification.text);
+  }
+
+  abandon(id: Id, reason: Error): void {
+    this.#connection?.forget(id, reason);
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    await (this.#connection ?? this.#channel).close();
+  }
+}
+
+function unreadable(cause: Error, target: string): McpError {
+  return new McpError("decode_error", `${target} sent something else than a message: ${cause.message}`, {
+    cause,
+    fix: "Look for a line that the server prints where only messages may go; its log belongs on stderr.",
+  });
+}
+
+function notOpen(): McpError {
+  return new McpError("connection_closed", "the transport is not open", { fix: "Call `connect` first." });
+}
+
+function closedBy(error: unknown, target: string): McpError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new McpError("connection_closed", `the connection to ${target} ended before the answer: ${reason}`, {
+    cause: error,
+    fix: "Connect again; the request may or may not have run, so repeat it only if that is safe.",
+  });
+}

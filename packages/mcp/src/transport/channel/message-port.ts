@@ -1,0 +1,149 @@
+import { platform as runtimePlatform } from "#platform";
+import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
+import type { Platform, Timer } from "../../platform/platform.js";
+import { McpError } from "../../protocol/error.js";
+import { Outbox, type QueueLimits } from "./outbox.js";
+
+/** A `MessagePort`, a `Worker` or a worker's own global scope, of the web or of Node. */
+export interface PortLike {
+  postMessage(value: unknown): void;
+  addEventListener?(type: string, listener: (event: object) => void): void;
+  /** Node's form; preferred where both exist, because Node's `Worker` has no other. */
+  on?(type: string, listener: (value: unknown) => void): unknown;
+  start?(): void;
+  close?(): void;
+}
+
+/** Bounds of a channel over a port. */
+export interface MessagePortOptions extends QueueLimits {
+  platform?: Pick<Platform, "defer" | "timer">;
+}
+
+/** What may be under way without the peer having taken it. Ports have no back-pressure of their own. */
+const WINDOW_MESSAGES = 1024;
+const WINDOW_LENGTH = 4 * 1024 * 1024;
+/** How long a closed port waits for the peer's own end before it goes. */
+const CLOSE_MS = 1000;
+
+/**
+ * A channel over a port; both ends of the port must be such channels.
+ *
+ * On the port a string is a message, a number says how many messages its sender has taken since it last said so, and
+ * `null` is the end. The numbers bound what can pile up inside the port.
+ */
+export function messagePortChannel(port: PortLike, options: MessagePortOptions = {}): Channel {
+  return new PortChannel(port, options);
+}
+
+class PortChannel implements Channel {
+  readonly #port: PortLike;
+  readonly #platform: Pick<Platform, "defer" | "timer">;
+  readonly #outbox: Outbox;
+  #receiver: ChannelReceiver | undefined;
+  /** Lengths of the messages that the peer has not taken yet, oldest first, and their sum. */
+  #underWay: number[] = [];
+  #underWayLength = 0;
+  /** Messages taken since the peer was told. */
+  #taken = 0;
+  #closing = false;
+  #told = false;
+  #waiting: Timer | undefined;
+
+  constructor(port: PortLike, options: MessagePortOptions) {
+    this.#port = port;
+    this.#platform = options.platform ?? runtimePlatform;
+    this.#outbox = new Outbox(options);
+  }
+
+  open(receiver: ChannelReceiver): void {
+    this.#receiver = receiver;
+    const { on, addEventListener } = this.#port;
+    const gone = () => this.#end();
+    if (on !== undefined) {
+      on.call(this.#port, "message", (value) => this.#take(value));
+      on.call(this.#port, "close", gone);
+      on.call(this.#port, "exit", gone);
+      on.call(this.#port, "error", (error) => this.#end(error instanceof Error ? error : undefined));
+    } else {
+      addEventListener?.call(this.#port, "message", (event) => this.#take("data" in event ? event.data : undefined));
+      addEventListener?.call(this.#port, "close", gone);
+      addEventListener?.call(this.#port, "messageerror", () => this.#fault("a value could not be read"));
+    }
+    this.#port.start?.();
+  }
+
+  send(text: string): void {
+    if (this.#closing || this.#told) return;
+    if (this.#outbox.isEmpty && this.#hasRoom()) this.#post(text);
+    else this.#outbox.push(text);
+  }
+
+  close(): void {
+    if (this.#closing || this.#told) return;
+    this.#closing = true;
+    // The window no longer matters: nothing will be added to what is here.
+    for (const text of this.#outbox.takeAll()) this.#port.postMessage(text);
+    this.#port.postMessage(null);
+    this.#platform.defer(() => this.#tell());
+    this.#waiting = this.#platform.timer(CLOSE_MS, () => this.#port.close?.());
+  }
+
+  #hasRoom(): boolean {
+    return this.#underWay.length < WINDOW_MESSAGES && this.#underWayLength < WINDOW_LENGTH;
+  }
+
+  #post(text: string): void {
+    this.#underWay.push(text.length);
+    this.#underWayLength += text.length;
+    this.#port.postMessage(text);
+  }
+
+  #take(value: unknown): void {
+    if (typeof value === "string") this.#message(value);
+    else if (typeof value === "number") this.#acknowledged(value);
+    else if (value === null) this.#end();
+    else this.#fault("a value on the port is no text");
+  }
+
+  #message(text: string): void {
+    if (this.#told) return;
+    if (this.#taken++ === 0) this.#platform.defer(() => this.#acknowledge());
+    this.#receiver?.message(text);
+  }
+
+  #acknowledge(): void {
+    if (!this.#told && !this.#closing) this.#port.postMessage(this.#taken);
+    this.#taken = 0;
+  }
+
+  #acknowledged(count: number): void {
+    for (const length of this.#underWay.splice(0, Math.max(0, count))) this.#underWayLength -= length;
+    const waiting = this.#outbox.takeAll();
+    let next = 0;
+    for (; next < waiting.length && this.#hasRoom(); next++) this.#post(waiting[next] ?? "");
+    for (; next < waiting.length; next++) this.#outbox.push(waiting[next] ?? "");
+  }
+
+  #fault(message: string): void {
+    const fix = "Use this channel on both ends of the port, and the port for nothing else.";
+    if (!this.#told) this.#receiver?.fault(new McpError("decode_error", message, { fix }));
+  }
+
+  /** The peer has ended, or the port has. */
+  #end(reason?: Error): void {
+    if (!this.#closing) {
+      this.#closing = true;
+      this.#port.postMessage(null);
+    }
+    this.#waiting?.cancel();
+    this.#port.close?.();
+    this.#outbox.takeAll();
+    this.#tell(reason);
+  }
+
+  #tell(reason?: Error): void {
+    if (this.#told) return;
+    this.#told = true;
+    this.#receiver?.closed(reason);
+  }
+}

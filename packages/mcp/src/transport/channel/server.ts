@@ -1,0 +1,125 @@
+import type { Channel } from "../../jsonrpc/channel.js";
+import { Connection } from "../../jsonrpc/connection.js";
+import type { Id } from "../../jsonrpc/message.js";
+import { CORE_METHODS } from "../../protocol/methods.js";
+import { featuresOf } from "../../protocol/revisions.js";
+import { endpointOf, type Servable } from "../servable.js";
+import type { Answer, Outgoing, Peer, Principal } from "../transport.js";
+
+/** One peer served over one channel. */
+export interface ServedChannel {
+  /** Resolves once, when the channel has ended. */
+  readonly closed: Promise<void>;
+  /** Requests that have no answer yet. */
+  readonly inFlight: number;
+  /** Resolves when every request so far is answered. */
+  whenIdle(): Promise<void>;
+  /** Ends the requests that would last as long as the connection, so that it can become idle. */
+  endStanding(): void;
+  /** The peer will send no more: questions to it reject, and standing requests end. */
+  inputEnded(): void;
+  close(): void | Promise<void>;
+}
+
+/** How one channel is served. */
+export interface ServeChannelOptions {
+  principal?: Principal;
+  /** Requests of this peer that may run at once; default 1,000, so that one peer cannot take all memory. */
+  maxInFlight?: number;
+  /** Told about input that was no message. */
+  onFault?(error: Error): void;
+}
+
+/** Serves one peer over a channel until the channel ends. */
+export function serveChannel(servable: Servable, channel: Channel, options: ServeChannelOptions = {}): ServedChannel {
+  const endpoint = endpointOf(servable);
+  let finish: () => void = () => {};
+  const closed = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const peer = new ChannelPeer(options.principal);
+  const connection = new Connection<ChannelPeer>(
+    channel,
+    {
+      request: (message, inbound) => {
+        const answer = endpoint.request(message, inbound);
+        if (!(answer instanceof Promise)) return peer.adopt(answer);
+        if (STANDING.has(message.method)) peer.stands(message.id, answer);
+        return answer.then((settled) => peer.adopt(settled));
+      },
+      notification: (message) => endpoint.notification(message, peer),
+      acceptsBatch: () => peer.session !== undefined && featuresOf(peer.session.revision).batch,
+      fault: (error) => options.onFault?.(error),
+      closed: () => {
+        endpoint.closed(peer);
+        finish();
+      },
+    },
+    peer,
+    { answerFaults: true, maxInFlight: options.maxInFlight ?? 1000 },
+  );
+  peer.attach(connection);
+  endpoint.opened(peer);
+  connection.open();
+  return {
+    closed,
+    get inFlight() {
+      return connection.inFlightCount;
+    },
+    whenIdle: () => connection.whenIdle(),
+    endStanding: () => peer.endStanding(),
+    inputEnded() {
+      connection.inputEnded();
+      peer.endStanding();
+    },
+    close: () => connection.close(),
+  };
+}
+
+/** Requests that have no end of their own. */
+const STANDING: ReadonlySet<string> = new Set(
+  CORE_METHODS.filter((row) => row.deadlineExempt === true).map((row) => row.method),
+);
+
+class ChannelPeer implements Peer {
+  session: Peer["session"];
+  readonly principal: Principal | undefined;
+  readonly #standing = new Set<Id>();
+  #connection: Connection<ChannelPeer> | undefined;
+
+  constructor(principal: Principal | undefined) {
+    this.principal = principal;
+  }
+
+  attach(connection: Connection<ChannelPeer>): void {
+    this.#connection = connection;
+  }
+
+  adopt(answer: Answer): Answer {
+    if (answer.opens !== undefined) this.session = answer.opens;
+    return answer;
+  }
+
+  stands(id: Id, answer: Promise<unknown>): void {
+    this.#standing.add(id);
+    // The endpoint's answers never reject.
+    void answer.then(() => this.#standing.delete(id));
+  }
+
+  endStanding(): void {
+    for (const id of this.#standing) this.abort(id, new Error("the connection is closing"));
+    this.#standing.clear();
+  }
+
+  abort(id: Id, reason?: unknown): boolean {
+    return this.#connection?.abort(id, reason) ?? false;
+  }
+
+  say(text: string): void {
+    this.#connection?.say(text);
+  }
+
+  ask(request: Outgoing): Promise<unknown> {
+    return this.#connection?.ask(request) ?? Promise.reject(new Error("the peer is not connected"));
+  }
+}

@@ -1,0 +1,60 @@
+import type { Platform } from "../../platform/platform.js";
+import type { Endpoint } from "../transport.js";
+import type { ByteStream } from "./byte-stream.js";
+import { type ServeChannelOptions, serveChannel } from "./server.js";
+import { StreamChannel, type StreamChannelOptions } from "./stream-channel.js";
+
+export interface ServeStreamOptions
+  extends ServeChannelOptions,
+    Pick<
+      StreamChannelOptions,
+      "maxFrameBytes" | "maxQueuedMessages" | "maxQueuedBytes" | "holdInputAbove" | "decode" | "framing"
+    > {
+  platform: Platform;
+  /** How long requests in flight may take to finish once the peer will send no more; default 2 s. */
+  drainMs?: number;
+}
+
+/** One peer served over one stream of bytes. */
+export interface ServedStream {
+  /** Resolves once, when the stream has ended. */
+  readonly closed: Promise<void>;
+  /** Ends the stream; requests in flight are aborted. */
+  close(): Promise<void>;
+  /** Lets the requests in flight finish, at most `ms`, then closes. Default: `drainMs`. */
+  drain(ms?: number): Promise<void>;
+}
+
+const HOLD_INPUT_ABOVE = 1024 * 1024;
+
+/** Serves one byte stream until it ends. When the peer has no more to say, its requests in flight are still answered. */
+export function serveStream(endpoint: Endpoint, stream: ByteStream, options: ServeStreamOptions): ServedStream {
+  const { platform, drainMs = 2000 } = options;
+  const channel = new StreamChannel(stream, {
+    ...options,
+    holdInputAbove: options.holdInputAbove ?? HOLD_INPUT_ABOVE,
+    onInputEnd() {
+      served.inputEnded();
+      void drain();
+    },
+  });
+  const served = serveChannel(endpoint, channel, options);
+  const drain = async (ms = drainMs) => {
+    served.endStanding();
+    if (served.inFlight > 0) await firstOf(served.whenIdle(), ms, platform);
+    await channel.close();
+  };
+  const closed = served.closed.then(() => channel.close());
+  return { closed, close: () => channel.close(), drain };
+}
+
+function firstOf(work: Promise<void>, ms: number, platform: Platform): Promise<void> {
+  return new Promise((resolve) => {
+    // It holds the process: an answer that is still being made must not be lost to an idle event loop.
+    const timer = platform.timer(ms, resolve, true);
+    void work.then(() => {
+      timer.cancel();
+      resolve();
+    });
+  });
+}

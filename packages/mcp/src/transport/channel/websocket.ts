@@ -1,0 +1,207 @@
+import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
+import type { Platform, Timer } from "../../platform/platform.js";
+import { McpError } from "../../protocol/error.js";
+import { DEFAULT_MAX_FRAME_BYTES, oversizedFrame } from "../framing/frame-decoder.js";
+import { Outbox, type QueueLimits } from "./outbox.js";
+
+/** The subprotocol under which both ends know that the texts are MCP messages. */
+export const SUBPROTOCOL = "mcp";
+
+/** The part of a WebSocket that is used; the web's own, and `ws`'s, fit. */
+export interface WebSocketLike {
+  /** 0 connecting, 1 open, 2 closing, 3 closed. */
+  readonly readyState: number;
+  /** Bytes that were given to `send` and have not left yet. */
+  readonly bufferedAmount: number;
+  send(text: string): void;
+  close(code?: number, reason?: string): void;
+  addEventListener(type: "open", listener: () => void): void;
+  addEventListener(type: "message", listener: (event: { data: unknown }) => void): void;
+  addEventListener(type: "close", listener: (event: { code: number; reason: string }) => void): void;
+  addEventListener(type: "error", listener: (event: object) => void): void;
+  /** Cuts the connection; `ws` has it, browsers have not. */
+  terminate?(): void;
+  /** Stop and restart reading; `ws` has them, browsers have not. */
+  pause?(): void;
+  resume?(): void;
+}
+
+export interface WebSocketChannelOptions extends QueueLimits {
+  platform: Pick<Platform, "defer" | "timer">;
+  /** Longest message that is read, in UTF-16 units; default 16 Mi. A longer one is refused; the channel lives on. */
+  maxFrameBytes?: number;
+  /** Stop reading while more than this waits to leave. For servers; see `StreamChannelOptions`. */
+  holdInputAbove?: number;
+  /** How long `close` waits for the peer to agree; default 2 s. */
+  closeTimeoutMs?: number;
+}
+
+/** What may lie in the socket's own buffer before texts wait here, where their number is bounded. */
+const HIGH_WATER = 1024 * 1024;
+/** Sockets do not say when their buffer has emptied, so it is looked at. */
+const LOOK_EVERY_MS = 5;
+const CONNECTING = 0;
+const OPEN = 1;
+
+/** A channel over a WebSocket that is open or opening: one text frame is one message. */
+export function webSocketChannel(socket: WebSocketLike, options: WebSocketChannelOptions): Channel {
+  return new WebSocketChannel(socket, options);
+}
+
+class WebSocketChannel implements Channel {
+  readonly #socket: WebSocketLike;
+  readonly #options: WebSocketChannelOptions;
+  readonly #outbox: Outbox;
+  readonly #holdAbove: number;
+  readonly #done: Promise<void>;
+  #finish: () => void = () => {};
+  #receiver: ChannelReceiver | undefined;
+  #looking = false;
+  #held = false;
+  #closing = false;
+  #told = false;
+  #cut: Timer | undefined;
+
+  constructor(socket: WebSocketLike, options: WebSocketChannelOptions) {
+    this.#socket = socket;
+    this.#options = options;
+    this.#outbox = new Outbox(options);
+    this.#holdAbove = options.holdInputAbove ?? Number.POSITIVE_INFINITY;
+    this.#done = new Promise((resolve) => {
+      this.#finish = resolve;
+    });
+    // What comes before somebody listens would be lost.
+    socket.pause?.();
+  }
+
+  open(receiver: ChannelReceiver): void {
+    this.#receiver = receiver;
+    const socket = this.#socket;
+    socket.addEventListener("open", () => this.#flush());
+    socket.addEventListener("message", (event) => this.#message(event.data));
+    socket.addEventListener("close", (event) => this.#closed(event));
+    // The close event that follows has the code; browsers say nothing more here.
+    socket.addEventListener("error", () => {});
+    socket.resume?.();
+    if (socket.readyState > OPEN) this.#options.platform.defer(() => this.#closed({ code: 1006, reason: "" }));
+  }
+
+  send(text: string): void {
+    if (this.#closing || this.#told) return;
+    if (this.#outbox.isEmpty && this.#hasRoom()) {
+      this.#socket.send(text);
+      return;
+    }
+    this.#outbox.push(text);
+    if (!this.#looking && this.#socket.readyState === OPEN) this.#look();
+    if (!this.#held && this.#outbox.length > this.#holdAbove) {
+      this.#held = true;
+      this.#socket.pause?.();
+    }
+  }
+
+  close(): Promise<void> {
+    if (this.#closing || this.#told) return this.#done;
+    this.#closing = true;
+    const { platform, closeTimeoutMs = 2000 } = this.#options;
+    if (this.#receiver === undefined) {
+      this.#socket.close(1000);
+      this.#finish();
+      return this.#done;
+    }
+    this.#socket.resume?.();
+    // A socket that is still opening sends first what it has, unless that is nothing.
+    if (this.#socket.readyState !== CONNECTING || this.#outbox.isEmpty) this.#leave();
+    platform.defer(() => this.#tell());
+    this.#cut = platform.timer(closeTimeoutMs, () => {
+      this.#socket.terminate?.();
+      this.#finish();
+    });
+    return this.#done;
+  }
+
+  #hasRoom(): boolean {
+    return this.#socket.readyState === OPEN && this.#socket.bufferedAmount < HIGH_WATER;
+  }
+
+  #leave(): void {
+    if (this.#socket.readyState === OPEN) for (const text of this.#outbox.takeAll()) this.#socket.send(text);
+    this.#socket.close(1000);
+  }
+
+  #flush(): void {
+    if (this.#closing) {
+      this.#leave();
+      return;
+    }
+    if (this.#told) return;
+    const waiting = this.#outbox.takeAll();
+    let next = 0;
+    for (; next < waiting.length && this.#hasRoom(); next++) this.#socket.send(waiting[next] ?? "");
+    for (; next < waiting.length; next++) this.#outbox.push(waiting[next] ?? "");
+    if (!this.#outbox.isEmpty) this.#look();
+    else if (this.#held) {
+      this.#held = false;
+      this.#socket.resume?.();
+    }
+  }
+
+  #look(): void {
+    this.#looking = true;
+    this.#options.platform.timer(LOOK_EVERY_MS, () => {
+      this.#looking = false;
+      this.#flush();
+    });
+  }
+
+  #message(data: unknown): void {
+    if (this.#told) return;
+    const limit = this.#options.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES;
+    if (typeof data !== "string") {
+      const fix = "Send every message as one text frame.";
+      this.#receiver?.fault(new McpError("decode_error", "a binary frame is no message", { fix }));
+    } else if (data.length > limit) {
+      const { message, fix } = oversizedFrame(limit);
+      this.#receiver?.fault(new McpError("oversized_frame", message, { fix }));
+    } else this.#receiver?.message(data);
+  }
+
+  #closed({ code, reason }: { code: number; reason: string }): void {
+    this.#cut?.cancel();
+    this.#outbox.takeAll();
+    // 1000 and 1001 are how peers leave on purpose; 1005 is a close frame without a code.
+    const orderly = code === 1000 || code === 1001 || code === 1005;
+    this.#tell(orderly ? undefined : broken(code, reason));
+    this.#finish();
+  }
+
+  #tell(reason?: Error): void {
+    if (this.#told) return;
+    this.#told = true;
+    this.#receiver?.closed(reason);
+  }
+}
+
+function broken(code: number, reason: string): McpError {
+  const why = reason === "" ? CLOSE_CODES[code] : reason;
+  const message = `the WebSocket was closed with code ${code}${why === undefined ? "" : ` (${why})`}`;
+  const fix = code === 1009 ? "Send smaller messages, or raise the peer's limit." : undefined;
+  return new McpError("connection_closed", message, { data: { code }, ...(fix === undefined ? {} : { fix }) });
+}
+
+const CLOSE_CODES: Record<number, string> = {
+  1002: "protocol error",
+  1003: "unsupported data",
+  1006: "the connection broke",
+  1007: "not UTF-8",
+  1008: "refused by the peer's policy",
+  1009: "a message was too big",
+  1011: "the peer failed",
+  1012: "the peer restarts",
+  1013: "the peer is overloaded",
+};
+
+/** True while a socket is neither open nor over. */
+export function isConnecting(socket: WebSocketLike): boolean {
+  return socket.readyState === CONNECTING;
+}

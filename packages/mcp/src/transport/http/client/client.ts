@@ -1,0 +1,180 @@
+import type { Sender } from "../../../http/http.js";
+import { shownUrl } from "../../../http/shown-url.js";
+import type { Id } from "../../../jsonrpc/message.js";
+import type { Platform } from "../../../platform/platform.js";
+import { McpError } from "../../../protocol/error.js";
+import { DEFAULT_MAX_FRAME_BYTES } from "../../framing/frame-decoder.js";
+import type { Outgoing, Receiver, Transport } from "../../transport.js";
+import { ClientExchange } from "./exchange.js";
+import { followRedirects, type RedirectPolicy } from "./redirect.js";
+import { type Epoch, Line } from "./requests.js";
+import { StandingStream } from "./standing-stream.js";
+
+/** How an HTTP transport reaches its server. */
+export interface HttpTransportOptions extends RedirectPolicy {
+  sender: Sender;
+  platform: Platform;
+  /** Sent with every request, and never to another origin. */
+  headers?: Record<string, string>;
+  timeouts?: HttpTimeouts;
+  /** The longest event or body that is read. Default 16 MiB. */
+  maxBytes?: number;
+  /** Whether a stateful server is asked for a stream of what belongs to no request. Default true. */
+  standingStream?: boolean;
+  /**
+   * Attempts in a row without any news before a stream is given up. Default: 8 for the stream of a request, no end for the
+   * standing stream; the pace is bounded in any case.
+   */
+  maxReconnects?: number;
+}
+
+/** Waits that no call's own deadline bounds, in milliseconds. */
+export interface HttpTimeouts {
+  /** For the server to take a notification or an answer. Default 30 s. */
+  send?: number;
+  /** For the end of the session on `close`. Default 2 s. */
+  close?: number;
+}
+
+const SEND_MS = 30_000;
+const CLOSE_MS = 2_000;
+
+/**
+ * Reaches a server by Streamable HTTP, in every revision that has it: each message is a POST, answered by JSON or by a stream.
+ *
+ * Rejections beside those of `Transport`: `auth_required`, `insufficient_scope` and `transport_error` carry an `HttpFailure` in
+ * `data`; an `RpcError` that came with an error status has one behind its `cause`; `httpStatusOf` reads both. Of a session
+ * that the standing stream finds lost, `Receiver.fault` hears by an error of kind `session_lost`.
+ */
+export function httpTransport(url: string | URL, options: HttpTransportOptions): Transport {
+  return new HttpTransport(httpAddress(url), options);
+}
+
+/** The address without its fragment. Throws when a request could never go there. */
+export function httpAddress(address: string | URL): string {
+  if (!URL.canParse(String(address)))
+    throw badAddress(`"${address}" is no address`, "Write it with its scheme, for example `https://host/mcp`.");
+  const url = new URL(String(address));
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    throw badAddress(`"${address}" has the scheme ${url.protocol}, which is not HTTP's`, schemeFix(url.protocol));
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw badAddress("the address holds credentials", "Move them into `headers` as `authorization`.");
+  }
+  url.hash = "";
+  return url.href;
+}
+
+function schemeFix(protocol: string): string {
+  if (protocol === "ws:" || protocol === "wss:") return "Pass `webSocketTransport(address)` to `connect`.";
+  return "Write it with its scheme, for example `http://localhost:3000/mcp`.";
+}
+
+function badAddress(message: string, fix: string): McpError {
+  return new McpError("connect_failed", message, { fix });
+}
+
+class HttpTransport implements Transport {
+  readonly kind = "http";
+  readonly target: string;
+  readonly #url: string;
+  readonly #options: HttpTransportOptions;
+  readonly #exchanges = new Map<Id, ClientExchange>();
+  #line: Line | undefined;
+  #epoch: Epoch = newEpoch({});
+  #standing: StandingStream | undefined;
+  /** Notifications on their way; the standing stream is opened behind them, as some servers want to hear them first. */
+  #telling: Promise<unknown> = Promise.resolve();
+  #closing: Promise<void> | undefined;
+
+  constructor(url: string, options: HttpTransportOptions) {
+    this.#url = url;
+    this.target = shownUrl(url);
+    this.#options = options;
+  }
+
+  open(receiver: Receiver): void {
+    const { sender, platform, headers, timeouts, maxBytes, maxReconnects } = this.#options;
+    this.#line = new Line({
+      sender: followRedirects(sender, this.#options),
+      platform,
+      receiver,
+      url: this.#url,
+      headers: headers ?? {},
+      maxBytes: maxBytes ?? DEFAULT_MAX_FRAME_BYTES,
+      maxAttempts: maxReconnects,
+      sendMs: timeouts?.send ?? SEND_MS,
+    });
+    this.reset();
+  }
+
+  request(request: Outgoing & { id: Id }): Promise<unknown> {
+    const line = this.#line;
+    if (line === undefined || this.#closing !== undefined) return Promise.reject(notOpen(this.target));
+    if (this.#exchanges.has(request.id)) return Promise.reject(idInUse(request.id));
+    const exchange = new ClientExchange(line, this.#epoch, request);
+    this.#exchanges.set(request.id, exchange);
+    void exchange.run().then(() => this.#exchanges.delete(request.id));
+    return exchange.outcome;
+  }
+
+  notify(notification: Outgoing): Promise<void> {
+    if (this.#line === undefined || this.#closing !== undefined) return Promise.reject(notOpen(this.target));
+    const told = this.#line.tell(this.#epoch, notification.text, notification.method, notification.headers);
+    this.#telling = told.catch(() => {});
+    return told;
+  }
+
+  abandon(id: Id, reason: Error): void {
+    this.#exchanges.get(id)?.fail(reason);
+  }
+
+  established(facts: { headers: Record<string, string>; stateful: boolean }): void {
+    const line = this.#line;
+    if (line === undefined || this.#closing !== undefined) return;
+    const epoch = this.#epoch;
+    epoch.headers = line.headersOf(facts.headers);
+    epoch.era = facts.stateful ? "stateful" : "stateless";
+    if (!facts.stateful) epoch.session = undefined;
+    this.#standing?.stop();
+    this.#standing = undefined;
+    if (!facts.stateful || this.#options.standingStream === false) return;
+    const standing = new StandingStream(line, epoch);
+    this.#standing = standing;
+    line.platform.defer(() => void this.#telling.then(() => standing.run()));
+  }
+
+  reset(): void {
+    this.#standing?.stop();
+    this.#standing = undefined;
+    this.#epoch.retired = true;
+    this.#epoch = newEpoch(this.#line?.headersOf({}) ?? {});
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#standing?.stop();
+    const reason = new McpError("connection_closed", `the connection to ${this.target} was closed by this program`);
+    for (const exchange of this.#exchanges.values()) exchange.cut(reason);
+    this.#line?.stop(reason);
+    await this.#line?.end(this.#epoch, this.#options.timeouts?.close ?? CLOSE_MS);
+  }
+}
+
+function newEpoch(headers: Record<string, string>): Epoch {
+  return { era: "unknown", session: undefined, headers, retired: false };
+}
+
+function notOpen(target: string): McpError {
+  return new McpError("connection_closed", `the transport to ${target} is not open`, { fix: "Call `connect` first." });
+}
+
+function idInUse(id: Id): McpError {
+  return new McpError("internal_error", `the request id ${JSON.stringify(id)} is in use`, {
+    fix: "Give every request of one connection its own id.",
+  });
+}

@@ -1,0 +1,76 @@
+import type { SendResponse } from "../../../http/http.js";
+import { McpError } from "../../../protocol/error.js";
+import { SseDecoder } from "../../framing/sse.js";
+
+/** What a stream of events brings. */
+export interface EventSink {
+  /** The text of one message. */
+  text(text: string): void;
+  /** An event of another type than `message`. */
+  other?(type: string, data: string): void;
+  /** From here the stream can be resumed; undefined: from nowhere. The text can be sent as a header. */
+  eventId(id: string | undefined): void;
+  /** The server names the wait before the stream is opened again. */
+  retry(ms: number): void;
+  /** An event was longer than allowed; the stream is not read further. */
+  oversized(error: McpError): void;
+}
+
+/** True when the answer's body is a stream of server-sent events. */
+export function isEventStream(response: SendResponse): boolean {
+  return /^\s*text\/event-stream\s*(;|$)/i.test(response.header("content-type") ?? "");
+}
+
+/**
+ * Reads a stream to its end; `afterChunk` runs when the events of one chunk were delivered. Rejects when the connection breaks.
+ * Events of other types than `message` and events without data are no messages.
+ */
+export async function readEvents(
+  response: SendResponse,
+  sink: EventSink,
+  maxBytes: number,
+  afterChunk?: () => void,
+): Promise<void> {
+  let tooLong = false;
+  const decoder = new SseDecoder(
+    {
+      event({ id, event, data }) {
+        if (id !== undefined) sink.eventId(sendable(id));
+        if (data === "") return;
+        if (event === undefined || event === "message") sink.text(data);
+        else sink.other?.(event, data);
+      },
+      retry: (ms) => sink.retry(ms),
+      error() {
+        tooLong = true;
+      },
+    },
+    { maxEventLength: maxBytes },
+  );
+  for await (const chunk of response.chunks()) {
+    decoder.feed(chunk);
+    if (tooLong) return sink.oversized(oversizedEvent(maxBytes));
+    afterChunk?.();
+  }
+}
+
+function oversizedEvent(maxBytes: number): McpError {
+  return new McpError("oversized_frame", `the server sent an event of more than ${maxBytes} bytes`, {
+    fix: "Ask for less at once, or raise `maxMessageBytes` of `connect`.",
+  });
+}
+
+/** Far below the size at which servers refuse headers. */
+const MAX_ID = 4_096;
+
+/** The id as a header carries it: its UTF-8 bytes, one character each. Undefined when no header could. */
+function sendable(id: string): string | undefined {
+  if (id === "" || id.length > MAX_ID) return undefined;
+  if (/^[\x20-\x7e]+$/.test(id)) return id;
+  let bytes = "";
+  for (const byte of new TextEncoder().encode(id)) {
+    if (byte < 0x20 || byte === 0x7f) return undefined;
+    bytes += String.fromCharCode(byte);
+  }
+  return bytes;
+}

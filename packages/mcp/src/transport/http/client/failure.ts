@@ -1,0 +1,204 @@
+import { isBodyTooLarge } from "../../../http/body-limit.js";
+import type { SendResponse } from "../../../http/http.js";
+import { RpcError } from "../../../jsonrpc/error.js";
+import { type ErrorObject, type Id, parseMessage } from "../../../jsonrpc/message.js";
+import { McpError } from "../../../protocol/error.js";
+
+/**
+ * What an `McpError` that came from an HTTP status carries in `data`. An `RpcError` that came in the body of such an answer
+ * has an `McpError` with this data as its `cause`.
+ */
+export interface HttpFailure {
+  status: number;
+  /** The beginning of the body. */
+  body?: string;
+  /** The JSON-RPC error in the body, where there was a well-formed one. */
+  rpc?: ErrorObject;
+  /** `WWW-Authenticate` as sent. */
+  challenge?: string;
+  /** How long the server asked to wait; never more than a minute. */
+  retryAfterMs?: number;
+  /** Where a refused redirect pointed. */
+  location?: string;
+  /** With `session_lost`: true when the client had already left that session. */
+  stale?: boolean;
+  /** With `session_lost`: true when the request had been taken, and only its broken stream was asked for again. */
+  resumed?: boolean;
+}
+
+/** The HTTP status behind an error of a transport or of a call, or undefined when no answer with an error status came. */
+export function httpStatusOf(error: unknown): number | undefined {
+  return httpFailureOf(error)?.status;
+}
+
+/** The HTTP answer behind an error, looked for along its causes. */
+export function httpFailureOf(error: unknown): HttpFailure | undefined {
+  let current = error;
+  for (let depth = 0; depth < 5 && current instanceof Error; depth++) {
+    if (McpError.is(current) && isHttpFailure(current.data)) return current.data;
+    current = current.cause;
+  }
+  return undefined;
+}
+
+function isHttpFailure(data: unknown): data is HttpFailure {
+  return typeof data === "object" && data !== null && typeof (data as { status?: unknown }).status === "number";
+}
+
+/** Error bodies are shown to people; what is longer than this is no explanation. */
+const MAX_ERROR_BODY = 256 * 1024;
+const SHOWN = 2_000;
+const MAX_RETRY_AFTER_MS = 60_000;
+
+/** What was sent, as far as an error answer depends on it. */
+export interface Asked {
+  url: string;
+  method: string;
+  /** Absent for messages that expect no answer. */
+  id?: Id | undefined;
+  /** True when the request carried a session id. */
+  inSession: boolean;
+  now: number;
+}
+
+/**
+ * The error that an answer with an error status stands for; reads the body. In this order: 401 is `auth_required`; 403 with an
+ * `insufficient_scope` challenge is that kind; 404 in a session (or a 400 that says so in words) is `session_lost`; a body with
+ * a JSON-RPC error for this request is an `RpcError` with that code; the rest is `transport_error`.
+ */
+export async function failureOf(response: SendResponse, asked: Asked): Promise<RpcError | McpError> {
+  const failure = await describe(response, asked);
+  const said = failure.rpc?.message ?? (failure.body !== undefined && isPlain(response) ? failure.body : undefined);
+  const { status } = failure;
+  const line = `${asked.method} to ${asked.url} was answered with HTTP ${status}${said === undefined ? "" : `: ${said.slice(0, 300)}`}`;
+  if (status === 401) {
+    return new McpError("auth_required", line, {
+      data: failure,
+      fix: "Give `connect` credentials by `headers`.",
+    });
+  }
+  if (status === 403 && failure.challenge?.includes("insufficient_scope")) {
+    return new McpError("insufficient_scope", line, {
+      data: failure,
+      fix: "Ask for the scopes that the challenge names.",
+    });
+  }
+  if (asked.inSession && isSessionLoss(failure)) {
+    return new McpError("session_lost", `the server no longer knows this session (${line})`, {
+      data: failure,
+      fix: "Initialize again; a call that may run twice can be repeated by `replay`.",
+    });
+  }
+  const fix = FIXES[status] ?? (status >= 500 ? SERVER_FIX : "Look up what the server means by this status.");
+  const plain = new McpError("transport_error", line, { data: failure, fix });
+  if (failure.rpc === undefined) return plain;
+  const error = new RpcError(failure.rpc.code, failure.rpc.message, failure.rpc.data);
+  error.cause = plain;
+  return error;
+}
+
+async function describe(response: SendResponse, asked: Asked): Promise<HttpFailure> {
+  const failure: HttpFailure = { status: response.status };
+  const challenge = response.header("www-authenticate");
+  if (challenge !== undefined) failure.challenge = challenge;
+  const retryAfter = response.header("retry-after");
+  const wait = retryAfter === undefined ? undefined : retryAfterMs(retryAfter, asked.now);
+  if (wait !== undefined) failure.retryAfterMs = wait;
+  // An unreadable body takes nothing from what the status says.
+  const text = await response.text(MAX_ERROR_BODY).catch(() => "");
+  if (text === "") return failure;
+  failure.body = text.slice(0, SHOWN);
+  const parsed = parseMessage(text);
+  if (parsed.kind !== "error") return failure;
+  const { id, error } = parsed.message;
+  if (id === undefined || id === null || asked.id === undefined || id === asked.id) failure.rpc = error;
+  return failure;
+}
+
+/** Pages of HTML say nothing in an error message. */
+function isPlain(response: SendResponse): boolean {
+  const type = response.header("content-type") ?? "text/plain";
+  return /^(text\/plain|application\/(problem\+)?json)\b/i.test(type);
+}
+
+/** Servers after a restart often answer 400 in words instead of the 404 that the specification asks for. */
+function isSessionLoss(failure: HttpFailure): boolean {
+  if (failure.status === 404) return true;
+  if (failure.status !== 400) return false;
+  const said = failure.rpc?.message ?? failure.body ?? "";
+  return /\b(no valid|unknown|invalid|expired|missing) session\b|\bsession (id )?(was )?(not found|expired|unknown|invalid)\b|\bnot initialized\b/i.test(
+    said,
+  );
+}
+
+function retryAfterMs(value: string, now: number): number | undefined {
+  const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - now;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
+}
+
+const SERVER_FIX = "Look at the server's log; what failed is on its side.";
+
+const FIXES: Record<number, string> = {
+  400: "Look at the body: the server could not read the request, or wants another revision or header.",
+  403: "Check what the server allows: its Host and Origin lists, or the rights of the credentials.",
+  404: "Check the path of the address; MCP servers often listen at `/mcp`.",
+  405: "Check the path of the address: nothing there takes POST.",
+  406: "Check for a proxy that changes `Accept`; the client offers JSON and SSE.",
+  410: "Check the path of the address: the server says that this one is gone.",
+  413: "Send less in one call, or raise the body limit of the server.",
+  415: "Check for a proxy that changes `Content-Type`; the client sends `application/json`.",
+  429: "Wait for `data.retryAfterMs` and call less often.",
+  431: "Send shorter headers: fewer mirrored arguments or a shorter token.",
+  503: "Wait for `data.retryAfterMs`, then try again.",
+};
+
+/** The error for a request that got no answer at all, or whose answer broke off; what is an error of ours stays it. */
+export function brokenOff(error: unknown, what: string, url: string): McpError | RpcError {
+  if (McpError.is(error) || error instanceof RpcError) return error;
+  if (isBodyTooLarge(error)) {
+    return new McpError("oversized_frame", `the answer to ${what} is too long: ${(error as Error).message}`, {
+      cause: error,
+      fix: "Ask for less at once, or raise `maxMessageBytes` of `connect`.",
+    });
+  }
+  const code = networkCode(error);
+  const reason = `${(error as Error)?.message ?? error}${code === undefined ? "" : ` (${code})`}`;
+  const data = code === undefined ? undefined : { code };
+  if (code !== undefined && NEVER_SENT.test(code)) {
+    return new McpError("connect_failed", `${what} could not reach ${url}: ${reason}`, {
+      cause: error,
+      data,
+      fix: "Check that the server runs and that host, port and certificate are right; the request never left.",
+    });
+  }
+  if (code !== undefined && UNREADABLE.test(code)) {
+    return new McpError("decode_error", `the answer to ${what} from ${url} cannot be unpacked: ${reason}`, {
+      cause: error,
+      data,
+      fix: "Look at the server, or at a proxy before it: the body is not in the encoding that its header names.",
+    });
+  }
+  return new McpError("connection_closed", `the connection to ${url} broke before ${what} was answered: ${reason}`, {
+    cause: error,
+    data,
+    fix: "Connect again; the request may or may not have run, so repeat it only if that is safe.",
+  });
+}
+
+/** Codes of failures before a connection stood. */
+const NEVER_SENT =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|EPROTO|ERR_SSL_\w+|ERR_TLS_\w+|CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+|ERR_INVALID_\w+|ConnectionRefused)$/;
+
+/** Codes of decompressors. */
+const UNREADABLE = /^(Z_\w+|ERR_BROTLI\w*|ERR__ERROR\w*|ERR_CONTENT_ENCODING)$/;
+
+/** The runtime's code for a network failure; `fetch` hides it in the cause. */
+function networkCode(error: unknown): string | undefined {
+  let current = error;
+  for (let depth = 0; depth < 4 && current instanceof Error; depth++) {
+    const { code, errors } = current as { code?: unknown; errors?: unknown };
+    if (typeof code === "string") return code;
+    current = Array.isArray(errors) ? errors[0] : current.cause;
+  }
+  return undefined;
+}

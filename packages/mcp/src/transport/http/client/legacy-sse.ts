@@ -1,0 +1,202 @@
+import { shownUrl } from "../../../http/shown-url.js";
+import type { Channel, ChannelReceiver } from "../../../jsonrpc/channel.js";
+import type { Id } from "../../../jsonrpc/message.js";
+import { McpError } from "../../../protocol/error.js";
+import { channelTransport } from "../../channel/client.js";
+import { DEFAULT_MAX_FRAME_BYTES } from "../../framing/frame-decoder.js";
+import type { Outgoing, Receiver, Transport } from "../../transport.js";
+import { type HttpTransportOptions, httpAddress } from "./client.js";
+import { type EventSink, isEventStream, readEvents } from "./events.js";
+import { brokenOff } from "./failure.js";
+import { followRedirects } from "./redirect.js";
+import { type Epoch, Line, protocolFault } from "./requests.js";
+
+/** What the older transport takes; it has no sessions and nothing to resume. */
+export type LegacySseOptions = Omit<HttpTransportOptions, "standingStream" | "maxReconnects">;
+
+const SEND_MS = 30_000;
+
+/**
+ * Reaches a server by HTTP+SSE, the transport of 2024-11-05: one stream brings everything, posts only acknowledge. `open`
+ * resolves when the server named the address to post to, and refuses one of another origin.
+ *
+ * It behaves as a channel does: when the stream ends, everything pending rejects and the connection is over.
+ *
+ * @deprecated The protocol keeps it for old servers; new ones speak Streamable HTTP.
+ */
+export function legacySseTransport(url: string | URL, options: LegacySseOptions): Transport {
+  return new LegacySseTransport(httpAddress(url), options);
+}
+
+class LegacySseTransport implements Transport {
+  readonly kind = "channel";
+  readonly target: string;
+  readonly #pipe: SsePipe;
+  readonly #channel: Transport;
+
+  constructor(url: string, options: LegacySseOptions) {
+    this.target = shownUrl(url);
+    this.#pipe = new SsePipe(url, options, (id, error) => this.#channel.abandon(id, error));
+    this.#channel = channelTransport(this.#pipe, this.target);
+  }
+
+  async open(receiver: Receiver): Promise<void> {
+    await this.#channel.open(receiver);
+    await this.#pipe.connect(receiver);
+  }
+
+  request(request: Outgoing & { id: Id }): Promise<unknown> {
+    return this.#pipe.naming(request, () => this.#channel.request(request));
+  }
+
+  notify(notification: Outgoing): Promise<void> {
+    return this.#pipe.tell(notification.text, notification.method);
+  }
+
+  abandon(id: Id, reason: Error): void {
+    this.#channel.abandon(id, reason);
+  }
+
+  close(): Promise<void> {
+    return this.#channel.close();
+  }
+}
+
+/** The stream in and the posts out, as one pipe of texts. */
+class SsePipe implements Channel, EventSink {
+  readonly #url: string;
+  /** The address as messages may say it. */
+  readonly #shown: string;
+  readonly #options: LegacySseOptions;
+  readonly #lost: (id: Id, error: Error) => void;
+  readonly #abort = new AbortController();
+  readonly #epoch: Epoch = { era: "stateful", session: undefined, headers: {}, retired: false };
+  #receiver: ChannelReceiver | undefined;
+  #faults: Receiver | undefined;
+  #posts: Line | undefined;
+  #request: (Outgoing & { id: Id }) | undefined;
+  #ready: { resolve(): void; reject(error: Error): void } | undefined;
+  #ended = false;
+
+  constructor(url: string, options: LegacySseOptions, lost: (id: Id, error: Error) => void) {
+    this.#url = url;
+    this.#shown = shownUrl(url);
+    this.#options = options;
+    this.#lost = lost;
+  }
+
+  open(receiver: ChannelReceiver): void {
+    this.#receiver = receiver;
+  }
+
+  /** Opens the stream; resolves when the address for posts is known. */
+  connect(receiver: Receiver): Promise<void> {
+    this.#faults = receiver;
+    return new Promise((resolve, reject) => {
+      this.#ready = { resolve, reject };
+      this.#read(this.#line(this.#url, receiver)).then(
+        () => this.#end(endedEarly(this.#shown)),
+        (error: unknown) => this.#end(brokenOff(error, "the event stream", this.#shown)),
+      );
+    });
+  }
+
+  #line(url: string, receiver: Receiver): Line {
+    const { sender, platform, headers, timeouts, maxBytes } = this.#options;
+    const line = new Line({
+      sender: followRedirects(sender, this.#options),
+      platform,
+      url,
+      receiver,
+      headers: headers ?? {},
+      maxBytes: maxBytes ?? DEFAULT_MAX_FRAME_BYTES,
+      maxAttempts: undefined,
+      sendMs: timeouts?.send ?? SEND_MS,
+    });
+    this.#epoch.headers = line.headersOf({});
+    return line;
+  }
+
+  async #read(line: Line): Promise<void> {
+    const response = await line.get(this.#epoch, this.#abort.signal);
+    if (response.status !== 200) throw await line.failure(response, this.#epoch, "GET");
+    if (!isEventStream(response)) {
+      response.cancel();
+      throw protocolFault(`${this.#shown} answered GET with something that is no event stream`);
+    }
+    await readEvents(response, this, line.maxBytes);
+  }
+
+  /** Runs `work` so that what it sends is known to be this request. */
+  naming<T>(request: Outgoing & { id: Id }, work: () => T): T {
+    this.#request = request;
+    try {
+      return work();
+    } finally {
+      this.#request = undefined;
+    }
+  }
+
+  send(text: string): void {
+    const request = this.#request;
+    this.tell(text, request?.method ?? "an answer").catch((error: Error) => {
+      if (request !== undefined) this.#lost(request.id, error);
+      else if (!this.#ended) this.#faults?.fault(error);
+    });
+  }
+
+  tell(text: string, what: string): Promise<void> {
+    if (this.#posts !== undefined && !this.#ended) return this.#posts.tell(this.#epoch, text, what);
+    return Promise.reject(
+      new McpError("connection_closed", `the event stream of ${this.#shown} is not open`, { fix: "Connect again." }),
+    );
+  }
+
+  close(): void {
+    this.#end(undefined);
+  }
+
+  text(text: string): void {
+    this.#receiver?.message(text);
+  }
+
+  /** The first event names where to post; it may come once only. */
+  other(type: string, data: string): void {
+    if (type !== "endpoint" || this.#posts !== undefined || this.#faults === undefined) return;
+    const address = URL.canParse(data, this.#url) ? new URL(data, this.#url) : undefined;
+    if (address === undefined || address.origin !== new URL(this.#url).origin) {
+      this.#end(
+        protocolFault(
+          `${this.#shown} named "${shownUrl(data).slice(0, 300)}" for posts, which is not on its own origin`,
+        ),
+      );
+      return;
+    }
+    this.#posts = this.#line(address.href, this.#faults);
+    this.#ready?.resolve();
+  }
+
+  eventId(): void {}
+
+  retry(): void {}
+
+  oversized(error: McpError): void {
+    this.#end(error);
+  }
+
+  #end(reason: Error | undefined): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    const ended = reason ?? endedEarly(this.#shown);
+    this.#ready?.reject(ended);
+    this.#abort.abort(reason);
+    this.#posts?.stop(ended);
+    this.#receiver?.closed(reason);
+  }
+}
+
+function endedEarly(url: string): McpError {
+  return new McpError("connection_closed", `the event stream of ${url} ended`, {
+    fix: "Connect again; a request without an answer may or may not have run.",
+  });
+}

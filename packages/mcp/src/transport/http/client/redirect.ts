@@ -1,0 +1,96 @@
+import type { Sender, SendRequest, SendResponse } from "../../../http/http.js";
+import { shownUrl } from "../../../http/shown-url.js";
+import { McpError } from "../../../protocol/error.js";
+import type { HttpFailure } from "./failure.js";
+
+/** Where redirects may lead. */
+export interface RedirectPolicy {
+  /**
+   * Follow 307 and 308 to another origin too, without session, credentials or any header that the program added.
+   * Default false: whoever controls the redirect would read the calls.
+   */
+  allowCrossOriginRedirects?: boolean;
+}
+
+/** Enough for a trailing slash, a moved path and a canonical name; a loop ends soon. */
+const MAX_REDIRECTS = 5;
+const REDIRECTS = new Set([0, 301, 302, 303, 307, 308]);
+/** What says nothing about the caller; everything else may be a credential. */
+const HARMLESS = new Set(["accept", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name"]);
+
+/**
+ * Follows the redirects that keep method and body, on the same origin, at most five. Everything else that points elsewhere is
+ * refused by an `McpError` that says where to; answers that are no redirect pass untouched.
+ */
+export function followRedirects(sender: Sender, policy: RedirectPolicy = {}): Sender {
+  return async (request) => {
+    const response = await sender(request);
+    return REDIRECTS.has(response.status) ? follow(sender, request, response, policy) : response;
+  };
+}
+
+async function follow(sender: Sender, first: SendRequest, answer: SendResponse, policy: RedirectPolicy) {
+  let request = first;
+  let response = answer;
+  for (let hops = 0; REDIRECTS.has(response.status); hops++) {
+    response.cancel();
+    const location = response.header("location");
+    if (hops === MAX_REDIRECTS)
+      throw refused(response.status, request, location, `more than ${MAX_REDIRECTS} in a row`);
+    request = next(request, response.status, location, policy);
+    response = await sender(request);
+  }
+  return response;
+}
+
+function next(request: SendRequest, status: number, location: string | undefined, policy: RedirectPolicy): SendRequest {
+  const refuse = (why: string, fix?: string) => refused(status, request, location, why, fix);
+  if (status === 0) throw refuse("this runtime hides where to", "Connect to the final address.");
+  if (location === undefined) throw refuse("it names no place");
+  if (request.method !== "GET" && status !== 307 && status !== 308) {
+    throw refuse(
+      "301, 302 and 303 turn a POST into a GET",
+      "Connect to the final address, or let the server answer 307 or 308.",
+    );
+  }
+  const from = new URL(request.url);
+  const to = parse(location, from);
+  if (to === undefined) throw refuse("the place is no http(s) address without credentials");
+  if (from.protocol === "https:" && to.protocol === "http:") throw refuse("it leaves TLS");
+  if (to.origin === from.origin) return { ...request, url: to.href };
+  if (policy.allowCrossOriginRedirects !== true) {
+    throw refuse("it leads to another origin", "Connect to that address, or set `allowCrossOriginRedirects`.");
+  }
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (HARMLESS.has(name.toLowerCase())) headers[name] = value;
+  }
+  return { ...request, url: to.href, headers };
+}
+
+function parse(location: string, base: URL): URL | undefined {
+  if (!URL.canParse(location, base)) return undefined;
+  const to = new URL(location, base);
+  to.hash = "";
+  const isHttp = to.protocol === "https:" || to.protocol === "http:";
+  return isHttp && to.username === "" && to.password === "" ? to : undefined;
+}
+
+function refused(
+  status: number,
+  request: SendRequest,
+  location: string | undefined,
+  why: string,
+  fix?: string,
+): McpError {
+  const data: HttpFailure = { status, ...(location === undefined ? {} : { location }) };
+  const place = location === undefined ? "" : ` to ${shownUrl(location).slice(0, 300)}`;
+  return new McpError(
+    "transport_error",
+    `the redirect (${status}) from ${shownUrl(request.url)}${place} was refused: ${why}`,
+    {
+      data,
+      fix: fix ?? "Connect to the final address.",
+    },
+  );
+}

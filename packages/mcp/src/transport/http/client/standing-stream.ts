@@ -1,0 +1,126 @@
+import type { SendResponse } from "../../../http/http.js";
+import { type Classified, classify, parseMessage } from "../../../jsonrpc/message.js";
+import { McpError } from "../../../protocol/error.js";
+import { pause, ReconnectPacer } from "../../reconnect.js";
+import { type EventSink, isEventStream, readEvents } from "./events.js";
+import { type Epoch, type Line, protocolFault } from "./requests.js";
+
+/**
+ * The stream on which a stateful server says what belongs to no request. It is opened again for as long as the session lives,
+ * from the last event on; a server that has none (405) is left in peace.
+ */
+export class StandingStream implements EventSink {
+  readonly #line: Line;
+  readonly #epoch: Epoch;
+  readonly #abort = new AbortController();
+  readonly #pacer: ReconnectPacer;
+  #lastEventId: string | undefined;
+  /** Ends the connection of the moment; each has its own, because runtimes hang listeners on a signal that they never take off. */
+  #connection: AbortController | undefined;
+
+  constructor(line: Line, epoch: Epoch) {
+    this.#line = line;
+    this.#epoch = epoch;
+    this.#pacer = new ReconnectPacer(line.platform, line.maxAttempts ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** Runs until `stop`, or until the server shows that it has no such stream. Never rejects. */
+  async run(): Promise<void> {
+    const { signal } = this.#abort;
+    while (!signal.aborted) {
+      this.#pacer.begun();
+      const end = await this.#connect();
+      if (end === "over" || signal.aborted) return;
+      const wait = this.#pacer.ended(end === "clean");
+      if (wait === undefined) return;
+      // A server that is away must not keep a finished program from ending.
+      await pause(this.#line.platform, wait, signal, false);
+    }
+  }
+
+  stop(): void {
+    this.#abort.abort();
+    this.#connection?.abort();
+  }
+
+  /** One connection from its start to its end. */
+  async #connect(): Promise<"clean" | "broken" | "over"> {
+    const connection = new AbortController();
+    this.#connection = connection;
+    try {
+      const response = await this.#line.get(this.#epoch, connection.signal, this.#lastEventId);
+      if (response.status !== 200 || !isEventStream(response)) return await this.#refused(response);
+      this.#pacer.opened();
+      await readEvents(response, this, this.#line.maxBytes);
+      return "clean";
+    } catch {
+      // Idle streams are cut by proxies and runtimes all the time; that is no news.
+      return "broken";
+    }
+  }
+
+  async #refused(response: SendResponse): Promise<"broken" | "over"> {
+    const { status } = response;
+    if (status === 429 || status >= 500) {
+      response.cancel();
+      return "broken";
+    }
+    if (status === 400 && this.#lastEventId !== undefined) {
+      // The event is too old to go on from; what was missed is lost, what comes need not be.
+      this.#lastEventId = undefined;
+      response.cancel();
+      return "broken";
+    }
+    const failure = status < 300 ? noStream(this.#line.shown) : await this.#line.failure(response, this.#epoch, "GET");
+    if (status < 300) response.cancel();
+    const expected = status === 405 || (status === 404 && this.#epoch.session === undefined);
+    if (!expected && !this.#abort.signal.aborted) this.#line.receiver.fault(failure);
+    return "over";
+  }
+
+  text(text: string): void {
+    this.#pacer.progressed();
+    this.#deliver(parseMessage(text));
+  }
+
+  eventId(id: string | undefined): void {
+    this.#lastEventId = id;
+  }
+
+  retry(ms: number): void {
+    this.#pacer.retry(ms);
+  }
+
+  oversized(error: McpError): void {
+    this.#line.receiver.fault(error);
+  }
+
+  #deliver(received: Classified): void {
+    if (this.#abort.signal.aborted) return;
+    const { receiver } = this.#line;
+    switch (received.kind) {
+      case "notification":
+        receiver.notification(received.message);
+        break;
+      case "request":
+        this.#line.answer(this.#epoch, received.message);
+        break;
+      case "batch":
+        for (const item of received.items) this.#deliver(classify(item));
+        break;
+      case "invalid":
+        receiver.fault(protocolFault(`the standing stream carried something that is no message: ${received.reason}`));
+        break;
+      default:
+        receiver.fault(
+          protocolFault(`the standing stream carried an answer (id ${JSON.stringify(received.message.id)})`),
+        );
+    }
+  }
+}
+
+function noStream(url: string): McpError {
+  return new McpError("invalid_response", `${url} answered GET with something that is no event stream`, {
+    fix: "Correct the server: GET gives `text/event-stream` or 405.",
+  });
+}

@@ -1,0 +1,88 @@
+import type { Platform, Timer } from "../../../platform/platform.js";
+
+/**
+ * Things that fall due a fixed time after they were last touched, watched by one timer for all of them.
+ * Insertion order is due order, because the delay is the same for all; touching costs two map operations and no timer.
+ */
+export class Deadlines<T> {
+  readonly #platform: Platform;
+  readonly #delayMs: number;
+  readonly #due: (item: T) => void;
+  readonly #items = new Map<T, number>();
+  #timer: Timer | undefined;
+  #firesAt = 0;
+
+  constructor(platform: Platform, delayMs: number, due: (item: T) => void) {
+    this.#platform = platform;
+    this.#delayMs = delayMs;
+    this.#due = due;
+  }
+
+  get size(): number {
+    return this.#items.size;
+  }
+
+  /** The item that falls due first. */
+  get oldest(): T | undefined {
+    return this.#items.keys().next().value;
+  }
+
+  /** When the item was last touched; undefined when it is not watched. */
+  touchedAt(item: T): number | undefined {
+    const at = this.#items.get(item);
+    return at === undefined ? undefined : at - this.#delayMs;
+  }
+
+  /** Starts or restarts the item's time. */
+  touch(item: T): void {
+    // Only a removed key goes to the end of the order.
+    this.#items.delete(item);
+    const now = this.#platform.now();
+    this.#items.set(item, now + this.#delayMs);
+    // Some runtimes drop the timers of a request when it ends; one that is long overdue will not come any more.
+    if (this.#timer === undefined || now > this.#firesAt + this.#delayMs) this.#arm(now, this.#delayMs);
+  }
+
+  drop(item: T): void {
+    this.#items.delete(item);
+  }
+
+  /** Stops the timer and forgets all items. */
+  close(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#items.clear();
+  }
+
+  #fire(): void {
+    this.#timer = undefined;
+    const now = this.#platform.now();
+    const due: T[] = [];
+    let next: number | undefined;
+    for (const [item, at] of this.#items) {
+      if (at > now) {
+        next = at;
+        break;
+      }
+      due.push(item);
+    }
+    for (const item of due) this.#items.delete(item);
+    // Armed before the callbacks, whose own touches must not start a second timer.
+    // A sixteenth late is early enough, and keeps ten thousand items from waking the process ten thousand times.
+    if (next !== undefined) this.#arm(now, Math.max(next - now, this.#delayMs / 16));
+    for (const item of due) {
+      try {
+        this.#due(item);
+      } catch (error) {
+        // One item that cannot be served must not keep the others from their turn.
+        this.#platform.warn(`a timer's task failed: ${String(error)}`);
+      }
+    }
+  }
+
+  #arm(now: number, ms: number): void {
+    this.#timer?.cancel();
+    this.#firesAt = now + ms;
+    this.#timer = this.#platform.timer(ms, () => this.#fire());
+  }
+}

@@ -1,0 +1,201 @@
+import { guarded, type Soon, whenReady } from "../../../encoding/maybe-promise.js";
+import { randomName } from "../../../encoding/random-name.js";
+import type { Channel, ChannelReceiver } from "../../../jsonrpc/channel.js";
+import { INTERNAL_ERROR, INVALID_REQUEST } from "../../../jsonrpc/error.js";
+import { parseMessage } from "../../../jsonrpc/message.js";
+import type { Storage } from "../../../storage/storage.js";
+import { serveChannel } from "../../channel/server.js";
+import { encodeEvent } from "../../framing/sse.js";
+import type { Principal } from "../../transport.js";
+import { Deadlines } from "./due-list.js";
+import { acceptance } from "./media-type.js";
+import type { LegacySseOptions } from "./options.js";
+import { bodyFault } from "./post.js";
+import { refusal } from "./refusal.js";
+import type { SseConnection } from "./sse-connection.js";
+import type { ServerState } from "./state.js";
+import type { Visit } from "./visit.js";
+
+/** The transport of 2024-11-05: one event stream for all that the server says, and a second path for the client. */
+export interface LegacySse {
+  /** Answers a request to one of the two paths; false for all others. */
+  handle(visit: Visit): boolean;
+  close(): void;
+}
+
+export function createLegacySse(state: ServerState, storage: Storage, options: LegacySseOptions): LegacySse {
+  const { path = "/sse", messagesPath = "/messages" } = options;
+  const lines = new LegacyLines(state, storage);
+  return {
+    handle(visit) {
+      const { method } = visit.incoming;
+      const [target = "", query = ""] = visit.incoming.path.split("?", 2);
+      if (method === "GET" && target.endsWith(path)) {
+        // The same prefix: the two paths stay together wherever they are mounted.
+        lines.open(visit, target.slice(0, -path.length) + messagesPath);
+        return true;
+      }
+      if (method !== "POST" || !target.endsWith(messagesPath)) return false;
+      lines.post(visit, new URLSearchParams(query).get("sessionId") ?? "");
+      return true;
+    },
+    close: () => lines.close(),
+  };
+}
+
+/**
+ * The open connections of this node. The stream of a client is on one node and its messages may come to another, so that
+ * each message goes through the store's topics, also on one node alone.
+ */
+class LegacyLines {
+  readonly #state: ServerState;
+  readonly #storage: Storage;
+  readonly #channels = new Set<SseChannel>();
+  /** Keeps the records of open streams from expiring. */
+  readonly #alive: Deadlines<string>;
+
+  constructor(state: ServerState, storage: Storage) {
+    this.#state = state;
+    this.#storage = storage;
+    this.#alive = new Deadlines(state.platform, this.#lifeMs() / 4, (id) => {
+      this.#quietly(() => storage.kv.touch(nameOf(id), this.#lifeMs()));
+      this.#alive.touch(id);
+    });
+  }
+
+  open(visit: Visit, messagesPath: string): void {
+    if (!acceptance(visit.incoming.header("accept")).events) {
+      return visit.refuse(refusal(406, INVALID_REQUEST, "Accept must list text/event-stream"));
+    }
+    const id = randomName(this.#state.platform, 24);
+    const channel = new SseChannel();
+    guarded(
+      () =>
+        whenReady(this.#record(id, visit.principal, channel), (forget) => {
+          const connection = visit.stream();
+          if (connection === undefined) {
+            forget();
+            return visit.busy("maxStreams");
+          }
+          this.#channels.add(channel);
+          channel.connect(connection, () => {
+            this.#channels.delete(channel);
+            forget();
+          });
+          connection.write(encodeEvent({ event: "endpoint", data: `${messagesPath}?sessionId=${id}` }));
+          const { principal } = visit;
+          serveChannel(this.#state.endpoint, channel, {
+            ...(principal === undefined ? {} : { principal }),
+            maxInFlight: this.#state.limits.maxInFlightPerSession,
+          });
+        }),
+      (error) => this.#failed(visit, error),
+    );
+  }
+
+  post(visit: Visit, id: string): void {
+    const fault = bodyFault(visit);
+    if (fault !== undefined) return visit.refuse(fault);
+    visit.incoming.readBody(this.#state.limits.maxBodyBytes, (body) => {
+      if (!("text" in body)) return visit.refuse(refusal(body.status, body.code, body.reason));
+      // Only to refuse at once what is no message; the stream's own connection reads it again.
+      const item = parseMessage(body.text);
+      if (item.kind === "invalid") return visit.refuse(refusal(400, item.code, item.reason, { id: item.id }));
+      guarded(
+        () => this.#deliver(visit, id, body.text),
+        (error) => this.#failed(visit, error),
+      );
+    });
+  }
+
+  close(): void {
+    for (const channel of [...this.#channels]) channel.close();
+    this.#alive.close();
+  }
+
+  #record(id: string, principal: Principal | undefined, channel: SseChannel): Soon<() => void> {
+    const { kv, pubsub } = this.#storage;
+    const owner = JSON.stringify(principal?.key ?? null);
+    return whenReady(kv.set(nameOf(id), owner, { ttlMs: this.#lifeMs() }), () =>
+      whenReady(
+        pubsub.subscribe(nameOf(id), (text) => channel.receive(text)),
+        (unsubscribe) => {
+          this.#alive.touch(id);
+          return () => {
+            this.#alive.drop(id);
+            this.#quietly(() => unsubscribe());
+            this.#quietly(() => kv.delete(nameOf(id)));
+          };
+        },
+      ),
+    );
+  }
+
+  #deliver(visit: Visit, id: string, text: string): Soon<void> {
+    return whenReady(this.#storage.kv.get(nameOf(id)), (found) => {
+      // Another principal sees what an unknown id shows.
+      if (found?.value !== JSON.stringify(visit.principal?.key ?? null)) {
+        return visit.refuse(refusal(404, INVALID_REQUEST, "there is no such session"));
+      }
+      // Accepted first: on one node the answer may leave by the stream before `publish` returns.
+      visit.empty(202);
+      return this.#storage.pubsub.publish(nameOf(id), text);
+    });
+  }
+
+  #lifeMs(): number {
+    return this.#state.times.sessionIdleMs;
+  }
+
+  #failed(visit: Visit, error: unknown): void {
+    this.#state.platform.warn(`the session storage failed: ${String(error)}`);
+    visit.refuse(refusal(500, INTERNAL_ERROR, "the session could not be read"));
+  }
+
+  #quietly(run: () => Soon<unknown>): void {
+    guarded(run, (error) => this.#state.platform.warn(`the session storage failed: ${String(error)}`));
+  }
+}
+
+function nameOf(id: string): string {
+  return `http/legacy-sse/${id}`;
+}
+
+/** An event stream one way and POSTs the other, as one pipe. */
+class SseChannel implements Channel {
+  #receiver: ChannelReceiver | undefined;
+  #connection: SseConnection | undefined;
+  #forget: (() => void) | undefined;
+
+  connect(connection: SseConnection, forget: () => void): void {
+    this.#connection = connection;
+    this.#forget = forget;
+    connection.onLost = () => this.#end();
+  }
+
+  open(receiver: ChannelReceiver): void {
+    this.#receiver = receiver;
+  }
+
+  receive(text: string): void {
+    this.#receiver?.message(text);
+  }
+
+  send(text: string): void {
+    this.#connection?.write(encodeEvent({ event: "message", data: text }));
+  }
+
+  close(): void {
+    this.#connection?.end();
+    this.#end();
+  }
+
+  #end(): void {
+    const receiver = this.#receiver;
+    this.#receiver = undefined;
+    this.#connection = undefined;
+    this.#forget?.();
+    this.#forget = undefined;
+    receiver?.closed();
+  }
+}

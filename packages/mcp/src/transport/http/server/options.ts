@@ -1,0 +1,167 @@
+import type { HttpRequest } from "../../../http/http.js";
+import type { Platform } from "../../../platform/platform.js";
+import { McpError } from "../../../protocol/error.js";
+import type { Storage } from "../../../storage/storage.js";
+import type { Principal } from "../../transport.js";
+import { type Cors, type CorsOptions, createCors } from "./cors.js";
+import { isLoopbackName, type OriginGuard, originGuard } from "./origin.js";
+import type { RequestLogEntry } from "./request-log.js";
+
+/** Who sends a request, or the refusal that tells them how to identify themselves. */
+export type Authentication = Principal | AuthenticationRefusal;
+
+/** A refusal, as the sender of the request is told. */
+export interface AuthenticationRefusal {
+  status: 400 | 401 | 403 | 429 | 503;
+  /** For example `WWW-Authenticate`. */
+  headers?: Readonly<Record<string, string>>;
+  /** One sentence for the body; it must not repeat a credential. */
+  message?: string;
+}
+
+/** Bounds on what clients can make a server hold. */
+export interface HttpLimits {
+  /** Bytes of one request body; default 4 MiB. */
+  maxBodyBytes?: number;
+  /** Requests that wait for an answer, streams not counted; default 4,096. More are refused with 503. */
+  maxInFlight?: number;
+  /** Open event streams; default 16,384. More are refused with 503. */
+  maxStreams?: number;
+  /** Open event streams of one authenticated principal; default 1,024. */
+  maxStreamsPerPrincipal?: number;
+  /** Bytes that may wait for a client that does not read its stream; then the connection is closed. Default 1 MiB. */
+  maxStreamBuffer?: number;
+  /** Sessions that one node holds; default 10,000. More are refused with 503. */
+  maxSessions?: number;
+  /** Standing (GET) streams of one session; default 8. More are refused with 409. */
+  maxStreamsPerSession?: number;
+  /** Requests of one session that wait for an answer; default 256. */
+  maxInFlightPerSession?: number;
+}
+
+/** How long things live. */
+export interface HttpTimes {
+  /** A reply becomes an event stream when no answer exists after this time; default 1 s. */
+  streamAfterMs?: number;
+  /** Silence on a stream after which a comment is sent; default 15 s, below the idle limits of common proxies. */
+  keepAliveMs?: number;
+  /** Idle life of a session; default 30 min. An open stream counts as activity. */
+  sessionIdleMs?: number;
+  /** Life of a session whose client never says that it is ready; default 30 s. */
+  handshakeMs?: number;
+  /** How long a client may take to come back to a stream; default 5 min. */
+  eventAgeMs?: number;
+}
+
+/** What one stream keeps for clients that come back. */
+export interface EventLogLimits {
+  /** Default 1,000. */
+  maxEvents?: number;
+  /** Default 4 MiB. */
+  maxBytes?: number;
+  /** Streams of one session that are kept after their end; default 32, the oldest go first. */
+  maxEndedStreams?: number;
+}
+
+/** The two paths of the transport of 2024-11-05. */
+export interface LegacySseOptions {
+  /** How the path of the event stream ends; default `/sse`. */
+  path?: string;
+  /** How the path ends to which clients send their messages; default `/messages`. */
+  messagesPath?: string;
+}
+
+/** How a server is served over HTTP, whatever the runtime. */
+export interface HttpServerOptions {
+  /** The address that clients use, for example `https://example.com/mcp`: it gives the allowed Host and Origin. */
+  publicUrl?: string;
+  /** Further values of `Host`: `"example.com"`, `"example.com:8080"`, `"*.example.com"`, or `"*"` to turn the check off. */
+  allowedHosts?: readonly string[];
+  /** Further values of `Origin`, or `"*"` to turn the check off. */
+  allowedOrigins?: readonly string[];
+  /** Off by default. */
+  cors?: CorsOptions;
+  /**
+   * Identifies the sender of every request, before its body is read. `native` is the request as the runtime knows it, for
+   * example an `IncomingMessage` on which other middleware left something. A throw refuses the request with 500.
+   */
+  authenticate?(request: HttpRequest, native: unknown): Authentication | Promise<Authentication>;
+  /** Headers for a caller who lacks scopes; default a Bearer challenge that names them. */
+  challenge?(scopes: readonly string[]): Readonly<Record<string, string>>;
+  /** Serves everybody on a name beyond loopback. Without this and without `authenticate` such a server does not start. */
+  allowUnauthenticated?: boolean;
+  /** False: no sessions for clients of the handshake era, every POST stands alone, and there is no GET. Default true. */
+  sessions?: boolean;
+  /** Serves the transport of 2024-11-05 beside the newer one. Deprecated by the protocol, therefore off by default. */
+  legacySse?: LegacySseOptions;
+  limits?: HttpLimits;
+  times?: HttpTimes;
+  eventLog?: EventLogLimits;
+  /** Where sessions and events live; default this process's memory. */
+  storage?: Storage;
+  /** Told about each finished request, without credentials. */
+  onRequest?(entry: RequestLogEntry): void;
+  platform?: Platform;
+}
+
+export type ResolvedLimits = Required<HttpLimits>;
+export type ResolvedTimes = Required<HttpTimes>;
+export type ResolvedEventLog = Required<EventLogLimits>;
+
+export const DEFAULT_LIMITS: ResolvedLimits = {
+  maxBodyBytes: 4 * 1024 * 1024,
+  maxInFlight: 4096,
+  maxStreams: 16_384,
+  maxStreamsPerPrincipal: 1024,
+  maxStreamBuffer: 1024 * 1024,
+  maxSessions: 10_000,
+  maxStreamsPerSession: 8,
+  maxInFlightPerSession: 256,
+};
+
+export const DEFAULT_TIMES: ResolvedTimes = {
+  streamAfterMs: 1000,
+  keepAliveMs: 15_000,
+  sessionIdleMs: 30 * 60_000,
+  handshakeMs: 30_000,
+  eventAgeMs: 5 * 60_000,
+};
+
+export const DEFAULT_EVENT_LOG: ResolvedEventLog = { maxEvents: 1000, maxBytes: 4 * 1024 * 1024, maxEndedStreams: 32 };
+
+/** The checks on who may talk to the server at all. */
+export interface Doors {
+  readonly guard: OriginGuard;
+  readonly cors: Cors | undefined;
+}
+
+/** Builds the checks, and refuses settings that would serve strangers without anybody having said so. */
+export function createDoors(options: HttpServerOptions): Doors {
+  const { cors } = options;
+  if (cors?.credentials === true && cors.origins === "*") {
+    throw new McpError("invalid_definition", "`cors` has `credentials` together with every origin", {
+      fix: "List the origins that may send credentials.",
+    });
+  }
+  const corsOrigins = cors === undefined ? [] : cors.origins === "*" ? ["*"] : cors.origins;
+  const guard = originGuard({
+    publicUrl: options.publicUrl,
+    allowedHosts: options.allowedHosts,
+    allowedOrigins: [...(options.allowedOrigins ?? []), ...corsOrigins],
+  });
+  if (guard.beyondLoopback) requireAuthentication(options, "an allowed host beyond loopback");
+  return { guard, cors: cors === undefined ? undefined : createCors(cors) };
+}
+
+/** Throws unless somebody decided who may call a server that others can reach. */
+export function requireAuthentication(options: HttpServerOptions, because: string): void {
+  if (options.authenticate !== undefined || options.allowUnauthenticated === true) return;
+  throw new McpError("invalid_definition", `The server has ${because} and no \`authenticate\` option.`, {
+    fix: "Give `authenticate`, or `allowUnauthenticated: true` if everybody who can reach it may use every tool.",
+  });
+}
+
+/** True for addresses that only this machine reaches. */
+export function isLoopbackAddress(address: string): boolean {
+  return address === "::1" || isLoopbackName(address);
+}

@@ -1,0 +1,140 @@
+import { McpError } from "../../../protocol/error.js";
+
+/** A host name with the port that was written beside it. */
+interface Authority {
+  host: string;
+  port: string | undefined;
+}
+
+const LOOPBACK_NAMES: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+/** Lower-case names, IPv4 and bracketed IPv6, an optional port, and nothing else: no user, no path, no spaces. */
+const AUTHORITY = /^(\[[0-9a-f:.]+\]|[0-9a-z_](?:[0-9a-z_.-]*[0-9a-z_])?)(?::(\d{1,5}))?$/;
+
+/** Parses what a `Host` header may hold; undefined for anything unusual. */
+export function parseAuthority(value: string): Authority | undefined {
+  const match = AUTHORITY.exec(value.toLowerCase());
+  const host = match?.[1];
+  if (host === undefined || host.includes("..") || Number(match?.[2] ?? 0) > 65_535) return undefined;
+  return { host, port: match?.[2] };
+}
+
+/** True for the names that only this machine has; `127.1` and other spellings are not accepted. */
+export function isLoopbackName(host: string): boolean {
+  return LOOPBACK_NAMES.has(host.toLowerCase());
+}
+
+/** Decides which `Host` and `Origin` values may pass. */
+export interface OriginGuard {
+  /** True when the value of `Host` names this server. */
+  host(value: string): boolean;
+  /** True when a page of this origin may call this server. */
+  origin(value: string): boolean;
+  /** True when somebody other than this machine can be addressed by an allowed name. */
+  readonly beyondLoopback: boolean;
+}
+
+export interface OriginOptions {
+  publicUrl?: string | undefined;
+  allowedHosts?: readonly string[] | undefined;
+  allowedOrigins?: readonly string[] | undefined;
+}
+
+/** Builds the guard once; every look-up afterwards is a set membership for values that were seen before. */
+export function originGuard(options: OriginOptions): OriginGuard {
+  const url = options.publicUrl === undefined ? undefined : parsePublicUrl(options.publicUrl);
+  const hosts = (options.allowedHosts ?? []).map(hostRule);
+  if (url !== undefined) hosts.push(...publicHostRules(url));
+  const origins = (options.allowedOrigins ?? []).map(originRule);
+  if (url !== undefined) origins.push((origin) => origin === url.origin);
+  // A public server has no reason to trust pages of the caller's own machine.
+  else origins.push(isLoopbackOrigin);
+  return {
+    host: remembered((value) => {
+      const authority = parseAuthority(value);
+      if (authority === undefined) return false;
+      return isLoopbackName(authority.host) || hosts.some((allows) => allows(authority));
+    }),
+    origin: remembered((value) => origins.some((allows) => allows(value))),
+    beyondLoopback: hosts.length > 0 && ![...hostNames(options, url)].every(isLoopbackName),
+  };
+}
+
+/** Answers repeat for the few values that honest clients send; hostile ones must not fill memory. */
+function remembered(decide: (value: string) => boolean): (value: string) => boolean {
+  const accepted = new Set<string>();
+  return (value) => {
+    if (accepted.has(value)) return true;
+    if (!decide(value)) return false;
+    if (accepted.size < 64) accepted.add(value);
+    return true;
+  };
+}
+
+function parsePublicUrl(value: string): URL {
+  let url: URL | undefined;
+  try {
+    url = new URL(value);
+  } catch {
+    // Falls through to the one error below.
+  }
+  if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:") || url.username !== "") {
+    throw new McpError("invalid_definition", `\`publicUrl\` is no http or https URL: ${JSON.stringify(value)}`, {
+      fix: 'Give the address that clients use, for example "https://example.com/mcp".',
+    });
+  }
+  return url;
+}
+
+function* hostNames(options: OriginOptions, url: URL | undefined): Generator<string> {
+  for (const entry of options.allowedHosts ?? []) yield parseAuthority(entry)?.host ?? entry;
+  if (url !== undefined) yield url.hostname;
+}
+
+type HostRule = (authority: Authority) => boolean;
+
+function publicHostRules(url: URL): HostRule[] {
+  const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
+  // Clients leave the scheme's own port out.
+  const optional = url.port === "";
+  return [({ host, port: given }) => host === url.hostname && (given === port || (optional && given === undefined))];
+}
+
+/** `*` allows all, `*.example.com` every name below, a name without port any port. */
+function hostRule(entry: string): HostRule {
+  if (entry === "*") return () => true;
+  const wildcard = entry.startsWith("*.");
+  const wanted = parseAuthority(wildcard ? entry.slice(2) : entry);
+  if (wanted === undefined) {
+    throw new McpError("invalid_definition", `\`allowedHosts\` has no host name in ${JSON.stringify(entry)}`, {
+      fix: 'Write names such as "example.com", "example.com:8080" or "*.example.com", without a scheme or path.',
+    });
+  }
+  return ({ host, port }) =>
+    (wanted.port === undefined || wanted.port === port) &&
+    (wildcard ? host.endsWith(`.${wanted.host}`) : host === wanted.host);
+}
+
+function originRule(entry: string): (origin: string) => boolean {
+  if (entry === "*") return () => true;
+  let origin: string | undefined;
+  try {
+    const url = new URL(entry);
+    // Extensions and app schemes have an opaque origin in the URL standard, yet browsers send scheme and host.
+    origin = url.origin === "null" ? entry : url.origin;
+  } catch {
+    // Falls through to the one error below.
+  }
+  if (origin === undefined || (origin !== entry && `${origin}/` !== entry)) {
+    throw new McpError("invalid_definition", `\`allowedOrigins\` has no origin in ${JSON.stringify(entry)}`, {
+      fix: 'Write scheme, host and port as browsers send them, for example "https://app.example.com".',
+    });
+  }
+  return (value) => value === origin;
+}
+
+function isLoopbackOrigin(origin: string): boolean {
+  const match = /^https?:\/\/(.+)$/.exec(origin);
+  const authority = match?.[1] === undefined ? undefined : parseAuthority(match[1]);
+  return authority !== undefined && isLoopbackName(authority.host);
+}

@@ -1,0 +1,43 @@
+import type { HttpRequest } from "../../../http/http.js";
+import type { Principal } from "../../transport.js";
+
+/** One finished request, as an operator may store it. */
+export interface RequestLogEntry {
+  readonly method: string;
+  /** Without the query, which may hold credentials. */
+  readonly path: string;
+  readonly status: number;
+  /** From the arrival of the headers to the end of the reply, streams included. */
+  readonly durationMs: number;
+  readonly remoteAddress?: string;
+  readonly subject?: string;
+  readonly clientId?: string;
+  /** Every request header; credentials are replaced by `[redacted]`. Built on demand. */
+  headers(): Record<string, string>;
+}
+
+const SECRET =
+  /^(authorization|proxy-authorization|cookie|mcp-session-id|last-event-id|dpop)$|token|secret|api-?key|passw/;
+
+/** Builds the entry for a finished request. */
+export function requestLogEntry(
+  request: HttpRequest,
+  principal: Principal | undefined,
+  status: number,
+  durationMs: number,
+): RequestLogEntry {
+  return {
+    method: request.method,
+    path: request.path.split("?", 1)[0] ?? "",
+    status,
+    durationMs,
+    ...(request.remoteAddress === undefined ? {} : { remoteAddress: request.remoteAddress }),
+    ...(principal?.subject === undefined ? {} : { subject: principal.subject }),
+    ...(principal?.clientId === undefined ? {} : { clientId: principal.clientId }),
+    headers() {
+      const headers = request.headers();
+      for (const name of Object.keys(headers)) if (SECRET.test(name)) headers[name] = "[redacted]";
+      return headers;
+    },
+  };
+}

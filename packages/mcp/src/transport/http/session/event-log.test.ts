@@ -1,0 +1,162 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { delayedStorage } from "../../../storage/delayed-storage.js";
+import { memoryStorage } from "../../../storage/memory.js";
+import type { SseConnection } from "../server/sse-connection.js";
+import { eventId, parseEventId } from "./event-id.js";
+import { LoggedStream, type StreamHome } from "./event-log.js";
+
+/** A connection that records what a client would have read. */
+class Recorder {
+  readonly frames: string[] = [];
+  open = true;
+  onLost: (() => void) | undefined;
+
+  write(frame: string): void {
+    if (this.open) this.frames.push(frame);
+  }
+
+  end(): void {
+    this.open = false;
+  }
+
+  /** The stream uses these members only. */
+  asConnection(): SseConnection {
+    return this as unknown as SseConnection;
+  }
+
+  get ids(): string[] {
+    return this.frames.map((frame) => /^id: (.*)$/m.exec(frame)?.[1] ?? "");
+  }
+
+  get data(): string[] {
+    return this.frames.map((frame) => /^data: ?(.*)$/m.exec(frame)?.[1] ?? "");
+  }
+}
+
+function home(late: boolean): StreamHome {
+  const memory = memoryStorage({ clock: { now: () => 0 } });
+  return {
+    log: (late ? delayedStorage(memory) : memory).log,
+    limits: { maxEntries: 10_000, maxBytes: 1e9, maxAgeMs: 1e9 },
+    logName: (stream) => `log/${stream}`,
+    hint: () => {},
+    ended: () => {},
+    released: () => {},
+    failed: (error) => {
+      throw error;
+    },
+  };
+}
+
+const settled = () => new Promise((resolve) => setTimeout(resolve, 2));
+
+type Step = { kind: "say"; count: number } | { kind: "cut" } | { kind: "attach" } | { kind: "wait" };
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    fc.record({ kind: fc.constant("say" as const), count: fc.integer({ min: 1, max: 100 }) }),
+    fc.record({ kind: fc.constant("cut" as const) }),
+    fc.record({ kind: fc.constant("attach" as const) }),
+    fc.record({ kind: fc.constant("wait" as const) }),
+  ),
+  { maxLength: 30 },
+);
+
+describe.each([
+  [false, true],
+  [false, false],
+  [true, true],
+  [true, false],
+])("a logged stream (late store: %s, sole writer: %s)", (late, soleWriter) => {
+  it("gives a client that comes back exactly what it has not seen, in order", async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (program) => {
+        const stream = new LoggedStream(home(late), "x", soleWriter);
+        const seen: string[] = [];
+        let said = 0;
+        let place = 0;
+        let current: Recorder | undefined;
+        const cut = () => {
+          if (current === undefined) return;
+          seen.push(...current.data);
+          const last = current.ids.at(-1);
+          if (last !== undefined) place = parseEventId(last)?.after ?? -1;
+          const recorder = current;
+          recorder.open = false;
+          recorder.onLost?.();
+          current = undefined;
+        };
+        for (const step of program) {
+          if (step.kind === "say") for (let n = 0; n < step.count; n++) stream.say(String(said++));
+          else if (step.kind === "wait") await settled();
+          else if (step.kind === "cut") cut();
+          else if (current === undefined) {
+            current = new Recorder();
+            stream.attach(current.asConnection(), place);
+          }
+        }
+        cut();
+        await settled();
+        const rest = new Recorder();
+        stream.attach(rest.asConnection(), place);
+        stream.finish("end");
+        for (let turn = 0; turn < 200 && rest.open; turn++) await settled();
+        expect([...seen, ...rest.data]).toEqual([...Array.from({ length: said }, (_, n) => String(n)), "end"]);
+        expect(rest.ids.at(-1)).toMatch(/\.last$/);
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe("a logged stream", () => {
+  it("closes the connection instead of hiding a gap", () => {
+    const memory = memoryStorage({ clock: { now: () => 0 } });
+    const small: StreamHome = {
+      ...home(false),
+      log: memory.log,
+      limits: { maxEntries: 2, maxBytes: 1e9, maxAgeMs: 1e9 },
+    };
+    const stream = new LoggedStream(small, "x", false);
+    for (let n = 0; n < 5; n++) stream.say(String(n));
+    const recorder = new Recorder();
+    stream.attach(recorder.asConnection(), 1);
+    expect(recorder.open).toBe(false);
+    expect(recorder.frames).toEqual([]);
+  });
+
+  it("ends without a word when its request was cancelled", () => {
+    const stream = new LoggedStream(home(false), "x", true);
+    const recorder = new Recorder();
+    stream.attach(recorder.asConnection(), 0);
+    stream.prime();
+    stream.finish(undefined);
+    expect(recorder.open).toBe(false);
+    expect(recorder.data).toEqual([""]);
+  });
+});
+
+describe("an event id", () => {
+  it("is read back as it was made", () => {
+    for (const last of [true, false]) {
+      expect(parseEventId(eventId("ab-_9", 17, last))).toEqual({ stream: "ab-_9", after: 17, last });
+    }
+  });
+
+  it.each([
+    "",
+    "x",
+    ".1",
+    "x.",
+    "x.01",
+    "x.-1",
+    "x.1.",
+    "x.1.end",
+    "x.1.last ",
+    "x.99999999999999999",
+    "x y.1",
+    "x.1\u0000",
+  ])("is nothing else: %j", (text) => {
+    expect(parseEventId(text)).toBeUndefined();
+  });
+});

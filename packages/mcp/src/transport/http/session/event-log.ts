@@ -1,0 +1,219 @@
+import type { AppendLog, LogLimits, LogRead } from "../../../storage/storage.js";
+import { encodeEvent } from "../../framing/sse.js";
+import type { SseConnection } from "../server/sse-connection.js";
+import { eventId } from "./event-id.js";
+
+/** What all streams of one session share. */
+export interface StreamHome {
+  readonly log: AppendLog;
+  readonly limits: LogLimits;
+  /** The name of a stream's log; it holds the session, so that no other session can ask for it. */
+  logName(stream: string): string;
+  /** Tells other nodes that there is something new on a stream which nobody reads here. */
+  hint(stream: string): void;
+  /** A stream came to its end. */
+  ended(): void;
+  /** A stream lost or gave up its connection. */
+  released(stream: LoggedStream): void;
+  failed(error: unknown): void;
+}
+
+/** Each log entry begins with a letter; this one alone is an event without data. */
+export const PRIMING = "p";
+const MESSAGE = "m";
+const LAST = "e";
+const END = "x";
+
+/** How many entries are read at a time. */
+const PAGE = 64;
+
+/**
+ * One stream of a session: what was said on it, in order, whether or not a client reads it at the moment. The log is the
+ * truth; a connection only follows it, from wherever its client stopped reading, on whichever node.
+ */
+export class LoggedStream {
+  readonly id: string;
+  readonly #home: StreamHome;
+  /** True where no other node can append, so that what is appended here may be written without reading the log. */
+  readonly #soleWriter: boolean;
+  #connection: SseConnection | undefined;
+  /** The id of the last entry that the connection has got. */
+  #written = 0;
+  #reading = false;
+  #readAgain = false;
+  /** Appends that are under way, one after the other. */
+  #appending: Promise<void> | undefined;
+  /** Nothing more will be said here. */
+  ended = false;
+  /** Opened by a client that waits for what belongs to no request. */
+  standing = false;
+
+  constructor(home: StreamHome, id: string, soleWriter: boolean) {
+    this.#home = home;
+    this.id = id;
+    this.#soleWriter = soleWriter;
+  }
+
+  get attached(): boolean {
+    return this.#connection !== undefined;
+  }
+
+  /** Where a connection that says nothing of its own place goes on. */
+  get place(): number {
+    return this.#written;
+  }
+
+  /** An event without data, which gives the client an id to come back with before anything was said. */
+  prime(): void {
+    this.#append(PRIMING);
+  }
+
+  say(text: string): void {
+    this.#append(MESSAGE + text);
+  }
+
+  /** Says the last word, or none, and ends the stream. */
+  finish(text: string | undefined): void {
+    this.#append(text === undefined ? END : LAST + text);
+    this.ended = true;
+    this.#home.ended();
+  }
+
+  /** Gives the stream a connection, in place of the one it has. Everything after `after` is written to it. */
+  attach(connection: SseConnection, after: number): void {
+    const former = this.#connection;
+    this.#connection = undefined;
+    former?.end();
+    this.#connection = connection;
+    this.#written = after;
+    connection.onLost = () => this.release(connection);
+    this.follow();
+  }
+
+  /** Lets go of a connection that is gone, or of whichever there is. */
+  release(connection = this.#connection): SseConnection | undefined {
+    if (connection === undefined || connection !== this.#connection) return undefined;
+    this.#connection = undefined;
+    this.#home.released(this);
+    return connection;
+  }
+
+  /** Ends the connection without ending the stream. */
+  disconnect(): void {
+    this.release()?.end();
+  }
+
+  /** Ends the connection with a word on when to come back, as soon as the client has what was said so far. */
+  pause(farewell: string): void {
+    const pause = () => {
+      const connection = this.release();
+      connection?.write(farewell);
+      connection?.end();
+    };
+    if (this.#appending === undefined) pause();
+    else void this.#appending.then(pause);
+  }
+
+  /** Writes what the log has and the connection has not. */
+  follow(): void {
+    if (this.#reading) {
+      this.#readAgain = true;
+      return;
+    }
+    if (this.#connection === undefined) return;
+    this.#reading = true;
+    this.#readOn();
+  }
+
+  #append(entry: string): void {
+    if (this.ended) return;
+    if (this.#appending !== undefined) {
+      this.#appending = this.#afterwards(
+        this.#appending.then(() => this.#store(entry)),
+        entry,
+      );
+      return;
+    }
+    try {
+      const id = this.#store(entry);
+      if (id instanceof Promise) this.#appending = this.#afterwards(id, entry);
+      else this.#appended(id, entry);
+    } catch (error) {
+      this.#home.failed(error);
+    }
+  }
+
+  #store(entry: string): number | Promise<number> {
+    return this.#home.log.append(this.#home.logName(this.id), entry, this.#home.limits);
+  }
+
+  #afterwards(storing: Promise<number>, entry: string): Promise<void> {
+    const done = storing.then(
+      (id) => this.#appended(id, entry),
+      (error) => this.#home.failed(error),
+    );
+    void done.then(() => {
+      if (this.#appending === done) this.#appending = undefined;
+    });
+    return done;
+  }
+
+  #appended(id: number, entry: string): void {
+    if (this.#connection === undefined) return this.#home.hint(this.id);
+    if (!this.#soleWriter || this.#reading) return this.follow();
+    this.#write(id, entry);
+  }
+
+  #readOn(): void {
+    const { log } = this.#home;
+    do {
+      this.#readAgain = false;
+      const read = log.read(this.#home.logName(this.id), this.#written, PAGE);
+      if (read instanceof Promise) {
+        read.then(
+          (settled) => {
+            if (this.#take(settled)) this.#readOn();
+            else this.#reading = false;
+          },
+          (error) => this.#broken(error),
+        );
+        return;
+      }
+      if (!this.#take(read)) break;
+    } while (this.#connection !== undefined);
+    this.#reading = false;
+  }
+
+  #broken(error: unknown): void {
+    this.#reading = false;
+    this.#home.failed(error);
+    // The client can come back to the place that it knows.
+    this.disconnect();
+  }
+
+  /** Writes what was read; true when there may be more. */
+  #take(read: LogRead): boolean {
+    if (this.#connection === undefined) return false;
+    if (read.evicted) {
+      // Going on would hide a gap; a client that comes back learns of it.
+      this.disconnect();
+      return false;
+    }
+    for (const { id, entry } of read.entries) this.#write(id, entry);
+    return this.#connection !== undefined && (read.entries.length === PAGE || this.#readAgain);
+  }
+
+  #write(id: number, entry: string): void {
+    const connection = this.#connection;
+    if (connection === undefined || id <= this.#written) return;
+    this.#written = id;
+    const kind = entry[0];
+    const last = kind === LAST || kind === END;
+    if (kind !== END) connection.write(encodeEvent({ id: eventId(this.id, id, last), data: entry.slice(1) }));
+    if (last) {
+      this.ended = true;
+      this.#connection = undefined;
+      connection.end();
+    }
+  }
+}

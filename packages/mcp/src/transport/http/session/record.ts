@@ -1,0 +1,33 @@
+import type { Session } from "../../../era/session.js";
+
+/** A session as storage holds it. */
+export interface SessionRecord {
+  /** The key of the principal that opened it; null where nobody was identified. */
+  principal: string | null;
+  session: Session;
+}
+
+export function encodeRecord(record: SessionRecord): string {
+  return JSON.stringify(record);
+}
+
+/** Trusts its input: only this server writes there. */
+export function decodeRecord(text: string): SessionRecord {
+  return JSON.parse(text) as SessionRecord;
+}
+
+/**
+ * Joins two changes of one session that were made at the same time on two nodes: whatever one side left alone follows the
+ * other, and of the subscriptions both sides' additions and removals count.
+ */
+export function mergeSessions(base: Session, mine: Session, theirs: Session): Session {
+  const merged: Session = { ...theirs };
+  if (mine.initialized !== base.initialized) merged.initialized = mine.initialized;
+  if (mine.logLevel !== base.logLevel && mine.logLevel !== undefined) merged.logLevel = mine.logLevel;
+  const before = new Set(base.subscriptions);
+  const kept = new Set(mine.subscriptions);
+  const subscriptions = new Set(theirs.subscriptions.filter((uri) => kept.has(uri) || !before.has(uri)));
+  for (const uri of mine.subscriptions) if (!before.has(uri)) subscriptions.add(uri);
+  merged.subscriptions = [...subscriptions];
+  return merged;
+}

@@ -1,0 +1,97 @@
+import type { Platform, Timer } from "../platform/platform.js";
+
+const FIRST_MS = 1_000;
+const LONGEST_MS = 30_000;
+const RETRY_MIN_MS = 500;
+const RETRY_MAX_MS = 300_000;
+const WINDOW_MS = 60_000;
+const PER_WINDOW = 8;
+/** A connection that stood this long was a working one, also without an event. */
+const STEADY_MS = 30_000;
+
+/** The wait before a server's own `retry` value, kept within reason: 500 ms to 5 min. */
+export function clampRetry(ms: number): number {
+  return Math.min(Math.max(ms, RETRY_MIN_MS), RETRY_MAX_MS);
+}
+
+/**
+ * Decides when one stream may be opened again: exponential back-off with full jitter up to 1 s, 2 s, … 30 s, or the server's
+ * `retry`; never sooner than 500 ms, never more than 8 attempts in a minute. Only an event with content, or 30 s of standing, begins the count anew.
+ */
+export class ReconnectPacer {
+  readonly #platform: Platform;
+  readonly #maxAttempts: number;
+  /** When each attempt of the last minute began. */
+  #starts: number[] = [];
+  #failures = 0;
+  #openedAt: number | undefined;
+  #retryMs: number | undefined;
+
+  /** `maxAttempts` bounds the attempts in a row that bring nothing. */
+  constructor(platform: Platform, maxAttempts: number) {
+    this.#platform = platform;
+    this.#maxAttempts = maxAttempts;
+  }
+
+  /** A connection attempt begins now. */
+  begun(): void {
+    this.#starts.push(this.#platform.now());
+    if (this.#starts.length > PER_WINDOW) this.#starts.shift();
+  }
+
+  /** The connection stands. */
+  opened(): void {
+    this.#openedAt = this.#platform.now();
+  }
+
+  /** An event with content arrived. */
+  progressed(): void {
+    this.#failures = 0;
+    this.#starts.length = 0;
+  }
+
+  /** The server named the wait before the next attempt. */
+  retry(ms: number): void {
+    this.#retryMs = clampRetry(ms);
+  }
+
+  /**
+   * The connection ended, or no connection came. Returns how long to wait before the next attempt, or undefined when there shall
+   * be none. After a `clean` end the server's `retry` is the wait; after a failure it is the least one.
+   */
+  ended(clean: boolean): number | undefined {
+    const now = this.#platform.now();
+    if (this.#openedAt !== undefined && now - this.#openedAt >= STEADY_MS) this.progressed();
+    this.#openedAt = undefined;
+    if (this.#failures >= this.#maxAttempts) return undefined;
+    const wait = clean && this.#retryMs !== undefined ? this.#retryMs : Math.max(this.#retryMs ?? 0, this.#backOff());
+    this.#failures++;
+    const oldest = this.#starts.length < PER_WINDOW ? undefined : this.#starts[0];
+    return oldest === undefined ? wait : Math.max(wait, oldest + WINDOW_MS - now);
+  }
+
+  #backOff(): number {
+    const ceiling = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(this.#failures, 10));
+    return Math.round(RETRY_MIN_MS + (ceiling - RETRY_MIN_MS) * this.#random());
+  }
+
+  #random(): number {
+    const [a = 0, b = 0] = this.#platform.randomBytes(2);
+    return (a * 256 + b) / 65_535;
+  }
+}
+
+/** Resolves after `ms`, or at once when `signal` aborts. */
+export function pause(platform: Platform, ms: number, signal: AbortSignal, keepAlive: boolean): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    let timer: Timer | undefined;
+    const done = () => {
+      timer?.cancel();
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    signal.addEventListener("abort", done);
+    timer = platform.timer(ms, done, keepAlive);
+  });
+}
