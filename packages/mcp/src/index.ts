@@ -21,11 +21,11 @@ export type {
   CacheSettings,
   CallOptions,
   ClientOptions,
-  Prior,
   QuestionContext,
   Replay,
   Timeouts,
 } from "./client/options.js";
+export type { Prior } from "./era/negotiate/prior.js";
 export type { HttpFacts, HttpRequest } from "./http/http.js";
 export type { Channel, ChannelReceiver } from "./jsonrpc/channel.js";
 export type { Fetch, Platform } from "./platform/platform.js";

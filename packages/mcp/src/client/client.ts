@@ -1,3 +1,4 @@
+import type { Prior } from "../era/negotiate/prior.js";
 import type { Params } from "../jsonrpc/message.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { Completion } from "../protocol/features/completion.js";
@@ -35,7 +36,7 @@ import {
 import { DEFAULT_CONCURRENCY, settleMany } from "./features/settle-many.js";
 import { callTool, listTools, toolValue, walkTools } from "./features/tools.js";
 import type { ClientMiddleware } from "./middleware.js";
-import type { CallOptions, Prior } from "./options.js";
+import type { CallOptions } from "./options.js";
 
 /** What a typed client knows of one tool. */
 export interface KnownTool {

@@ -1,5 +1,5 @@
+import type { Prior } from "../era/negotiate/prior.js";
 import type { Fetch, Platform } from "../platform/platform.js";
-import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { Extension } from "../protocol/extension.js";
 import type { ElicitRequestParams, ElicitResult } from "../protocol/features/elicitation.js";
 import type { LoggingLevel, LoggingMessageNotificationParams } from "../protocol/features/logging.js";
@@ -22,15 +22,6 @@ export interface Timeouts {
 }
 
 export const DEFAULT_TIMEOUTS: Timeouts = { connect: 30_000, idle: 60_000, total: 3_600_000 };
-
-/** What was learnt about a server before; skips the question which revisions it speaks. `client.prior` gives it. */
-export interface Prior {
-  revision: Revision;
-  /** What the server offered; with it a stateless connection needs no message at all before the first call. */
-  capabilities?: ServerCapabilities;
-  serverInfo?: Implementation;
-  instructions?: string;
-}
 
 /**
  * Whether a call that was lost with its connection is sent once more on the next one: those that are safe to repeat (lists,

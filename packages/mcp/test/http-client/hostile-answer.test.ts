@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { RpcError } from "../../src/jsonrpc/error.js";
-import { type HttpFailure, httpFailureOf, httpStatusOf } from "../../src/transport/http/client/failure.js";
+import { type HttpFailure, httpFailureOf, httpStatusOf } from "../../src/protocol/http-failure.js";
 import { closeAll, opened, SENDERS } from "./opened.js";
 import { call, notice, rejection } from "./recording-receiver.js";
 import { type Arrived, event, json, result, type Script, stream } from "./scripted-server.js";

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { RpcError } from "../../src/jsonrpc/error.js";
 import { platform } from "../../src/node/platform.js";
 import { McpError } from "../../src/protocol/error.js";
-import { httpStatusOf } from "../../src/transport/http/client/failure.js";
+import { httpStatusOf } from "../../src/protocol/http-failure.js";
 import { legacySseTransport } from "../../src/transport/http/client/legacy-sse.js";
 import { closeAll, later, SENDERS } from "./opened.js";
 import { call, notice, recordingReceiver, rejection } from "./recording-receiver.js";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { RpcError } from "../../src/jsonrpc/error.js";
-import { httpStatusOf } from "../../src/transport/http/client/failure.js";
+import { httpStatusOf } from "../../src/protocol/http-failure.js";
 import { closeAll, opened, SENDERS } from "./opened.js";
 import { call, notice, rejection } from "./recording-receiver.js";
 import { event, json, result, stream } from "./scripted-server.js";

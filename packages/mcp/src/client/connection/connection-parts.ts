@@ -1,4 +1,5 @@
 import type { Negotiation } from "../../era/negotiate/negotiate.js";
+import type { Prior } from "../../era/negotiate/prior.js";
 import type { Id, NotificationMessage, RequestMessage } from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
 import type { McpError } from "../../protocol/error.js";
@@ -6,7 +7,7 @@ import { MethodTable } from "../../protocol/methods.js";
 import { REVISIONS } from "../../protocol/revisions.js";
 import type { Transport } from "../../transport/transport.js";
 import type { Answerer } from "../answers/answerer.js";
-import type { ClientOptions, Prior } from "../options.js";
+import type { ClientOptions } from "../options.js";
 import type { ConnectionState } from "./connection-state.js";
 import type { VerdictCache } from "./revision-cache.js";
 import type { Route } from "./route.js";

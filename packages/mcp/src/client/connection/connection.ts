@@ -1,15 +1,16 @@
 import type { ClientEra } from "../../era/era.js";
 import { type Established, type Negotiation, negotiate } from "../../era/negotiate/negotiate.js";
+import type { Prior } from "../../era/negotiate/prior.js";
 import { isTransient } from "../../era/negotiate/refusal.js";
 import type { Id } from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { LoggingLevel } from "../../protocol/features/logging.js";
+import type { HttpFailure } from "../../protocol/http-failure.js";
 import type { MethodTable } from "../../protocol/methods.js";
-import type { HttpFailure } from "../../transport/http/client/failure.js";
 import { pause, ReconnectPacer } from "../../transport/reconnect.js";
 import type { Receiver, Transport } from "../../transport/transport.js";
-import { type ClientOptions, DEFAULT_TIMEOUTS, type Prior, type Timeouts } from "../options.js";
+import { type ClientOptions, DEFAULT_TIMEOUTS, type Timeouts } from "../options.js";
 import { bounded } from "./bounded.js";
 import { type LinkParts, methodsOf, negotiationOf } from "./connection-parts.js";
 import { type ConnectionState, transition } from "./connection-state.js";

@@ -1,20 +1,19 @@
-import type { Prior } from "../../client/options.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import { type Id, isObject } from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError, UNSUPPORTED_VERSION } from "../../protocol/error.js";
+import { httpStatusOf } from "../../protocol/http-failure.js";
 import type { Implementation } from "../../protocol/implementation.js";
 import type { DiscoverResult } from "../../protocol/lifecycle.js";
 import { META } from "../../protocol/meta.js";
 import type { MethodTable } from "../../protocol/methods.js";
 import { checkDiscoverResult } from "../../protocol/results.js";
 import { type Revision, revisionsOf } from "../../protocol/revisions.js";
-import { httpStatusOf } from "../../transport/http/client/failure.js";
-import type { Transport } from "../../transport/transport.js";
-import type { ClientEra, ClientSelf } from "../era.js";
+import type { ClientEra, ClientSelf, EncodedMessage } from "../era.js";
 import { statelessClient } from "../stateless/client.js";
 import { handshake } from "./handshake.js";
+import type { Prior } from "./prior.js";
 import { isModernError, isVerdict, mayStartAgain, ProbeLost, supportedBy } from "./refusal.js";
 
 /** What is known of a server once its era is found. */
@@ -25,9 +24,18 @@ export interface Established {
   instructions: string | undefined;
 }
 
+/** The part of a transport that finding the era uses. */
+export interface ProbedTransport {
+  readonly kind: "channel" | "http";
+  readonly target: string;
+  request(request: EncodedMessage & { id: Id }): Promise<unknown>;
+  notify(notification: EncodedMessage): void | Promise<void>;
+  established?(facts: { headers: Record<string, string>; stateful: boolean }): void;
+}
+
 /** What finding the era needs. */
 export interface Negotiation {
-  transport: Transport;
+  transport: ProbedTransport;
   self(revision: Revision): ClientSelf;
   methods: MethodTable;
   resultTypes: readonly string[];

@@ -1,7 +1,7 @@
 import { INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError } from "../../jsonrpc/error.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { fromWire, HEADER_MISMATCH, McpError, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from "../../protocol/error.js";
-import { httpStatusOf } from "../../transport/http/client/failure.js";
+import { httpStatusOf } from "../../protocol/http-failure.js";
 
 /** The pipe ended while the server was asked for its era: the question itself may have been too much for it. */
 export class ProbeLost extends Error {

@@ -2,10 +2,11 @@ import type { SendResponse } from "../../../http/http.js";
 import { RpcError } from "../../../jsonrpc/error.js";
 import { type Classified, classify, type Id, parseMessage } from "../../../jsonrpc/message.js";
 import { McpError } from "../../../protocol/error.js";
+import type { HttpFailure } from "../../../protocol/http-failure.js";
 import { pause, ReconnectPacer } from "../../reconnect.js";
 import type { Outgoing } from "../../transport.js";
 import { type EventSink, isEventStream, readEvents } from "./events.js";
-import { brokenOff, type HttpFailure } from "./failure.js";
+import { brokenOff } from "./failure.js";
 import { type Epoch, type Line, sessionOf } from "./requests.js";
 
 /** How long a stream may stay open after its answer before it is cut; most servers end it in the same packet. */

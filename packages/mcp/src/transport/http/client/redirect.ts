@@ -1,7 +1,7 @@
 import type { Sender, SendRequest, SendResponse } from "../../../http/http.js";
 import { shownUrl } from "../../../http/shown-url.js";
 import { McpError } from "../../../protocol/error.js";
-import type { HttpFailure } from "./failure.js";
+import type { HttpFailure } from "../../../protocol/http-failure.js";
 
 /** Where redirects may lead. */
 export interface RedirectPolicy {

@@ -3,8 +3,9 @@ import { shownUrl } from "../../../http/shown-url.js";
 import type { Id, RequestMessage } from "../../../jsonrpc/message.js";
 import type { Platform } from "../../../platform/platform.js";
 import { McpError } from "../../../protocol/error.js";
+import type { HttpFailure } from "../../../protocol/http-failure.js";
 import type { Receiver } from "../../transport.js";
-import { brokenOff, failureOf, type HttpFailure } from "./failure.js";
+import { brokenOff, failureOf } from "./failure.js";
 
 /** What was learnt of the server by one handshake. A new handshake begins a new one; what runs goes on in its own. */
 export interface Epoch {
