@@ -1,0 +1,41 @@
+/** A helper that stands apart in the walk. */
+export interface Leaf {
+  /** A file below `src/`, or a folder with its slash. */
+  readonly path: string;
+  readonly kind: "guard" | "schema" | "table" | "header value" | "platform" | "encoding" | "storage";
+  readonly reason: string;
+  /** Calls a function that it is given, as `then` does: what that function enters is its maker's walk. */
+  readonly callsBack?: true;
+}
+
+/**
+ * A leaf knows nothing of the call, returns at once and calls nothing of the spine; a walk that sees one break this says
+ * so. What decides, waits, routes, counts or keeps something for the call is spine, however small it is.
+ */
+export const LEAVES: readonly Leaf[] = [
+  { path: "encoding/", kind: "encoding", reason: "texts and bytes, without a word of any protocol" },
+  {
+    path: "encoding/maybe-promise.ts",
+    kind: "encoding",
+    reason: "`then` for what may be there already",
+    callsBack: true,
+  },
+  { path: "jsonrpc/message.ts", kind: "encoding", reason: "text to message and back, and guards of JSON values" },
+  { path: "jsonrpc/error.ts", kind: "encoding", reason: "an answer's envelope as text" },
+  { path: "schema/", kind: "schema", reason: "a value in, a value or issues out" },
+  { path: "protocol/", kind: "table", reason: "what the specification says: tables, and checks of shapes" },
+  { path: "platform/", kind: "platform", reason: "clock, timers, randomness" },
+  { path: "node/platform.ts", kind: "platform", reason: "clock, timers, randomness, as Node has them" },
+  { path: "storage/", kind: "storage", reason: "values by key, behind the seam of storage; here in memory" },
+  { path: "era/stateless/header-value.ts", kind: "header value", reason: "one header's value to text and back" },
+  { path: "transport/http/server/media-type.ts", kind: "header value", reason: "reads `Content-Type` and `Accept`" },
+  { path: "transport/http/server/origin.ts", kind: "guard", reason: "whether a `Host` or `Origin` value may pass" },
+  { path: "server/tools/plain-json.ts", kind: "guard", reason: "whether a value is plain JSON" },
+  { path: "server/tools/content.ts", kind: "guard", reason: "whether a value is a tool's result already" },
+];
+
+/** The most exact entry that names a file. */
+export function leafOf(file: string): Leaf | undefined {
+  const named = LEAVES.filter(({ path }) => (path.endsWith("/") ? file.startsWith(path) : file === path));
+  return named.toSorted((a, b) => b.path.length - a.path.length)[0];
+}
