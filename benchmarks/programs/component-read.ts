@@ -18,7 +18,7 @@ const requests = uris.map((uri) => JSON.parse(requestText("2026", 1, "resources/
 
 function read(): number {
   for (const request of requests) {
-    const answer = endpoint.request(request, exchange);
+    const answer = endpoint.request(endpoint.accept(request), exchange);
     if (answer instanceof Promise || !answer.text.includes('"contents"')) throw new Error("nothing was read");
   }
   return requests.length;

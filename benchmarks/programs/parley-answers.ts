@@ -11,7 +11,7 @@ const exchange = { id: 1, signal: new AbortController().signal, say: () => {} };
 
 function answer(times: number): number {
   for (let at = 0; at < times; at++) {
-    const reply = endpoint.request(JSON.parse(request), exchange);
+    const reply = endpoint.request(endpoint.accept(JSON.parse(request)), exchange);
     if (reply instanceof Promise || !reply.text.includes('"result"')) throw new Error("no answer at once");
   }
   return times;

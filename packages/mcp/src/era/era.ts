@@ -1,5 +1,5 @@
 import type { HttpFacts } from "../http/http.js";
-import type { Id, Params, RequestMessage } from "../jsonrpc/message.js";
+import type { Id, NotificationMessage, Params, RequestMessage } from "../jsonrpc/message.js";
 import type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
 import type { McpError } from "../protocol/error.js";
 import type { LoggingLevel } from "../protocol/features/logging.js";
@@ -24,6 +24,18 @@ export interface ServerSelf {
 export interface CacheHint {
   ttlMs: number;
   scope: "public" | "private";
+}
+
+/** A message whose era is decided, with all that a transport has to know of it. */
+export interface Accepted<M extends RequestMessage | NotificationMessage = RequestMessage> {
+  readonly message: M;
+  readonly era: ServerEra;
+  /** Whether it belongs to a session where the transport keeps any; every other message stands alone. */
+  readonly inSession: boolean;
+  /** The request with which a session begins. */
+  readonly opensSession: boolean;
+  /** Lasts until its client or a shutdown ends it. */
+  readonly endless: boolean;
 }
 
 /** A request in neutral form: what it asks, and all that is known of who asks. */

@@ -1,25 +1,38 @@
+import type { HttpFacts } from "../http/http.js";
 import { isObject, type NotificationMessage, type RequestMessage } from "../jsonrpc/message.js";
 import { META } from "../protocol/meta.js";
-import { type EraName, featuresOf, isRevision } from "../protocol/revisions.js";
-import type { ServerEra } from "./era.js";
+import type { MethodTable } from "../protocol/methods.js";
+import { featuresOf, isRevision } from "../protocol/revisions.js";
+import type { Accepted, ServerEra } from "./era.js";
 import { statefulServer } from "./stateful/server.js";
 import { statelessServer } from "./stateless/server.js";
 
-/**
- * The era of one message, from what it says of itself. Metadata of the newer era decides, then `initialize`, then the
- * version header; a message that says nothing belongs to the handshake era.
- */
-export function eraOfRequest(
-  message: RequestMessage | NotificationMessage,
-  versionHeader: string | undefined,
-): EraName {
-  const meta = message.params?.["_meta"];
-  if (isObject(meta) && meta[META.protocolVersion] !== undefined) return "stateless";
-  if (message.method === "initialize" || versionHeader === undefined) return "stateful";
-  return isRevision(versionHeader) ? featuresOf(versionHeader).era : "stateless";
+type Message = RequestMessage | NotificationMessage;
+
+/** Makes the function that decides, once for each message, which era serves it. */
+export function accepting(methods: MethodTable): <M extends Message>(message: M, http?: HttpFacts) => Accepted<M> {
+  return (message, http) => {
+    const era = eraOf(message, http);
+    const row = methods.get(message.method);
+    return {
+      message,
+      era,
+      inSession: era === statefulServer,
+      opensSession: row?.opensSession === true,
+      endless: row?.deadlineExempt === true,
+    };
+  };
 }
 
-/** The server's half of an era. */
-export function serverEra(name: EraName): ServerEra {
-  return name === "stateful" ? statefulServer : statelessServer;
+/**
+ * Metadata of the newer era decides, then `initialize`, then the version header; a message that says nothing belongs to
+ * the handshake era.
+ */
+function eraOf(message: Message, http: HttpFacts | undefined): ServerEra {
+  const meta = message.params?.["_meta"];
+  if (isObject(meta) && meta[META.protocolVersion] !== undefined) return statelessServer;
+  if (message.method === "initialize") return statefulServer;
+  const version = http?.header("mcp-protocol-version");
+  if (version === undefined) return statefulServer;
+  return isRevision(version) && featuresOf(version).era === "stateful" ? statefulServer : statelessServer;
 }

@@ -1,7 +1,7 @@
 import type { ClientCapabilities } from "../protocol/capabilities.js";
 import type { LoggingLevel } from "../protocol/features/logging.js";
 import type { Implementation } from "../protocol/implementation.js";
-import type { Revision } from "../protocol/revisions.js";
+import { featuresOf, isRevision, type Revision, revisionsOf, UNNAMED_HTTP_REVISION } from "../protocol/revisions.js";
 
 /**
  * What a stateful server remembers of one peer. Plain JSON, so that a shared storage can hold it and any node can go on
@@ -16,4 +16,26 @@ export interface Session {
   logLevel?: LoggingLevel;
   /** URIs that the peer subscribed to. */
   subscriptions: string[];
+}
+
+/** Whether a server that speaks these revisions can open sessions. */
+export function opensSessions(revisions: readonly Revision[]): boolean {
+  return revisionsOf("stateful", revisions).length > 0;
+}
+
+/** The revision that the version header of a session's HTTP request names; undefined for a name that has no sessions. */
+export function sessionRevision(header: string | undefined): Revision | undefined {
+  if (header === undefined) return UNNAMED_HTTP_REVISION;
+  const name = header.trim();
+  return isRevision(name) && featuresOf(name).era === "stateful" ? name : undefined;
+}
+
+/** Whether an array of messages is valid input. */
+export function takesBatches(revision: Revision): boolean {
+  return featuresOf(revision).batch;
+}
+
+/** Whether an event stream begins with an empty event, so that its client has an id to come back with. */
+export function primesStreams(revision: Revision): boolean {
+  return featuresOf(revision).primingEvent;
 }

@@ -216,16 +216,12 @@ describe("the handshake", () => {
       }
       return next();
     });
-    const shake = (capabilities: object) =>
-      server.endpoint().request(
-        {
-          jsonrpc: "2.0",
-          id: 1,
-          method: "initialize",
-          params: { protocolVersion: "2025-11-25", capabilities, clientInfo: { name: "c", version: "1" } },
-        },
-        { id: 1, signal: new AbortController().signal, say: () => {} },
-      );
+    const endpoint = server.endpoint();
+    const shake = (capabilities: object) => {
+      const params = { protocolVersion: "2025-11-25", capabilities, clientInfo: { name: "c", version: "1" } };
+      const accepted = endpoint.accept({ jsonrpc: "2.0", id: 1, method: "initialize", params });
+      return endpoint.request(accepted, { id: 1, signal: new AbortController().signal, say: () => {} });
+    };
     const refused = await shake({});
     expect(refused.text).toContain("clients without a model are not served");
     expect(refused.opens).toBeUndefined();

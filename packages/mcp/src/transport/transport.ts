@@ -1,3 +1,4 @@
+import type { Accepted } from "../era/era.js";
 import type { Session } from "../era/session.js";
 import type { HttpFacts } from "../http/http.js";
 import type { Id, NotificationMessage, RequestMessage } from "../jsonrpc/message.js";
@@ -5,12 +6,15 @@ import type { Revision } from "../protocol/revisions.js";
 
 /**
  * All that a transport knows of a server. Built once per server; called concurrently for any number of peers.
- * `request` never rejects and never throws: refusals and failures are answers too.
+ * No method throws, and `request` never rejects: refusals and failures are answers too.
  */
 export interface Endpoint {
   /** The revisions that it speaks; a transport offers sessions only where one of them has any. All when absent. */
   readonly revisions?: readonly Revision[];
-  request(message: RequestMessage, exchange: Exchange): Answer | Promise<Answer>;
+  /** Decides which era serves a message, and says what that means for a transport; `http` is the request that carried it. */
+  accept<M extends RequestMessage | NotificationMessage>(message: M, http?: HttpFacts): Accepted<M>;
+  /** Serves what `accept` returned. */
+  request(accepted: Accepted, exchange: Exchange): Answer | Promise<Answer>;
   /** `peer` is absent where every request stands alone. */
   notification(message: NotificationMessage, peer?: Peer): void;
   /** A peer became reachable for messages that belong to no request. */

@@ -24,8 +24,9 @@ describe("a subscription", () => {
       types: server.types,
       endpoint: () => ({
         ...endpoint,
-        request(message: Parameters<typeof endpoint.request>[0], exchange: Parameters<typeof endpoint.request>[1]) {
-          if (!ends || message.method !== "subscriptions/listen") return endpoint.request(message, exchange);
+        request(...[accepted, exchange]: Parameters<typeof endpoint.request>) {
+          const { message } = accepted;
+          if (!ends || message.method !== "subscriptions/listen") return endpoint.request(accepted, exchange);
           const id = message.id;
           const _meta = { "io.modelcontextprotocol/subscriptionId": id };
           const notifications = message.params?.["notifications"];

@@ -16,9 +16,10 @@ export function watch(server: Pick<Server<object>, "endpoint">): Watched {
     peers,
     exchanges,
     endpoint: {
-      request(message, exchange) {
+      accept: (message, http) => inner.accept(message, http),
+      request(accepted, exchange) {
         exchanges.push(exchange);
-        return inner.request(message, exchange);
+        return inner.request(accepted, exchange);
       },
       notification: (message, peer) => inner.notification(message, peer),
       opened(peer) {

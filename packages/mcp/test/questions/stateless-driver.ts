@@ -44,9 +44,9 @@ export async function round(server: Server<never>, name: string, options: RoundO
     _meta: { [META.protocolVersion]: NEWEST_STATELESS, [META.clientCapabilities]: capabilities },
   };
   const exchange = { id: lastId, signal: new AbortController().signal, principal, say: () => {} };
-  const answer: Answer = await server
-    .endpoint()
-    .request({ jsonrpc: "2.0", id: lastId, method: "tools/call", params }, exchange);
+  const endpoint = server.endpoint();
+  const message = { jsonrpc: "2.0" as const, id: lastId, method: "tools/call", params };
+  const answer: Answer = await endpoint.request(endpoint.accept(message), exchange);
   return { ...(JSON.parse(answer.text) as Round), status: answer.status };
 }
 

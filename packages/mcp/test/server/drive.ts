@@ -80,10 +80,9 @@ export class Drive {
   /** Sends one request and gives its answer, interim or not. */
   async once(method: string, params: Params = {}): Promise<Reply> {
     const id = ++this.#id;
-    const answer = await this.#endpoint.request(
-      { jsonrpc: "2.0", id, method, params: this.#withMeta(params) },
-      this.#exchange(id),
-    );
+    const message = { jsonrpc: "2.0" as const, id, method, params: this.#withMeta(params) };
+    const exchange = this.#exchange(id);
+    const answer = await this.#endpoint.request(this.#endpoint.accept(message, exchange.http), exchange);
     return { ...(JSON.parse(answer.text) as Reply), answer };
   }
 

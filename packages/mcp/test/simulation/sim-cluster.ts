@@ -192,7 +192,8 @@ function watchedEndpoint(world: World, inner: Endpoint, peers: Map<Peer, number>
     if (now !== 0 && now !== 1) world.violate("I13", `a peer was ${by === 1 ? "opened" : "closed"} twice`);
   };
   return {
-    request: (message, exchange) => inner.request(message, exchange),
+    accept: (message, http) => inner.accept(message, http),
+    request: (accepted, exchange) => inner.request(accepted, exchange),
     notification: (message, peer) => inner.notification(message, peer),
     opened(peer) {
       count(peer, 1);

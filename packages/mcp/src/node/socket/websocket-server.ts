@@ -109,7 +109,7 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
 }
 
 async function endPeer(peer: ServedChannel, ms: number, platform: Platform): Promise<void> {
-  peer.endStanding();
+  peer.endEndless();
   if (ms > 0 && peer.inFlight > 0) {
     await new Promise<void>((resolve) => {
       const timer = platform.timer(ms, resolve, true);

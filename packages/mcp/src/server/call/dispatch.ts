@@ -1,6 +1,6 @@
-import type { Call, EncodedAnswer, Lifecycle, Origin } from "../../era/era.js";
-import { eraOfRequest, serverEra } from "../../era/select.js";
-import { isId, type NotificationMessage, type RequestMessage } from "../../jsonrpc/message.js";
+import type { Accepted, Call, EncodedAnswer, Lifecycle, Origin } from "../../era/era.js";
+import { accepting } from "../../era/select.js";
+import { isId, type NotificationMessage } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport.js";
 import type { MethodHandler } from "../lists/feature.js";
@@ -24,7 +24,8 @@ export interface PeerListener {
 export function createEndpoint(core: ServerCore, listeners: readonly PeerListener[]): Endpoint {
   return {
     revisions: core.self.revisions,
-    request: (message, exchange) => dispatch(core, message, exchange),
+    accept: accepting(core.methods),
+    request: (accepted, exchange) => dispatch(core, accepted, exchange),
     notification(message, peer) {
       if (peer === undefined) return;
       receiveNotification(message, peer);
@@ -54,8 +55,7 @@ function receiveNotification({ method, params }: NotificationMessage, peer: Peer
   }
 }
 
-function dispatch(core: ServerCore, message: RequestMessage, exchange: Exchange): Answer | Promise<Answer> {
-  const era = serverEra(eraOfRequest(message, exchange.http?.header("mcp-protocol-version")));
+function dispatch(core: ServerCore, { message, era }: Accepted, exchange: Exchange): Answer | Promise<Answer> {
   let run: Run;
   let route: Route;
   try {

@@ -18,7 +18,9 @@ function alone(server: Server, id: string, onSay: (controller: AbortController) 
     },
   };
   const params = { _meta: meta("2026-07-28"), notifications: { toolsListChanged: true } };
-  const answer = server.endpoint().request({ jsonrpc: "2.0", id, method: "subscriptions/listen", params }, exchange);
+  const endpoint = server.endpoint();
+  const message = { jsonrpc: "2.0" as const, id, method: "subscriptions/listen", params };
+  const answer = endpoint.request(endpoint.accept(message), exchange);
   return { said, controller, answer: Promise.resolve<Answer>(answer) };
 }
 
@@ -66,5 +68,6 @@ it("one that was given up before it began is over at once", async () => {
   const exchange = { id: 1, signal: controller.signal, say: (text: string) => void said.push(text) };
   const params = { _meta: meta("2026-07-28"), notifications: { toolsListChanged: true } };
   const message = { jsonrpc: "2.0" as const, id: 1, method: "subscriptions/listen", params };
-  expect((await made.endpoint().request(message, exchange)).text).toContain(`"${ID}":1`);
+  const endpoint = made.endpoint();
+  expect((await endpoint.request(endpoint.accept(message), exchange)).text).toContain(`"${ID}":1`);
 });

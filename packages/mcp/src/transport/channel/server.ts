@@ -1,8 +1,7 @@
+import { takesBatches } from "../../era/session.js";
 import type { Channel } from "../../jsonrpc/channel.js";
 import { Connection } from "../../jsonrpc/connection.js";
 import type { Id } from "../../jsonrpc/message.js";
-import { CORE_METHODS } from "../../protocol/methods.js";
-import { featuresOf } from "../../protocol/revisions.js";
 import { endpointOf, type Servable } from "../servable.js";
 import type { Answer, Outgoing, Peer, Principal } from "../transport.js";
 
@@ -15,8 +14,8 @@ export interface ServedChannel {
   /** Resolves when every request so far is answered. */
   whenIdle(): Promise<void>;
   /** Ends the requests that would last as long as the connection, so that it can become idle. */
-  endStanding(): void;
-  /** The peer will send no more: questions to it reject, and standing requests end. */
+  endEndless(): void;
+  /** The peer will send no more: questions to it reject, and endless requests end. */
   inputEnded(): void;
   close(): void | Promise<void>;
 }
@@ -42,13 +41,14 @@ export function serveChannel(servable: Servable, channel: Channel, options: Serv
     channel,
     {
       request: (message, inbound) => {
-        const answer = endpoint.request(message, inbound);
+        const accepted = endpoint.accept(message);
+        const answer = endpoint.request(accepted, inbound);
         if (!(answer instanceof Promise)) return peer.adopt(answer);
-        if (STANDING.has(message.method)) peer.stands(message.id, answer);
+        if (accepted.endless) peer.lasts(message.id, answer);
         return answer.then((settled) => peer.adopt(settled));
       },
       notification: (message) => endpoint.notification(message, peer),
-      acceptsBatch: () => peer.session !== undefined && featuresOf(peer.session.revision).batch,
+      acceptsBatch: () => peer.session !== undefined && takesBatches(peer.session.revision),
       fault: (error) => options.onFault?.(error),
       closed: () => {
         endpoint.closed(peer);
@@ -67,24 +67,19 @@ export function serveChannel(servable: Servable, channel: Channel, options: Serv
       return connection.inFlightCount;
     },
     whenIdle: () => connection.whenIdle(),
-    endStanding: () => peer.endStanding(),
+    endEndless: () => peer.endEndless(),
     inputEnded() {
       connection.inputEnded();
-      peer.endStanding();
+      peer.endEndless();
     },
     close: () => connection.close(),
   };
 }
 
-/** Requests that have no end of their own. */
-const STANDING: ReadonlySet<string> = new Set(
-  CORE_METHODS.filter((row) => row.deadlineExempt === true).map((row) => row.method),
-);
-
 class ChannelPeer implements Peer {
   session: Peer["session"];
   readonly principal: Principal | undefined;
-  readonly #standing = new Set<Id>();
+  readonly #endless = new Set<Id>();
   #connection: Connection<ChannelPeer> | undefined;
 
   constructor(principal: Principal | undefined) {
@@ -100,15 +95,16 @@ class ChannelPeer implements Peer {
     return answer;
   }
 
-  stands(id: Id, answer: Promise<unknown>): void {
-    this.#standing.add(id);
+  /** Remembers a request that has no end of its own until it is answered. */
+  lasts(id: Id, answer: Promise<unknown>): void {
+    this.#endless.add(id);
     // The endpoint's answers never reject.
-    void answer.then(() => this.#standing.delete(id));
+    void answer.then(() => this.#endless.delete(id));
   }
 
-  endStanding(): void {
-    for (const id of this.#standing) this.abort(id, new Error("the connection is closing"));
-    this.#standing.clear();
+  endEndless(): void {
+    for (const id of this.#endless) this.abort(id, new Error("the connection is closing"));
+    this.#endless.clear();
   }
 
   abort(id: Id, reason?: unknown): boolean {

@@ -40,7 +40,7 @@ export function serveStream(endpoint: Endpoint, stream: ByteStream, options: Ser
   });
   const served = serveChannel(endpoint, channel, options);
   const drain = async (ms = drainMs) => {
-    served.endStanding();
+    served.endEndless();
     if (served.inFlight > 0) await firstOf(served.whenIdle(), ms, platform);
     await channel.close();
   };

@@ -40,7 +40,8 @@ function endpoint(): Endpoint {
   const inner = server.endpoint();
   return {
     ...(inner.revisions === undefined ? {} : { revisions: inner.revisions }),
-    request: (message, exchange) => inner.request(message, exchange),
+    accept: (message, http) => inner.accept(message, http),
+    request: (accepted, exchange) => inner.request(accepted, exchange),
     notification(message, peer) {
       inner.notification(message, peer);
       if (peer !== undefined) reached(peer);

@@ -62,7 +62,8 @@ const server = new Server(
 function counted(inner: Endpoint): Endpoint {
   return {
     ...(inner.revisions === undefined ? {} : { revisions: inner.revisions }),
-    request: (message, exchange) => inner.request(message, exchange),
+    accept: (message, http) => inner.accept(message, http),
+    request: (accepted, exchange) => inner.request(accepted, exchange),
     notification: (message, peer) => inner.notification(message, peer),
     opened(peer) {
       sessions++;

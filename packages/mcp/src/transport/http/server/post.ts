@@ -1,4 +1,5 @@
-import { eraOfRequest } from "../../../era/select.js";
+import type { Accepted } from "../../../era/era.js";
+import { sessionRevision, takesBatches } from "../../../era/session.js";
 import { errorText, INVALID_REQUEST } from "../../../jsonrpc/error.js";
 import {
   type Classified,
@@ -7,7 +8,6 @@ import {
   parseMessage,
   type RequestMessage,
 } from "../../../jsonrpc/message.js";
-import { featuresOf, isRevision, type Revision, UNNAMED_HTTP_REVISION } from "../../../protocol/revisions.js";
 import type { Body } from "./incoming.js";
 import { acceptance, contentTypeFault } from "./media-type.js";
 import { type Refusal, refusal } from "./refusal.js";
@@ -15,16 +15,18 @@ import type { ServerState } from "./state.js";
 import { runAlone, runBatchAlone } from "./stateless-exchange.js";
 import type { Visit } from "./visit.js";
 
-/** Serves the messages of the handshake era that belong to sessions. */
+/** Serves the messages that belong to sessions. */
 export interface SessionDesk {
-  post(visit: Visit, item: Readable): void;
+  post(visit: Visit, item: Received): void;
   get(visit: Visit): void;
   delete(visit: Visit): void;
   close(): void;
 }
 
-/** Everything but what could not be understood. */
-export type Readable = Exclude<Classified, { kind: "invalid" }>;
+/** What one POST holds: a request comes with what the endpoint says of it. */
+export type Received =
+  | Exclude<Classified, { kind: "invalid" | "request" }>
+  | { readonly kind: "request"; readonly accepted: Accepted };
 
 /** Takes one message, or a batch where the revision knows batches. */
 export function handlePost(state: ServerState, sessions: SessionDesk | undefined, visit: Visit): void {
@@ -65,29 +67,34 @@ function received(state: ServerState, sessions: SessionDesk | undefined, visit: 
   if (item.kind === "invalid") {
     return visit.refuse(refusal(400, item.code, item.reason, { id: item.id }));
   }
-  if (item.kind === "request" || item.kind === "notification") {
-    const era = eraOfRequest(item.message, visit.incoming.header("mcp-protocol-version"));
-    if (era === "stateless") {
-      if (item.kind === "request") return runAlone(state, visit, item.message, true);
-      state.endpoint.notification(item.message);
-      return visit.empty(202);
-    }
+  if (item.kind === "request") {
+    const accepted = state.endpoint.accept(item.message, visit.incoming);
+    if (!accepted.inSession) return runAlone(state, visit, accepted, true);
+    return takeInSession(state, sessions, visit, { kind: "request", accepted });
   }
-  // Everything else belongs to the handshake era, answers and arrays among it: the newer era has neither.
-  if (sessions === undefined) return withoutSession(state, visit, item);
-  sessions.post(visit, item);
+  if (item.kind === "notification" && !state.endpoint.accept(item.message, visit.incoming).inSession) {
+    state.endpoint.notification(item.message);
+    return visit.empty(202);
+  }
+  // Answers and arrays exist in sessions only.
+  takeInSession(state, sessions, visit, item);
 }
 
-/** Serves a client of the handshake era that gets no session: each POST says all there is to know. */
-function withoutSession(state: ServerState, visit: Visit, item: Readable): void {
-  const revision = namedRevision(visit);
+function takeInSession(state: ServerState, sessions: SessionDesk | undefined, visit: Visit, item: Received): void {
+  if (sessions === undefined) withoutSession(state, visit, item);
+  else sessions.post(visit, item);
+}
+
+/** Serves a client that expects a session and gets none: each POST says all there is to know. */
+function withoutSession(state: ServerState, visit: Visit, item: Received): void {
+  const revision = sessionRevision(visit.incoming.header("mcp-protocol-version"));
   if (revision === undefined) return visit.refuse(unknownVersion(visit));
-  if (item.kind === "request") return runAlone(state, visit, item.message, false);
+  if (item.kind === "request") return runAlone(state, visit, item.accepted, false);
   if (item.kind === "notification") {
     state.endpoint.notification(item.message);
     return visit.empty(202);
   }
-  if (item.kind === "batch" && featuresOf(revision).batch && item.items.length > 0) {
+  if (item.kind === "batch" && takesBatches(revision) && item.items.length > 0) {
     const { requests, notifications, known } = sortBatch(item.items);
     for (const message of notifications) state.endpoint.notification(message);
     if (requests.length + known.length === 0) return visit.empty(202);
@@ -100,14 +107,6 @@ const NOT_TAKEN = {
   batch: "an array of messages is not accepted here",
   answer: "an answer was sent, and this server has asked nothing",
 };
-
-/** The revision that a request of the handshake era names; undefined for a name that is none of that era. */
-export function namedRevision(visit: Visit): Revision | undefined {
-  const header = visit.incoming.header("mcp-protocol-version");
-  if (header === undefined) return UNNAMED_HTTP_REVISION;
-  const name = header.trim();
-  return isRevision(name) && featuresOf(name).era === "stateful" ? name : undefined;
-}
 
 export function unknownVersion(visit: Visit): Refusal {
   const value = visit.incoming.header("mcp-protocol-version")?.slice(0, 64);

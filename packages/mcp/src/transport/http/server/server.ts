@@ -1,7 +1,7 @@
 import { guarded, whenReady } from "../../../encoding/maybe-promise.js";
+import { opensSessions } from "../../../era/session.js";
 import { INTERNAL_ERROR, INVALID_REQUEST } from "../../../jsonrpc/error.js";
 import type { Platform } from "../../../platform/platform.js";
-import { revisionsOf } from "../../../protocol/revisions.js";
 import { memoryStorage } from "../../../storage/memory.js";
 import type { Endpoint } from "../../transport.js";
 import { createSessionDesk } from "../session/routes.js";
@@ -55,7 +55,7 @@ export function createHttpServer(
 /** A server that speaks no revision with a handshake has nobody to keep a session for. */
 function keepsSessions(endpoint: Endpoint, options: HttpServerOptions): boolean {
   if (options.sessions !== undefined) return options.sessions;
-  return endpoint.revisions === undefined || revisionsOf("stateful", endpoint.revisions).length > 0;
+  return endpoint.revisions === undefined || opensSessions(endpoint.revisions);
 }
 
 /** What one HTTP server consists of. */

@@ -1,6 +1,6 @@
+import type { Accepted } from "../../../era/era.js";
 import type { HttpFacts } from "../../../http/http.js";
 import type { Id, RequestMessage } from "../../../jsonrpc/message.js";
-import { CORE_METHODS } from "../../../protocol/methods.js";
 import { encodeEvent } from "../../framing/sse.js";
 import type { Answer, Exchange, Principal } from "../../transport.js";
 import { LazyAbort } from "./lazy-abort.js";
@@ -9,26 +9,23 @@ import { failedAnswer } from "./refusal.js";
 import type { Pending, ServerState, Stoppable } from "./state.js";
 import type { Visit } from "./visit.js";
 
-const ENDLESS: ReadonlySet<string> = new Set(
-  CORE_METHODS.filter((row) => row.deadlineExempt === true).map((row) => row.method),
-);
-
 /** A request that stands alone: its stream has no ids, and nobody can come back to it. */
 class StatelessExchange implements Exchange, Member, Pending, Stoppable {
   readonly id: Id;
   readonly batched: boolean;
   readonly http: HttpFacts;
   readonly principal: Principal | undefined;
+  /** Subscriptions: a shutdown has to end them, because their client will not. */
+  readonly endless: boolean;
   readonly #state: ServerState;
   readonly #reply: PostReply;
-  readonly #method: string;
   #abort: LazyAbort | undefined;
   #settled = false;
 
-  constructor(state: ServerState, message: RequestMessage, reply: PostReply, batched: boolean) {
+  constructor(state: ServerState, accepted: Accepted, reply: PostReply, batched: boolean) {
     this.#state = state;
-    this.id = message.id;
-    this.#method = message.method;
+    this.id = accepted.message.id;
+    this.endless = accepted.endless;
     this.batched = batched;
     this.http = reply.visit.incoming;
     this.principal = reply.visit.principal;
@@ -37,11 +34,6 @@ class StatelessExchange implements Exchange, Member, Pending, Stoppable {
 
   get signal(): AbortSignal {
     return this.#lazyAbort().signal;
-  }
-
-  /** Subscriptions: a shutdown has to end them, because their client will not. */
-  get endless(): boolean {
-    return ENDLESS.has(this.#method);
   }
 
   say(text: string): void {
@@ -82,9 +74,9 @@ const CANCELLED_BY_LEAVING: PostReplyOptions = { openLane: plainLane, leavingCan
 const NOT_CANCELLED: PostReplyOptions = { openLane: plainLane, leavingCancels: false };
 
 /** Runs one request that stands alone. `leavingCancels` says whether the client's leaving is its way to cancel. */
-export function runAlone(state: ServerState, visit: Visit, message: RequestMessage, leavingCancels: boolean): void {
-  if (state.inFlight >= state.limits.maxInFlight) return visit.busy("maxInFlight", message.id);
-  run(state, message, new PostReply(state, visit, leavingCancels ? CANCELLED_BY_LEAVING : NOT_CANCELLED), false);
+export function runAlone(state: ServerState, visit: Visit, accepted: Accepted, leavingCancels: boolean): void {
+  if (state.inFlight >= state.limits.maxInFlight) return visit.busy("maxInFlight", accepted.message.id);
+  run(state, accepted, new PostReply(state, visit, leavingCancels ? CANCELLED_BY_LEAVING : NOT_CANCELLED), false);
 }
 
 /** Runs a batch of requests that stand alone and share one reply. `known` are the answers to what was no message. */
@@ -97,23 +89,24 @@ export function runBatchAlone(
   if (state.inFlight >= state.limits.maxInFlight) return visit.busy("maxInFlight");
   const reply = new PostReply(state, visit, { ...NOT_CANCELLED, batchSize: messages.length + known.length });
   for (const text of known) reply.answer({ text });
-  for (const message of messages) run(state, message, reply, true);
+  for (const message of messages) run(state, state.endpoint.accept(message, visit.incoming), reply, true);
 }
 
-function run(state: ServerState, message: RequestMessage, reply: PostReply, batched: boolean): void {
-  const exchange = new StatelessExchange(state, message, reply, batched);
+function run(state: ServerState, accepted: Accepted, reply: PostReply, batched: boolean): void {
+  const exchange = new StatelessExchange(state, accepted, reply, batched);
+  const { id } = exchange;
   let answer: Answer | Promise<Answer>;
   try {
-    answer = state.endpoint.request(message, exchange);
+    answer = state.endpoint.request(accepted, exchange);
   } catch (error) {
-    answer = failedAnswer(state.platform, message.id, error);
+    answer = failedAnswer(state.platform, id, error);
   }
   // The fast path: nothing was watched, nothing has to be forgotten.
   if (!(answer instanceof Promise)) return reply.answer(answer);
   state.afterTurn(exchange);
   answer.then(
     (settled) => exchange.settle(settled),
-    (error) => exchange.settle(failedAnswer(state.platform, message.id, error)),
+    (error) => exchange.settle(failedAnswer(state.platform, id, error)),
   );
 }
 

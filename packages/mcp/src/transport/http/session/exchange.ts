@@ -1,5 +1,6 @@
+import type { Accepted } from "../../../era/era.js";
 import type { HttpFacts } from "../../../http/http.js";
-import type { Id, RequestMessage } from "../../../jsonrpc/message.js";
+import type { Id } from "../../../jsonrpc/message.js";
 import { encodeEvent } from "../../framing/sse.js";
 import type { Answer, Exchange, Outgoing, Principal } from "../../transport.js";
 import { LazyAbort } from "../server/lazy-abort.js";
@@ -16,16 +17,17 @@ class SessionExchange implements Exchange, Member, Pending, RunningRequest, Stop
   readonly batched: boolean;
   readonly http: HttpFacts;
   readonly principal: Principal | undefined;
-  readonly endless = false;
+  readonly endless: boolean;
   readonly pause?: (retryMs: number) => void;
   readonly #state: ServerState;
   readonly #reply: PostReply;
   #abort: LazyAbort | undefined;
   #settled = false;
 
-  constructor(state: ServerState, id: Id, session: HttpSession, reply: PostReply, batched: boolean) {
+  constructor(state: ServerState, accepted: Accepted, session: HttpSession, reply: PostReply, batched: boolean) {
     this.#state = state;
-    this.id = id;
+    this.id = accepted.message.id;
+    this.endless = accepted.endless;
     this.peer = session;
     this.batched = batched;
     this.http = reply.visit.incoming;
@@ -92,18 +94,18 @@ class SessionExchange implements Exchange, Member, Pending, RunningRequest, Stop
 export function runInSession(
   state: ServerState,
   session: HttpSession,
-  message: RequestMessage,
+  accepted: Accepted,
   reply: PostReply,
   batched: boolean,
 ): void {
-  const exchange = new SessionExchange(state, message.id, session, reply, batched);
+  const exchange = new SessionExchange(state, accepted, session, reply, batched);
   // Before the handler runs, so that it can be cancelled by what it does.
-  session.begin(message.id, exchange);
+  session.begin(exchange.id, exchange);
   let answer: Answer | Promise<Answer>;
   try {
-    answer = state.endpoint.request(message, exchange);
+    answer = state.endpoint.request(accepted, exchange);
   } catch (error) {
-    answer = failedAnswer(state.platform, message.id, error);
+    answer = failedAnswer(state.platform, exchange.id, error);
   }
   if (!(answer instanceof Promise)) {
     if (session.saving !== undefined) state.afterTurn(exchange);
@@ -112,7 +114,7 @@ export function runInSession(
   state.afterTurn(exchange);
   answer.then(
     (settled) => exchange.settleWhenStored(settled),
-    (error) => exchange.settle(failedAnswer(state.platform, message.id, error)),
+    (error) => exchange.settle(failedAnswer(state.platform, exchange.id, error)),
   );
 }
 

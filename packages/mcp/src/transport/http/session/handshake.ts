@@ -1,6 +1,6 @@
 import { guarded, type Soon, whenReady } from "../../../encoding/maybe-promise.js";
+import type { Accepted } from "../../../era/era.js";
 import { INTERNAL_ERROR } from "../../../jsonrpc/error.js";
-import type { RequestMessage } from "../../../jsonrpc/message.js";
 import { encodeEvent } from "../../framing/sse.js";
 import type { Answer, Exchange } from "../../transport.js";
 import { LazyAbort } from "../server/lazy-abort.js";
@@ -13,14 +13,15 @@ import type { SessionKeeper } from "./store.js";
  * Runs the request that opens a session. Its reply carries the session's id in a header, so that nothing may leave before
  * the answer is known: what is said on the way waits.
  */
-export function handshake(state: ServerState, keeper: SessionKeeper, visit: Visit, message: RequestMessage): void {
-  if (state.inFlight >= state.limits.maxInFlight) return visit.busy("maxInFlight", message.id);
+export function handshake(state: ServerState, keeper: SessionKeeper, visit: Visit, accepted: Accepted): void {
+  const { id } = accepted.message;
+  if (state.inFlight >= state.limits.maxInFlight) return visit.busy("maxInFlight", id);
   // Asked before the handshake runs: a session that cannot be kept must not be promised.
-  if (!keeper.hasRoom()) return visit.busy("maxSessions", message.id);
+  if (!keeper.hasRoom()) return visit.busy("maxSessions", id);
   const said: string[] = [];
   const abort = new LazyAbort();
   const exchange: Exchange = {
-    id: message.id,
+    id,
     get signal() {
       return abort.signal;
     },
@@ -31,7 +32,7 @@ export function handshake(state: ServerState, keeper: SessionKeeper, visit: Visi
   state.inFlight += 1;
   guarded(
     () =>
-      whenReady(answerOf(state, message, exchange), (answer) =>
+      whenReady(answerOf(state, accepted, exchange), (answer) =>
         whenReady(open(keeper, visit, answer), (headers) => {
           state.inFlight -= 1;
           reply(visit, answer, headers, said);
@@ -40,15 +41,15 @@ export function handshake(state: ServerState, keeper: SessionKeeper, visit: Visi
     (error) => {
       state.inFlight -= 1;
       state.platform.warn(`the session storage failed: ${String(error)}`);
-      visit.refuse(refusal(500, INTERNAL_ERROR, "the session could not be stored", { id: message.id }));
+      visit.refuse(refusal(500, INTERNAL_ERROR, "the session could not be stored", { id }));
     },
   );
 }
 
-function answerOf(state: ServerState, message: RequestMessage, exchange: Exchange): Soon<Answer> {
-  const failed = (error: unknown) => failedAnswer(state.platform, message.id, error);
+function answerOf(state: ServerState, accepted: Accepted, exchange: Exchange): Soon<Answer> {
+  const failed = (error: unknown) => failedAnswer(state.platform, accepted.message.id, error);
   try {
-    const answer = state.endpoint.request(message, exchange);
+    const answer = state.endpoint.request(accepted, exchange);
     return answer instanceof Promise ? answer.catch(failed) : answer;
   } catch (error) {
     return failed(error);

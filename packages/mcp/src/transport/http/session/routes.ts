@@ -1,11 +1,10 @@
 import { guarded, whenReady } from "../../../encoding/maybe-promise.js";
+import type { Accepted } from "../../../era/era.js";
+import { sessionRevision, takesBatches } from "../../../era/session.js";
 import { errorText, INTERNAL_ERROR, INVALID_REQUEST } from "../../../jsonrpc/error.js";
-import type { RequestMessage } from "../../../jsonrpc/message.js";
-import { CORE_METHODS } from "../../../protocol/methods.js";
-import { featuresOf } from "../../../protocol/revisions.js";
 import type { Storage } from "../../../storage/storage.js";
 import type { Answer } from "../../transport.js";
-import { namedRevision, type Readable, type SessionDesk, sortBatch, unknownVersion } from "../server/post.js";
+import { type Received, type SessionDesk, sortBatch, unknownVersion } from "../server/post.js";
 import { PostReply } from "../server/post-reply.js";
 import { type Refusal, refusal } from "../server/refusal.js";
 import type { ServerState } from "../server/state.js";
@@ -16,12 +15,7 @@ import type { HttpSession } from "./session.js";
 import { SessionKeeper } from "./store.js";
 import { openStream } from "./streams.js";
 
-/** Methods with which a client begins. */
-const OPENERS: ReadonlySet<string> = new Set(
-  CORE_METHODS.filter((row) => row.opensSession === true).map((row) => row.method),
-);
-
-/** Serves clients of the handshake era: their sessions, streams and messages. */
+/** Serves clients that have a session: its messages and its streams. */
 export function createSessionDesk(state: ServerState, storage: Storage): SessionDesk {
   const keeper = new SessionKeeper(state, storage, state.options.storage === undefined);
   const inSession = (visit: Visit, run: (session: HttpSession) => unknown) => withSession(state, keeper, visit, run);
@@ -31,8 +25,8 @@ export function createSessionDesk(state: ServerState, storage: Storage): Session
       if (visit.incoming.header("mcp-session-id") !== undefined) {
         return inSession(visit, (session) => receive(state, session, visit, item));
       }
-      if (item.kind === "request" && OPENERS.has(item.message.method)) {
-        return handshake(state, keeper, visit, item.message);
+      if (item.kind === "request" && item.accepted.opensSession) {
+        return handshake(state, keeper, visit, item.accepted);
       }
       visit.refuse(noSession(item));
     },
@@ -46,8 +40,8 @@ export function createSessionDesk(state: ServerState, storage: Storage): Session
   };
 }
 
-function noSession(item?: Readable): Refusal {
-  const id = item?.kind === "request" ? item.message.id : undefined;
+function noSession(item?: Received): Refusal {
+  const id = item?.kind === "request" ? item.accepted.message.id : undefined;
   const reason = "the Mcp-Session-Id header is missing; begin with `initialize`, or name the version in `_meta`";
   return refusal(400, INVALID_REQUEST, reason, { id });
 }
@@ -70,7 +64,8 @@ function withSession(
     () =>
       whenReady(keeper.find(id, visit.principal), (session) => {
         if (session === undefined) return visit.refuse(refusal(404, INVALID_REQUEST, "there is no such session"));
-        if (namedRevision(visit) === undefined) return visit.refuse(unknownVersion(visit));
+        if (sessionRevision(visit.incoming.header("mcp-protocol-version")) === undefined)
+          return visit.refuse(unknownVersion(visit));
         // After the checks, so that refused requests keep no session alive.
         keeper.touch(session);
         run(session);
@@ -79,13 +74,13 @@ function withSession(
   );
 }
 
-function receive(state: ServerState, session: HttpSession, visit: Visit, item: Readable): void {
+function receive(state: ServerState, session: HttpSession, visit: Visit, item: Received): void {
   switch (item.kind) {
     case "request":
-      return one(state, session, visit, item.message);
+      return one(state, session, visit, item.accepted);
     case "notification":
       state.endpoint.notification(item.message, session);
-      return accepted(session, visit);
+      return confirm(session, visit);
     case "result":
     case "error":
       session.answered(item.message);
@@ -96,21 +91,22 @@ function receive(state: ServerState, session: HttpSession, visit: Visit, item: R
 }
 
 /** What a message changed in the session is stored before its sender can rely on it. */
-function accepted(session: HttpSession, visit: Visit): void {
+function confirm(session: HttpSession, visit: Visit): void {
   if (session.saving === undefined) return visit.empty(202);
   void session.saving.then(() => visit.empty(202));
 }
 
-function one(state: ServerState, session: HttpSession, visit: Visit, message: RequestMessage): void {
+function one(state: ServerState, session: HttpSession, visit: Visit, accepted: Accepted): void {
+  const { id } = accepted.message;
   const limit = fullLimit(state, session);
-  if (limit !== undefined) return visit.busy(limit, message.id);
+  if (limit !== undefined) return visit.busy(limit, id);
   // Two answers with one id could not be told apart, and a cancellation would end the wrong request.
-  if (session.isRunning(message.id)) return visit.refuse(refusal(400, INVALID_REQUEST, IN_USE, { id: message.id }));
+  if (session.isRunning(id)) return visit.refuse(refusal(400, INVALID_REQUEST, IN_USE, { id }));
   const reply = new PostReply(state, visit, {
     openLane: (open) => sessionLane(session, open),
     leavingCancels: false,
   });
-  runInSession(state, session, message, reply, false);
+  runInSession(state, session, accepted, reply, false);
 }
 
 const IN_USE = "a request with this id is still in flight";
@@ -121,7 +117,7 @@ function fullLimit(state: ServerState, session: HttpSession): string | undefined
 }
 
 function many(state: ServerState, session: HttpSession, visit: Visit, items: readonly unknown[]): void {
-  if (!featuresOf(session.session.revision).batch || items.length === 0) {
+  if (!takesBatches(session.session.revision) || items.length === 0) {
     return visit.refuse(refusal(400, INVALID_REQUEST, "an array of messages is not accepted here"));
   }
   const limit = fullLimit(state, session);
@@ -130,7 +126,7 @@ function many(state: ServerState, session: HttpSession, visit: Visit, items: rea
   for (const message of notifications) state.endpoint.notification(message, session);
   for (const message of answers) session.answered(message);
   const expected = requests.length + known.length;
-  if (expected === 0) return accepted(session, visit);
+  if (expected === 0) return confirm(session, visit);
   const reply = new PostReply(state, visit, {
     openLane: (open) => sessionLane(session, open),
     leavingCancels: false,
@@ -144,6 +140,6 @@ function many(state: ServerState, session: HttpSession, visit: Visit, items: rea
       answer(
         errorText(message.id, INTERNAL_ERROR, "too many requests are in flight", { limit: "maxInFlightPerSession" }),
       );
-    } else runInSession(state, session, message, reply, true);
+    } else runInSession(state, session, state.endpoint.accept(message, visit.incoming), reply, true);
   }
 }

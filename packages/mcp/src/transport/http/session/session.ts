@@ -1,8 +1,7 @@
 import type { Soon } from "../../../encoding/maybe-promise.js";
-import type { Session } from "../../../era/session.js";
+import { primesStreams, type Session } from "../../../era/session.js";
 import type { Id } from "../../../jsonrpc/message.js";
 import { McpError } from "../../../protocol/error.js";
-import { featuresOf } from "../../../protocol/revisions.js";
 import type { Unsubscribe, Versioned } from "../../../storage/storage.js";
 import type { Outgoing, Peer, Principal } from "../../transport.js";
 import { SessionAsks } from "./asks.js";
@@ -62,7 +61,7 @@ export class HttpSession implements Peer {
   }
 
   get primes(): boolean {
-    return featuresOf(this.session.revision).primingEvent;
+    return primesStreams(this.session.revision);
   }
 
   /** Requests without an answer. */
