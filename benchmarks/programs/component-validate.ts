@@ -1,7 +1,7 @@
 // Checks of arguments against a JSON Schema; half of the values do not match.
 import { Validator as Cfworker, type Schema } from "@cfworker/json-schema";
 import { Ajv } from "ajv";
-import { compileSchema } from "../../packages/mcp/src/schema/json-schema/validate.js";
+import { compileValidator } from "../../packages/mcp/src/schema/json-schema/validate.js";
 import { answerRounds, repeatNow } from "../rounds.mjs";
 
 const [kind, form] = process.argv.slice(2);
@@ -37,7 +37,7 @@ function checker(): (value: unknown) => boolean {
     const validator = new Cfworker(schema as Schema, "2020-12");
     return (value) => validator.validate(value).valid;
   }
-  const validator = compileSchema(schema);
+  const validator = compileValidator(schema);
   return (value) => validator.validate(value).valid;
 }
 

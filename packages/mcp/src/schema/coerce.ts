@@ -5,7 +5,7 @@ import { isSchemaObject } from "./json-schema/schema-resources.js";
 import { TYPE_BITS, typeBit } from "./json-schema/type-mask.js";
 import type { JsonSchemaObject, JsonSchemaType } from "./json-schema.js";
 
-/** One value that arrived as a string and was turned into what the schema asks for. */
+/** One value that arrived as a string and was converted to the type that the schema expects. */
 export interface Coercion {
   /** JSON pointer of the value. */
   readonly path: string;
@@ -19,7 +19,7 @@ export interface Coerced {
   readonly coercions: readonly Coercion[];
 }
 
-// Text that came in as a string must not bring in more structure than a message may have.
+// JSON inside a string has passed no message limit yet, so its nesting and size are bounded here.
 const MAX_DEPTH = 128;
 const MAX_NODES = 100_000;
 
@@ -28,16 +28,16 @@ const NOTHING: readonly Coercion[] = Object.freeze([]);
 /**
  * Prepares the coercion of stringified values (`"[1,2]"`, `"5"`, `"false"`), which models often send.
  *
- * A string is turned only where the schema excludes strings and the text is exactly the JSON of an admitted type.
- * Undefined when the schema leaves nothing to coerce, so that such schemas cost nothing per call.
+ * Converts a string only where the schema does not allow strings and the text is exactly the JSON of an allowed type.
+ * Returns undefined when the schema leaves nothing to coerce, so such schemas cost nothing per call.
  */
 export function prepareCoercion(schema: JsonSchemaObject): ((value: unknown) => Coerced) | undefined {
   const plan = planCoercion(schema);
   if (plan === undefined) return undefined;
   return (value) => {
-    const found: Found = { coercions: undefined };
-    const coerced = apply(plan, value, found, 0);
-    return { value: coerced, coercions: found.coercions ?? NOTHING };
+    const record: CoercionRecord = { coercions: undefined };
+    const coerced = apply(plan, value, record, 0);
+    return { value: coerced, coercions: record.coercions ?? NOTHING };
   };
 }
 
@@ -46,41 +46,52 @@ export function coerceArguments(value: unknown, schema: JsonSchemaObject): Coerc
   return prepareCoercion(schema)?.(value) ?? { value, coercions: NOTHING };
 }
 
-/** The list is made for the first coercion: most calls have none. */
-interface Found {
+/** The list is created on the first coercion, because most calls have none. */
+interface CoercionRecord {
   coercions: { path: string; from: "string"; to: JsonSchemaType }[] | undefined;
 }
 
-function apply(plan: CoercionPlan, value: unknown, found: Found, depth: number): unknown {
+function apply(plan: CoercionPlan, value: unknown, record: CoercionRecord, depth: number): unknown {
   if (typeof value === "string") {
     if (plan.mask & TYPE_BITS.string) return value;
     const parsed = parseAs(value, plan.mask);
     if (parsed === undefined) return value;
-    found.coercions ??= [];
-    found.coercions.push({ path: "", from: "string", to: parsed.type });
-    // Only what was a string may hold strings again at the same place; once parsed it does not come here twice.
-    return apply(plan, parsed.value, found, depth);
+    record.coercions ??= [];
+    record.coercions.push({ path: "", from: "string", to: parsed.type });
+    // The parsed value is not a string, so this recurses at most once per place.
+    return apply(plan, parsed.value, record, depth);
   }
   if (depth > MAX_DEPTH || typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return plan.items === undefined ? value : applyItems(plan.items, value, found, depth);
-  return isSchemaObject(value) ? applyMembers(plan, value, found, depth) : value;
+  if (Array.isArray(value)) return plan.items === undefined ? value : applyItems(plan.items, value, record, depth);
+  return isSchemaObject(value) ? applyMembers(plan, value, record, depth) : value;
 }
 
-/** Applies a plan to a member, and puts the member's name before the paths of what was coerced inside. */
-function applyWithin(plan: CoercionPlan, key: string | number, value: unknown, found: Found, depth: number): unknown {
-  const before = found.coercions?.length ?? 0;
-  const next = apply(plan, value, found, depth + 1);
-  if (found.coercions !== undefined && found.coercions.length > before) {
+/** Applies a plan to a member and prefixes the paths of the coercions inside it with the member's name. */
+function applyWithin(
+  plan: CoercionPlan,
+  key: string | number,
+  value: unknown,
+  record: CoercionRecord,
+  depth: number,
+): unknown {
+  const before = record.coercions?.length ?? 0;
+  const next = apply(plan, value, record, depth + 1);
+  if (record.coercions !== undefined && record.coercions.length > before) {
     const prefix = joinPointer("", key);
-    for (const coercion of found.coercions.slice(before)) coercion.path = prefix + coercion.path;
+    for (const coercion of record.coercions.slice(before)) coercion.path = prefix + coercion.path;
   }
   return next;
 }
 
-function applyItems(plan: CoercionPlan, items: readonly unknown[], found: Found, depth: number): readonly unknown[] {
+function applyItems(
+  plan: CoercionPlan,
+  items: readonly unknown[],
+  record: CoercionRecord,
+  depth: number,
+): readonly unknown[] {
   let copy: unknown[] | undefined;
   for (let i = 0; i < items.length; i++) {
-    const next = applyWithin(plan, i, items[i], found, depth);
+    const next = applyWithin(plan, i, items[i], record, depth);
     if (next === items[i]) continue;
     copy ??= [...items];
     copy[i] = next;
@@ -90,7 +101,7 @@ function applyItems(plan: CoercionPlan, items: readonly unknown[], found: Found,
 
 type Members = Readonly<Record<string, unknown>>;
 
-function applyMembers(plan: CoercionPlan, members: Members, found: Found, depth: number): Members {
+function applyMembers(plan: CoercionPlan, members: Members, record: CoercionRecord, depth: number): Members {
   if (plan.properties.size === 0 && plan.additional === undefined) return members;
   let copy: Record<string, unknown> | undefined;
   for (const name of Object.keys(members)) {
@@ -98,10 +109,10 @@ function applyMembers(plan: CoercionPlan, members: Members, found: Found, depth:
     if (typeof member !== "string" && typeof member !== "object") continue;
     const below = plan.properties.get(name) ?? plan.additional;
     if (below === undefined) continue;
-    const next = applyWithin(below, name, member, found, depth);
+    const next = applyWithin(below, name, member, record, depth);
     if (next === member) continue;
     copy ??= { ...members };
-    // Defined, not assigned: a member may be named "__proto__".
+    // Assignment would set the prototype for a member named "__proto__".
     Object.defineProperty(copy, name, { value: next, writable: true, enumerable: true, configurable: true });
   }
   return copy ?? members;
@@ -124,7 +135,7 @@ function parseAs(text: string, mask: number): { value: unknown; type: JsonSchema
   }
 }
 
-/** An integer that a double cannot hold exactly would arrive as another number, so it stays a string. */
+/** An integer that a double cannot represent exactly stays a string; converting it would change its value. */
 function parseNumber(text: string, mask: number): { value: number; type: JsonSchemaType } | undefined {
   const value = Number(text);
   if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) return undefined;

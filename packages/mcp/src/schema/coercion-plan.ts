@@ -3,16 +3,16 @@ import { isSchemaObject } from "./json-schema/schema-resources.js";
 import { ANY_TYPE, isTypeName, TYPE_BITS, typeBit } from "./json-schema/type-mask.js";
 import type { JsonSchemaObject } from "./json-schema.js";
 
-/** What may be done to the value at one place of a schema. */
+/** Which coercions are allowed at one place of a schema. */
 export interface CoercionPlan {
-  /** Types that the schema admits there; a string is only touched where the string bit is absent. */
+  /** Types that the schema allows here; a string is coerced only if the string bit is absent. */
   mask: number;
   properties: Map<string, CoercionPlan>;
   additional: CoercionPlan | undefined;
   items: CoercionPlan | undefined;
 }
 
-// A larger schema is still validated; the places beyond are only not coerced.
+// Bounds the work for hostile schemas. Places beyond the limit are still validated, just not coerced.
 const MAX_PLANS = 2_000;
 
 interface Planning {
@@ -20,7 +20,7 @@ interface Planning {
   readonly known: Map<JsonSchemaObject, CoercionPlan>;
 }
 
-/** Reads from a schema where strings are excluded; undefined when there is no such place. */
+/** Finds the places where a schema does not allow strings; undefined when there are none. */
 export function planCoercion(schema: JsonSchemaObject): CoercionPlan | undefined {
   const plan = planFor(schema, { root: schema, known: new Map() });
   return prune(plan, new Map()) ? plan : undefined;
@@ -38,7 +38,7 @@ function planFor(schema: unknown, planning: Planning): CoercionPlan {
   if (planning.known.size >= MAX_PLANS) return plan;
   planning.known.set(schema, plan);
   if (typeof schema.$ref === "string") {
-    // Beside a reference, further keywords could only narrow what it admits; following it alone is enough.
+    // Keywords beside a reference can only narrow it, so following the reference is enough.
     const resolved = planFor(lookUp(schema.$ref, planning.root), planning);
     planning.known.set(schema, resolved);
     return resolved;
@@ -57,7 +57,7 @@ function planFor(schema: unknown, planning: Planning): CoercionPlan {
   return plan;
 }
 
-/** The types that `type`, `enum` and `const` leave. */
+/** The types that `type`, `enum` and `const` allow. */
 function admitted(schema: JsonSchemaObject): number {
   let mask = ANY_TYPE;
   if (schema.type !== undefined) {
@@ -72,9 +72,9 @@ function admitted(schema: JsonSchemaObject): number {
 }
 
 /**
- * Joins `anyOf` or `oneOf`: a string is admitted when any alternative admits one.
+ * Merges `anyOf` or `oneOf`: a string is allowed when any alternative allows one.
  *
- * What is inside an array or object is coerced only where a single alternative has that type.
+ * The contents of an array or object are coerced only when exactly one alternative has that type.
  */
 function combine(plan: CoercionPlan, alternatives: readonly unknown[], planning: Planning): void {
   const plans = alternatives.map((alternative) => planFor(alternative, planning));
@@ -98,14 +98,14 @@ function lookUp(reference: string, root: JsonSchemaObject): unknown {
   return value;
 }
 
-/** Cuts off the branches with nothing to coerce, so that values below them are not walked. */
+/** Removes branches with nothing to coerce, so that values below them are not visited. */
 function prune(plan: CoercionPlan, useful: Map<CoercionPlan, boolean>): boolean {
   const known = useful.get(plan);
   if (known !== undefined) return known;
-  // While a circle is being walked it counts as useful: cutting it too early would lose places to coerce.
+  // A recursive plan counts as useful while it is visited; removing it too early would lose places to coerce.
   useful.set(plan, true);
   for (const [name, next] of plan.properties) {
-    // A plan without purpose stays under its name where `additional` would otherwise take its place.
+    // An empty plan stays if removing it would let `additional` apply to this property.
     if (!prune(next, useful) && plan.additional === undefined) plan.properties.delete(name);
   }
   if (plan.additional !== undefined && !prune(plan.additional, useful)) plan.additional = undefined;

@@ -1,8 +1,5 @@
-import { type } from "arktype";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
-import { applyDefaults, checkForm, toForm } from "./form.js";
-import { toJsonSchema } from "./standard.js";
+import { applyDefaults, checkForm } from "./form.js";
 
 const form = (properties: Record<string, unknown>, more: object = {}) =>
   ({ type: "object", properties, ...more }) as const;
@@ -51,7 +48,7 @@ describe("checkForm", () => {
     ["an unknown format", form({ a: { type: "string", format: "uuid" } }), /format "uuid"/],
     ["numbers in an enum", form({ a: { type: "string", enum: [1] } }), /strings in "enum"/],
     ["untitled oneOf", form({ a: { type: "string", oneOf: [{ const: "a" }] } }), /const, title/],
-    ["an unknown required name", form({}, { required: ["b"] }), /"b", which is no property/],
+    ["an unknown required name", form({}, { required: ["b"] }), /"b", which is not a property/],
     ["a combinator", form({}, { allOf: [{}] }), /without "allOf"/],
     ["a malformed bound", form({ a: { type: "string", minLength: -1 } }), /minLength/],
   ];
@@ -60,24 +57,6 @@ describe("checkForm", () => {
       expect(checkForm(schema).join("\n")).toMatch(problem);
     });
   }
-});
-
-describe("toForm", () => {
-  it("makes forms of what schema libraries write", () => {
-    const what = "a question";
-    const zod = z.object({ mail: z.email(), size: z.enum(["s", "m"]), picks: z.array(z.enum(["a", "b"])), n: z.int() });
-    expect(checkForm(toForm(toJsonSchema(zod, { io: "input", what })))).toEqual([]);
-    expect(toForm(toJsonSchema(zod, { io: "input", what })).properties?.mail).toEqual({
-      type: "string",
-      format: "email",
-    });
-    const ark = type({ size: "'s' | 'm'", agree: "boolean", "n?": "number >= 0" });
-    expect(checkForm(toForm(toJsonSchema(ark, { io: "input", what })))).toEqual([]);
-  });
-
-  it("leaves what no form can say, so that checkForm tells it", () => {
-    expect(checkForm(toForm(form({ a: form({ b: { type: "string" } }) })))).not.toEqual([]);
-  });
 });
 
 describe("applyDefaults", () => {

@@ -13,10 +13,13 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 const FORMATS = ["email", "uri", "date", "date-time"];
 
 /**
- * Says what keeps a JSON Schema from being a form that an elicitation may ask with; empty when nothing does.
+ * Lists the reasons why a JSON Schema is not a valid elicitation form; empty when it is one.
  *
- * A form is a flat object whose properties are strings, numbers, booleans, choices or lists of choices. Keywords that
- * a form does not know but that change nothing (`$schema`, `additionalProperties`) are let through on the object itself.
+ * A form is a flat object whose properties are strings, numbers, booleans, choices or lists of choices. Keywords
+ * without effect on a form (`$schema`, `additionalProperties`) are allowed on the object itself.
+ *
+ * Spec: Elicitation, "Requested Schema",
+ * https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#requested-schema
  */
 export function checkForm(schema: unknown): string[] {
   if (!isSchemaObject(schema)) return ["must be an object schema"];
@@ -31,7 +34,7 @@ export function checkForm(schema: unknown): string[] {
   else {
     for (const name of required) {
       if (typeof name === "string" && Object.hasOwn(properties, name)) continue;
-      problems.push(`"required" names ${JSON.stringify(name)}, which is no property`);
+      problems.push(`"required" names ${JSON.stringify(name)}, which is not a property`);
     }
   }
   for (const keyword of ["allOf", "anyOf", "oneOf", "not", "if", "$ref", "patternProperties"]) {
@@ -40,7 +43,7 @@ export function checkForm(schema: unknown): string[] {
   return problems.length > 0 ? problems : checkKeywords(schema);
 }
 
-/** The shapes are known to be right; the compiler knows what else can be wrong with the values of keywords. */
+/** The compiler finds what the shape checks do not, such as a keyword with a value of the wrong type. */
 function checkKeywords(schema: JsonSchemaObject): string[] {
   try {
     compileSnapshot(schema, {});
@@ -50,7 +53,7 @@ function checkKeywords(schema: JsonSchemaObject): string[] {
   }
 }
 
-/** Says what keeps one property out of a form. */
+/** Lists the reasons why one property cannot be part of a form. */
 function checkProperty(property: unknown): string[] {
   if (!isSchemaObject(property)) return ["must be an object"];
   const { type } = property;
@@ -72,7 +75,7 @@ function checkString(property: JsonSchemaObject): string[] {
   const problems: string[] = [];
   const { format, oneOf } = property;
   if (format !== undefined && !(typeof format === "string" && FORMATS.includes(format))) {
-    problems.push(`has the format ${JSON.stringify(format)}; a form knows ${FORMATS.join(", ")}`);
+    problems.push(`has the format ${JSON.stringify(format)}; forms support only ${FORMATS.join(", ")}`);
   }
   if (property.enum !== undefined && !isStrings(property.enum)) problems.push('must have strings in "enum"');
   if (oneOf !== undefined && !isTitledChoices(oneOf)) problems.push('must have { const, title } items in "oneOf"');
@@ -99,34 +102,7 @@ function isTitledChoices(value: unknown): boolean {
   );
 }
 
-/**
- * Trims a JSON Schema, as schema libraries write it, to what a form may say.
- *
- * Libraries add keywords that forms do not have (`pattern` beside `format`, `additionalProperties`) and leave out the
- * type of choices. What is trimmed is only not told to the peer: answers are still checked by the whole schema. What
- * `checkForm` finds afterwards cannot be said in a form at all.
- */
-export function toForm(schema: JsonSchemaObject): JsonSchemaObject {
-  const { type, properties, required } = schema;
-  if (type !== "object" || !isSchemaObject(properties)) return schema;
-  const trimmed = Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, trimProperty(value)]));
-  return { type, properties: trimmed, ...(required === undefined ? {} : { required }) };
-}
-
-function trimProperty(property: unknown): unknown {
-  if (!isSchemaObject(property)) return property;
-  const type = property.type ?? (isStrings(property.enum) ? "string" : undefined);
-  const allowed = typeof type === "string" && Object.hasOwn(ALLOWED, type) ? ALLOWED[type] : undefined;
-  if (allowed === undefined) return property;
-  const kept = Object.entries(property).filter(
-    ([keyword, value]) =>
-      allowed.includes(keyword) && (keyword !== "format" || (typeof value === "string" && FORMATS.includes(value))),
-  );
-  const items = type === "array" && isSchemaObject(property.items) ? { items: trimProperty(property.items) } : {};
-  return { type, ...Object.fromEntries(kept), ...items };
-}
-
-/** Fills in the defaults of a form for the properties that an answer leaves out; the answer itself is not changed. */
+/** Returns a copy of an answer with the form's defaults for the properties that it leaves out. */
 export function applyDefaults(
   schema: JsonSchemaObject,
   content: Readonly<Record<string, unknown>>,
@@ -136,6 +112,6 @@ export function applyDefaults(
     if (Object.hasOwn(content, name) || !isSchemaObject(property) || property.default === undefined) continue;
     filled.push([name, property.default]);
   }
-  // fromEntries defines members, so that one named "__proto__" stays an ordinary member.
+  // fromEntries defines members, so "__proto__" stays an ordinary member.
   return Object.fromEntries(filled);
 }

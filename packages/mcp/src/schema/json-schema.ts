@@ -7,13 +7,13 @@ export type JsonSchemaType = "null" | "boolean" | "integer" | "number" | "string
 /**
  * A JSON Schema written as an object.
  *
- * Only the keywords that the inference types read are named; every other keyword is carried as it is, and its shape is
- * checked when the schema is compiled.
+ * Lists only the keywords that type inference reads. All others are kept unchanged and checked when the schema is
+ * compiled.
  */
 export interface JsonSchemaObject {
   readonly $schema?: string;
   readonly $id?: string;
-  /** Any text, because schemas that come from JSON files have lost their literal types. */
+  /** Any string, because a schema imported from a JSON file has lost its literal types. */
   readonly type?: JsonSchemaType | (string & {}) | readonly (JsonSchemaType | (string & {}))[];
   readonly properties?: { readonly [name: string]: unknown };
   readonly required?: readonly string[];

@@ -1,47 +1,43 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { joinPointer } from "./json-schema/json-pointer.js";
-import type { CompileOptions, Validator } from "./json-schema/validate.js";
-import { compileSnapshot } from "./json-schema/validate.js";
+import { type CompileOptions, compileSnapshot } from "./json-schema/validate.js";
 import type { JsonSchemaObject } from "./json-schema.js";
 import { SchemaError } from "./schema-error.js";
 import type { AnySchema, InferOutput, ToJsonSchemaOptions } from "./standard.js";
 import { isStandardSchema, toJsonSchema } from "./standard.js";
 
-/** One reason why a value was refused, with the JSON pointer of the offending part. */
+/** One reason why a value was rejected, with the JSON pointer of the offending part. */
 export interface ParseIssue {
   readonly path: string;
   readonly message: string;
 }
 
-/** What parsing gives. */
+/** The result of parsing one value. */
 export type ParseResult<T = unknown> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly issues: readonly ParseIssue[] };
 
-/** A schema made ready once, at registration. */
+/** A schema compiled once, at registration. */
 export interface Parser<T = unknown> {
-  /** The schema as JSON Schema, frozen: what peers are told. */
+  /** The schema as JSON Schema, frozen: this is what peers receive. */
   readonly jsonSchema: JsonSchemaObject;
   /**
-   * Checks a value and gives it as the schema's output.
+   * Validates a value and returns the schema's output.
    *
-   * A promise only where a schema library validates asynchronously. Throws `SchemaError` of code `too_complex` when a
-   * JSON Schema costs more than its limits allow.
+   * Returns a promise only if the schema library validates asynchronously. Throws `SchemaError` with code `too_complex`
+   * when validation exceeds its limits.
    */
   parse(value: unknown): ParseResult<T> | Promise<ParseResult<T>>;
 }
 
 /** How a parser is made. */
-export interface ParserOptions extends ToJsonSchemaOptions, CompileOptions {
-  /** Compiles plain JSON Schemas in place of the built-in interpreter. */
-  readonly compile?: ((schema: JsonSchemaObject, options: CompileOptions) => Validator) | undefined;
-}
+export type ParserOptions = ToJsonSchemaOptions & Pick<CompileOptions, "formats">;
 
 /**
- * Makes a parser for a schema; all that can be wrong with the schema is found here.
+ * Makes a parser for a schema. Throws `SchemaError` for every fault of the schema, so that parsing cannot.
  *
- * Plain JSON Schema is checked by the interpreter and values pass unchanged; a Standard Schema is checked by its own
- * library, which may change them.
+ * Plain JSON Schema is checked by the interpreter and leaves values unchanged; a Standard Schema is checked by its own
+ * library, which may transform them.
  */
 export function compileParser<const S extends AnySchema>(schema: S, options: ParserOptions): Parser<InferOutput<S>>;
 export function compileParser(schema: AnySchema, options: ParserOptions): Parser {
@@ -58,7 +54,7 @@ export function compileParser(schema: AnySchema, options: ParserOptions): Parser
 }
 
 function byJsonSchema(jsonSchema: JsonSchemaObject, options: ParserOptions): Parser["parse"] {
-  const validator = (options.compile ?? compileSnapshot)(jsonSchema, options);
+  const validator = compileSnapshot(jsonSchema, options);
   return (value) => {
     const result = validator.validate(value);
     return result.valid ? { ok: true, value } : { ok: false, issues: result.errors };
@@ -69,7 +65,7 @@ function byLibrary(schema: StandardSchemaV1): Parser["parse"] {
   const standard = schema["~standard"];
   return (value) => {
     const result = standard.validate(value);
-    // Libraries may hand out promises of their own making.
+    // Not instanceof: a library may return its own kind of promise.
     if ("then" in result) return result.then(fromStandard);
     return fromStandard(result);
   };

@@ -1,13 +1,13 @@
 /**
- * Why a schema, or a validation by it, was refused.
+ * Why a schema, or a validation with it, was rejected.
  *
- * - `invalid_schema`: a keyword has a shape that its dialect does not allow.
+ * - `invalid_schema`: a keyword has a value that its dialect does not allow.
  * - `dialect_unsupported`: `$schema` names a dialect other than 2020-12 and draft-07.
- * - `unresolved_ref`: a `$ref` leads outside the documents at hand; nothing is ever fetched.
+ * - `unresolved_ref`: a `$ref` points outside the schema; references are never fetched.
  * - `unsupported_pattern`: a regular expression that cannot be run in linear time.
  * - `too_complex`: a limit on schema size or validation cost was reached.
- * - `conversion_unavailable`: a Standard Schema that cannot say its JSON Schema, and no adapter was given.
- * - `conversion_failed`: the schema library refused to convert, or gave something that is no JSON Schema.
+ * - `conversion_unavailable`: a Standard Schema that cannot be converted to JSON Schema, and no adapter was passed.
+ * - `conversion_failed`: the schema library threw, or returned something other than a JSON Schema.
  */
 export type SchemaErrorCode =
   | "invalid_schema"
@@ -18,7 +18,7 @@ export type SchemaErrorCode =
   | "conversion_unavailable"
   | "conversion_failed";
 
-/** Thrown when a schema cannot be used, or when a validation by it would cost too much. */
+/** Thrown when a schema cannot be used, or when validating with it exceeds a limit. */
 export class SchemaError extends Error {
   override readonly name = "SchemaError";
   readonly code: SchemaErrorCode;

@@ -6,18 +6,18 @@ import { schemaSize } from "./json-schema/validate.js";
 import type { JsonSchemaObject } from "./json-schema.js";
 import { SchemaError } from "./schema-error.js";
 
-/** A schema as users write it: of any Standard Schema library, or plain JSON Schema. */
+/** A schema as users write it: from any Standard Schema library, or plain JSON Schema. */
 export type AnySchema = StandardSchemaV1 | JsonSchemaObject;
 
 /** The type of the values that a schema accepts. */
 export type InferInput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferInput<S> : FromJsonSchema<S>;
 
-/** The type of the values that parsing by a schema gives. */
+/** The type of the values that parsing with a schema returns. */
 export type InferOutput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : FromJsonSchema<S>;
 
 /**
- * The type that a literal JSON Schema describes, as far as `const`, `enum`, `type`, `properties`, `required` and `items`
- * tell it; `unknown` otherwise. It reads no combinators and no references, which keeps it cheap for the compiler.
+ * The type that a literal JSON Schema describes with `const`, `enum`, `type`, `properties`, `required` and `items`;
+ * `unknown` otherwise. Combinators and references are ignored to keep type checking fast.
  */
 export type FromJsonSchema<S> = S extends { readonly const: infer C }
   ? C
@@ -51,22 +51,22 @@ type FromProperties<S> = S extends { readonly properties: infer P }
     : { [K in keyof P]?: FromJsonSchema<P[K]> }
   : Record<string, unknown>;
 
-/** Which side of a schema is meant: what it accepts, or what parsing by it gives. */
+/** The side of a schema: what it accepts, or what parsing returns. */
 export type SchemaSide = "input" | "output";
 
 /**
- * Gives the JSON Schema of a library's schema that cannot say it itself.
+ * Converts a library's schema to JSON Schema, for libraries whose schemas cannot do so themselves.
  *
- * `toJsonSchema` of `@valibot/to-json-schema`, `zodToJsonSchema` of `zod-to-json-schema` and `z.toJSONSchema` fit as
- * they are: each finds the side that is meant under the name that it knows.
+ * `toJsonSchema` from `@valibot/to-json-schema`, `zodToJsonSchema` from `zod-to-json-schema` and `z.toJSONSchema` can be
+ * passed directly: each reads the side from the option that it knows (`io` or `typeMode`).
  */
-// The parameter is `never` so that a function asking for its own library's schema type can be passed.
+// The parameter is `never` so that a function taking its own library's schema type is assignable.
 export type JsonSchemaAdapter = (schema: never, options: { io: SchemaSide; typeMode: SchemaSide }) => unknown;
 
 /** How `toJsonSchema` converts. */
 export interface ToJsonSchemaOptions {
   readonly io: SchemaSide;
-  /** What the schema is for, as error messages name it: `tool "forecast" input`. */
+  /** What the schema describes, for error messages: `tool "forecast" input`. */
   readonly what: string;
   readonly adapter?: JsonSchemaAdapter | undefined;
   readonly limits?: SchemaLimits | undefined;
@@ -80,10 +80,10 @@ export function isStandardSchema(schema: unknown): schema is StandardSchemaV1 {
 }
 
 /**
- * The JSON Schema of any schema, as a frozen plain object.
+ * Converts any schema to JSON Schema, as a frozen plain object.
  *
- * Asks the schema's own `~standard.jsonSchema`, then its `toJSONSchema` or `toJsonSchema` method, then the adapter.
- * Throws `SchemaError` of code `conversion_unavailable`, naming the adapter to pass, when none of them is there.
+ * Uses the schema's own `~standard.jsonSchema`, then its `toJSONSchema` or `toJsonSchema` method, then the adapter.
+ * Throws `SchemaError` with code `conversion_unavailable`, naming the adapter to pass, when none of them exists.
  */
 export function toJsonSchema(schema: AnySchema, options: ToJsonSchemaOptions): JsonSchemaObject {
   const { what } = options;
@@ -95,7 +95,11 @@ export function toJsonSchema(schema: AnySchema, options: ToJsonSchemaOptions): J
       converted = convert();
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new SchemaError("conversion_failed", `The schema of ${what} has no JSON Schema: ${reason}`, { cause });
+      throw new SchemaError(
+        "conversion_failed",
+        `The schema of ${what} cannot be converted to JSON Schema: ${reason}`,
+        { cause },
+      );
     }
   }
   if (typeof converted !== "object" || converted === null || Array.isArray(converted)) {
@@ -128,6 +132,6 @@ function unavailable(schema: StandardSchemaV1, what: string): SchemaError {
   const adapter = Object.hasOwn(adapters, vendor) ? adapters[vendor] : "a function (schema, { io }) => JSON Schema";
   return new SchemaError(
     "conversion_unavailable",
-    `The schema of ${what} is made by ${vendor} and cannot say its JSON Schema; pass the option toJsonSchema: ${adapter}.`,
+    `The schema of ${what} cannot be converted to JSON Schema by ${vendor} itself; pass the option toJsonSchema: ${adapter}.`,
   );
 }

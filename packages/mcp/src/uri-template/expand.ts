@@ -10,7 +10,7 @@ import {
 type Scalar = string | number | boolean;
 type Absent = null | undefined;
 
-/** What a variable may hold. `null`, `undefined`, an empty list and an empty object count as undefined. */
+/** The value of a variable. `null`, `undefined`, an empty list and an empty object count as undefined. */
 export type TemplateValue =
   | Scalar
   | Absent
@@ -21,7 +21,7 @@ interface Style {
   readonly first: string;
   readonly separator: string;
   readonly named: boolean;
-  /** What follows a name whose value is empty. */
+  /** The text after a name whose value is empty. */
   readonly ifEmpty: string;
   readonly reserved: boolean;
 }
@@ -39,10 +39,10 @@ const STYLES: Readonly<Record<Operator, Style>> = {
 };
 
 /**
- * Expands a template by RFC 6570, levels 1 to 4.
+ * Expands a template (RFC 6570, levels 1 to 4).
  *
- * Only own properties of `variables` count. Throws `UriTemplateError` for a template that is not allowed, and for a
- * prefix (`{list:3}`) on a list or an object.
+ * Reads only own properties of `variables`. Throws `UriTemplateError` for an invalid template, and for a prefix
+ * (`{list:3}`) on a list or an object.
  */
 export function expandTemplate(
   template: string | readonly TemplatePart[],
@@ -74,7 +74,7 @@ function expandVariable(variable: TemplateVariable, value: TemplateValue, style:
     ];
   }
   if (prefix !== undefined) {
-    throw new UriTemplateError(`{${name}:${prefix}} has a list or an object as its value`, 0, "Give it a string.");
+    throw new UriTemplateError(`{${name}:${prefix}} cannot take a list or an object`, 0, "Pass a string.");
   }
   const isList = Array.isArray(value);
   const members = Object.entries(value)
@@ -102,7 +102,7 @@ function encode(text: string, style: Style): string {
   return style.reserved ? encodeReserved(text) : encodeUnreserved(text);
 }
 
-/** Everything but unreserved characters is encoded; `encodeURIComponent` leaves five more. */
+/** Encodes all but unreserved characters; `encodeURIComponent` keeps five others. */
 function encodeUnreserved(text: string): string {
   return encodeURIComponent(wellFormed(text)).replace(
     /[!'()*]/g,
@@ -110,14 +110,14 @@ function encodeUnreserved(text: string): string {
   );
 }
 
-/** Reserved characters and percent-encoded triplets stay. */
+/** Keeps reserved characters and percent-encoded triplets. */
 function encodeReserved(text: string): string {
   return wellFormed(text).replace(/%[0-9A-Fa-f]{2}|%|[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+/g, (run) =>
     run.length > 1 && run.startsWith("%") ? run : encodeURIComponent(run),
   );
 }
 
-/** A lone surrogate has no UTF-8 form; it becomes U+FFFD, as everywhere on the web. */
+/** A lone surrogate has no UTF-8 encoding; it becomes U+FFFD, as in `TextEncoder`. */
 function wellFormed(text: string): string {
   return text.replace(/[\ud800-\udfff]/gu, "\ufffd");
 }

@@ -1,19 +1,19 @@
 import { normalizeUri, upperCaseTriplets } from "./normalize.js";
 import type { Expression, TemplatePart, TemplateVariable } from "./parse.js";
 
-/** Text that must be there. */
+/** Text that must occur exactly. */
 export interface LiteralElement {
   readonly kind: "literal";
   readonly text: string;
 }
 
-/** One variable: a run of accepted characters, after a `lead` character if it has one. */
+/** One variable: a run of accepted characters, preceded by the `lead` character if there is one. */
 export interface ValueElement {
   readonly kind: "value";
   readonly variable: TemplateVariable;
-  /** Character code of what comes first, or -1. An element with a lead is optional and its value may be empty. */
+  /** Character code of the lead, or -1. An element with a lead is optional and its value may be empty. */
   readonly lead: number;
-  /** Between the items of an exploded list. */
+  /** Separates the items of an exploded list. */
   readonly separator: string;
   readonly accepts: CharacterSet;
   /** The characters that are not accepted. */
@@ -36,10 +36,10 @@ export type MatchElement = LiteralElement | ValueElement | NamedElement;
 /** 1 for each code that is a member. */
 export type CharacterSet = Uint8Array;
 
-/** The code that stands for every character beyond ASCII; it is a member of every set. */
+/** Stands for every non-ASCII character; a member of every set. */
 export const BEYOND_ASCII = 128;
 
-/** Turns the parts of a template into what the matcher walks over. */
+/** Converts the parts of a template to the elements that the matcher works on. */
 export function matchElements(parts: readonly TemplatePart[]): MatchElement[] {
   return parts.flatMap((part, index): MatchElement[] => {
     if (part.kind === "literal")
@@ -47,10 +47,10 @@ export function matchElements(parts: readonly TemplatePart[]): MatchElement[] {
     const before = parts.slice(0, index);
     const after = parts.slice(index + 1);
     const inQuery = before.some((other) => begins("?", other));
-    // What a value would have to encode where it stands. Other reserved characters pass, as people write them by hand.
+    // The characters that a value must encode at this place. Others pass, because handwritten URIs contain them.
     const ends = inQuery ? "&#" : "/?#";
     if (part.operator !== "+") return expressionElements(part, ends);
-    // The first "?" of a URI begins its query and the first "#" its fragment: a path does not reach into them.
+    // The first "?" of a URI begins its query and the first "#" its fragment (RFC 3986, 3), so a path ends there.
     const hasQuery = !inQuery && after.some((other) => begins("?", other));
     return expressionElements(part, hasQuery ? "?#" : after.some((other) => begins("#", other)) ? "#" : "");
   });
@@ -70,7 +70,7 @@ function expressionElements({ operator, variables }: Expression, ends: string): 
     case "/":
     case ".":
       return variables.map((variable) => {
-        // A dot is no reserved character: only a neighbour in the same expression makes it a border.
+        // A dot is not a reserved character; it separates values only within one expression.
         const isBorder = operator === "/" ? !variable.explode : variables.length > 1 && !variable.explode;
         const others = ends.replace(operator, "");
         return value(variable, code(operator), operator, isBorder ? others + operator : others);

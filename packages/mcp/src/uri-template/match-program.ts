@@ -1,34 +1,34 @@
 import { BEYOND_ASCII, type MatchElement, type ValueElement } from "./match-element.js";
 import { UriTemplateError } from "./parse.js";
 
-/** The code at the end of a text, where no character is. */
+/** The code for the end of a text. */
 export const END = BEYOND_ASCII + 1;
 const CODES = END + 1;
 
-/** One bit of a 32-bit number for each element, and one for the end. */
+/** A 32-bit number has one bit for each element and one for the end. */
 const MAX_ELEMENTS = 31;
 
 /**
- * A template as bits: bit `k` stands for element `k`, and the bit after the last element for the end. So one step of the
- * matcher moves all elements at once.
+ * A template as bits: bit `k` stands for element `k`, and the bit after the last element for the end, so that one step
+ * of the matcher advances all elements at once.
  */
 export interface MatchProgram {
   readonly elements: readonly MatchElement[];
-  /** Values that begin without a lead. */
+  /** Values without a lead. */
   readonly plain: number;
-  /** Elements that may be absent. */
+  /** Optional elements. */
   readonly optional: number;
-  /** By code: elements that may go on over this character. */
+  /** By code: elements that may continue over this character. */
   readonly accepts: Int32Array;
-  /** By code: elements that this character introduces. */
+  /** By code: elements that have this character as their lead. */
   readonly leads: Int32Array;
-  /** Elements that run over any number of characters and end wherever the rest matches. */
+  /** Elements that match any number of characters and end wherever the rest matches. */
   readonly runs: number;
-  /** By code: literals that are this character. */
+  /** By code: literals that consist of this character. */
   readonly single: Int32Array;
   /** By code: longer literals that begin with this character. */
   readonly literals: readonly (readonly LiteralAt[] | undefined)[];
-  /** Values with a longest length; they are counted one by one and have no bits in `plain`, `leads` and `runs`. */
+  /** Values with a maximum length; they are counted one by one and have no bits in `plain`, `leads` and `runs`. */
   readonly limited: readonly LimitedAt[];
 }
 
@@ -42,7 +42,7 @@ interface LimitedAt {
   readonly element: ValueElement;
 }
 
-/** Throws `UriTemplateError` where the template has more parts than a number has bits. */
+/** Throws `UriTemplateError` if the template has more parts than a number has bits. */
 export function matchProgram(elements: readonly MatchElement[]): MatchProgram {
   if (elements.length > MAX_ELEMENTS) {
     throw new UriTemplateError(
@@ -53,7 +53,7 @@ export function matchProgram(elements: readonly MatchElement[]): MatchProgram {
   }
   const isLimited = (element: MatchElement) => element.kind === "value" && Number.isFinite(element.longest);
   const bits = (has: (element: MatchElement) => boolean) =>
-    elements.reduce((found, element, index) => (has(element) ? found | (1 << index) : found), 0);
+    elements.reduce((bits, element, index) => (has(element) ? bits | (1 << index) : bits), 0);
   const byCode = (has: (element: Exclude<MatchElement, { kind: "literal" }>, code: number) => boolean) =>
     Int32Array.from({ length: CODES }, (_, code) =>
       bits((element) => element.kind !== "literal" && has(element, code)),
@@ -69,12 +69,12 @@ export function matchProgram(elements: readonly MatchElement[]): MatchProgram {
       bits((element) => isSingle(element) && firstCode(element) === code),
     ),
     literals: Array.from({ length: CODES }, (_, code) => {
-      const found = elements.flatMap((element, index) =>
+      const atCode = elements.flatMap((element, index) =>
         element.kind === "literal" && !isSingle(element) && firstCode(element) === code
           ? [{ index, text: element.text }]
           : [],
       );
-      return found.length === 0 ? undefined : found;
+      return atCode.length === 0 ? undefined : atCode;
     }),
     limited: elements.flatMap((element, index) =>
       element.kind === "value" && isLimited(element) ? [{ index, element }] : [],
@@ -82,7 +82,7 @@ export function matchProgram(elements: readonly MatchElement[]): MatchProgram {
   };
 }
 
-/** Whether the element is one ASCII character: beyond ASCII a code does not tell characters apart. */
+/** Whether the element is one ASCII character; all other characters share one code. */
 function isSingle(element: MatchElement): boolean {
   return element.kind === "literal" && element.text.length === 1 && firstCode(element) < BEYOND_ASCII;
 }

@@ -8,29 +8,29 @@ import { type MatchedVariables, namedVariables, readVariables } from "./read-var
 export type { MatchedVariables };
 
 export interface MatcherOptions {
-  /** URIs with more UTF-16 units match nothing. Default 131,072: twice what any server needs to take. */
+  /** URIs with more UTF-16 units do not match. Default 131,072, since real URIs stay below 64 KiB. */
   readonly maxUriLength?: number;
 }
 
 const DEFAULT_MAX_URI_LENGTH = 131_072;
 
 /**
- * Compiles a template into a function that reads the variables back out of a URI, or says `undefined`.
+ * Compiles a template into a function that extracts the variables from a URI; `undefined` if the URI does not match.
  *
- * The function never throws, and takes time in proportion to the length of the URI. Rules:
+ * The function never throws, and takes time linear in the length of the URI. Rules:
  *
  * - `{a}` and `{+a}` need at least one character. `{a}` ends before `/`, `?` and `#` (in a query before `&` and `#`) and,
- *   in `{a,b}`, before a comma; `{+a}` takes anything, but not the query or
- *   fragment that the template has after it. `{/a}`, `{.a}` and `{#a}` may be absent.
- * - `{?a,b}`, `{&a,b}` and `{;a,b}` may be absent and match any subset in any order; parameters that the template does not
- *   name are ignored, and of one given twice the first counts.
- * - `{a*}` gives a list, of repeated parameters or of what `,`, `/` or `.` separates. `{a:3}` matches at most 3 characters.
- * - Where several readings are possible, each variable, from left to right, takes as much as it can, but leaves room for
- *   the optional parts that follow it: `{name}{.ext}` on `a.b.c` gives `a.b` and `c`. A variable that occurs twice must
- *   have one value.
- * - Values are percent-decoded. A control character, malformed percent-encoding or invalid UTF-8 matches nothing.
+ *   in `{a,b}`, before a comma; `{+a}` matches anything except the query or fragment that follows it in the template.
+ *   `{/a}`, `{.a}` and `{#a}` are optional.
+ * - `{?a,b}`, `{&a,b}` and `{;a,b}` are optional and match any subset in any order; unknown parameters are ignored, and
+ *   the first of two equal names is used.
+ * - `{a*}` gives a list: repeated parameters, or items separated by `,`, `/` or `.`. `{a:3}` matches at most 3 characters.
+ * - If several readings are possible, each variable from left to right takes as much as it can while leaving room for
+ *   the optional parts after it: `{name}{.ext}` on `a.b.c` gives `a.b` and `c`. A variable that occurs twice must
+ *   have the same value both times.
+ * - Values are percent-decoded. A URI with a control character, malformed percent-encoding or invalid UTF-8 never matches.
  *
- * Throws `UriTemplateError` for a template that is not allowed.
+ * Throws `UriTemplateError` for an invalid template.
  */
 export function compileMatcher(
   template: string | readonly TemplatePart[],
@@ -40,7 +40,7 @@ export function compileMatcher(
   const all = matchElements(parts);
   const named = namedVariables(parts);
   const maxUriLength = options.maxUriLength ?? DEFAULT_MAX_URI_LENGTH;
-  // Most URIs that do not match differ in these; a server with many templates answers from them alone.
+  // Most URIs that do not match differ in the prefix or suffix, so a server with many templates rejects them cheaply.
   const prefix = literalText(all[0]);
   const suffix = all.length > 1 ? literalText(all.at(-1)) : "";
   const program = matchProgram(all.slice(prefix === "" ? 0 : 1, suffix === "" ? all.length : -1));
@@ -63,7 +63,7 @@ function literalText(element: MatchElement | undefined): string {
   return element?.kind === "literal" ? element.text : "";
 }
 
-/** Whether the suffix began inside a percent-encoded triplet, as "F" does in "%2F". */
+/** Whether the suffix starts inside a percent-encoded triplet, as "F" does in "%2F". */
 function cutsTriplet(text: string): boolean {
   return text.endsWith("%") || text.charAt(text.length - 2) === "%";
 }

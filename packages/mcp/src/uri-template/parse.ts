@@ -22,7 +22,7 @@ export interface Expression {
 
 export type TemplatePart = Literal | Expression;
 
-/** A template that RFC 6570 does not allow: where, and what to write instead. */
+/** Thrown for a template that is not valid by RFC 6570; says where, and what to write instead. */
 export class UriTemplateError extends Error {
   override readonly name = "UriTemplateError";
   /** Index in the template, in UTF-16 units. */
@@ -36,7 +36,7 @@ export class UriTemplateError extends Error {
   }
 }
 
-/** No sane template comes near these; they bound the work of matching, which grows with both. */
+/** The work of matching grows with both. The limits are far above real templates, which have tens of characters. */
 export const MAX_TEMPLATE_LENGTH = 8_192;
 export const MAX_VARIABLES = 128;
 
@@ -51,14 +51,14 @@ const BAD_LITERAL = /[\u0000-\u001f\u007f}]|%(?![0-9A-Fa-f]{2})/;
 /**
  * Splits a template into literals and expressions.
  *
- * Throws `UriTemplateError` where RFC 6570 does not allow the template, or where it is too large.
+ * Throws `UriTemplateError` for a template that is too large or not valid by RFC 6570.
  */
 export function parseTemplate(template: string): readonly TemplatePart[] {
   if (template.length > MAX_TEMPLATE_LENGTH) {
     throw new UriTemplateError(
       `The template is longer than ${MAX_TEMPLATE_LENGTH} characters`,
       MAX_TEMPLATE_LENGTH,
-      "Shorten it; long data belongs into variables.",
+      "Shorten it; long data belongs in variables.",
     );
   }
   const parts: TemplatePart[] = [];

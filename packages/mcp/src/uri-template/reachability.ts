@@ -2,28 +2,28 @@ import { BEYOND_ASCII } from "./match-element.js";
 import { END, type MatchProgram } from "./match-program.js";
 
 /**
- * For one text, from which positions the rest of a template can match the rest of the text.
+ * From which positions of a text the rest of a template can match the rest of the text.
  *
- * One pass from right to left; each step moves all elements at once. So the time is in proportion to the length of the
- * text, whatever the text is: nothing is ever tried twice.
+ * Computed in one pass from right to left in which each step advances all elements at once, so the time is linear in
+ * the length of any text.
  */
 export interface Reachability {
-  /** By position: bit `k` is set where the elements from `k` on match the text from here to its end. */
+  /** By position: bit `k` is set if the elements from `k` on match the text from here to its end. */
   readonly open: Int32Array;
-  /** By position: bit `k` is set where that holds with the optional element `k` present. */
+  /** By position: bit `k` is set if they match with the optional element `k` present. */
   readonly present: Int32Array;
-  /** By position: the character's code; one number stands for all beyond ASCII. */
+  /** By position: the character's code; all non-ASCII characters share one. */
   readonly codes: Uint8Array;
-  /** By position: characters before it; a triplet and a surrogate pair are one. Absent where all are one unit long. */
+  /** By position: characters before it, counting a triplet or surrogate pair as one. Absent if there are none. */
   readonly characters: Int32Array | undefined;
 }
 
-/** What the steps over one text share. */
+/** The state of one pass over a text. */
 interface Pass extends Reachability {
   readonly text: string;
-  /** By position: 1 within a triplet or a surrogate pair, where nothing may begin or end. Absent where there are none. */
+  /** By position: 1 inside a triplet or a surrogate pair, where no element may begin or end. Absent if there are none. */
   readonly inside: Uint8Array | undefined;
-  /** By limited value: the nearest end of one that goes on at the position one further, or -1. */
+  /** By limited value: the nearest end of one that continues at the next position, or -1. */
   readonly nearest: Int32Array;
 }
 
@@ -50,7 +50,7 @@ function walk(pass: Pass, program: MatchProgram): void {
   const { open, present, codes, inside } = pass;
   const { plain, optional, accepts, leads, runs, single, literals, limited } = program;
   const { length } = codes;
-  /** Elements that can go on at the position one further, and those that are open there. */
+  /** Elements that can continue at the next position, and those that are open there. */
   let running = 0;
   let further = 0;
   let codeAfter = END;
@@ -73,7 +73,7 @@ function walk(pass: Pass, program: MatchProgram): void {
       reached |= beginning;
     }
     reached |= begun;
-    // An optional element is also matched by what comes after it, and so is one before that.
+    // An absent optional element matches wherever the element after it does; repeat for chains of them.
     for (
       let absent = (reached >>> 1) & optional & ~reached;
       absent !== 0;
@@ -93,7 +93,7 @@ function walk(pass: Pass, program: MatchProgram): void {
   }
 }
 
-/** Copies a step that changes nothing to all equal characters before it: hostile texts are mostly one long run. */
+/** Copies a step that changes nothing to all equal characters before it; hostile texts are mostly one long run. */
 function repeat({ open, present, codes }: Pass, at: number, code: number): number {
   let first = at;
   while (first > 0 && codes[first - 1] === code) first--;
@@ -102,29 +102,29 @@ function repeat({ open, present, codes }: Pass, at: number, code: number): numbe
   return first;
 }
 
-/** The literals that stand here with the rest matching after them. */
+/** The literals at this position after which the rest matches. */
 function literalsAt({ open, text }: Pass, { literals }: MatchProgram, at: number, code: number): number {
-  let found = 0;
+  let bits = 0;
   for (const literal of literals[code] ?? []) {
     const after = at + literal.text.length;
     if (after > text.length || (((open[after] ?? 0) >>> (literal.index + 1)) & 1) === 0) continue;
-    if (text.startsWith(literal.text, at)) found |= 1 << literal.index;
+    if (text.startsWith(literal.text, at)) bits |= 1 << literal.index;
   }
-  return found;
+  return bits;
 }
 
-/** The limited values that may begin here, at their lead if they have one: near enough to an end. */
+/** The limited values that may begin here (at their lead, if any) because an end is within their length. */
 function limitedAt({ nearest, characters }: Pass, { limited }: MatchProgram, at: number, code: number): number {
-  let found = 0;
+  let bits = 0;
   for (let slot = 0; slot < limited.length; slot++) {
     const value = limited[slot];
     const end = nearest[slot] ?? -1;
     if (value === undefined || end === -1) continue;
     const { lead, accepts, longest } = value.element;
     if (lead === -1 ? accepts[code] !== 1 : code !== lead) continue;
-    if (charactersBetween(characters, lead === -1 ? at : at + 1, end) <= longest) found |= 1 << value.index;
+    if (charactersBetween(characters, lead === -1 ? at : at + 1, end) <= longest) bits |= 1 << value.index;
   }
-  return found;
+  return bits;
 }
 
 function continueLimited({ open, nearest }: Pass, { limited }: MatchProgram, at: number, code: number): void {
@@ -136,13 +136,13 @@ function continueLimited({ open, nearest }: Pass, { limited }: MatchProgram, at:
   }
 }
 
-/** Below this length a loop is faster than a call into native code. */
+/** Up to this length the loop below is about as fast as the native call. */
 const SHORT = 64;
 const encoder = new TextEncoder();
 
 function codesOf(text: string): Uint8Array {
   const codes = new Uint8Array(text.length);
-  // In ASCII the bytes are the codes. Other text has more bytes than units, so that it is not read to its end.
+  // The UTF-8 bytes of ASCII text are the codes. Other text has more bytes than units, so it does not fit.
   if (text.length > SHORT && encoder.encodeInto(text, codes).read === text.length) return codes;
   for (let at = 0; at < codes.length; at++) codes[at] = Math.min(text.charCodeAt(at), BEYOND_ASCII);
   return codes;

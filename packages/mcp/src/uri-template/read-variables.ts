@@ -4,10 +4,10 @@ import { normalizeUri } from "./normalize.js";
 import type { TemplatePart, TemplateVariable } from "./parse.js";
 import { charactersBetween, type Reachability } from "./reachability.js";
 
-/** Variables of one match: strings, and lists for exploded variables. What the URI does not have is not there. */
+/** Variables of one match: strings, and lists for exploded variables. Variables absent from the URI are omitted. */
 export type MatchedVariables = Record<string, string | string[]>;
 
-/** The named variables of a template by separator and decoded name: one expression may hold another's parameters. */
+/** The named variables of a template by separator and decoded name; one expression may contain another's parameters. */
 export type NamedVariables = ReadonlyMap<string, TemplateVariable>;
 
 export function namedVariables(parts: readonly TemplatePart[]): NamedVariables {
@@ -23,10 +23,10 @@ export function namedVariables(parts: readonly TemplatePart[]): NamedVariables {
 }
 
 /**
- * Reads the variables out of a text that matches.
+ * Extracts the variables from a text that matches.
  *
- * Walks forward along positions from which the rest is known to match, so no step is ever taken back. `undefined` where
- * the values contradict each other or a named one is too long.
+ * Moves forward only to positions from which the rest is known to match, so it never backtracks. Returns `undefined` if
+ * two values of one variable differ or a named value is too long.
  */
 export function readVariables(
   program: MatchProgram,
@@ -49,11 +49,11 @@ export function readVariables(
     const fits = element.kind === "named" ? addNamed(element, part, named, found) : addValue(element, part, found);
     if (!fits) return undefined;
   }
-  // fromEntries defines properties: a variable called `__proto__` is data like any other.
+  // fromEntries defines properties, so a variable called `__proto__` is ordinary data.
   return Object.fromEntries(found);
 }
 
-/** Where the run of characters that the element accepts is over, or as long as it may be. */
+/** The end of the run of characters that the element accepts, up to its maximum length. */
 function runEnd(element: ValueElement | NamedElement, reach: Reachability, text: string, start: number): number {
   let end = text.length;
   for (const stop of element.stops) {
@@ -66,7 +66,7 @@ function runEnd(element: ValueElement | NamedElement, reach: Reachability, text:
   return last;
 }
 
-/** The farthest end up to `last` from which the rest matches, the first of the optional elements after it present if any can. */
+/** The farthest end up to `last` from which the rest matches, preferring that the optional elements after it are present. */
 function endOf(
   element: ValueElement | NamedElement,
   { open, present }: Reachability,
@@ -76,10 +76,10 @@ function endOf(
   optional: number,
 ): number {
   const next = 1 << (index + 1);
-  // The optional elements right after this one: adding a bit at their lower end carries through them and clears them.
+  // The optional elements right after this one: adding a bit at the lower end carries through and clears them.
   const following = optional & ~(next - 1);
   const chain = following & ~(following + next);
-  /** Those of the chain that would be better than what was found. */
+  /** Elements of the chain whose presence would improve on the end found so far. */
   let better = chain;
   let end = -1;
   const first = element.lead === -1 ? start + 1 : start;
@@ -129,7 +129,7 @@ function addNamed(
   return true;
 }
 
-/** Cannot throw: a normal URI holds only triplets of ASCII characters. */
+/** Cannot throw: after `normalizeUri`, all triplets are ASCII characters. */
 function decode(text: string): string {
   return text.includes("%") ? decodeURIComponent(text) : text;
 }

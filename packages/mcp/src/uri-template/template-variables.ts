@@ -2,8 +2,8 @@
  * The variables of a template, read from its string type.
  *
  * `"repo://{owner}/{name}{?page,tags*}"` gives `{ owner: string; name: string; page?: string; tags?: string[] }`. Plain
- * and `+` variables are required, because a match always has them; all others may be missing from a URI. A template that
- * is not known as a literal type gives a plain record.
+ * and `+` variables are required, because every match has them; all others are optional. A template whose literal type
+ * is unknown gives a plain record.
  */
 export type TemplateVariables<T extends string> = string extends T
   ? Record<string, string | string[] | undefined>

@@ -1,8 +1,8 @@
 /**
- * Whether a decoded variable could lead out of the folder that a handler joins it to.
+ * Whether a decoded variable could escape the folder that a handler joins it to.
  *
  * True for a `..` segment (also with the trailing dots or spaces that Windows drops), a backslash or a NUL, each plain or
- * percent-encoded any number of times: a handler may decode once more. A dot inside a name, as in `a..b`, is harmless.
+ * percent-encoded any number of times, because a handler may decode again. Dots inside a name, as in `a..b`, are harmless.
  */
 export function hasTraversal(value: string): boolean {
   const decoded = value.includes("%") ? decodeDangerous(value) : value;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { collect, walkPages } from "../../src/client/features/pages.js";
 import { serveHttp } from "../../src/node/http/serve-http.js";
 import { platform } from "../../src/node/platform.js";
-import { compileSchema } from "../../src/schema/json-schema/validate.js";
+import { compileValidator } from "../../src/schema/json-schema/validate.js";
 import { SchemaError } from "../../src/schema/schema-error.js";
 import { Server } from "../../src/server/server.js";
 import { channelPair } from "../../src/transport/channel/in-memory.js";
@@ -87,7 +87,7 @@ describe("cases that a mutant was needed to find", () => {
       const next = level === 20 ? "#/$defs/end" : `#/$defs/l${level + 1}`;
       $defs[`l${level}`] = { anyOf: [{ allOf: [{ $ref: next }, false] }, { $ref: next }] };
     }
-    const validator = compileSchema({ $ref: "#/$defs/l0", $defs }, { limits: { steps: 50_000 } });
+    const validator = compileValidator({ $ref: "#/$defs/l0", $defs }, { limits: { steps: 50_000 } });
     expect(() => validator.validate(1)).toThrowError(SchemaError);
   });
 

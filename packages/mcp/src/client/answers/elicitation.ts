@@ -8,7 +8,7 @@ import {
 } from "../../protocol/features/elicitation.js";
 import { applyDefaults } from "../../schema/form.js";
 import { standardFormats } from "../../schema/json-schema/formats.js";
-import { compileSchema } from "../../schema/json-schema/validate.js";
+import { compileValidator } from "../../schema/json-schema/validate.js";
 import type { JsonSchemaObject } from "../../schema/json-schema.js";
 import { SchemaError } from "../../schema/schema-error.js";
 import type { ClientOptions, QuestionContext } from "../options.js";
@@ -45,7 +45,7 @@ function issuesOf(schema: unknown, content: Record<string, unknown>): string[] {
   const unfit = Object.entries(content).filter(([, value]) => !isElicitValue(value));
   if (unfit.length > 0) return unfit.map(([name]) => `/${name} is no string, number, boolean or list of strings`);
   try {
-    const verdict = compileSchema(schema ?? true, { formats: standardFormats }).validate(content);
+    const verdict = compileValidator(schema ?? true, { formats: standardFormats }).validate(content);
     return verdict.valid ? [] : verdict.errors.map(({ path, message }) => `${path} ${message}`.trim());
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error;

@@ -1,7 +1,7 @@
 import { type ParamHeader, paramHeaders, paramHeaderTable } from "../../era/stateless/param-headers.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallToolResult, Tool } from "../../protocol/features/tools.js";
-import { compileSchema, type Validator } from "../../schema/json-schema/validate.js";
+import { compileValidator, type Validator } from "../../schema/json-schema/validate.js";
 import { SchemaError } from "../../schema/schema-error.js";
 
 /** Tools of one server that are remembered; a server with more is served, only without the checks for the rest. */
@@ -86,7 +86,7 @@ export function checkOutput(name: string, known: KnownTool, result: CallToolResu
 
 function compileOutput(name: string, schema: unknown): Validator | McpError {
   try {
-    return compileSchema(schema);
+    return compileValidator(schema);
   } catch (error) {
     return unusable(name, error);
   }

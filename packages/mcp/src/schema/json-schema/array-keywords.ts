@@ -1,49 +1,45 @@
-import { canonicalText } from "./canonical.js";
-import type { Node, Site } from "./site.js";
-import { invalid, readCount, readNode, readNodes } from "./site.js";
+import { canonicalText } from "./canonical-text.js";
+import type { Node, SchemaBuilder } from "./schema-builder.js";
+import { invalid, readCount, readNode, readNodes } from "./schema-builder.js";
 import type { Check } from "./validation.js";
 import { fail, goesOn, issueCount, markItem, nest, spend } from "./validation.js";
 
 type Items = readonly unknown[];
 
-/** The keywords of arrays, but for `unevaluatedItems`. */
-export function addArrayKeywords(site: Site): void {
-  if (site.resource.dialect.validates) addItemCounts(site);
-  if (site.resource.dialect.draft === "draft-07" && Array.isArray(site.schema.items)) {
-    addItems(site, readNodes(site, "items") ?? [], readNode(site, "additionalItems"));
+/** The array keywords, except `unevaluatedItems`. */
+export function addArrayKeywords(builder: SchemaBuilder): void {
+  if (builder.resource.dialect.validates) addItemCounts(builder);
+  if (builder.resource.dialect.draft === "draft-07" && Array.isArray(builder.schema.items)) {
+    addItems(builder, readNodes(builder, "items") ?? [], readNode(builder, "additionalItems"));
   } else {
-    if (Array.isArray(site.schema.items)) {
-      throw invalid(
-        site,
-        "items",
-        'one schema; a list is called "prefixItems", or "items" where $schema says draft-07',
-      );
+    if (Array.isArray(builder.schema.items)) {
+      throw invalid(builder, "items", 'one schema; use "prefixItems" for a list, or set $schema to draft-07');
     }
-    const prefix = site.resource.dialect.draft === "2020-12" ? readNodes(site, "prefixItems") : undefined;
-    addItems(site, prefix ?? [], readNode(site, "items"));
+    const prefix = builder.resource.dialect.draft === "2020-12" ? readNodes(builder, "prefixItems") : undefined;
+    addItems(builder, prefix ?? [], readNode(builder, "items"));
   }
-  addContains(site);
-  const { uniqueItems } = site.schema;
-  if (uniqueItems !== undefined && typeof uniqueItems !== "boolean") throw invalid(site, "uniqueItems", "a boolean");
-  if (uniqueItems === true && site.resource.dialect.validates) site.arrays.push(unique);
+  addContains(builder);
+  const { uniqueItems } = builder.schema;
+  if (uniqueItems !== undefined && typeof uniqueItems !== "boolean") throw invalid(builder, "uniqueItems", "a boolean");
+  if (uniqueItems === true && builder.resource.dialect.validates) builder.arrays.push(unique);
 }
 
-function addItemCounts(site: Site): void {
-  const least = readCount(site, "minItems");
+function addItemCounts(builder: SchemaBuilder): void {
+  const least = readCount(builder, "minItems");
   if (least !== undefined) {
     const message = `must have at least ${least} ${least === 1 ? "item" : "items"}`;
-    site.arrays.push((value, run) => value.length >= least || fail(run, "minItems", message));
+    builder.arrays.push((value, run) => value.length >= least || fail(run, "minItems", message));
   }
-  const most = readCount(site, "maxItems");
+  const most = readCount(builder, "maxItems");
   if (most !== undefined) {
     const message = `must have at most ${most} ${most === 1 ? "item" : "items"}`;
-    site.arrays.push((value, run) => value.length <= most || fail(run, "maxItems", message));
+    builder.arrays.push((value, run) => value.length <= most || fail(run, "maxItems", message));
   }
 }
 
-function addItems(site: Site, prefix: readonly Node[], others: Node | undefined): void {
+function addItems(builder: SchemaBuilder, prefix: readonly Node[], others: Node | undefined): void {
   if (prefix.length === 0 && others === undefined) return;
-  site.arrays.push((value, run, seen) => {
+  builder.arrays.push((value, run, seen) => {
     const end = others === undefined ? Math.min(prefix.length, value.length) : value.length;
     if (seen !== undefined) seen.items = Math.max(seen.items, others === undefined ? end : Number.POSITIVE_INFINITY);
     let ok = true;
@@ -59,14 +55,14 @@ function addItems(site: Site, prefix: readonly Node[], others: Node | undefined)
   });
 }
 
-function addContains(site: Site): void {
-  const node = readNode(site, "contains");
+function addContains(builder: SchemaBuilder): void {
+  const node = readNode(builder, "contains");
   if (node === undefined) return;
-  const modern = site.resource.dialect.draft === "2020-12";
-  const counted = modern && site.resource.dialect.validates;
-  const least = (counted ? readCount(site, "minContains") : undefined) ?? 1;
-  const most = (counted ? readCount(site, "maxContains") : undefined) ?? Number.POSITIVE_INFINITY;
-  site.arrays.push((value, run, seen) => {
+  const modern = builder.resource.dialect.draft === "2020-12";
+  const counted = modern && builder.resource.dialect.validates;
+  const least = (counted ? readCount(builder, "minContains") : undefined) ?? 1;
+  const most = (counted ? readCount(builder, "maxContains") : undefined) ?? Number.POSITIVE_INFINITY;
+  builder.arrays.push((value, run, seen) => {
     const collected = run.issues;
     run.issues = undefined;
     let count = 0;
@@ -74,17 +70,15 @@ function addContains(site: Site): void {
       if (!node.check(value[i], run, undefined)) continue;
       count++;
       if (modern && seen !== undefined) markItem(seen, i);
-      // Every matching item counts as looked at, so the walk may stop early only where nobody asks.
+      // Every matching item counts as evaluated, so stopping early is allowed only when `seen` is not recorded.
       if (seen === undefined && count >= least && most === Number.POSITIVE_INFINITY) break;
     }
     run.issues = collected;
     if (count < least) {
-      const items = least === 1 ? "an item" : `${least} items`;
-      return fail(run, "contains", `must contain ${items} of the kind that "contains" describes`);
+      const items = least === 1 ? "an item that matches" : `${least} items that match`;
+      return fail(run, "contains", `must contain ${items} "contains"`);
     }
-    return (
-      count <= most || fail(run, "maxContains", `must contain at most ${most} items of the kind "contains" describes`)
-    );
+    return count <= most || fail(run, "maxContains", `must contain at most ${most} items that match "contains"`);
   });
 }
 
@@ -93,7 +87,7 @@ const unique: Check<Items> = (value, run) => {
   for (let i = 0; i < value.length; i++) {
     const item = value[i];
     spend(run, 4);
-    // Numbers, booleans and null are their own keys; all else is told apart by its text.
+    // Numbers, booleans and null are their own keys; everything else is compared by its canonical text.
     const key =
       typeof item === "string" || (typeof item === "object" && item !== null) ? canonicalText(item, run) : item;
     const earlier = seenTexts.get(key);

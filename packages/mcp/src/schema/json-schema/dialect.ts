@@ -1,9 +1,9 @@
 import { SchemaError } from "../schema-error.js";
 
-/** The rules that a schema resource is read by. */
+/** The dialect of a schema resource. */
 export interface Dialect {
   readonly draft: "2020-12" | "draft-07";
-  /** False when a custom meta-schema leaves out the validation vocabulary: then `type`, `minimum` … only annotate. */
+  /** False if a custom meta-schema omits the validation vocabulary; `type`, `minimum` … are then only annotations. */
   readonly validates: boolean;
 }
 
@@ -18,9 +18,10 @@ const KNOWN_VOCABULARIES = new Set(
 );
 
 /**
- * Finds the dialect that `$schema` names; `metaSchema` looks among the documents that the caller handed in.
+ * Finds the dialect that `$schema` names; `metaSchema` looks up the documents that the caller passed.
  *
- * A schema without `$schema` has the dialect of the resource around it; for a whole document that is 2020-12.
+ * A schema without `$schema` has the dialect of its parent resource; for a whole document that is 2020-12.
+ * Spec: Overview, "JSON Schema Usage", https://modelcontextprotocol.io/specification/2025-11-25/basic#json-schema-usage
  */
 export function dialectOf(
   $schema: unknown,
@@ -51,7 +52,7 @@ function customDialect(metaSchema: unknown): Dialect | undefined {
   return { draft: "2020-12", validates: entries.some(([uri]) => uri === `${VOCABULARY}validation`) };
 }
 
-/** How subschemas stand under a keyword: one (or a list of) schemas, or schemas by name. */
+/** The form in which a keyword holds subschemas: one schema or a list, or schemas by name. */
 const SUBSCHEMAS: ReadonlyMap<string, "schemas" | "map"> = new Map([
   ...[
     "additionalItems",
@@ -76,7 +77,7 @@ const SUBSCHEMAS: ReadonlyMap<string, "schemas" | "map"> = new Map([
   ),
 ]);
 
-/** Where subschemas stand under a keyword; undefined for a keyword that holds none. */
+/** How a keyword holds subschemas; undefined for a keyword that holds none. */
 export function subschemasOf(keyword: string): "schemas" | "map" | undefined {
   return SUBSCHEMAS.get(keyword);
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { standardFormats } from "./formats.js";
-import { compileSchema } from "./validate.js";
+import { compileValidator } from "./validate.js";
 
 const cases: Record<string, { good: string[]; bad: string[] }> = {
   date: { good: ["2024-02-29", "1999-12-31"], bad: ["2023-02-29", "2024-13-01", "24-01-01", "2024-1-1"] },
@@ -28,7 +28,7 @@ const cases: Record<string, { good: string[]; bad: string[] }> = {
 describe("standardFormats", () => {
   for (const [format, { good, bad }] of Object.entries(cases)) {
     it(`tell a ${format} from what is none`, () => {
-      const { validate } = compileSchema({ format }, { formats: standardFormats });
+      const { validate } = compileValidator({ format }, { formats: standardFormats });
       expect(good.filter((text) => !validate(text).valid)).toEqual([]);
       expect(bad.filter((text) => validate(text).valid)).toEqual([]);
     });
@@ -49,8 +49,8 @@ describe("standardFormats", () => {
   });
 
   it("only annotate unless they are asked for", () => {
-    expect(compileSchema({ format: "email" }).validate("nobody").valid).toBe(true);
-    expect(compileSchema({ format: "no-such" }, { formats: standardFormats }).validate("x").valid).toBe(true);
+    expect(compileValidator({ format: "email" }).validate("nobody").valid).toBe(true);
+    expect(compileValidator({ format: "no-such" }, { formats: standardFormats }).validate("x").valid).toBe(true);
   });
 });
 
@@ -65,7 +65,7 @@ it("The format cases of the JSON Schema test suite pass, but for host names in P
   for (const format of Object.keys(standardFormats)) {
     type Group = { schema: unknown; tests: { data: unknown; valid: boolean; description: string }[] };
     for (const group of JSON.parse(readFileSync(new URL(`${format}.json`, folder), "utf8")) as Group[]) {
-      const validator = compileSchema(group.schema, { formats: standardFormats });
+      const validator = compileValidator(group.schema, { formats: standardFormats });
       for (const { data, valid, description } of group.tests) {
         if (format === "hostname" && /xn--/i.test(String(data))) continue;
         count++;

@@ -1,6 +1,6 @@
-import type { Formats } from "./site.js";
+import type { Formats } from "./schema-builder.js";
 
-// Every expression here is anchored and goes only one way, so matching is linear.
+// Every expression here is anchored and unambiguous, so matching takes linear time.
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 const TIME = /^(\d{2}):(\d{2}):(\d{2})(?:\.\d+)?(?:[zZ]|([+-])(\d{2}):(\d{2}))$/;
 const IPV4 = /^(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/;
@@ -13,7 +13,7 @@ const CLOCK = "T\\d+(?:H(?:\\d+M(?:\\d+S)?)?|M(?:\\d+S)?|S)";
 const DURATION = new RegExp(`^P(?:\\d+(?:W$|(?:Y(?:\\d+M(?:\\d+D)?)?|M(?:\\d+D)?|D)(?:${CLOCK})?$)|${CLOCK}$)`);
 const POINTER = /^(?:\/(?:[^~/]|~0|~1)*)*$/;
 
-/** The checks of the common formats of JSON Schema, for the `formats` option of `compileSchema`. */
+/** Checks for the common JSON Schema formats, for the `formats` option of `compileValidator`. */
 export const standardFormats: Formats = {
   date: isDate,
   time: isTime,
@@ -51,7 +51,7 @@ function isTime(text: string): boolean {
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return false;
   if (Number(offsetHour ?? 0) > 23 || Number(offsetMinute ?? 0) > 59) return false;
   if (second !== "60") return true;
-  // A leap second is the last one of a day in UTC.
+  // RFC 3339, 5.7: a leap second can only be the last second of a day in UTC.
   const inUtc = (Number(hour) * 60 + Number(minute) - shift + 2 * 1440) % 1440;
   return inUtc === 1439;
 }
@@ -101,7 +101,7 @@ function isUriReference(text: string): boolean {
   const authority = /^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?\/\/([^/?#]*)/.exec(text)?.[1];
   const rest = authority === undefined ? text : text.slice(text.indexOf("//") + 2 + authority.length);
   if (/[[\]]/.test(rest)) return false;
-  // Without a scheme, a colon in the first segment would read as one.
+  // RFC 3986, 4.2: in a relative reference, a colon in the first segment would end a scheme.
   if (!SCHEME.test(text) && /^[^/?#]*:/.test(text)) return false;
   return authority === undefined || isAuthority(authority);
 }

@@ -8,7 +8,7 @@ function escapeToken(token: string): string {
   return token.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** Splits a JSON pointer into its unescaped member names; the empty pointer has none. */
+/** Splits a JSON pointer into its unescaped tokens; the empty pointer has none. */
 export function splitPointer(pointer: string): string[] {
   if (pointer === "") return [];
   return pointer

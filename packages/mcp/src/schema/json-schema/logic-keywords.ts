@@ -1,34 +1,34 @@
-import type { Node, Site } from "./site.js";
-import { invalid, readNode, readNodes } from "./site.js";
-import type { Check, Run, Seen } from "./validation.js";
+import type { Node, SchemaBuilder } from "./schema-builder.js";
+import { invalid, readNode, readNodes } from "./schema-builder.js";
+import type { Check, Seen, Validation } from "./validation.js";
 import { fail, goesOn, mergeSeen, newSeen } from "./validation.js";
 
 /** `allOf`, `anyOf`, `oneOf`, `not` and `if`. */
-export function addLogicKeywords(site: Site): void {
-  const all = nodesOf(site, "allOf");
-  if (all !== undefined) site.rest.push(allOf(all));
-  const any = nodesOf(site, "anyOf");
-  if (any !== undefined) site.rest.push(anyOf(any));
-  const one = nodesOf(site, "oneOf");
-  if (one !== undefined) site.rest.push(oneOf(one));
-  const not = readNode(site, "not");
+export function addLogicKeywords(builder: SchemaBuilder): void {
+  const all = nodesOf(builder, "allOf");
+  if (all !== undefined) builder.rest.push(allOf(all));
+  const any = nodesOf(builder, "anyOf");
+  if (any !== undefined) builder.rest.push(anyOf(any));
+  const one = nodesOf(builder, "oneOf");
+  if (one !== undefined) builder.rest.push(oneOf(one));
+  const not = readNode(builder, "not");
   if (not !== undefined) {
-    site.rest.push((value, run) => !silently(not, value, run, undefined) || fail(run, "not", "must not match"));
+    builder.rest.push((value, run) => !silently(not, value, run, undefined) || fail(run, "not", "must not match"));
   }
-  const condition = readNode(site, "if");
-  const positive = readNode(site, "then");
-  const negative = readNode(site, "else");
-  if (condition !== undefined) site.rest.push(conditional(condition, positive, negative));
+  const condition = readNode(builder, "if");
+  const positive = readNode(builder, "then");
+  const negative = readNode(builder, "else");
+  if (condition !== undefined) builder.rest.push(conditional(condition, positive, negative));
 }
 
-function nodesOf(site: Site, keyword: string): readonly Node[] | undefined {
-  const nodes = readNodes(site, keyword);
-  if (nodes?.length === 0) throw invalid(site, keyword, "a list of at least one schema");
+function nodesOf(builder: SchemaBuilder, keyword: string): readonly Node[] | undefined {
+  const nodes = readNodes(builder, keyword);
+  if (nodes?.length === 0) throw invalid(builder, keyword, "a list of at least one schema");
   return nodes;
 }
 
-/** Asks for the verdict only: what fails here is no failure of the value. */
-function silently(node: Node, value: unknown, run: Run, seen: Seen | undefined): boolean {
+/** Checks without recording issues, because a failure here is not a failure of the value. */
+function silently(node: Node, value: unknown, run: Validation, seen: Seen | undefined): boolean {
   const collected = run.issues;
   run.issues = undefined;
   const ok = node.check(value, run, seen);
@@ -59,7 +59,7 @@ function anyOf(nodes: readonly Node[]): Check {
     for (const node of nodes) {
       if (!tryBranch(node, value, run, seen, branches)) continue;
       ok = true;
-      // Where parts are being marked as looked at, every matching branch has its say.
+      // Every matching branch contributes to what counts as evaluated, so stop early only if that is not recorded.
       if (seen === undefined) break;
     }
     return ok || failBranches(run, "anyOf", branches);
@@ -82,16 +82,16 @@ function oneOf(nodes: readonly Node[]): Check {
   };
 }
 
-/** Counts to two at most: more make no difference. */
-function countMatches(nodes: readonly Node[], value: unknown, run: Run): number {
+/** Stops at two: the exact number makes no difference. */
+function countMatches(nodes: readonly Node[], value: unknown, run: Validation): number {
   let count = 0;
   for (const node of nodes) if (node.check(value, run, undefined) && ++count > 1) break;
   return count;
 }
 
-type Branch = NonNullable<Run["issues"]>;
+type Branch = NonNullable<Validation["issues"]>;
 
-function tryBranch(node: Node, value: unknown, run: Run, seen: Seen | undefined, branches: Branch[]): boolean {
+function tryBranch(node: Node, value: unknown, run: Validation, seen: Seen | undefined, branches: Branch[]): boolean {
   const collected = run.issues;
   const mine: Branch | undefined = collected === undefined ? undefined : [];
   run.issues = mine;
@@ -103,16 +103,16 @@ function tryBranch(node: Node, value: unknown, run: Run, seen: Seen | undefined,
   return ok;
 }
 
-// Alternatives within alternatives would repeat themselves without end.
+// Nested alternatives would otherwise multiply the length of the message.
 const MAX_MESSAGE = 300;
 
 /**
- * Tells why no alternative matched.
+ * Explains why no alternative matched.
  *
- * When all but one alternative fail at the value itself (another type, another constant) and that one fails deeper
- * inside, it is the one that was meant, and its own issues say most.
+ * If exactly one alternative fails inside the value while all others fail at its root (wrong type, wrong constant),
+ * that alternative is most likely the intended one, so only its issues are reported.
  */
-function failBranches(run: Run, keyword: string, branches: readonly Branch[]): false {
+function failBranches(run: Validation, keyword: string, branches: readonly Branch[]): false {
   if (run.issues === undefined) return false;
   const meant = branches.filter((issues) => issues.length > 0 && issues.every((issue) => issue.path !== ""));
   const [only, second] = meant;

@@ -1,33 +1,33 @@
 import type { PatternTest } from "./pattern/pattern.js";
-import type { Node, Site } from "./site.js";
-import { child, invalid, readCount, readMap, readNames, readNode } from "./site.js";
-import type { Check, Run, Seen } from "./validation.js";
+import type { Node, SchemaBuilder } from "./schema-builder.js";
+import { child, invalid, readCount, readMap, readNames, readNode } from "./schema-builder.js";
+import type { Check, Seen, Validation } from "./validation.js";
 import { fail, goesOn, issueCount, markProperty, nest, spend } from "./validation.js";
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The keywords of objects, but for `unevaluatedProperties`. */
-export function addObjectKeywords(site: Site): void {
-  if (site.resource.dialect.validates) {
-    const required = readNames(site, "required");
-    if (required !== undefined && required.length > 0) site.objects.push(requires(required));
-    addPropertyCounts(site);
+/** The object keywords, except `unevaluatedProperties`. */
+export function addObjectKeywords(builder: SchemaBuilder): void {
+  if (builder.resource.dialect.validates) {
+    const required = readNames(builder, "required");
+    if (required !== undefined && required.length > 0) builder.objects.push(requires(required));
+    addPropertyCounts(builder);
   }
-  addProperties(site);
-  const names = readNode(site, "propertyNames");
-  if (names !== undefined) site.objects.push(propertyNames(names));
-  // 2020-12 has split it in two, and still allows the old name.
-  addDependencies(site, "dependencies");
-  if (site.resource.dialect.draft === "2020-12") {
-    addDependencies(site, "dependentSchemas");
-    if (site.resource.dialect.validates) addDependencies(site, "dependentRequired");
+  addProperties(builder);
+  const names = readNode(builder, "propertyNames");
+  if (names !== undefined) builder.objects.push(propertyNames(names));
+  // 2020-12 split this keyword in two but still allows the old name.
+  addDependencies(builder, "dependencies");
+  if (builder.resource.dialect.draft === "2020-12") {
+    addDependencies(builder, "dependentSchemas");
+    if (builder.resource.dialect.validates) addDependencies(builder, "dependentRequired");
   }
 }
 
 /**
- * Reads an own member; a member that is `undefined` counts as absent, because JSON text would not carry it.
+ * Reads an own member; `undefined` counts as absent, because JSON cannot express it.
  *
- * Only the few names that every object inherits need the slower question whether the member is its own.
+ * Only names that every object inherits need the slower `hasOwn` check.
  */
 function reader(name: string): (members: Members) => unknown {
   if (!(name in Object.prototype)) return (members) => members[name];
@@ -50,43 +50,43 @@ function requires(names: readonly string[], because = ""): Check<Members> {
   };
 }
 
-function addPropertyCounts(site: Site): void {
-  const least = readCount(site, "minProperties");
+function addPropertyCounts(builder: SchemaBuilder): void {
+  const least = readCount(builder, "minProperties");
   if (least !== undefined) {
     const message = `must have at least ${least} ${least === 1 ? "property" : "properties"}`;
-    site.objects.push((value, run) => countKeys(value, run) >= least || fail(run, "minProperties", message));
+    builder.objects.push((value, run) => countKeys(value, run) >= least || fail(run, "minProperties", message));
   }
-  const most = readCount(site, "maxProperties");
+  const most = readCount(builder, "maxProperties");
   if (most !== undefined) {
     const message = `must have at most ${most} ${most === 1 ? "property" : "properties"}`;
-    site.objects.push((value, run) => countKeys(value, run) <= most || fail(run, "maxProperties", message));
+    builder.objects.push((value, run) => countKeys(value, run) <= most || fail(run, "maxProperties", message));
   }
 }
 
-function countKeys(value: Members, run: Run): number {
+function countKeys(value: Members, run: Validation): number {
   const { length } = Object.keys(value);
   spend(run, length >> 2);
   return length;
 }
 
-function addProperties(site: Site): void {
-  const properties = (readMap(site, "properties") ?? []).map(
-    ([name, value]) => [name, child(site, value, "properties", name)] as const,
+function addProperties(builder: SchemaBuilder): void {
+  const properties = (readMap(builder, "properties") ?? []).map(
+    ([name, value]) => [name, child(builder, value, "properties", name)] as const,
   );
-  const patterns = (readMap(site, "patternProperties") ?? []).map(([source, value]) => ({
-    matches: site.compiler.pattern(source, `${site.path}/patternProperties`),
-    node: child(site, value, "patternProperties", source),
+  const patterns = (readMap(builder, "patternProperties") ?? []).map(([source, value]) => ({
+    matches: builder.compiler.pattern(source, `${builder.path}/patternProperties`),
+    node: child(builder, value, "patternProperties", source),
   }));
-  const additional = readNode(site, "additionalProperties");
-  if (properties.length > 0) site.objects.push(namedProperties(properties));
+  const additional = readNode(builder, "additionalProperties");
+  if (properties.length > 0) builder.objects.push(namedProperties(properties));
   if (patterns.length > 0 || additional !== undefined) {
-    const keyword = site.schema.additionalProperties === false ? undefined : additional;
-    const closed = site.schema.additionalProperties === false;
-    site.objects.push(otherProperties(new Set(properties.map(([name]) => name)), patterns, keyword, closed));
+    const keyword = builder.schema.additionalProperties === false ? undefined : additional;
+    const closed = builder.schema.additionalProperties === false;
+    builder.objects.push(otherProperties(new Set(properties.map(([name]) => name)), patterns, keyword, closed));
   }
 }
 
-/** `properties`: looks up the names that the schema knows, however many members the value has. */
+/** `properties`: iterates over the schema's names, so the cost does not depend on the number of members. */
 function namedProperties(properties: readonly (readonly [string, Node])[]): Check<Members> {
   const entries = properties.map(([name, node]) => ({ name, node, read: reader(name) }));
   return (members, run, seen) => {
@@ -103,7 +103,7 @@ function namedProperties(properties: readonly (readonly [string, Node])[]): Chec
   };
 }
 
-function checkMember(node: Node, name: string, value: unknown, run: Run): boolean {
+function checkMember(node: Node, name: string, value: unknown, run: Validation): boolean {
   const before = issueCount(run);
   if (node.check(value, run, undefined)) return true;
   nest(run, before, name);
@@ -115,14 +115,14 @@ interface PatternEntry {
   readonly node: Node;
 }
 
-/** `patternProperties` and `additionalProperties`: these go by the members that the value has. */
+/** `patternProperties` and `additionalProperties`: these iterate over the members of the value. */
 function otherProperties(
   named: ReadonlySet<string>,
   patterns: readonly PatternEntry[],
   additional: Node | undefined,
   closed: boolean,
 ): Check<Members> {
-  const checkOne = (name: string, value: unknown, run: Run, seen: Seen | undefined): boolean => {
+  const checkOne = (name: string, value: unknown, run: Validation, seen: Seen | undefined): boolean => {
     let ok = true;
     let known = named.has(name);
     for (const pattern of patterns) {
@@ -167,18 +167,21 @@ function propertyNames(node: Node): Check<Members> {
   };
 }
 
-/** What applies only where some property is present: a schema for the whole object, or names that it must have. */
-function addDependencies(site: Site, keyword: "dependencies" | "dependentSchemas" | "dependentRequired"): void {
-  for (const [name, value] of readMap(site, keyword) ?? []) {
+/** A schema for the whole object, or required names, that apply only if some property is present. */
+function addDependencies(
+  builder: SchemaBuilder,
+  keyword: "dependencies" | "dependentSchemas" | "dependentRequired",
+): void {
+  for (const [name, value] of readMap(builder, keyword) ?? []) {
     const read = reader(name);
-    const names = Array.isArray(value) ? readNames(site, keyword, value) : undefined;
-    if (names === undefined && keyword === "dependentRequired") throw invalid(site, keyword, "lists of names");
+    const names = Array.isArray(value) ? readNames(builder, keyword, value) : undefined;
+    if (names === undefined && keyword === "dependentRequired") throw invalid(builder, keyword, "lists of names");
     if (names !== undefined && keyword !== "dependentSchemas") {
       const check = requires(names, ` because it has ${JSON.stringify(name)}`);
-      site.objects.push((members, run, seen) => read(members) === undefined || check(members, run, seen));
+      builder.objects.push((members, run, seen) => read(members) === undefined || check(members, run, seen));
     } else {
-      const node = child(site, value, keyword, name);
-      site.objects.push((members, run, seen) => read(members) === undefined || node.check(members, run, seen));
+      const node = child(builder, value, keyword, name);
+      builder.objects.push((members, run, seen) => read(members) === undefined || node.check(members, run, seen));
     }
   }
 }

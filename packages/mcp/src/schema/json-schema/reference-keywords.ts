@@ -1,31 +1,31 @@
 import { entering } from "./entering.js";
+import type { Node, SchemaBuilder } from "./schema-builder.js";
+import { readString } from "./schema-builder.js";
 import type { Located } from "./schema-resources.js";
-import type { Node, Site } from "./site.js";
-import { readString } from "./site.js";
 import type { Check } from "./validation.js";
 import { tooComplex } from "./validation.js";
 
 /** `$ref` and `$dynamicRef`. */
-export function addReferenceKeywords(site: Site): void {
-  const ref = readString(site, "$ref");
-  if (ref !== undefined) site.rest.push(nodeCheck(targetNode(site, resolve(site, ref, "$ref"))));
-  if (site.resource.dialect.draft === "draft-07") return;
-  const dynamicRef = readString(site, "$dynamicRef");
-  if (dynamicRef !== undefined) site.rest.push(dynamicCheck(site, dynamicRef));
+export function addReferenceKeywords(builder: SchemaBuilder): void {
+  const ref = readString(builder, "$ref");
+  if (ref !== undefined) builder.rest.push(nodeCheck(targetNode(builder, resolve(builder, ref, "$ref"))));
+  if (builder.resource.dialect.draft === "draft-07") return;
+  const dynamicRef = readString(builder, "$dynamicRef");
+  if (dynamicRef !== undefined) builder.rest.push(dynamicCheck(builder, dynamicRef));
 }
 
-function resolve(site: Site, reference: string, keyword: string): Located {
-  return site.compiler.resources.resolve(reference, site.resource, `${site.path}/${keyword}`);
+function resolve(builder: SchemaBuilder, reference: string, keyword: string): Located {
+  return builder.compiler.resources.resolve(reference, builder.resource, `${builder.path}/${keyword}`);
 }
 
-function targetNode(site: Site, target: Located): Node {
-  const node = site.compiler.node(target.schema, target.resource, target.path);
-  if (target.resource === site.resource) return node;
-  // The node may still be under construction here, so its check is looked up when it runs.
+function targetNode(builder: SchemaBuilder, target: Located): Node {
+  const node = builder.compiler.node(target.schema, target.resource, target.path);
+  if (target.resource === builder.resource) return node;
+  // The node may still be compiling, so its check is read when it runs.
   return { check: entering(target.resource, (value, run, seen) => node.check(value, run, seen)) };
 }
 
-/** Calls a node that may be under construction; recursion passes through here, so depth is counted here. */
+/** Calls a node that may still be compiling. All recursion passes through here, so depth is counted here. */
 function nodeCheck(node: Node): Check {
   return (value, run, seen) => {
     if (++run.depth > run.budget.depth) {
@@ -42,12 +42,12 @@ function nodeCheck(node: Node): Check {
  * the initial URI MUST be replaced by the URI (including fragment) for the outermost schema resource in the dynamic
  * scope that defines an identically named fragment with "$dynamicAnchor"." (JSON Schema core 2020-12, 8.2.3.2)
  */
-function dynamicCheck(site: Site, reference: string): Check {
-  const initial = resolve(site, reference, "$dynamicRef");
-  const fallback = nodeCheck(targetNode(site, initial));
+function dynamicCheck(builder: SchemaBuilder, reference: string): Check {
+  const initial = resolve(builder, reference, "$dynamicRef");
+  const fallback = nodeCheck(targetNode(builder, initial));
   const name = reference.slice(reference.indexOf("#") + 1);
   if (initial.resource.dynamicAnchors.get(name)?.schema !== initial.schema) return fallback;
-  const targets = site.compiler.dynamicNodes(name);
+  const targets = builder.compiler.dynamicNodes(name);
   return (value, run, seen) => {
     for (const resource of run.scope ?? []) {
       const node = targets.get(resource);

@@ -1,27 +1,26 @@
-import { canonicalText } from "./canonical.js";
-import { isMultipleOf } from "./decimal.js";
-import type { Site } from "./site.js";
-import { invalid, readCount, readNumber, readString } from "./site.js";
+import { canonicalText } from "./canonical-text.js";
+import type { SchemaBuilder } from "./schema-builder.js";
+import { invalid, readCount, readNumber, readString } from "./schema-builder.js";
 import { isTypeName, TYPE_BITS } from "./type-mask.js";
 import type { Check } from "./validation.js";
 import { fail, spend } from "./validation.js";
 
 /** `type`, `enum` and `const`. */
-export function addValueKeywords(site: Site): void {
-  const { type } = site.schema;
+export function addValueKeywords(builder: SchemaBuilder): void {
+  const { type } = builder.schema;
   if (type !== undefined) {
     const names: readonly unknown[] = Array.isArray(type) ? type : [type];
-    site.mask = 0;
+    builder.mask = 0;
     for (const name of names) {
-      if (!isTypeName(name)) throw invalid(site, "type", "the name of a JSON type, or a list of such names");
-      site.mask |= TYPE_BITS[name];
+      if (!isTypeName(name)) throw invalid(builder, "type", "the name of a JSON type, or a list of such names");
+      builder.mask |= TYPE_BITS[name];
     }
   }
-  if (site.schema.enum !== undefined) {
-    if (!Array.isArray(site.schema.enum)) throw invalid(site, "enum", "a list");
-    site.rest.push(oneOfValues("enum", site.schema.enum));
+  if (builder.schema.enum !== undefined) {
+    if (!Array.isArray(builder.schema.enum)) throw invalid(builder, "enum", "a list");
+    builder.rest.push(oneOfValues("enum", builder.schema.enum));
   }
-  if (site.schema.const !== undefined) site.rest.push(oneOfValues("const", [site.schema.const]));
+  if (builder.schema.const !== undefined) builder.rest.push(oneOfValues("const", [builder.schema.const]));
 }
 
 function oneOfValues(keyword: string, values: readonly unknown[]): Check {
@@ -33,15 +32,15 @@ function oneOfValues(keyword: string, values: readonly unknown[]): Check {
   }
   const message = values.length === 1 ? `must be ${list(values)}` : `must be one of ${list(values)}`;
   return (value, run) => {
-    const found =
+    const matches =
       typeof value === "object" && value !== null
         ? texts.size > 0 && texts.has(canonicalText(value, run))
         : simple.has(value);
-    return found || fail(run, keyword, message);
+    return matches || fail(run, keyword, message);
   };
 }
 
-/** The first values, short enough to be read. */
+/** The first few values, so that the message stays readable. */
 function list(values: readonly unknown[]): string {
   const shown = values.slice(0, 10).map((value) => {
     const text = JSON.stringify(value);
@@ -50,71 +49,71 @@ function list(values: readonly unknown[]): string {
   return shown.join(", ") + (values.length > shown.length ? `, … (${values.length} values)` : "");
 }
 
-/** The keywords of numbers and strings. */
-export function addScalarKeywords(site: Site): void {
-  addBounds(site);
-  const divisor = readNumber(site, "multipleOf");
+/** The number and string keywords. */
+export function addScalarKeywords(builder: SchemaBuilder): void {
+  addBounds(builder);
+  const divisor = readNumber(builder, "multipleOf");
   if (divisor !== undefined) {
-    if (divisor <= 0) throw invalid(site, "multipleOf", "greater than 0");
+    if (divisor <= 0) throw invalid(builder, "multipleOf", "greater than 0");
     const message = `must be a multiple of ${divisor}`;
-    site.numbers.push((value, run) => isMultipleOf(value, divisor) || fail(run, "multipleOf", message));
+    builder.numbers.push((value, run) => isMultipleOf(value, divisor) || fail(run, "multipleOf", message));
   }
-  addLengths(site);
-  const pattern = readString(site, "pattern");
+  addLengths(builder);
+  const pattern = readString(builder, "pattern");
   if (pattern !== undefined) {
-    const matches = site.compiler.pattern(pattern, `${site.path}/pattern`);
+    const matches = builder.compiler.pattern(pattern, `${builder.path}/pattern`);
     const message = `must match the pattern ${pattern}`;
-    site.strings.push((value, run) => matches(value, run) || fail(run, "pattern", message));
+    builder.strings.push((value, run) => matches(value, run) || fail(run, "pattern", message));
   }
-  const format = readString(site, "format");
-  const formats = site.compiler.formats;
+  const format = readString(builder, "format");
+  const formats = builder.compiler.formats;
   if (format !== undefined && formats !== undefined && Object.hasOwn(formats, format)) {
     const test = formats[format];
     const message = `must be a valid ${format}`;
-    site.strings.push((value, run) => {
+    builder.strings.push((value, run) => {
       spend(run, value.length >> 2);
       return test === undefined || test(value) || fail(run, "format", message);
     });
   }
 }
 
-function addBounds(site: Site): void {
-  const minimum = readNumber(site, "minimum");
+function addBounds(builder: SchemaBuilder): void {
+  const minimum = readNumber(builder, "minimum");
   if (minimum !== undefined) {
     const message = `must be at least ${minimum}`;
-    site.numbers.push((value, run) => value >= minimum || fail(run, "minimum", message));
+    builder.numbers.push((value, run) => value >= minimum || fail(run, "minimum", message));
   }
-  const maximum = readNumber(site, "maximum");
+  const maximum = readNumber(builder, "maximum");
   if (maximum !== undefined) {
     const message = `must be at most ${maximum}`;
-    site.numbers.push((value, run) => value <= maximum || fail(run, "maximum", message));
+    builder.numbers.push((value, run) => value <= maximum || fail(run, "maximum", message));
   }
-  const above = readNumber(site, "exclusiveMinimum");
+  const above = readNumber(builder, "exclusiveMinimum");
   if (above !== undefined) {
     const message = `must be greater than ${above}`;
-    site.numbers.push((value, run) => value > above || fail(run, "exclusiveMinimum", message));
+    builder.numbers.push((value, run) => value > above || fail(run, "exclusiveMinimum", message));
   }
-  const below = readNumber(site, "exclusiveMaximum");
+  const below = readNumber(builder, "exclusiveMaximum");
   if (below !== undefined) {
     const message = `must be less than ${below}`;
-    site.numbers.push((value, run) => value < below || fail(run, "exclusiveMaximum", message));
+    builder.numbers.push((value, run) => value < below || fail(run, "exclusiveMaximum", message));
   }
 }
 
-function addLengths(site: Site): void {
-  const minLength = readCount(site, "minLength");
+function addLengths(builder: SchemaBuilder): void {
+  const minLength = readCount(builder, "minLength");
   if (minLength !== undefined) {
     const message = `must have at least ${minLength} ${minLength === 1 ? "character" : "characters"}`;
-    site.strings.push((value, run) => {
+    builder.strings.push((value, run) => {
       if (value.length >= minLength * 2) return true;
       if (value.length >= minLength && codePoints(value) >= minLength) return true;
       return fail(run, "minLength", message);
     });
   }
-  const maxLength = readCount(site, "maxLength");
+  const maxLength = readCount(builder, "maxLength");
   if (maxLength !== undefined) {
     const message = `must have at most ${maxLength} ${maxLength === 1 ? "character" : "characters"}`;
-    site.strings.push((value, run) => {
+    builder.strings.push((value, run) => {
       if (value.length <= maxLength) return true;
       if (value.length <= maxLength * 2) {
         spend(run, value.length >> 3);
@@ -137,4 +136,23 @@ function codePoints(text: string): number {
     }
   }
   return count;
+}
+
+/** Compares the decimal numbers as written, because binary division is wrong here: 19.99 / 0.01 is 1998.9999999999998. */
+function isMultipleOf(value: number, divisor: number): boolean {
+  if (Number.isInteger(value) && Number.isInteger(divisor)) return value % divisor === 0;
+  if (!Number.isFinite(value)) return false;
+  const a = decompose(value);
+  const b = decompose(divisor);
+  // Both exponents are within ±400, so the powers stay small.
+  const exponent = Math.min(a.exponent, b.exponent);
+  const left = a.digits * 10n ** BigInt(a.exponent - exponent);
+  const right = b.digits * 10n ** BigInt(b.exponent - exponent);
+  return left % right === 0n;
+}
+
+function decompose(value: number): { digits: bigint; exponent: number } {
+  const [mantissa = "0", exponent = "0"] = String(value).split("e");
+  const [whole = "0", fraction = ""] = mantissa.split(".");
+  return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length };
 }

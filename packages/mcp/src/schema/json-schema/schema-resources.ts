@@ -4,59 +4,59 @@ import type { Dialect } from "./dialect.js";
 import { DRAFT_2020_12, dialectOf, subschemasOf } from "./dialect.js";
 import { joinPointer, splitPointer } from "./json-pointer.js";
 
-/** A schema with an identity of its own: a document, or a part of one that has `$id`. */
-export interface Resource {
+/** A schema with its own identity: a document, or a part of one that has `$id`. */
+export interface SchemaResource {
   readonly uri: string;
   readonly root: JsonSchema;
   readonly dialect: Dialect;
-  /** Where the resource stands in its document, for error messages. */
+  /** JSON pointer of the resource in its document, for error messages. */
   readonly path: string;
-  /** False for a document in which nothing has a name: then only the document itself can be referred to by one. */
+  /** False for a document without `$id` and anchors, which needs no index. */
   readonly named: boolean;
   readonly anchors: Map<string, Located>;
   readonly dynamicAnchors: Map<string, Located>;
 }
 
-/** A schema together with the resource that gives its references their meaning. */
+/** A schema and the resource that its references are resolved against. */
 export interface Located {
   readonly schema: JsonSchema;
-  readonly resource: Resource;
+  readonly resource: SchemaResource;
   readonly path: string;
 }
 
 /** All schema resources that one compilation may refer to; nothing is ever fetched. */
-export interface Resources {
-  /** Resources in the order in which they were found; grows while references lead into further documents. */
-  readonly found: readonly Resource[];
+export interface SchemaResources {
+  /** Resources in order of discovery; grows while references lead into further documents. */
+  readonly all: readonly SchemaResource[];
   /** The resource that a schema object belongs to. */
-  ownerOf(schema: JsonSchemaObject): Resource | undefined;
+  ownerOf(schema: JsonSchemaObject): SchemaResource | undefined;
   /** Follows a reference made inside `from`; throws `unresolved_ref` naming `path`. */
-  resolve(reference: string, from: Resource, path: string): Located;
+  resolve(reference: string, from: SchemaResource, path: string): Located;
 }
 
-// Documents without an absolute $id need some base for relative references between them.
+// The base for relative references in documents without an absolute $id.
 const NAMELESS = "schema:///";
 
-/** Indexes a document; `documents` are further documents, by URI, that its references may lead to. */
+/** Indexes a document; `documents` are further documents, by URI, that its references may point to. */
 export function indexResources(
   root: JsonSchema,
   documents: Readonly<Record<string, unknown>>,
-): Resources & { main: Located } {
+): SchemaResources & { main: Located } {
   const index = new ResourceIndex(documents);
   return Object.assign(index, { main: index.addDocument(root, NAMELESS) });
 }
 
-class ResourceIndex implements Resources {
-  readonly found: Resource[] = [];
-  readonly #byUri = new Map<string, Resource>();
-  readonly #owners = new Map<JsonSchemaObject, Resource>();
+class ResourceIndex implements SchemaResources {
+  readonly all: SchemaResource[] = [];
+  readonly #byUri = new Map<string, SchemaResource>();
+  readonly #owners = new Map<JsonSchemaObject, SchemaResource>();
   readonly #documents = new Map<string, unknown>();
 
   constructor(documents: Readonly<Record<string, unknown>>) {
     for (const [uri, document] of Object.entries(documents)) this.#documents.set(absolute(uri, NAMELESS), document);
   }
 
-  ownerOf(schema: JsonSchemaObject): Resource | undefined {
+  ownerOf(schema: JsonSchemaObject): SchemaResource | undefined {
     return this.#owners.get(schema);
   }
 
@@ -69,17 +69,17 @@ class ResourceIndex implements Resources {
     return { schema: root, resource: owner, path: "" };
   }
 
-  resolve(reference: string, from: Resource, path: string): Located {
+  resolve(reference: string, from: SchemaResource, path: string): Located {
     const hash = reference.indexOf("#");
     const target = hash === -1 ? reference : reference.slice(0, hash);
     const fragment = hash === -1 ? "" : reference.slice(hash + 1);
     const resource = target === "" ? from : this.#byReference(target, from, path);
     const located = this.#inside(resource, decodeFragment(fragment));
     if (located !== undefined) return located;
-    throw new SchemaError("unresolved_ref", `"${reference}" at ${path || "/"} leads to no schema.`, { path });
+    throw new SchemaError("unresolved_ref", `"${reference}" at ${path || "/"} does not point to a schema.`, { path });
   }
 
-  #byReference(reference: string, from: Resource, path: string): Resource {
+  #byReference(reference: string, from: SchemaResource, path: string): SchemaResource {
     const uri = absolute(reference, from.uri);
     const known = this.#byUri.get(uri);
     if (known !== undefined) return known;
@@ -87,27 +87,32 @@ class ResourceIndex implements Resources {
     if (isSchema(document)) return this.addDocument(document, uri).resource;
     throw new SchemaError(
       "unresolved_ref",
-      `"${reference}" at ${path || "/"} refers to a document that is not at hand, and references are never fetched; ` +
-        'put it under "$defs", or hand it in by the schema option "schemas".',
+      `"${reference}" at ${path || "/"} points to another document, and references are never fetched; ` +
+        'put the schema under "$defs".',
       { path },
     );
   }
 
-  #open(root: JsonSchema, uri: string, around: Pick<Resource, "dialect" | "named">, path: string): Resource {
+  #open(
+    root: JsonSchema,
+    uri: string,
+    around: Pick<SchemaResource, "dialect" | "named">,
+    path: string,
+  ): SchemaResource {
     const $schema = isSchemaObject(root) ? root.$schema : undefined;
     const dialect = dialectOf($schema, around.dialect, path, (meta) => this.#documents.get(meta));
     const { named } = around;
-    const resource: Resource = { uri, root, dialect, path, named, anchors: new Map(), dynamicAnchors: new Map() };
+    const resource: SchemaResource = { uri, root, dialect, path, named, anchors: new Map(), dynamicAnchors: new Map() };
     this.#byUri.set(uri, resource);
-    this.found.push(resource);
+    this.all.push(resource);
     return resource;
   }
 
-  #ownerOr(schema: JsonSchema, resource: Resource): Resource {
+  #ownerOr(schema: JsonSchema, resource: SchemaResource): SchemaResource {
     return (isSchemaObject(schema) && this.#owners.get(schema)) || resource;
   }
 
-  #walk(schema: JsonSchemaObject, around: Resource, path: string): void {
+  #walk(schema: JsonSchemaObject, around: SchemaResource, path: string): void {
     const resource = this.#identify(schema, around, path);
     this.#owners.set(schema, resource);
     for (const [keyword, value] of Object.entries(schema)) {
@@ -121,20 +126,20 @@ class ResourceIndex implements Resources {
     }
   }
 
-  #walkValue(value: unknown, resource: Resource, parent: string, key: string): void {
+  #walkValue(value: unknown, resource: SchemaResource, parent: string, key: string): void {
     if (typeof value !== "object" || value === null) return;
     const path = joinPointer(parent, key);
     if (Array.isArray(value)) value.forEach((item, i) => void this.#walkValue(item, resource, path, String(i)));
     else if (isSchemaObject(value)) this.#walk(value, resource, path);
   }
 
-  /** Reads `$id` and the anchors of a schema; gives the resource that the schema belongs to. */
-  #identify(schema: JsonSchemaObject, around: Resource, path: string): Resource {
+  /** Reads `$id` and the anchors of a schema; returns the resource that the schema belongs to. */
+  #identify(schema: JsonSchemaObject, around: SchemaResource, path: string): SchemaResource {
     // Draft-07: 'All other properties in a "$ref" object MUST be ignored', $id included.
     if (around.dialect.draft === "draft-07" && typeof schema.$ref === "string") return around;
     let resource = around;
     const { $id, $anchor, $dynamicAnchor } = schema;
-    const self: (owner: Resource) => Located = (owner) => ({ schema, resource: owner, path });
+    const self: (owner: SchemaResource) => Located = (owner) => ({ schema, resource: owner, path });
     if (typeof $id === "string" && $id.startsWith("#")) around.anchors.set($id.slice(1), self(around));
     else if (typeof $id === "string") {
       resource = this.#open(schema, absolute($id.replace(/#.*$/, ""), around.uri), around, path);
@@ -147,7 +152,7 @@ class ResourceIndex implements Resources {
     return resource;
   }
 
-  #inside(resource: Resource, fragment: string): Located | undefined {
+  #inside(resource: SchemaResource, fragment: string): Located | undefined {
     if (fragment === "") return { schema: resource.root, resource, path: resource.path };
     if (!fragment.startsWith("/")) return resource.anchors.get(fragment);
     let value: unknown = resource.root;
@@ -159,18 +164,18 @@ class ResourceIndex implements Resources {
     }
     if (!isSchema(value)) return undefined;
     const path = resource.path + fragment;
-    // A schema under an unknown keyword becomes one by being referred to.
+    // A value under an unknown keyword becomes a schema when a reference points to it.
     if (owner.named && isSchemaObject(value) && !this.#owners.has(value)) this.#walk(value, owner, path);
     return { schema: value, resource: this.#ownerOr(value, owner), path };
   }
 }
 
-/** Looks for names anywhere; most schemas have none, and need no index. */
+/** Whether `$id` or an anchor occurs anywhere; most schemas have neither and need no index. */
 function holdsNames(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   if ("$id" in value || "$anchor" in value || "$dynamicAnchor" in value) return true;
   for (const key in value) {
-    // The key was just found in the value.
+    // Safe: `key` is a member of the value.
     if (holdsNames((value as Readonly<Record<string, unknown>>)[key])) return true;
   }
   return false;
@@ -188,7 +193,7 @@ function absolute(reference: string, base: string): string {
   try {
     return new URL(reference, base).href.replace(/#$/, "");
   } catch {
-    // A name that is no URL can still be compared with other names.
+    // An identifier that is not a valid URL can still equal another one.
     return reference;
   }
 }

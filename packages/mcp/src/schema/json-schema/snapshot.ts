@@ -8,10 +8,10 @@ export interface SchemaSize {
 }
 
 /**
- * Copies a schema as plain frozen JSON, so that what was checked at registration stays what is published and used.
+ * Copies a schema as plain frozen JSON, so that later changes to the original affect neither validation nor listings.
  *
- * Throws `too_complex` past the limits (a cyclic object reaches the depth limit) and `invalid_schema` for a value that
- * JSON cannot carry. Members that are `undefined` are left out, as `JSON.stringify` would.
+ * Throws `too_complex` beyond the limits (a cyclic object reaches the depth limit) and `invalid_schema` for a value that
+ * JSON cannot express. Members that are `undefined` are omitted, as in `JSON.stringify`.
  */
 export function snapshot(schema: unknown, size: SchemaSize): unknown {
   let nodes = 0;
@@ -21,7 +21,9 @@ export function snapshot(schema: unknown, size: SchemaSize): unknown {
     if (value === null || typeof value === "string" || typeof value === "boolean") return value;
     if (typeof value === "number" && Number.isFinite(value)) return value;
     if (typeof value !== "object") {
-      throw new SchemaError("invalid_schema", `A schema holds JSON values only, not ${describe(value)}.`, { path });
+      throw new SchemaError("invalid_schema", `A schema must contain only JSON values, not ${describe(value)}.`, {
+        path,
+      });
     }
     if (depth >= size.schemaDepth) {
       throw tooLarge(`is nested deeper than ${size.schemaDepth} levels`, "limits.schemaDepth");
@@ -34,11 +36,11 @@ export function snapshot(schema: unknown, size: SchemaSize): unknown {
     const members: Record<string, unknown> = {};
     for (const key in value) {
       if (!Object.hasOwn(value, key)) continue;
-      // Narrowed to a name that the object has; `in` keeps to enumerable members, as JSON does.
+      // Safe: `key` is an enumerable member of the value.
       const member = (value as Readonly<Record<string, unknown>>)[key];
       if (member === undefined) continue;
       const copied = copy(member, joinPointer(path, key), depth + 1);
-      // Defined, not assigned: a member may be named "__proto__".
+      // Assignment would set the prototype for a member named "__proto__".
       if (key === "__proto__") Object.defineProperty(members, key, { value: copied, enumerable: true });
       else members[key] = copied;
     }

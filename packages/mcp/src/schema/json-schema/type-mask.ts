@@ -1,6 +1,6 @@
 import type { JsonSchemaType } from "../json-schema.js";
 
-/** Sets of JSON types as bits; `number` includes the integers, so a number is allowed by either bit that fits it. */
+/** JSON types as bits of a set; an integral number matches both the `integer` and the `number` bit. */
 export const TYPE_BITS: Readonly<Record<JsonSchemaType, number>> = {
   null: 1,
   boolean: 2,
@@ -17,7 +17,7 @@ export function isTypeName(name: unknown): name is JsonSchemaType {
   return typeof name === "string" && Object.hasOwn(TYPE_BITS, name);
 }
 
-/** The bit of a value's type; 0 for what is no JSON value. An integral number has the `integer` bit. */
+/** The bit of a value's type; 0 for a value that JSON does not have. An integral number has the `integer` bit. */
 export function typeBit(value: unknown): number {
   switch (typeof value) {
     case "string":
@@ -35,6 +35,6 @@ export function typeBit(value: unknown): number {
 
 export function typeName(value: unknown): string {
   const bit = typeBit(value);
-  for (const [name, its] of Object.entries(TYPE_BITS)) if (its === bit) return name;
+  for (const [name, typeBits] of Object.entries(TYPE_BITS)) if (typeBits === bit) return name;
   return typeof value;
 }

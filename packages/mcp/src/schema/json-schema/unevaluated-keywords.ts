@@ -1,18 +1,18 @@
+import type { Node, SchemaBuilder } from "./schema-builder.js";
+import { readNode } from "./schema-builder.js";
 import { isSchemaObject } from "./schema-resources.js";
-import type { Node, Site } from "./site.js";
-import { readNode } from "./site.js";
 import type { Check, Seen } from "./validation.js";
 import { fail, goesOn, issueCount, mergeSeen, nest, newSeen, spend } from "./validation.js";
 
-/** Adds `unevaluatedProperties` and `unevaluatedItems`, which look at what the other keywords left. */
-export function withUnevaluated(site: Site, others: Check): Check {
-  if (site.resource.dialect.draft === "draft-07") return others;
-  const properties = readNode(site, "unevaluatedProperties");
-  const items = readNode(site, "unevaluatedItems");
+/** Adds `unevaluatedProperties` and `unevaluatedItems`, which apply to what the other keywords did not evaluate. */
+export function withUnevaluated(builder: SchemaBuilder, others: Check): Check {
+  if (builder.resource.dialect.draft === "draft-07") return others;
+  const properties = readNode(builder, "unevaluatedProperties");
+  const items = readNode(builder, "unevaluatedItems");
   if (properties === undefined && items === undefined) return others;
   return (value, run, outer) => {
     const seen = newSeen(run);
-    // After a failure it is not known which parts were looked at, so nothing more can be said.
+    // After a failure it is unknown which parts were evaluated.
     if (!others(value, run, seen)) return false;
     if (items !== undefined && Array.isArray(value) && !checkItems(items, value, run, seen)) return false;
     if (properties !== undefined && isSchemaObject(value) && !checkProperties(properties, value, run, seen)) {

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { compileSchema } from "./validate.js";
+import { compileValidator } from "./validate.js";
 
 interface Group {
   readonly description: string;
@@ -58,7 +58,7 @@ describe("The JSON Schema test suite", () => {
         for (const group of readJson(join(suite, draft, file)) as Group[]) {
           let validate: (data: unknown) => boolean;
           try {
-            const validator = compileSchema(declare(group.schema, draft), { schemas });
+            const validator = compileValidator(declare(group.schema, draft), { schemas });
             validate = (data) => validator.validate(data).valid;
           } catch (error) {
             validate = () => {

@@ -2,62 +2,58 @@ import type { JsonSchema } from "../json-schema.js";
 import { SchemaError } from "../schema-error.js";
 import type { Compiled } from "./compile.js";
 import { compile } from "./compile.js";
+import type { Formats } from "./schema-builder.js";
 import { indexResources, isSchema } from "./schema-resources.js";
-import type { Formats } from "./site.js";
 import { snapshot } from "./snapshot.js";
-import type { Budget, Run, SchemaIssue } from "./validation.js";
-import { startRun, tooComplex } from "./validation.js";
+import type { Budget, SchemaIssue, Validation } from "./validation.js";
+import { startValidation, tooComplex } from "./validation.js";
 
-/** What a schema may cost; every limit names itself in the error that it causes. */
+/** How large a schema may be and how much work a validation may do; the error names the limit that was reached. */
 export interface SchemaLimits {
   /**
    * Steps of one validation, about one per subschema applied to a value: 500,000, which takes less than 50 ms.
-   * Steps are counted, so the same value always ends the same way.
+   * Steps instead of time, so that the same value always has the same result.
    */
   readonly steps?: number;
-  /** Milliseconds of one validation: 50. Looked at only when a clock is given by `now`. */
-  readonly timeMs?: number;
   /** Nested `$ref`s of one validation: 400, which fits the call stack of every runtime. */
   readonly depth?: number;
   /** Values (objects, lists, strings, numbers …) in one schema document: 10,000, three times the schema of this protocol. */
   readonly schemaNodes?: number;
-  /** Nesting of one schema document: 256. */
+  /** Nesting of one schema document: 256, far beyond handwritten schemas and within the call stack of every runtime. */
   readonly schemaDepth?: number;
-  /** Issues told about one value: 10, enough to mend it and short enough to be read. */
+  /** Issues reported for one value: 10, enough to correct it and few enough to read. */
   readonly issues?: number;
 }
 
 /** How a JSON Schema is compiled. */
 export interface CompileOptions {
-  /** Documents by URI that `$ref` and `$schema` may lead to; nothing is ever fetched. */
+  /** Documents by URI that `$ref` and `$schema` may refer to; nothing is ever fetched. */
   readonly schemas?: Readonly<Record<string, unknown>> | undefined;
-  /** Checks for `format`; without it a format only annotates, as JSON Schema says. */
+  /** Checks for `format`; without it, `format` is an annotation, which is JSON Schema's default. */
   readonly formats?: Formats | undefined;
   readonly limits?: SchemaLimits | undefined;
-  /** A clock in milliseconds; without it only steps are counted. */
-  readonly now?: (() => number) | undefined;
 }
 
-/** The verdict on one value. */
+/** The result of validating one value. */
 export type ValidationResult =
   | { readonly valid: true }
   | { readonly valid: false; readonly errors: readonly SchemaIssue[] };
 
 /** A compiled schema. */
 export interface Validator {
-  /** Says whether a JSON value matches; throws `SchemaError` of code `too_complex` when that costs too much. */
+  /** Validates a JSON value; throws `SchemaError` with code `too_complex` when that exceeds a limit. */
   validate(value: unknown): ValidationResult;
 }
 
 const VALID: ValidationResult = Object.freeze({ valid: true });
 
 /**
- * Compiles a JSON Schema (2020-12 by default, draft-07 where `$schema` says so) once, for many validations.
+ * Compiles a JSON Schema (2020-12 by default, draft-07 if `$schema` says so) once, for many validations.
  *
- * No code is generated and nothing is fetched. Throws `SchemaError` for a schema that is malformed, of another dialect,
- * too large, or that refers to documents which are not at hand.
+ * Generates no code and fetches nothing. Throws `SchemaError` for a schema that is malformed, too large, in another
+ * dialect, or that refers to documents other than `schemas`.
  */
-export function compileSchema(schema: unknown, options: CompileOptions = {}): Validator {
+export function compileValidator(schema: unknown, options: CompileOptions = {}): Validator {
   return compileSnapshot(snapshot(schema, schemaSize(options.limits)), options);
 }
 
@@ -65,7 +61,7 @@ export function schemaSize(limits: SchemaLimits = {}): { schemaNodes: number; sc
   return { schemaNodes: limits.schemaNodes ?? 10_000, schemaDepth: limits.schemaDepth ?? 256 };
 }
 
-/** `compileSchema` for a schema that is already a snapshot. */
+/** `compileValidator` for a schema that is already a snapshot. */
 export function compileSnapshot(schema: unknown, options: CompileOptions): Validator {
   if (!isSchema(schema)) throw new SchemaError("invalid_schema", "A JSON Schema must be an object or a boolean.");
   const compiled = compileAll(schema, options);
@@ -73,9 +69,7 @@ export function compileSnapshot(schema: unknown, options: CompileOptions): Valid
   const budget: Budget = {
     steps: limits.steps ?? 500_000,
     depth: limits.depth ?? 400,
-    timeMs: limits.timeMs ?? 50,
     issues: limits.issues ?? 10,
-    now: options.now,
   };
   return { validate: (value) => validate(compiled, budget, value) };
 }
@@ -86,24 +80,24 @@ function compileAll(schema: JsonSchema, options: CompileOptions): Compiled {
 }
 
 function validate(compiled: Compiled, budget: Budget, value: unknown): ValidationResult {
-  const run = startRun(budget, compiled.scope);
+  const run = startValidation(budget, compiled.scope);
   try {
     if (compiled.check(value, run, undefined)) return VALID;
   } catch (error) {
-    if (error instanceof RangeError) throw tooComplex("needs more call stack than there is", "limits.depth");
+    if (error instanceof RangeError) throw tooComplex("overflows the call stack", "limits.depth");
     throw error;
   }
-  return { valid: false, errors: explain(compiled, run, value) };
+  return { valid: false, errors: explain(compiled, budget, value) };
 }
 
-/** Runs again to say why; matching values, the common case, never pay for the messages. */
-function explain(compiled: Compiled, first: Run, value: unknown): readonly SchemaIssue[] {
-  const run: Run = { ...startRun(first.budget, compiled.scope), deadline: first.deadline, issues: [] };
+/** Validates a second time to collect issues, so that matching values, the common case, never pay for messages. */
+function explain(compiled: Compiled, budget: Budget, value: unknown): readonly SchemaIssue[] {
+  const run: Validation = { ...startValidation(budget, compiled.scope), issues: [] };
   const { issues = [] } = run;
   try {
     compiled.check(value, run, undefined);
   } catch (error) {
-    // The verdict is known; a budget that does not reach for the whole explanation leaves what was found so far.
+    // The value is known not to match; if the budget ends here, the issues so far are enough.
     if (!(error instanceof SchemaError || error instanceof RangeError)) throw error;
   }
   return issues.length > 0 ? issues : [{ path: "", keyword: "", message: "does not match the schema" }];

@@ -1,6 +1,6 @@
 import { SchemaError } from "../schema-error.js";
 import { joinPointer } from "./json-pointer.js";
-import type { Resource } from "./schema-resources.js";
+import type { SchemaResource } from "./schema-resources.js";
 
 /** One reason why a value does not match, with the JSON pointer of the offending part of the value. */
 export interface SchemaIssue {
@@ -9,80 +9,68 @@ export interface SchemaIssue {
   readonly message: string;
 }
 
-/** What one validation may cost. */
+/** The limits of one validation. */
 export interface Budget {
   readonly steps: number;
   readonly depth: number;
-  readonly timeMs: number;
   readonly issues: number;
-  readonly now: (() => number) | undefined;
 }
 
 /** The state of one validation; every check receives it. */
-export interface Run {
+export interface Validation {
   readonly budget: Budget;
-  /** Steps that may be spent before `refuel` looks at the limits again. */
+  /** Steps that may be spent before `refuel` checks the budget again. */
   fuel: number;
   /** Steps of the budget not yet handed out as fuel. */
   left: number;
-  deadline: number | undefined;
   /** Nested `$ref`s; recursion in a schema always passes through one. */
   depth: number;
-  /** Absent in the first pass, which only wants the verdict and stops at the first failure. */
+  /** Absent in the first pass, which stops at the first failure. */
   issues: { path: string; keyword: string; message: string }[] | undefined;
-  /** Schema resources entered so far, outermost first; absent where no `$dynamicRef` asks for them. */
-  readonly scope: Resource[] | undefined;
+  /** Schema resources entered so far, outermost first; absent when the schema has no `$dynamicRef`. */
+  readonly scope: SchemaResource[] | undefined;
 }
 
-/** Which parts of an object or array have been looked at by a successful subschema; feeds `unevaluated*`. */
+/** Which parts of an object or array a matching subschema has evaluated; read by `unevaluated*`. */
 export interface Seen {
   allProperties: boolean;
   properties: Set<string> | undefined;
-  /** Number of leading items looked at; Infinity for all. */
+  /** Number of leading items evaluated; Infinity for all. */
   items: number;
   someItems: Set<number> | undefined;
 }
 
-/** Says whether a value matches; records why not while `run.issues` is present. */
-export type Check<T = unknown> = (value: T, run: Run, seen: Seen | undefined) => boolean;
+/** Whether a value matches; records why not if `run.issues` is present. */
+export type Check<T = unknown> = (value: T, run: Validation, seen: Seen | undefined) => boolean;
 
+// A check then only decrements a counter; the budget is read once per portion.
 const FUEL_PORTION = 4096;
 
-export function startRun(budget: Budget, scope: readonly Resource[] | undefined): Run {
+export function startValidation(budget: Budget, scope: readonly SchemaResource[] | undefined): Validation {
   return {
     budget,
     fuel: 0,
     left: budget.steps,
-    deadline: undefined,
     depth: 0,
     issues: undefined,
     scope: scope === undefined ? undefined : [...scope],
   };
 }
 
-/** Charges work that is not one call of a check: string lengths, keys, list items. */
-export function spend(run: Run, steps: number): void {
+/** Charges work other than calling a check: string lengths, keys, list items. */
+export function spend(run: Validation, steps: number): void {
   run.fuel -= steps;
   if (run.fuel < 0) refuel(run);
 }
 
-/**
- * Hands out the next portion of the step budget, and looks at the clock where there is one.
- *
- * Steps are counted so that the same input always ends the same way; the clock is only read once a portion is used up,
- * because reading it for every small validation would cost more than the validation.
- */
-export function refuel(run: Run): void {
+/** Takes the next portion of the step budget; throws `too_complex` when the budget is used up. */
+export function refuel(run: Validation): void {
   while (run.fuel < 0) {
     if (run.left <= 0) throw tooComplex(`took more than ${run.budget.steps} steps`, "limits.steps");
     const portion = Math.min(FUEL_PORTION, run.left);
     run.left -= portion;
     run.fuel += portion;
   }
-  if (run.budget.now === undefined) return;
-  const now = run.budget.now();
-  if (run.deadline === undefined) run.deadline = now + run.budget.timeMs;
-  else if (now > run.deadline) throw tooComplex(`took longer than ${run.budget.timeMs} ms`, "limits.timeMs");
 }
 
 /** The error of a validation that reached a limit. */
@@ -93,24 +81,24 @@ export function tooComplex(what: string, option: string): SchemaError {
   );
 }
 
-/** Records a failure when somebody wants to hear about it; always false, so that checks can return it. */
-export function fail(run: Run, keyword: string, message: string): false {
+/** Records a failure if issues are collected; always false, so that checks can return it. */
+export function fail(run: Validation, keyword: string, message: string): false {
   const { issues } = run;
   if (issues !== undefined && issues.length < run.budget.issues) issues.push({ path: "", keyword, message });
   return false;
 }
 
-/** After a failure: is it worth checking the rest, to tell more about the value? */
-export function goesOn(run: Run): boolean {
+/** After a failure: whether to check the rest, to report more issues. */
+export function goesOn(run: Validation): boolean {
   return run.issues !== undefined && run.issues.length < run.budget.issues;
 }
 
 /**
  * Prefixes the issues recorded since `from` with the member they are about.
  *
- * Paths are put together while failures travel outwards, so that matching values pay nothing for them.
+ * Paths are built while failures propagate outwards, so matching values pay nothing for them.
  */
-export function nest(run: Run, from: number, key: string | number): void {
+export function nest(run: Validation, from: number, key: string | number): void {
   if (run.issues === undefined) return;
   const prefix = joinPointer("", key);
   for (let i = from; i < run.issues.length; i++) {
@@ -119,11 +107,11 @@ export function nest(run: Run, from: number, key: string | number): void {
   }
 }
 
-export function issueCount(run: Run): number {
+export function issueCount(run: Validation): number {
   return run.issues === undefined ? 0 : run.issues.length;
 }
 
-export function newSeen(run: Run): Seen {
+export function newSeen(run: Validation): Seen {
   spend(run, 8);
   return { allProperties: false, properties: undefined, items: 0, someItems: undefined };
 }
@@ -138,7 +126,7 @@ export function markItem(seen: Seen, index: number): void {
   seen.someItems.add(index);
 }
 
-export function mergeSeen(run: Run, into: Seen, from: Seen): void {
+export function mergeSeen(run: Validation, into: Seen, from: Seen): void {
   into.allProperties ||= from.allProperties;
   into.items = Math.max(into.items, from.items);
   spend(run, (from.properties?.size ?? 0) + (from.someItems?.size ?? 0));
@@ -146,7 +134,7 @@ export function mergeSeen(run: Run, into: Seen, from: Seen): void {
   for (const index of from.someItems ?? []) markItem(into, index);
 }
 
-/** Runs several checks as one: all of them while issues are collected, else up to the first failure. */
+/** Combines checks: runs all of them while issues are collected, otherwise stops at the first failure. */
 export function allOfChecks<T>(checks: readonly Check<T>[]): Check<T> | undefined {
   const [first, second] = checks;
   if (second === undefined) return first;

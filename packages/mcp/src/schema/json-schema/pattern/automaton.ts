@@ -1,11 +1,11 @@
-import type { Run } from "../validation.js";
+import type { Validation } from "../validation.js";
 import { spend } from "../validation.js";
 import type { CharSet } from "./char-set.js";
 import { charSet } from "./char-set.js";
 import type { Edge, PatternTree } from "./pattern-tree.js";
 import { UnsupportedPattern } from "./pattern-tree.js";
 
-/** One state: takes a character, splits, tests a place, or accepts. */
+/** One state: consumes a character, splits, tests a position, or accepts. */
 type State =
   | { readonly kind: "char"; readonly set: CharSet; readonly next: number }
   | { readonly kind: "split"; a: number; readonly b: number }
@@ -16,26 +16,27 @@ type State =
 interface Program {
   readonly states: readonly State[];
   readonly start: number;
-  /** Lookaheads are read from the end of the text backwards, so that one pass answers for every place. */
+  /** Lookaheads are scanned backwards from the end of the text, so that one pass gives the answer at every position. */
   readonly backward: boolean;
 }
 
+// Matching costs up to states × characters; 2,000 states allow counted repetitions of several hundred.
 const MAX_STATES = 2_000;
 const MAX_PARTS = 10_000;
 
 /**
- * Compiles a pattern to a nondeterministic automaton (Thompson's construction) whose states are all followed at once.
+ * Compiles a pattern to a nondeterministic automaton (Thompson's construction) that follows all states at once.
  *
- * The work is at most states × characters, whatever the pattern; it is charged to the run.
+ * The work is at most states × characters for any pattern, and is charged to the validation's budget.
  */
-export function compileAutomaton(tree: PatternTree, flags: "u" | ""): (text: string, run: Run) => boolean {
+export function compileAutomaton(tree: PatternTree, flags: "u" | ""): (text: string, run: Validation) => boolean {
   const looks: Program[] = [];
   const program = build(tree, false, looks);
   return (text, run) => {
     spend(run, text.length >> 1);
     const points = pointsOf(text, flags);
     const answers: Uint8Array[] = [];
-    // An inner look comes before the one around it, so its answers are there when they are needed.
+    // An inner lookaround precedes the outer one, so its answers are ready.
     for (const look of looks) {
       const answer = new Uint8Array(points.length + 1);
       scan(look, points, answers, run, answer);
@@ -65,9 +66,9 @@ function build(tree: PatternTree, backward: boolean, looks: Program[]): Program 
     return states.push(state) - 1;
   };
 
-  /** Puts a tree before the state `next`; gives the state it begins at. */
+  /** Adds the states of a tree that continues at `next`; returns its first state. */
   const before = (part: PatternTree, next: number): number => {
-    // A repeated group may be empty, so states alone would not bound the work of building them.
+    // A repeated empty group adds no states, so MAX_STATES alone would not bound this recursion.
     if (++parts > MAX_PARTS) throw new UnsupportedPattern(`unfolds to more than ${MAX_PARTS} parts`);
     switch (part.kind) {
       case "char":
@@ -106,19 +107,19 @@ function build(tree: PatternTree, backward: boolean, looks: Program[]): Program 
 }
 
 /**
- * Follows all states over the text, beginning anew at every place.
+ * Follows all states over the text, starting a new match at every position.
  *
- * Without `answer`, says whether the pattern occurs; with it, notes for every place whether a match ends there.
+ * Without `answer`, returns whether the pattern occurs; with it, records every position where a match ends.
  */
 function scan(
   { states, start, backward }: Program,
   points: Uint32Array,
   answers: readonly Uint8Array[],
-  run: Run,
+  run: Validation,
   answer: Uint8Array | undefined,
 ): boolean {
   const visited = new Uint32Array(states.length);
-  // Each state is followed once per place and brings at most two others.
+  // Each state is visited once per position and adds at most two others.
   let pending = new Uint16Array(states.length * 2 + 2);
   let next = new Uint16Array(states.length * 2 + 2);
   let pendingCount = 0;

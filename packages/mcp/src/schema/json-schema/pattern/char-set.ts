@@ -1,9 +1,9 @@
-/** The characters that one place of a pattern takes. */
+/** The characters that match at one position of a pattern. */
 export interface CharSet {
   has(codePoint: number): boolean;
-  /** Which of the first 128 characters are in, one bit each. */
+  /** Which ASCII characters are in the set, one bit each. */
   readonly ascii: AsciiBits;
-  /** Whether characters past those may be in; true where it is not known. */
+  /** Whether the set may contain non-ASCII characters; true if unknown. */
   readonly beyond: boolean;
 }
 
@@ -18,10 +18,10 @@ export function literalSet(text: string): CharSet {
 }
 
 /**
- * The set of a class or an escape, given by its source.
+ * The set of a character class or escape, from its source.
  *
- * The platform's own regular expressions say what is in it, one character at a time: that is linear, and agrees with
- * them on every class and Unicode property.
+ * The platform's own regular expressions decide membership, one character at a time: that takes constant time and
+ * agrees with them on every class and Unicode property.
  */
 export function charSet(source: string, flags: "u" | ""): CharSet {
   const one = new RegExp(`^${source}$`, flags);

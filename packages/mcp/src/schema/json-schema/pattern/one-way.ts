@@ -2,19 +2,19 @@ import type { CharSet } from "./char-set.js";
 import { areDisjoint } from "./char-set.js";
 import type { PatternTree } from "./pattern-tree.js";
 
-/** How a pattern without ambiguity may be run by a backtracking engine. */
+/** Why a backtracking engine matches an unambiguous pattern in linear time. */
 export type OneWay = "anchored" | "short";
 
-// More places than this take long to compare; such patterns are run by the automaton instead.
+// Comparing places is quadratic, so larger patterns go to the automaton without a proof.
 const MAX_PLACES = 300;
 const MAX_SEARCHED_LENGTH = 64;
 
 /**
- * Says whether a backtracking engine needs only linear time for a pattern, whatever the text.
+ * Proves that a backtracking engine needs only linear time for a pattern on any text.
  *
- * That holds when the next character always decides where the match goes on, so that every way back fails at once, and
- * when the match begins at the start of the text (`anchored`), or cannot be long (`short`), since a search tries every
- * start. Undefined means: not shown, run it by the automaton.
+ * That holds if the next character always determines how the match continues, so that every backtrack fails at once,
+ * and if the match is anchored at the start of the text (`anchored`) or cannot be long (`short`), because a search
+ * tries every start. Undefined means that there is no proof: use the automaton.
  */
 export function findOneWay(tree: PatternTree): OneWay | undefined {
   const branches = tree.kind === "either" ? tree.parts : [tree];
@@ -52,7 +52,7 @@ function longest(tree: PatternTree): number {
   }
 }
 
-/** One place of the pattern that takes a character, with the places that can come next. */
+/** One position of the pattern that consumes a character, with the positions that can follow. */
 interface Place {
   readonly set: CharSet;
   readonly next: Place[];
@@ -67,8 +67,8 @@ interface Shape {
 class Ambiguous extends Error {}
 
 /**
- * The Glushkov construction with repeated entries kept: a place that can be reached in two ways, as in `(a+)+`, is as
- * ambiguous as two places that take the same character.
+ * The Glushkov construction without removing duplicates: a place that can be reached in two ways, as in `(a+)+`, is as
+ * ambiguous as two places that match the same character.
  */
 function isUnambiguous(tree: PatternTree): boolean {
   const places: Place[] = [];
@@ -107,7 +107,7 @@ function shapeOf(tree: PatternTree, places: Place[]): Shape {
       });
     case "either": {
       const shapes = tree.parts.map((part) => shapeOf(part, places));
-      // Two ways to match nothing double the work of everything that follows.
+      // Two empty alternatives double the work of everything that follows.
       if (shapes.filter(({ empty }) => empty).length > 1) throw new Ambiguous();
       return {
         first: shapes.flatMap(({ first }) => first),
@@ -118,7 +118,7 @@ function shapeOf(tree: PatternTree, places: Place[]): Shape {
     case "repeat": {
       const body = shapeOf(tree.body, places);
       if (body.empty || tree.max === 0) throw new Ambiguous();
-      // Counted repetition is judged as if it were endless, which can only find more ambiguity.
+      // Treating a counted repetition as unbounded can only find more ambiguity.
       if (tree.max > 1) join(body.last, body.first);
       return tree.min === 0 ? { ...body, empty: true } : body;
     }

@@ -10,7 +10,7 @@ export type PatternTree =
   | { readonly kind: "edge"; readonly at: Edge }
   | { readonly kind: "look"; readonly behind: boolean; readonly negative: boolean; readonly body: PatternTree };
 
-/** A place between characters: start or end of the text, a word boundary or none. */
+/** A zero-width assertion: start or end of the text, at a word boundary or not at one. */
 export type Edge = "start" | "end" | "word" | "inside";
 
 /** Why a pattern cannot be matched in linear time. */
@@ -23,7 +23,7 @@ const QUANTIFIER = /(?:[*+?]|\{(\d+)(,?)(\d*)\})\??/y;
 const CLASS = /\[(?:\\[\s\S]|[^\]\\])*\]/y;
 
 /**
- * Parses the source of a regular expression that `new RegExp(source, flags)` has accepted.
+ * Parses the source of a regular expression that `new RegExp(source, flags)` accepts.
  *
  * Throws `UnsupportedPattern` for a backreference, which no linear algorithm can match.
  */
@@ -104,7 +104,7 @@ class PatternReader {
     if (text === "\\b") return { kind: "edge", at: "word" };
     if (text === "\\B") return { kind: "edge", at: "inside" };
     if (/^\\[1-9k]/.test(text)) throw new UnsupportedPattern("refers back to an earlier group");
-    // Without the flag u these mean something else than they seem to.
+    // Without the flag u, `\u{…}`, `\p{…}` and `\0` before a digit do not mean what they appear to.
     if (this.#flags === "" && (/^\\(?:u\{|[pP]\{)/.test(text) || (text === "\\0" && /^\d/.test(this.#rest())))) {
       throw new UnsupportedPattern("mixes syntax with and without Unicode mode");
     }

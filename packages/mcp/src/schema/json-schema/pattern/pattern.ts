@@ -1,20 +1,20 @@
 import { SchemaError } from "../../schema-error.js";
-import type { Run } from "../validation.js";
+import type { Validation } from "../validation.js";
 import { spend } from "../validation.js";
 import { compileAutomaton } from "./automaton.js";
 import { findOneWay } from "./one-way.js";
 import { parsePattern, UnsupportedPattern } from "./pattern-tree.js";
 
-/** Says whether a pattern occurs in a text; the work is charged to the run. */
-export type PatternTest = (text: string, run: Run) => boolean;
+/** Whether a pattern occurs in a text; the work is charged to the validation's budget. */
+export type PatternTest = (text: string, run: Validation) => boolean;
 
 const MAX_LENGTH = 20_000;
 
 /**
- * Compiles the regular expression of a schema so that matching takes linear time, whatever the text.
+ * Compiles the regular expression of a schema so that matching takes linear time on any text.
  *
- * Patterns that the platform's backtracking engine is shown to match in linear time are given to it, all others to an
- * automaton. Throws `SchemaError`: `invalid_schema` for what is no regular expression, `unsupported_pattern` for a
+ * The platform's backtracking engine runs the patterns that it provably matches in linear time, an automaton all
+ * others. Throws `SchemaError`: `invalid_schema` for an invalid regular expression, `unsupported_pattern` for a
  * backreference or a pattern that needs too many states.
  */
 export function compilePattern(source: string, path: string): PatternTest {
@@ -35,7 +35,7 @@ export function compilePattern(source: string, path: string): PatternTest {
   }
 }
 
-/** Unicode mode as JSON Schema recommends; patterns that are only valid without it are common and harmless. */
+/** Prefers Unicode mode, as JSON Schema recommends; patterns that are valid only without it are common. */
 function compileNative(source: string, path: string): { regex: RegExp; flags: "u" | "" } {
   try {
     return { regex: new RegExp(source, "u"), flags: "u" };
@@ -43,7 +43,7 @@ function compileNative(source: string, path: string): { regex: RegExp; flags: "u
     try {
       return { regex: new RegExp(source), flags: "" };
     } catch (cause) {
-      const message = `The pattern ${shorten(source)} at ${path} is no regular expression.`;
+      const message = `The pattern ${shorten(source)} at ${path} is not a valid regular expression.`;
       throw new SchemaError("invalid_schema", message, { path, cause });
     }
   }

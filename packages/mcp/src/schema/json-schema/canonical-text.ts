@@ -1,23 +1,23 @@
-import type { Run } from "./validation.js";
+import type { Validation } from "./validation.js";
 import { spend, tooComplex } from "./validation.js";
 
 /**
- * Writes a JSON value so that equal values, and only those, give equal text: members sorted, numbers by value.
+ * Writes a JSON value so that exactly the equal values have equal text: members sorted, numbers by value.
  *
- * Comparing texts in a set keeps `enum`, `const` and `uniqueItems` linear in the size of the value. Strings carry their
- * length instead of escapes, which is as unambiguous and twice as fast.
+ * Comparing texts in a set keeps `enum`, `const` and `uniqueItems` linear in the size of the value. Strings are
+ * prefixed with their length, which is unambiguous without escaping.
  */
-export function canonicalText(value: unknown, run?: Run): string {
+export function canonicalText(value: unknown, run?: Validation): string {
   return write(value, run, 0);
 }
 
-function write(value: unknown, run: Run | undefined, depth: number): string {
+function write(value: unknown, run: Validation | undefined, depth: number): string {
   if (typeof value === "string") {
     if (run !== undefined) spend(run, 1 + (value.length >> 4));
     return `"${value.length}:${value}`;
   }
   if (run !== undefined) spend(run, 1);
-  // -0 is written as 0, and so are equal.
+  // String(-0) is "0", so 0 and -0 are equal, as JSON Schema requires.
   if (typeof value !== "object" || value === null) return `${String(value)},`;
   if (run !== undefined && depth > run.budget.depth) {
     throw tooComplex(`compares values deeper than ${run.budget.depth}`, "limits.depth");
@@ -28,14 +28,14 @@ function write(value: unknown, run: Run | undefined, depth: number): string {
     return `[${text}]`;
   }
   for (const key of sortedKeys(value, run)) {
-    // The key comes from Object.keys, so reading it by name finds the own member.
+    // Safe: the key comes from Object.keys.
     const member = (value as Readonly<Record<string, unknown>>)[key];
     if (member !== undefined) text += `${key.length}:${key}${write(member, run, depth + 1)}`;
   }
   return `{${text}}`;
 }
 
-function sortedKeys(value: object, run: Run | undefined): string[] {
+function sortedKeys(value: object, run: Validation | undefined): string[] {
   const keys = Object.keys(value);
   if (run !== undefined) spend(run, keys.length);
   for (let i = 1; i < keys.length; i++) {

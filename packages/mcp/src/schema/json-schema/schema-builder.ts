@@ -1,0 +1,105 @@
+import type { JsonSchema, JsonSchemaObject } from "../json-schema.js";
+import { SchemaError } from "../schema-error.js";
+import { joinPointer } from "./json-pointer.js";
+import type { PatternTest } from "./pattern/pattern.js";
+import type { SchemaResource, SchemaResources } from "./schema-resources.js";
+import { isSchema, isSchemaObject } from "./schema-resources.js";
+import type { Check } from "./validation.js";
+
+/** A compiled schema; `check` is set after its keywords are compiled, so that schemas can be recursive. */
+export interface Node {
+  check: Check;
+}
+
+/** The check for each format that is asserted. */
+export type Formats = Readonly<Record<string, (text: string) => boolean>>;
+
+/** The part of the compilation that all keyword compilers share. */
+export interface Compiler {
+  readonly resources: SchemaResources;
+  readonly formats: Formats | undefined;
+  /** Compiles a regular expression once for all places that use it. */
+  pattern(source: string, path: string): PatternTest;
+  /** Compiles a subschema of the resource `around`. */
+  node(schema: JsonSchema, around: SchemaResource, path: string): Node;
+  /** The possible targets of a `$dynamicRef` to this name, by resource; complete when compilation ends. */
+  dynamicNodes(name: string): Map<SchemaResource, Node>;
+}
+
+/** One schema object being compiled: keyword compilers read `schema` and append their checks to the lists. */
+export interface SchemaBuilder {
+  readonly schema: JsonSchemaObject;
+  readonly resource: SchemaResource;
+  readonly path: string;
+  readonly compiler: Compiler;
+  mask: number;
+  readonly strings: Check<string>[];
+  readonly numbers: Check<number>[];
+  readonly arrays: Check<readonly unknown[]>[];
+  readonly objects: Check<Readonly<Record<string, unknown>>>[];
+  /** Checks for values of any type: combinators, references, `enum`. */
+  readonly rest: Check[];
+}
+
+export function invalid(builder: SchemaBuilder, keyword: string, expected: string): SchemaError {
+  const path = joinPointer(builder.path, keyword);
+  return new SchemaError("invalid_schema", `${keyword} at ${path} must be ${expected}.`, { path });
+}
+
+export function readNumber(builder: SchemaBuilder, keyword: string): number | undefined {
+  const value = builder.schema[keyword];
+  if (value === undefined || typeof value === "number") return value;
+  throw invalid(builder, keyword, "a number");
+}
+
+export function readCount(builder: SchemaBuilder, keyword: string): number | undefined {
+  const value = readNumber(builder, keyword);
+  if (value === undefined || (Number.isInteger(value) && value >= 0)) return value;
+  throw invalid(builder, keyword, "a non-negative integer");
+}
+
+export function readString(builder: SchemaBuilder, keyword: string): string | undefined {
+  const value = builder.schema[keyword];
+  if (value === undefined || typeof value === "string") return value;
+  throw invalid(builder, keyword, "a string");
+}
+
+export function readNames(
+  builder: SchemaBuilder,
+  keyword: string,
+  value = builder.schema[keyword],
+): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  if (Array.isArray(value) && value.every((name) => typeof name === "string")) return value;
+  throw invalid(builder, keyword, "a list of strings");
+}
+
+export function readMap(builder: SchemaBuilder, keyword: string): readonly (readonly [string, unknown])[] | undefined {
+  const value = builder.schema[keyword];
+  if (value === undefined) return undefined;
+  if (isSchemaObject(value)) return Object.entries(value);
+  throw invalid(builder, keyword, "an object");
+}
+
+/** The subschema under a keyword, compiled. */
+export function readNode(builder: SchemaBuilder, keyword: string): Node | undefined {
+  const value = builder.schema[keyword];
+  if (value === undefined) return undefined;
+  return child(builder, value, keyword);
+}
+
+/** The subschemas listed under a keyword, compiled. */
+export function readNodes(builder: SchemaBuilder, keyword: string): readonly Node[] | undefined {
+  const value = builder.schema[keyword];
+  if (value === undefined) return undefined;
+  if (!Array.isArray(value)) throw invalid(builder, keyword, "a list of schemas");
+  return value.map((item, i) => child(builder, item, keyword, i));
+}
+
+/** Compiles a subschema at `keyword`, or at `key` within it. */
+export function child(builder: SchemaBuilder, value: unknown, keyword: string, key?: string | number): Node {
+  const parent = joinPointer(builder.path, keyword);
+  const path = key === undefined ? parent : joinPointer(parent, key);
+  if (isSchema(value)) return builder.compiler.node(value, builder.resource, path);
+  throw new SchemaError("invalid_schema", `The value at ${path} must be a schema (an object or a boolean).`, { path });
+}
