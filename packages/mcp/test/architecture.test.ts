@@ -1,7 +1,20 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import { BANNED_NAMES } from "./architecture/banned-names.js";
+import { eraLinesOutside, needlessEraLines } from "./architecture/era-lines.js";
+import { ERA_LINES, FILE_NAMES, SMALL_FILES, TWO_MEANINGS } from "./architecture/exceptions.js";
+import {
+  bannedNames,
+  crowdedRooms,
+  filesNotNamedForTheirExports,
+  namesWithTwoMeanings,
+  nodeBuiltinsByValue,
+  smallFilesWithOneImporter,
+} from "./architecture/house-rules.js";
+import { filesInCycles } from "./architecture/import-rings.js";
 import { importCycles, importsOutsideTheTable, packagesOutsideNode } from "./architecture/import-table.js";
+import { AT_MOST } from "./architecture/ratchet.js";
 import { scanSource } from "./architecture/scan-source.js";
 import {
   ambientUsesOutsideThePlatform,
@@ -71,6 +84,33 @@ describe("the library's sources", () => {
       ...index.exportedTypes.toSorted().map((name) => `type ${name}`),
     ];
     await expect(`${lines.join("\n")}\n`).toMatchFileSnapshot("architecture/root-exports.txt");
+  });
+});
+
+describe("the library's rooms", () => {
+  it.each<[keyof typeof AT_MOST, string, string[]]>([
+    ["filesInCycles", "have no import cycle, of types either", filesInCycles(sources)],
+    ["eraLines", "know of eras in era/, protocol/ and the named lines only", eraLinesOutside(sources, ERA_LINES)],
+    ["crowdedRooms", "hold at most 20 files each", crowdedRooms(sources, 20)],
+    ["smallFiles", "have no small file with one importer", smallFilesWithOneImporter(sources, 30, SMALL_FILES)],
+    ["twoMeanings", "export each name once", namesWithTwoMeanings(sources, TWO_MEANINGS)],
+    ["fileNames", "name files for what they export", filesNotNamedForTheirExports(sources, FILE_NAMES)],
+    ["builtins", "load no built-in module of Node with a file", nodeBuiltinsByValue(sources)],
+    ["bannedNames", "use no name that was given up", bannedNames(sources, BANNED_NAMES)],
+  ])("%s: they %s", (rule, _what, found) => {
+    if (found.length > 0) console.log(`${rule}: ${found.length}, at most ${AT_MOST[rule]}\n${found.join("\n")}\n`);
+    expect(found.length, found.join("\n")).toBeLessThanOrEqual(AT_MOST[rule]);
+  });
+
+  it("need every exception that is named, and at most ten lines that know of eras", () => {
+    expect(ERA_LINES.length).toBeLessThanOrEqual(10);
+    expect(needlessEraLines(sources, ERA_LINES)).toEqual([]);
+    const without = (rule: (except: typeof SMALL_FILES) => string[]) => (list: typeof SMALL_FILES) =>
+      list.filter((one) => rule(list).length === rule(list.filter((other) => other !== one)).length);
+    expect(without((except) => smallFilesWithOneImporter(sources, 30, except))(SMALL_FILES)).toEqual([]);
+    expect(without((except) => filesNotNamedForTheirExports(sources, except))(FILE_NAMES)).toEqual([]);
+    const namedTwice = namesWithTwoMeanings(sources, []).length - namesWithTwoMeanings(sources, TWO_MEANINGS).length;
+    expect(namedTwice).toBe(TWO_MEANINGS.length);
   });
 });
 

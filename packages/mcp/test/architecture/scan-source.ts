@@ -26,6 +26,12 @@ export interface ScannedSource {
   readonly ambientUses: readonly Found[];
   readonly exportedValues: readonly string[];
   readonly exportedTypes: readonly string[];
+  /** Names that the file both declares and exports, once each. */
+  readonly declaredExports: readonly Found[];
+  /** Names that the file declares, anywhere: types, functions, variables, members, parameters. */
+  readonly declarations: readonly Found[];
+  /** Every identifier outside imports, and `a.b` for each access to a member, where `a` is the last name before the dot. */
+  readonly words: readonly Found[];
 }
 
 const ambientFunctions = new Set(["setTimeout", "setInterval", "setImmediate", "fetch", "spawn", "crypto"]);
@@ -42,6 +48,9 @@ export function scanSource(path: string, text: string): ScannedSource {
     ambientUses: [] as Found[],
     exportedValues: [] as string[],
     exportedTypes: [] as string[],
+    declaredExports: [] as Found[],
+    declarations: [] as Found[],
+    words: [] as Found[],
   };
   const declared = declaredNames(file);
   const lineOf = (node: ts.Node) => file.getLineAndCharacterOfPosition(node.getStart(file)).line + 1;
@@ -57,6 +66,7 @@ export function scanSource(path: string, text: string): ScannedSource {
       else collectExports(node, node.exportClause, found);
     }
     if (!inFunction && isAwait(node)) add(found.topLevelAwaits, node, "await");
+    collectNames(node, found, (name) => lineOf(name));
     const ambient = ambientUse(node, declared);
     if (ambient !== undefined) add(found.ambientUses, node, ambient);
     ts.forEachChild(node, (child) => visit(child, inFunction || ts.isFunctionLike(node) || isClassMember(node)));
@@ -112,6 +122,47 @@ function collectExports(
     const isType = node.isTypeOnly || element.isTypeOnly;
     (isType ? found.exportedTypes : found.exportedValues).push(element.name.text);
   }
+}
+
+/** Notes the identifier that a node is, the name that it declares, and whether that name is exported. */
+function collectNames(
+  node: ts.Node,
+  found: { declaredExports: Found[]; declarations: Found[]; words: Found[] },
+  lineOf: (node: ts.Node) => number,
+): void {
+  const isWord = (ts.isIdentifier(node) && !ts.isImportSpecifier(node.parent)) || ts.isPrivateIdentifier(node);
+  if (isWord) found.words.push({ text: node.text, line: lineOf(node) });
+  if (ts.isPropertyAccessExpression(node)) {
+    const before = ts.isPropertyAccessExpression(node.expression) ? node.expression.name : node.expression;
+    found.words.push({ text: `${before.getText()}.${node.name.text}`, line: lineOf(node.name) });
+  }
+  const name = declaredName(node);
+  if (name === undefined) return;
+  const declaration = { text: name.text.replace(/^#/, ""), line: lineOf(name) };
+  found.declarations.push(declaration);
+  const known = found.declaredExports.some(({ text }) => text === declaration.text);
+  if (isExportedDeclaration(node) && !known) found.declaredExports.push(declaration);
+}
+
+function declaredName(node: ts.Node): ts.Identifier | ts.PrivateIdentifier | undefined {
+  const declares =
+    ts.isFunctionDeclaration(node) ||
+    ts.isClassDeclaration(node) ||
+    ts.isInterfaceDeclaration(node) ||
+    ts.isTypeAliasDeclaration(node) ||
+    ts.isVariableDeclaration(node) ||
+    ts.isBindingElement(node) ||
+    ts.isParameter(node) ||
+    ts.isClassElement(node) ||
+    ts.isTypeElement(node);
+  if (!declares || node.name === undefined) return undefined;
+  return ts.isIdentifier(node.name) || ts.isPrivateIdentifier(node.name) ? node.name : undefined;
+}
+
+function isExportedDeclaration(node: ts.Node): boolean {
+  const statement = ts.isVariableDeclaration(node) ? node.parent.parent : node;
+  if (!ts.canHaveModifiers(statement) || statement.parent.kind !== ts.SyntaxKind.SourceFile) return false;
+  return ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true;
 }
 
 /**

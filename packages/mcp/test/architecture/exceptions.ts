@@ -1,0 +1,25 @@
+import type { EraLine } from "./era-lines.js";
+import type { Exception } from "./house-rules.js";
+
+/** The lines outside `era/` and `protocol/` that know of eras; at most ten. */
+export const ERA_LINES: readonly EraLine[] = [];
+
+/** Small files with one importer that stay alone. */
+export const SMALL_FILES: readonly Exception[] = [
+  { file: "uri-template/traversal.ts", reason: "a rule of templates; what imports it is in another room" },
+];
+
+/** Files whose name is not the name of an export. */
+export const FILE_NAMES: readonly Exception[] = [
+  { file: "platform/default.ts", reason: "what a build without a platform of its own takes" },
+  { file: "protocol/lifecycle.ts", reason: "the specification's chapter, one type per message" },
+  { file: "protocol/message.ts", reason: "the parts that all messages of the specification share" },
+  { file: "server/questions/questions.ts", reason: "one function per question, each by its own name" },
+];
+
+/** Names that two files export on purpose. */
+export const TWO_MEANINGS: readonly string[] = [
+  // One meaning, two makers: a build takes the one of its runtime.
+  "platform",
+  "transports",
+];
