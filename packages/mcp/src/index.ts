@@ -35,7 +35,6 @@ export type { Revision } from "./protocol/revisions.js";
 export type { TraceContext } from "./protocol/trace-context.js";
 export type { JsonSchemaObject } from "./schema/json-schema.js";
 export type { AnySchema, InferInput, InferOutput, JsonSchemaAdapter } from "./schema/standard.js";
-export type { ProgressOptions } from "./server/call/progress.js";
 export { type ConsentHooks, consent, deny, type GuardedCall, type Verdict } from "./server/consent.js";
 export type {
   AskingContext,
@@ -43,6 +42,7 @@ export type {
   Context,
   ElicitReply,
   HttpContext,
+  ProgressOptions,
   QuestionOptions,
   SampleRequest,
   UrlQuestionOptions,
@@ -93,10 +93,10 @@ export {
   type ToolDefinition,
   ToolError,
   type ToolHandler,
-  type ToolPolicy,
   type ToolTypes,
   tool,
 } from "./server/tools/tool.js";
+export type { ToolPolicy } from "./server/tools/tool-policy.js";
 export { channelTransport } from "./transport/channel/client.js";
 export { type MessagePortOptions, messagePortChannel, type PortLike } from "./transport/channel/message-port.js";
 export type { QueueLimits } from "./transport/channel/outbox.js";

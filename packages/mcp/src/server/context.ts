@@ -1,4 +1,3 @@
-import type { Question } from "../era/era.js";
 import type { HttpFacts } from "../http/http.js";
 import type { Id } from "../jsonrpc/message.js";
 import type { ClientCapabilities, ClientCapabilityPath } from "../protocol/capabilities.js";
@@ -10,7 +9,6 @@ import type { TraceContext } from "../protocol/trace-context.js";
 import type { Coercion } from "../schema/coerce.js";
 import type { AnySchema, InferOutput } from "../schema/standard.js";
 import type { Principal } from "../transport/transport.js";
-import type { ProgressOptions } from "./call/progress.js";
 
 /** Who called, as the client says of itself; unverified. */
 export interface ClientFacts {
@@ -56,6 +54,12 @@ export interface Context {
   progress(progress: number, options?: ProgressOptions): void;
   /** Sends a log message if the client wants messages of this level. */
   log(level: LoggingLevel, data: unknown, logger?: string): void;
+}
+
+/** What may be said beside the value of a progress report. */
+export interface ProgressOptions {
+  total?: number;
+  message?: string;
 }
 
 /** How a question is identified over the rounds of one call. */
@@ -112,11 +116,4 @@ export interface AskingContext extends Context {
   readonly callId: string;
   /** Runs `work` once over all rounds of this call and gives its result, as JSON keeps it, every time. */
   step<T>(key: string, work: () => T | Promise<T>): Promise<T>;
-}
-
-/** A question ready to be asked, with the client's capabilities that it needs. */
-export interface PreparedQuestion {
-  question: Question;
-  needs: readonly string[];
-  key: string | undefined;
 }

@@ -1,5 +1,5 @@
 import type { Requests } from "../protocol/method-types.js";
-import type { Run } from "./call/server-call.js";
+import type { ServerCall } from "./call/server-call.js";
 import type { Context } from "./context.js";
 
 /** A call as middleware sees it. Narrow by `method` to type `params`. */
@@ -16,7 +16,7 @@ export type Middleware = (call: MiddlewareCall, next: () => Promise<object>) => 
 /** Runs `innermost` inside all middleware. */
 export function throughMiddleware(
   stack: readonly Middleware[],
-  run: Run,
+  run: ServerCall,
   innermost: () => object | Promise<object>,
 ): Promise<object> {
   // The method table and the era made sure that params fit the method as far as a structural check can tell.

@@ -1,9 +1,6 @@
 import type { Id } from "../jsonrpc/message.js";
 import type { TraceContext } from "../protocol/trace-context.js";
 import type { Principal } from "../transport/transport.js";
-import type { ServerCore } from "./call/core.js";
-import type { Run } from "./call/server-call.js";
-import { messageOf } from "./call/thrown.js";
 
 /** A call, as telemetry may know it: never its arguments nor its result. */
 export interface CallStarted {
@@ -44,51 +41,5 @@ export interface Observer {
   refused?(call: CallRefused): void;
 }
 
-/** What became of a run; kept only while somebody observes. */
-export type RunEnd = Pick<CallEnded, "outcome" | "error">;
-
-/** Runs a call under the eyes of a server's observers. */
-export function observed<A extends { text: string }>(run: Run, answer: () => A | Promise<A>): A | Promise<A> {
-  const { core } = run;
-  const call = startedOf(run);
-  tell(core, (observer) => observer.started?.(call));
-  const since = core.platform.now();
-  const end = (given: A): A => {
-    const { outcome = "ok", error } = run.end ?? {};
-    const durationMs = core.platform.now() - since;
-    const ended: CallEnded = { ...call, durationMs, outcome, error, length: given.text.length };
-    tell(core, (observer) => observer.ended?.(ended));
-    return given;
-  };
-  const given = answer();
-  return given instanceof Promise ? given.then(end) : end(given);
-}
-
-/** Tells observers of a request that never became a call. */
-export function refused(core: ServerCore, method: string, requestId: Id | undefined, error: unknown): void {
-  tell(core, (observer) => observer.refused?.({ method, requestId, error }));
-}
-
-function startedOf(run: Run): CallStarted {
-  const { call, row, ctx } = run;
-  const named = row.nameField === undefined ? undefined : call.params[row.nameField];
-  return {
-    method: call.method,
-    name: typeof named === "string" ? named : undefined,
-    requestId: call.id,
-    protocolVersion: call.revision,
-    http: run.exchange.http !== undefined,
-    auth: ctx.auth,
-    trace: ctx.trace,
-  };
-}
-
-function tell(core: ServerCore, what: (observer: Observer) => void): void {
-  for (const observer of core.observers) {
-    try {
-      what(observer);
-    } catch (error) {
-      core.platform.warn(`an observer failed: ${messageOf(error)}`);
-    }
-  }
-}
+/** What became of a call; kept only while somebody observes. */
+export type CallEnd = Pick<CallEnded, "outcome" | "error">;

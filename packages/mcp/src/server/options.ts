@@ -1,4 +1,5 @@
 import type { Platform } from "../platform/platform.js";
+import { McpError } from "../protocol/error.js";
 import type { Extension } from "../protocol/extension.js";
 import type { LoggingLevel } from "../protocol/features/logging.js";
 import type { Implementation } from "../protocol/implementation.js";
@@ -7,7 +8,7 @@ import type { JsonSchemaAdapter } from "../schema/standard.js";
 import type { Storage } from "../storage/storage.js";
 import type { Context } from "./context.js";
 import type { CacheOptions } from "./lists/cache-hints.js";
-import type { ToolPolicy } from "./tools/tool.js";
+import type { ToolPolicy } from "./tools/tool-policy.js";
 
 /** Who a server is, as clients are told. */
 export interface ServerInfo extends Implementation {}
@@ -94,4 +95,10 @@ export interface ServerOptions {
   logging?: boolean;
   extensions?: readonly Extension[];
   platform?: Partial<Platform>;
+}
+
+/** Checks a page size when the server is made, where its author sees the error. */
+export function checkPageSize(pageSize: number | undefined): void {
+  if (pageSize === undefined || (Number.isSafeInteger(pageSize) && pageSize > 0)) return;
+  throw new McpError("invalid_definition", `\`pageSize\` is ${pageSize}`, { fix: "Give a whole number above 0." });
 }

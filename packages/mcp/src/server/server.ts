@@ -3,15 +3,18 @@ import type { LoggingLevel } from "../protocol/features/logging.js";
 import type { Revision } from "../protocol/revisions.js";
 import type { AnySchema, InferOutput } from "../schema/standard.js";
 import type { Endpoint } from "../transport/transport.js";
-import { ServerCore } from "./call/core.js";
 import { createEndpoint, type PeerListener } from "./call/dispatch.js";
-import type { ListName } from "./changes/hub.js";
+import { ServerFacts } from "./call/facts.js";
+import { Pipeline } from "./call/pipeline.js";
+import type { ListName } from "./changes/change.js";
+import { Hub } from "./changes/hub.js";
 import { HandlerFeature, handlerOptions, prepareHandler } from "./handler/handler-feature.js";
 import type { ServerHandler, ServerHandlerClass } from "./handler/server-handler.js";
 import { type CapabilityReason, explainCapabilities } from "./lists/explain-capabilities.js";
 import { Features, type Offer } from "./lists/features.js";
+import { Registry } from "./lists/registry.js";
 import type { Middleware } from "./middleware.js";
-import { Mounts } from "./mount/mount.js";
+import { type MountableServer, Mounts } from "./mount/mount.js";
 import type { Observer } from "./observer.js";
 import type { ServerInfo, ServerOptions } from "./options.js";
 import type {
@@ -55,14 +58,38 @@ export type Mounted<P extends string, U> = { [K in keyof U & string as `${P}_${K
 export class Server<T = {}> {
   /** Types only; never present at run time. */
   declare readonly types: T;
-  readonly #core: ServerCore;
+  readonly #facts: ServerFacts;
+  readonly #registry: Registry;
+  readonly #pipeline: Pipeline;
+  readonly #hub: Hub;
   readonly #features: Features;
+  readonly #mountable: MountableServer;
+  #mounts: Mounts | undefined;
   readonly #listeners: PeerListener[] = [];
   #endpoint: Endpoint | undefined;
 
   constructor(info: ServerInfo, options: ServerOptions = {}) {
-    this.#core = new ServerCore(info, options);
-    this.#features = new Features(this.#core);
+    const facts = new ServerFacts(info, options);
+    const registry = new Registry(facts);
+    const pipeline = new Pipeline(facts.platform);
+    const hub = new Hub(facts);
+    const features = new Features(facts, registry, hub);
+    this.#facts = facts;
+    this.#registry = registry;
+    this.#pipeline = pipeline;
+    this.#hub = hub;
+    this.#features = features;
+    const mounts = () => this.#mounts;
+    this.#mountable = {
+      facts,
+      registry,
+      pipeline,
+      hub,
+      features,
+      get mounts() {
+        return mounts();
+      },
+    };
     this.#listeners.push(this.#features.peers);
   }
 
@@ -72,10 +99,12 @@ export class Server<T = {}> {
    */
   static from(handler: ServerHandler | ServerHandlerClass, info: ServerInfo, options: ServerOptions = {}): Server {
     const object = typeof handler === "function" ? new handler() : handler;
-    const warn = (line: string) => server.#core.platform.warn(line);
+    const warn = (line: string) => server.#facts.platform.warn(line);
     const server: Server = new Server(info, handlerOptions(object, options, warn));
-    server.#core.addFeature(new HandlerFeature(server.#core, object));
-    prepareHandler(server.#core, object);
+    server.#registry.addFeature(
+      new HandlerFeature(server.#facts, server.#registry, server.#features.toolCalls, object),
+    );
+    prepareHandler(server.#pipeline, object);
     return server;
   }
 
@@ -145,12 +174,12 @@ export class Server<T = {}> {
 
   /** Tells the subscribers of a URI that what it holds has changed. */
   resourceUpdated(uri: string): void {
-    this.#core.hub.publish(resourceUpdated(uri));
+    this.#hub.publish(resourceUpdated(uri));
   }
 
   /** Tells clients that a list has changed, for example what the `list` of a template gives. Once per turn. */
   listChanged(list: ListName): void {
-    this.#core.hub.listChanged(list);
+    this.#hub.listChanged(list);
   }
 
   /** Sends a log message that belongs to no call to all peers with a session, if they want messages of this level. */
@@ -166,18 +195,18 @@ export class Server<T = {}> {
   /** Ends subscriptions, lets go of the storage and calls `terminate` of a handler object; later requests are refused. What serves the server is closed by its own handle. */
   async close(): Promise<void> {
     this.endSubscriptions();
-    const closing = this.#core.closers.splice(0);
-    this.#core.gate = () => Promise.reject(new McpError("connection_closed", "the server is closed"));
-    await this.#core.hub.close();
+    const closing = this.#pipeline.closers.splice(0);
+    this.#pipeline.gate = () => Promise.reject(new McpError("connection_closed", "the server is closed"));
+    await this.#hub.close();
     for (const close of closing) await close();
   }
 
   /** Says of every capability whether clients are told of it, and why. For a person who wonders. */
   explainCapabilities(revision?: Revision): CapabilityReason[] {
-    const { self, options } = this.#core;
-    const newest = [...self.revisions].sort().at(-1);
-    const capabilities = newest === undefined ? {} : this.#core.capabilities(revision ?? newest);
-    return explainCapabilities(capabilities, options, this.#core.reasons());
+    const { revisions, options } = this.#facts;
+    const newest = [...revisions].sort().at(-1);
+    const capabilities = newest === undefined ? {} : this.#registry.capabilities(revision ?? newest);
+    return explainCapabilities(capabilities, options, this.#registry.reasons());
   }
 
   /**
@@ -185,9 +214,9 @@ export class Server<T = {}> {
    * nobody observes. Returns what ends it.
    */
   observe(observer: Observer): () => void {
-    this.#core.observers = [...this.#core.observers, observer];
+    this.#pipeline.observers = [...this.#pipeline.observers, observer];
     return () => {
-      this.#core.observers = this.#core.observers.filter((known) => known !== observer);
+      this.#pipeline.observers = this.#pipeline.observers.filter((known) => known !== observer);
     };
   }
 
@@ -197,24 +226,23 @@ export class Server<T = {}> {
    * options of tools count, this server's secret and page size do. Throws for a prefix that is taken, and for a circle.
    */
   mount<const P extends string, U>(prefix: P, other: Server<U>): Server<T & Mounted<P, U>> {
-    const core = this.#core;
-    if (core.mounts === undefined) {
-      core.mounts = new Mounts(core, this.#features);
-      core.addFeature(core.mounts);
+    if (this.#mounts === undefined) {
+      this.#mounts = new Mounts(this.#mountable);
+      this.#registry.addFeature(this.#mounts);
     }
-    core.mounts.add(prefix, other.#core, other.#features);
+    this.#mounts.add(prefix, other.#mountable);
     return this as unknown as Server<T & Mounted<P, U>>;
   }
 
   /** Adds middleware around every call; the first one added is the outermost. */
   use(...middleware: Middleware[]): this {
-    this.#core.middleware.push(...middleware);
+    this.#pipeline.middleware.push(...middleware);
     return this;
   }
 
   /** What a transport serves. The same object every time. */
   endpoint(): Endpoint {
-    this.#endpoint ??= createEndpoint(this.#core, this.#listeners);
+    this.#endpoint ??= createEndpoint(this.#mountable, this.#listeners);
     return this.#endpoint;
   }
 }

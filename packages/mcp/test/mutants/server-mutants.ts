@@ -66,7 +66,11 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     file: "server/lists/catalogue.ts",
     search: "const item = this.#items.get(key);",
     replace: "const item = this.#items.get(key) ?? (({} as any)[key] as I | undefined);",
-    tests: ["src/server/hostile-offers.test.ts", "test/scenarios/scenarios.test.ts", "src/server/tools/tools.test.ts"],
+    tests: [
+      "src/server/lists/hostile-offers.test.ts",
+      "test/scenarios/scenarios.test.ts",
+      "src/server/tools/tools.test.ts",
+    ],
   },
   {
     name: "hidden-offers-callable",

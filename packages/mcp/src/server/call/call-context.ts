@@ -13,22 +13,25 @@ import type {
   ClientFacts,
   ElicitReply,
   HttpContext,
+  ProgressOptions,
   QuestionOptions,
   SampleRequest,
   UrlQuestionOptions,
 } from "../context.js";
-import { canAsk, handled } from "../questions/by-request.js";
+import { handled } from "../questions/by-request.js";
+import { canAsk } from "../questions/can-ask.js";
 import { elicit, elicitUrl, roots, sample, tryElicit } from "../questions/questions.js";
-import type { ProgressOptions } from "./progress.js";
-import type { Run } from "./server-call.js";
+import { ProgressReporter } from "./progress.js";
+import type { ServerCall } from "./server-call.js";
 
 /** The context of one call. Members are getters on the prototype, so that a call pays only for what its handler uses. */
 export class CallContext implements AskingContext {
-  readonly #run: Run;
+  readonly #run: ServerCall;
   #data: Record<string, unknown> | undefined;
   #client: ClientFacts | undefined;
+  #progress: ProgressReporter | undefined;
 
-  constructor(run: Run) {
+  constructor(run: ServerCall) {
     this.#run = run;
   }
 
@@ -96,12 +99,13 @@ export class CallContext implements AskingContext {
   }
 
   progress(progress: number, options?: ProgressOptions): void {
-    this.#run.progress.report(progress, options);
+    this.#progress ??= new ProgressReporter(this.#run);
+    this.#progress.report(progress, options);
   }
 
   log(level: LoggingLevel, data: unknown, logger?: string): void {
-    const { call, core } = this.#run;
-    if (!core.logging) return;
+    const { call, facts } = this.#run;
+    if (!facts.logging) return;
     const least = call.logLevel ?? (call.era.logsByDefault ? "debug" : undefined);
     if (least === undefined || !passesLevel(level, least)) return;
     this.#run.notify("notifications/message", { level, ...(logger === undefined ? {} : { logger }), data });
@@ -151,7 +155,7 @@ export class CallContext implements AskingContext {
     return handled(this.#asking().asker.step(key, work));
   }
 
-  #asking(): Run {
+  #asking(): ServerCall {
     if (this.#run.row.mayAsk === true) return this.#run;
     throw new McpError("internal_error", `a handler of ${this.method} may not ask the client`, {
       fix: "Ask in a tool, a prompt or a resource.",
@@ -159,7 +163,7 @@ export class CallContext implements AskingContext {
   }
 }
 
-function clientFacts(run: Run): ClientFacts {
+function clientFacts(run: ServerCall): ClientFacts {
   const { clientInfo, clientCapabilities } = run.call;
   return { info: clientInfo, capabilities: clientCapabilities, can: (capability) => canAsk(run, capability) };
 }

@@ -22,7 +22,7 @@ export class CallDeadline {
   }
 
   /** What the handler gives, or the failure when the time is over first. */
-  race(value: PromiseLike<unknown>): Promise<unknown> {
+  race<T>(value: PromiseLike<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#reject = reject;
       if (this.#failure !== undefined) reject(this.#failure);

@@ -4,13 +4,16 @@ import { isId, type NotificationMessage } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport.js";
 import type { MethodHandler } from "../lists/feature.js";
+import type { Registry, Route } from "../lists/registry.js";
 import { throughMiddleware } from "../middleware.js";
-import { observed, refused } from "../observer.js";
-import { openReplay } from "../questions/by-replay.js";
+import { openReplay, Replay } from "../questions/by-replay.js";
+import { requestAsker } from "../questions/by-request.js";
 import { InputOutcome } from "../questions/interruption.js";
 import { askForVisits, isUrlRequired, urlRequiredFor } from "../questions/url-required.js";
-import type { Route, ServerCore } from "./core.js";
-import { Run } from "./server-call.js";
+import { CallContext } from "./call-context.js";
+import type { ServerFacts } from "./facts.js";
+import type { Pipeline } from "./pipeline.js";
+import { type CallMakers, ServerCall } from "./server-call.js";
 import { messageOf, readable } from "./thrown.js";
 
 /** Hears about peers and their notifications; features use it for what lives longer than a call. */
@@ -20,12 +23,24 @@ export interface PeerListener {
   notification?(message: NotificationMessage, peer: Peer): void;
 }
 
+/** What dispatch needs of a server. */
+export interface Dispatching {
+  readonly facts: ServerFacts;
+  readonly registry: Registry;
+  readonly pipeline: Pipeline;
+}
+
+const MAKERS: CallMakers = {
+  context: (call) => new CallContext(call),
+  asker: (call) => (call.call.era.asks === "replay" ? new Replay(call, undefined, {}) : requestAsker(call)),
+};
+
 /** The one path in and back: every request of every transport and revision goes through here. */
-export function createEndpoint(core: ServerCore, listeners: readonly PeerListener[]): Endpoint {
+export function createEndpoint(server: Dispatching, listeners: readonly PeerListener[]): Endpoint {
   return {
-    revisions: core.self.revisions,
-    accept: accepting(core.methods),
-    request: (accepted, exchange) => dispatch(core, accepted, exchange),
+    revisions: server.facts.revisions,
+    accept: accepting(server.facts.methods),
+    request: (accepted, exchange) => dispatch(server, accepted, exchange),
     notification(message, peer) {
       if (peer === undefined) return;
       receiveNotification(message, peer);
@@ -55,73 +70,76 @@ function receiveNotification({ method, params }: NotificationMessage, peer: Peer
   }
 }
 
-function dispatch(core: ServerCore, { message, era }: Accepted, exchange: Exchange): Answer | Promise<Answer> {
-  let run: Run;
+function dispatch(server: Dispatching, { message, era }: Accepted, exchange: Exchange): Answer | Promise<Answer> {
+  const { facts, registry, pipeline } = server;
+  let run: ServerCall;
   let route: Route;
   try {
     const origin: Origin = { session: exchange.peer?.session, http: exchange.http, batched: exchange.batched === true };
-    const call = era.decode(message, origin, core.self);
-    const own = era.lifecycle(call, core.self, origin);
-    route = own === undefined ? routeOf(core, call) : lifecycleRoute(core, call, own);
-    run = new Run(core, call, route.row, exchange);
+    const call = era.decode(message, origin, registry.self);
+    const own = era.lifecycle(call, registry.self, origin);
+    route = own === undefined ? routeOf(registry, call) : lifecycleRoute(registry, call, own);
+    run = new ServerCall(facts, call, route.row, exchange, MAKERS);
+    run.straight = pipeline.middleware.length === 0;
   } catch (error) {
-    if (core.observers.length > 0) refused(core, message.method, message.id, error);
+    if (pipeline.observers.length > 0) pipeline.refused(message.method, message.id, error);
     return era.error(message.id, McpError.from(error), true);
   }
-  return core.observers.length === 0 ? open(run, route.handler) : observed(run, () => open(run, route.handler));
+  if (pipeline.observers.length === 0) return open(server, run, route.handler);
+  return pipeline.observed(run, () => open(server, run, route.handler));
 }
 
 /** Waits for what the server has to prepare, once. */
-function open(run: Run, handler: MethodHandler): Answer | Promise<Answer> {
-  const { gate } = run.core;
-  if (gate === undefined) return invoke(run, handler);
+function open(server: Dispatching, run: ServerCall, handler: MethodHandler): Answer | Promise<Answer> {
+  const { gate } = server.pipeline;
+  if (gate === undefined) return invoke(server, run, handler);
   return gate().then(
-    () => invoke(run, handler),
-    (error) => failure(run, error),
+    () => invoke(server, run, handler),
+    (error) => failure(server, run, error),
   );
 }
 
-function routeOf(core: ServerCore, call: Call): Route {
-  const route = core.route(call.method, call.revision);
-  if (route === undefined) throw unknownMethod(call, core);
+function routeOf(registry: Registry, call: Call): Route {
+  const route = registry.route(call.method, call.revision);
+  if (route === undefined) throw unknownMethod(call, registry);
   return route;
 }
 
-function lifecycleRoute(core: ServerCore, call: Call, own: Lifecycle): Route {
-  const row = core.methods.get(call.method);
-  if (row === undefined) throw unknownMethod(call, core);
+function lifecycleRoute(registry: Registry, call: Call, own: Lifecycle): Route {
+  const row = registry.self.methods.get(call.method);
+  if (row === undefined) throw unknownMethod(call, registry);
   return { row, handler: (run) => settleLifecycle(run, own) };
 }
 
-function unknownMethod(call: Call, core: ServerCore): McpError {
-  const known = core.methods.get(call.method) !== undefined;
+function unknownMethod(call: Call, registry: Registry): McpError {
+  const known = registry.self.methods.get(call.method) !== undefined;
   const why = known ? `is not offered here in ${call.revision}` : "does not exist";
   return new McpError("method_not_found", `the method "${call.method}" ${why}`);
 }
 
-function settleLifecycle(run: Run, own: Lifecycle): object {
+function settleLifecycle(run: ServerCall, own: Lifecycle): object {
   run.opens = own.opens;
   if (own.cache !== undefined) run.cache = own.cache;
   return own.result;
 }
 
-function invoke(run: Run, handler: MethodHandler): Answer | Promise<Answer> {
+function invoke(server: Dispatching, run: ServerCall, handler: MethodHandler): Answer | Promise<Answer> {
   let outcome: object | Promise<object>;
   try {
-    const stack = run.core.middleware;
+    const stack = server.pipeline.middleware;
     outcome = stack.length === 0 ? execute(run, handler) : throughMiddleware(stack, run, () => execute(run, handler));
   } catch (error) {
-    return failure(run, error);
+    return failure(server, run, error);
   }
-  if (!(outcome instanceof Promise)) return success(run, outcome);
+  if (!(outcome instanceof Promise)) return success(server, run, outcome);
   return outcome.then(
-    (result) => success(run, result),
-    (error) => failure(run, error),
+    (result) => success(server, run, result),
+    (error) => failure(server, run, error),
   );
 }
 
 /** Runs the handler, by replay where this era asks by interim results. */
-function execute(run: Run, handler: MethodHandler): object | Promise<object> {
+function execute(run: ServerCall, handler: MethodHandler): object | Promise<object> {
   if (run.row.mayAsk !== true || run.call.era.asks !== "replay") return handler(run);
   if (run.call.inputs === undefined) return interruptible(run, handler);
   return openReplay(run).then((replay) => {
@@ -131,7 +149,7 @@ function execute(run: Run, handler: MethodHandler): object | Promise<object> {
 }
 
 /** The handler's own outcome, or the interim result when one of its questions has no answer yet. */
-function interruptible(run: Run, handler: MethodHandler): object | Promise<object> {
+function interruptible(run: ServerCall, handler: MethodHandler): object | Promise<object> {
   const running = start(run, handler);
   if (!(running instanceof Promise)) return running;
   return new Promise((resolve, reject) => {
@@ -154,7 +172,7 @@ function interruptible(run: Run, handler: MethodHandler): object | Promise<objec
 }
 
 /** What the handler gives; an error that becomes a question is a promise like any other. */
-function start(run: Run, handler: MethodHandler): object | Promise<object> {
+function start(run: ServerCall, handler: MethodHandler): object | Promise<object> {
   try {
     return handler(run);
   } catch (error) {
@@ -163,19 +181,19 @@ function start(run: Run, handler: MethodHandler): object | Promise<object> {
   }
 }
 
-function success(run: Run, result: object): Answer {
-  const { call, row, core } = run;
-  run.flush();
-  run.withdraw();
+function success({ registry, pipeline }: Dispatching, run: ServerCall, result: object): Answer {
+  const { call, row } = run;
+  const { self } = registry;
+  run.finish();
   try {
     const encoded: EncodedAnswer =
       result instanceof InputOutcome
-        ? call.era.input(call, result.questions, result.state, core.self)
-        : call.era.result(call, result, row, core.self, run.cache);
-    if (core.observers.length > 0) run.end = { outcome: outcomeOf(result), error: run.failure };
+        ? call.era.input(call, result.questions, result.state, self)
+        : call.era.result(call, result, row, self, run.cache);
+    if (pipeline.observers.length > 0) run.end = { outcome: outcomeOf(result), error: run.failure };
     return run.opens === undefined ? encoded : { ...encoded, opens: run.opens };
   } catch (error) {
-    return failure(run, error);
+    return failure({ pipeline }, run, error);
   }
 }
 
@@ -184,15 +202,14 @@ function outcomeOf(result: object): "ok" | "tool_error" | "input_required" {
   return (result as { isError?: unknown }).isError === true ? "tool_error" : "ok";
 }
 
-function failure(run: Run, error: unknown): Answer {
-  run.flush();
-  run.withdraw();
-  if (run.core.observers.length > 0) run.end = { outcome: "error", error };
+function failure({ pipeline }: Pick<Dispatching, "pipeline">, run: ServerCall, error: unknown): Answer {
+  run.finish();
+  if (pipeline.observers.length > 0) run.end = { outcome: "error", error };
   const answer = errorAnswer(run, publicError(run, error));
   return run.scopes === undefined ? answer : { ...answer, scopes: run.scopes };
 }
 
-function errorAnswer({ call }: Run, error: McpError): EncodedAnswer {
+function errorAnswer({ call }: ServerCall, error: McpError): EncodedAnswer {
   try {
     return call.era.error(call.id, error, false, call.features);
   } catch {
@@ -203,10 +220,10 @@ function errorAnswer({ call }: Run, error: McpError): EncodedAnswer {
 }
 
 /** What the peer may know of a failure: an `McpError` as it is, of anything else its message at most. */
-function publicError(run: Run, thrown: unknown): McpError {
+function publicError(run: ServerCall, thrown: unknown): McpError {
   const error = readable(thrown);
   if (isUrlRequired(error)) return urlRequiredFor(run, error) ?? error;
   if (McpError.is(error)) return error;
-  if (run.core.options.maskErrors === true) return new McpError("internal_error", run.core.mask(error));
+  if (run.facts.options.maskErrors === true) return new McpError("internal_error", run.facts.mask(error));
   return new McpError("internal_error", error instanceof Error ? messageOf(error) : "the request failed");
 }

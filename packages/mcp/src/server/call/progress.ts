@@ -1,11 +1,6 @@
 import type { Timer } from "../../platform/platform.js";
-import type { Run } from "./server-call.js";
-
-/** What may be said beside the value. */
-export interface ProgressOptions {
-  total?: number;
-  message?: string;
-}
+import type { ProgressOptions } from "../context.js";
+import type { ServerCall } from "./server-call.js";
 
 /** Notices that leave at once; a handler that reports more often is slowed to one per interval. */
 const BURST = 64;
@@ -13,14 +8,15 @@ const INTERVAL_MS = 50;
 
 /** Sends progress of one call: always increasing, never after the answer, the newest value never lost. */
 export class ProgressReporter {
-  readonly #run: Run;
+  readonly #run: ServerCall;
   #last = Number.NEGATIVE_INFINITY;
   #sent = 0;
   #held: object | undefined;
   #timer: Timer | undefined;
 
-  constructor(run: Run) {
+  constructor(run: ServerCall) {
     this.#run = run;
+    run.beforeAnswer = () => this.flush();
   }
 
   report(progress: number, options: ProgressOptions = {}): void {
@@ -38,7 +34,7 @@ export class ProgressReporter {
     if (this.#sent < BURST) this.#send(params);
     else {
       this.#held = params;
-      this.#timer ??= this.#run.core.platform.timer(INTERVAL_MS, () => this.flush());
+      this.#timer ??= this.#run.facts.platform.timer(INTERVAL_MS, () => this.flush());
     }
   }
 

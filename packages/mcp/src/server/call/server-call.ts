@@ -1,26 +1,32 @@
 import type { CacheHint, Call } from "../../era/era.js";
 import { notificationText } from "../../era/notification.js";
 import type { Session } from "../../era/session.js";
+import type { Params } from "../../jsonrpc/message.js";
 import type { MethodRow } from "../../protocol/methods.js";
 import type { Coercion } from "../../schema/coerce.js";
 import type { Exchange } from "../../transport/transport.js";
-import type { RunEnd } from "../observer.js";
-import type { Asker } from "../questions/by-request.js";
-import { CallContext } from "./call-context.js";
+import type { AskingContext } from "../context.js";
+import type { CallEnd } from "../observer.js";
+import type { Asker } from "../questions/asker.js";
 import type { CallDeadline } from "./call-deadline.js";
-import type { ServerCore } from "./core.js";
-import { ProgressReporter } from "./progress.js";
+import type { ServerFacts } from "./facts.js";
 
 const NO_COERCIONS: readonly Coercion[] = [];
 
+/** Makes what few calls need, on first use. Given by dispatch, so that a call does not know what asks and what handlers see. */
+export interface CallMakers {
+  context(call: ServerCall): AskingContext;
+  asker(call: ServerCall): Asker;
+}
+
 /** One call on its way through the server. Everything that few calls need is made on first use. */
-export class Run {
+export class ServerCall {
   readonly call: Call;
   readonly row: MethodRow;
   readonly exchange: Exchange;
-  readonly core: ServerCore;
-  /** The run of the server that this one is mounted in: its questions and its signal count here too. */
-  readonly outer: Run | undefined;
+  readonly facts: ServerFacts;
+  /** The call of the server that this one is mounted in. Its asker and its signal serve this call too. */
+  readonly outer: ServerCall | undefined;
   /** How long the client may keep the result; a handler may change it. */
   cache: CacheHint;
   /** Set by the handshake. */
@@ -33,29 +39,46 @@ export class Run {
   deadline: CallDeadline | undefined;
   /** What a tool's handler threw, where the caller gets a result instead. */
   failure: unknown;
-  /** How the run ended; kept only while somebody observes. */
-  end: RunEnd | undefined;
+  /** How the call ended; kept only while somebody observes. */
+  end: CallEnd | undefined;
   /** Told when the handler was interrupted by an unanswered question. */
   interrupt: (() => void) | undefined;
+  /** Sends what is held back, before the answer. */
+  beforeAnswer: (() => void) | undefined;
+  /** True when nobody between the handler and the wire may change a result. */
+  straight = true;
+  readonly #makers: CallMakers;
   #release: (() => void) | undefined;
   #asker: Asker | undefined;
-  #progress: ProgressReporter | undefined;
   #controller: AbortController | undefined;
-  #context: CallContext | undefined;
+  #context: AskingContext | undefined;
   #callId: string | undefined;
 
-  constructor(core: ServerCore, call: Call, row: MethodRow, exchange: Exchange, outer?: Run) {
-    this.core = core;
+  constructor(
+    facts: ServerFacts,
+    call: Call,
+    row: MethodRow,
+    exchange: Exchange,
+    makers: CallMakers,
+    outer?: ServerCall,
+  ) {
+    this.facts = facts;
+    this.#makers = makers;
     this.outer = outer;
     this.call = call;
     this.row = row;
     this.exchange = exchange;
-    this.cache = core.cacheHint;
+    this.cache = facts.hints.read;
+  }
+
+  /** A call of the same client that is served within this one. */
+  inner(facts: ServerFacts, row: MethodRow, params: Params): ServerCall {
+    return new ServerCall(facts, { ...this.call, params }, row, this.exchange, this.#makers, this);
   }
 
   /** The same in every round of one call; another one for every other call. */
   get callId(): string {
-    this.#callId ??= this.core.randomId();
+    this.#callId ??= this.facts.randomId();
     return this.#callId;
   }
 
@@ -63,14 +86,9 @@ export class Run {
     this.#callId = id;
   }
 
-  get ctx(): CallContext {
-    this.#context ??= new CallContext(this);
+  get ctx(): AskingContext {
+    this.#context ??= this.#makers.context(this);
     return this.#context;
-  }
-
-  /** True when nobody between the handler and the wire may change a result. */
-  get straight(): boolean {
-    return this.core.middleware.length === 0 && (this.outer === undefined || this.outer.straight);
   }
 
   /** Follows the exchange's signal and can be aborted by the server itself. */
@@ -106,7 +124,7 @@ export class Run {
 
   /** What carries questions to the client; made by the first question or step. */
   get asker(): Asker {
-    this.#asker ??= this.outer?.asker ?? this.core.askers[this.call.era.asks](this);
+    this.#asker ??= this.outer?.asker ?? this.#makers.asker(this);
     return this.#asker;
   }
 
@@ -115,19 +133,10 @@ export class Run {
     this.#asker = asker;
   }
 
-  /** The call has its outcome: the client is not asked any more. */
-  withdraw(): void {
+  /** The call has its outcome: what is held back is sent, and the client is not asked any more. */
+  finish(): void {
+    this.beforeAnswer?.();
     this.#asker?.withdraw?.();
-  }
-
-  get progress(): ProgressReporter {
-    this.#progress ??= new ProgressReporter(this);
-    return this.#progress;
-  }
-
-  /** Sends what is held back, before the answer. */
-  flush(): void {
-    this.#progress?.flush();
   }
 
   /** Sends a notification that belongs to this call. */

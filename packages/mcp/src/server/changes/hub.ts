@@ -1,51 +1,8 @@
-import { notificationText, subscriptionNotification } from "../../era/notification.js";
-import type { Id } from "../../jsonrpc/message.js";
+import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
-import type { ServerCore } from "../call/core.js";
-import { HubRelay } from "./hub-relay.js";
-
-/** The lists whose changes are announced. Templates belong to resources. */
-export type ListName = "tools" | "prompts" | "resources";
-
-const LISTS: readonly ListName[] = ["tools", "prompts", "resources"];
-
-/** What is announced when a list changed: the member of a listen filter that asks for it, and the notification. */
-export function listNotice(list: ListName): { filter: string; method: string } {
-  return { filter: `${list}ListChanged`, method: `notifications/${list}/list_changed` };
-}
-
-/** Something that happened, for whoever asked to hear of it. */
-export interface Change {
-  /** The member of a listen filter that asks for it, for example `toolsListChanged` or `resourceSubscriptions`. */
-  readonly filter: string;
-  /** Where the filter's member is a list: the one value in it that is meant. */
-  readonly value?: string;
-  readonly method: string;
-  readonly params?: object;
-}
-
-/** A change as text: serialised once, however many subscribers there are. */
-export class Notice {
-  readonly change: Change;
-  #plain: string | undefined;
-  #tagged: ((subscription: Id) => string) | undefined;
-
-  constructor(change: Change) {
-    this.change = change;
-  }
-
-  /** For a peer that has one stream for everything. */
-  get plain(): string {
-    this.#plain ??= notificationText(this.change.method, this.change.params);
-    return this.#plain;
-  }
-
-  /** For one of several subscriptions. */
-  tagged(subscription: Id): string {
-    this.#tagged ??= subscriptionNotification(this.change.method, this.change.params);
-    return this.#tagged(subscription);
-  }
-}
+import type { Storage, Unsubscribe } from "../../storage/storage.js";
+import type { ServerFacts } from "../call/facts.js";
+import { CHANGING_LISTS, type Change, type ListName, listNotice, Notice } from "./change.js";
 
 /** Hears of changes. `hear` may do nothing; what it throws is reported and stops nobody else. */
 export interface Subscriber {
@@ -63,7 +20,7 @@ export interface TopicWatcher {
  * member is a list. It belongs to a server and knows its subscribers, not their connections.
  */
 export class Hub {
-  readonly #core: ServerCore;
+  readonly #facts: ServerFacts;
   readonly #topics = new Map<string, Set<Subscriber>>();
   /** Peers with one stream for everything: they hear of every list. */
   readonly #everything = new Set<Subscriber>();
@@ -75,10 +32,10 @@ export class Hub {
   /** Called before something is delivered, where subscriptions may have changed elsewhere. */
   refresh: (() => void) | undefined;
 
-  constructor(core: ServerCore) {
-    this.#core = core;
-    const { storage } = core.options;
-    if (storage !== undefined) this.#relay = new HubRelay(core, storage, (change) => this.tell(change));
+  constructor(facts: ServerFacts) {
+    this.#facts = facts;
+    const { storage } = facts.options;
+    if (storage !== undefined) this.#relay = new HubRelay(facts, storage, (change) => this.tell(change));
   }
 
   /** Settles when changes on other nodes are heard here; at once where there are none. */
@@ -138,9 +95,9 @@ export class Hub {
 
   /** A list changed. Told once for all changes of one turn of the event loop. */
   listChanged(list: ListName): void {
-    if (!LISTS.includes(list)) {
+    if (!CHANGING_LISTS.includes(list)) {
       throw new McpError("invalid_definition", `there is no list of ${String(list)}`, {
-        fix: `Name one of ${LISTS.join(", ")}.`,
+        fix: `Name one of ${CHANGING_LISTS.join(", ")}.`,
       });
     }
     // While nobody can hear it nothing is scheduled: some runtimes have no timers while modules load.
@@ -148,7 +105,7 @@ export class Hub {
     this.#changed.add(list);
     if (this.#scheduled) return;
     this.#scheduled = true;
-    this.#core.platform.defer(() => {
+    this.#facts.platform.defer(() => {
       this.#scheduled = false;
       const changed = [...this.#changed];
       this.#changed.clear();
@@ -184,10 +141,101 @@ export class Hub {
   }
 
   #warn(error: unknown): void {
-    this.#core.platform.warn(`a subscription failed: ${error instanceof Error ? error.message : String(error)}`);
+    this.#facts.platform.warn(`a subscription failed: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
 function topicOf(filter: string, value?: string): string {
   return value === undefined ? filter : `${filter} ${value}`;
+}
+
+/** Carries changes between the nodes that share a storage. */
+class HubRelay {
+  readonly #facts: ServerFacts;
+  readonly #storage: Storage;
+  readonly #deliver: (change: Change) => void;
+  /** Nodes hear themselves too; this tells their own messages. */
+  #node: string | undefined;
+  #attaching: Promise<void> | undefined;
+  #unsubscribe: Unsubscribe | undefined;
+
+  constructor(facts: ServerFacts, storage: Storage, deliver: (change: Change) => void) {
+    this.#facts = facts;
+    this.#storage = storage;
+    this.#deliver = deliver;
+  }
+
+  get attached(): boolean {
+    return this.#unsubscribe !== undefined;
+  }
+
+  /** Begins to hear other nodes; once, however often it is called. A failure is thrown, and the next call tries again. */
+  attach(): void | Promise<void> {
+    if (this.#unsubscribe !== undefined) return undefined;
+    if (this.#attaching !== undefined) return this.#attaching;
+    const made = this.#storage.pubsub.subscribe(this.#topic(), (message) => this.#heard(message));
+    if (!(made instanceof Promise)) {
+      this.#unsubscribe = made;
+      return undefined;
+    }
+    this.#attaching = made
+      .then((unsubscribe) => {
+        this.#unsubscribe = unsubscribe;
+      })
+      .finally(() => {
+        this.#attaching = undefined;
+      });
+    return this.#attaching;
+  }
+
+  publish(change: Change): void {
+    try {
+      const published = this.#storage.pubsub.publish(this.#topic(), JSON.stringify({ from: this.#self(), change }));
+      if (published instanceof Promise) published.catch((error) => this.#failed(error));
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  async detach(): Promise<void> {
+    await this.#attaching?.catch(() => undefined);
+    const unsubscribe = this.#unsubscribe;
+    this.#unsubscribe = undefined;
+    await unsubscribe?.();
+  }
+
+  #topic(): string {
+    return `server/${this.#facts.info.name}/changes`;
+  }
+
+  #self(): string {
+    this.#node ??= this.#facts.randomId();
+    return this.#node;
+  }
+
+  #heard(message: string): void {
+    const change = readChange(message, this.#self());
+    if (change !== undefined) this.#deliver(change);
+  }
+
+  #failed(error: unknown): void {
+    this.#facts.platform.warn(`other nodes were not told of a change: ${String(error)}`);
+  }
+}
+
+/** The change that another node tells; undefined for one's own messages and for what is none. */
+function readChange(message: string, self: string): Change | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(message);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value) || value["from"] === self) return undefined;
+  const change = value["change"];
+  if (!isObject(change) || typeof change["filter"] !== "string" || typeof change["method"] !== "string") {
+    return undefined;
+  }
+  // The two members that delivery depends on were checked; nodes of one server write the rest alike.
+  return change as unknown as Change;
 }

@@ -2,17 +2,15 @@ import { isObject } from "../../jsonrpc/message.js";
 import { hasCapability, type ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { CORE_METHODS } from "../../protocol/methods.js";
-import { type ListName, listNotice } from "./hub.js";
+import { CHANGING_LISTS, listNotice } from "./change.js";
 import { RESOURCE_FILTER } from "./peer-subscriber.js";
 
 /** Members of a filter with what they ask for: everything of a kind, or the named ones. */
 export type ListenFilter = Map<string, true | readonly string[]>;
 
-const LISTS: readonly ListName[] = ["tools", "prompts", "resources"];
-
 /** The capability under which each member of a filter is served. */
 const CAPABILITIES: ReadonlyMap<string, string> = new Map([
-  ...LISTS.map(listNotice).map(({ filter, method }) => [filter, capabilityOf(method)] as const),
+  ...CHANGING_LISTS.map(listNotice).map(({ filter, method }) => [filter, capabilityOf(method)] as const),
   [RESOURCE_FILTER, capabilityOf("notifications/resources/updated")],
 ]);
 

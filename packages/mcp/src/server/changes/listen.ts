@@ -2,7 +2,8 @@ import { notificationText } from "../../era/notification.js";
 import type { Id } from "../../jsonrpc/message.js";
 import { META } from "../../protocol/meta.js";
 import type { Exchange } from "../../transport/transport.js";
-import type { Hub, Notice, Subscriber } from "./hub.js";
+import type { Notice } from "./change.js";
+import type { Hub, Subscriber } from "./hub.js";
 import type { ListenFilter } from "./listen-filter.js";
 
 /** One open `subscriptions/listen`: it lasts until the client or the server ends it. */

@@ -2,30 +2,30 @@ import { notificationText } from "../../era/notification.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { isLoggingLevel, LOG_LEVELS, type LoggingLevel } from "../../protocol/features/logging.js";
-import type { ServerCore } from "../call/core.js";
-import type { Run } from "../call/server-call.js";
+import type { ServerFacts } from "../call/facts.js";
+import type { ServerCall } from "../call/server-call.js";
 import type { Feature, MethodHandler } from "../lists/feature.js";
 import type { PeerSubscribers } from "./peer-subscriber.js";
 
 /** Log messages: how much a session wants to read, and what belongs to no call. */
 export class Logging implements Feature {
-  readonly #core: ServerCore;
+  readonly #facts: ServerFacts;
   readonly #peers: PeerSubscribers;
   readonly handlers: Readonly<Record<string, MethodHandler>>;
 
-  constructor(core: ServerCore, peers: PeerSubscribers) {
-    this.#core = core;
+  constructor(facts: ServerFacts, peers: PeerSubscribers) {
+    this.#facts = facts;
     this.#peers = peers;
     this.handlers = { "logging/setLevel": (run) => this.#setLevel(run) };
   }
 
   capabilities(): ServerCapabilities {
-    return this.#core.logging ? { logging: {} } : {};
+    return this.#facts.logging ? { logging: {} } : {};
   }
 
   /** Sends a message to every peer that has a session and wants messages of this level. */
   log(level: LoggingLevel, data: unknown, logger?: string): void {
-    if (!this.#core.logging) return;
+    if (!this.#facts.logging) return;
     let text: string | undefined;
     for (const peer of this.#peers.all()) {
       text ??= notificationText("notifications/message", { level, ...(logger === undefined ? {} : { logger }), data });
@@ -33,7 +33,7 @@ export class Logging implements Feature {
     }
   }
 
-  #setLevel(run: Run): object {
+  #setLevel(run: ServerCall): object {
     const { level } = run.call.params;
     if (!isLoggingLevel(level)) {
       throw new McpError("invalid_params", `${JSON.stringify(level) ?? "nothing"} is no log level`, {
@@ -45,7 +45,7 @@ export class Logging implements Feature {
       peer.session.logLevel = level;
       peer.sessionChanged?.();
     }
-    this.#core.options.onLogLevel?.(level, run.ctx);
+    this.#facts.options.onLogLevel?.(level, run.ctx);
     return {};
   }
 }

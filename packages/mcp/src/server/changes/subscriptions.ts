@@ -1,18 +1,22 @@
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { Peer } from "../../transport/transport.js";
-import type { ServerCore } from "../call/core.js";
-import type { Run } from "../call/server-call.js";
+import type { ServerFacts } from "../call/facts.js";
+import type { ServerCall } from "../call/server-call.js";
 import type { Feature, MethodHandler } from "../lists/feature.js";
+import type { Registry } from "../lists/registry.js";
 import { resourceNotFound } from "../resources/contents.js";
 import type { Resources } from "../resources/resources.js";
+import type { Hub } from "./hub.js";
 import { Listen } from "./listen.js";
 import { type ListenFilter, readFilter, servedFilters } from "./listen-filter.js";
 import { type PeerSubscribers, RESOURCE_FILTER } from "./peer-subscriber.js";
 
 /** How clients ask to hear of changes: session by session in one era, by a request that stays open in the other. */
 export class Subscriptions implements Feature {
-  readonly #core: ServerCore;
+  readonly #facts: ServerFacts;
+  readonly #registry: Registry;
+  readonly #hub: Hub;
   readonly #resources: Resources;
   readonly #peers: PeerSubscribers;
   readonly #listens = new Set<Listen>();
@@ -20,11 +24,13 @@ export class Subscriptions implements Feature {
   readonly #extensionFilters: readonly string[];
   readonly handlers: Readonly<Record<string, MethodHandler>>;
 
-  constructor(core: ServerCore, resources: Resources, peers: PeerSubscribers) {
-    this.#core = core;
+  constructor(facts: ServerFacts, registry: Registry, hub: Hub, resources: Resources, peers: PeerSubscribers) {
+    this.#facts = facts;
+    this.#registry = registry;
+    this.#hub = hub;
     this.#resources = resources;
     this.#peers = peers;
-    this.#extensionFilters = (core.options.extensions ?? []).flatMap((extension) => extension.listenFilters ?? []);
+    this.#extensionFilters = (facts.options.extensions ?? []).flatMap((extension) => extension.listenFilters ?? []);
     this.handlers = {
       "resources/subscribe": (run) => this.#whenReady(() => this.#subscribe(run)),
       "resources/unsubscribe": (run) => this.#unsubscribe(run),
@@ -46,7 +52,7 @@ export class Subscriptions implements Feature {
       listen.end();
       const { peer } = listen.exchange;
       // On a pipe a notice follows the result, which leaves once the answer's promises have settled.
-      if (peer !== undefined) this.#core.platform.defer(() => peer.say(listen.farewell));
+      if (peer !== undefined) this.#facts.platform.defer(() => peer.say(listen.farewell));
     }
   }
 
@@ -55,11 +61,11 @@ export class Subscriptions implements Feature {
   }
 
   #whenReady(act: () => object | Promise<object>): object | Promise<object> {
-    const ready = this.#core.hub.ready();
+    const ready = this.#hub.ready();
     return ready instanceof Promise ? ready.then(act) : act();
   }
 
-  #subscribe(run: Run): object {
+  #subscribe(run: ServerCall): object {
     const uri = uriOf(run);
     const { peer } = run.exchange;
     const session = peer?.session;
@@ -77,7 +83,7 @@ export class Subscriptions implements Feature {
     return {};
   }
 
-  #unsubscribe(run: Run): object {
+  #unsubscribe(run: ServerCall): object {
     const uri = uriOf(run);
     const { peer } = run.exchange;
     if (peer?.session?.subscriptions.includes(uri) === true) {
@@ -92,10 +98,10 @@ export class Subscriptions implements Feature {
     peer.sessionChanged?.();
   }
 
-  #listen(run: Run): object | Promise<object> {
+  #listen(run: ServerCall): object | Promise<object> {
     const filter = readFilter(
       run.call.params["notifications"],
-      this.#served(this.#core.capabilities(run.call.revision)),
+      this.#served(this.#registry.capabilities(run.call.revision)),
     );
     this.#narrow(filter, run);
     return this.#whenReady(() => {
@@ -106,7 +112,7 @@ export class Subscriptions implements Feature {
   }
 
   /** Leaves out what this caller could not read anyway. */
-  #narrow(filter: ListenFilter, run: Run): void {
+  #narrow(filter: ListenFilter, run: ServerCall): void {
     const wanted = filter.get(RESOURCE_FILTER);
     if (wanted === undefined || wanted === true) return;
     this.#checkSize(wanted);
@@ -116,7 +122,7 @@ export class Subscriptions implements Feature {
   }
 
   #checkSize(uris: readonly string[]): void {
-    const { subscriptions, subscriptionLength } = this.#core.limits;
+    const { subscriptions, subscriptionLength } = this.#facts.limits;
     if (uris.length > subscriptions) throw tooMany("subscriptions", subscriptions, "URIs of one subscriber");
     const length = uris.reduce((sum, uri) => sum + uri.length, 0);
     if (length > subscriptionLength) {
@@ -125,17 +131,17 @@ export class Subscriptions implements Feature {
   }
 
   #checkRoom(peer: Peer | undefined): void {
-    const { listens, listensPerPeer } = this.#core.limits;
+    const { listens, listensPerPeer } = this.#facts.limits;
     if (this.#listens.size >= listens) throw tooMany("listens", listens, "open listen requests of all clients");
     if (peer !== undefined && (this.#listensOf.get(peer) ?? 0) >= listensPerPeer) {
       throw tooMany("listensPerPeer", listensPerPeer, "open listen requests of one client");
     }
   }
 
-  #begin(run: Run, filter: ListenFilter, resolve: (result: object) => void): void {
+  #begin(run: ServerCall, filter: ListenFilter, resolve: (result: object) => void): void {
     const { exchange } = run;
     const { signal, peer } = exchange;
-    const listen = new Listen(this.#core.hub, exchange, run.call.id, filter, (result) => {
+    const listen = new Listen(this.#hub, exchange, run.call.id, filter, (result) => {
       if (!this.#listens.delete(listen)) return;
       signal.removeEventListener("abort", leave);
       if (peer !== undefined) this.#count(peer, -1);
@@ -155,7 +161,7 @@ export class Subscriptions implements Feature {
   }
 }
 
-function uriOf(run: Run): string {
+function uriOf(run: ServerCall): string {
   const { uri } = run.call.params;
   if (typeof uri !== "string")
     throw new McpError("invalid_params", `\`params.uri\` of ${run.call.method} must be a string`);

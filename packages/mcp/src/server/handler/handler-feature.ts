@@ -4,15 +4,17 @@ import { McpError } from "../../protocol/error.js";
 import type { CompleteRequestParams } from "../../protocol/features/completion.js";
 import { isContentBlock } from "../../protocol/features/content.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
-import type { ServerCore } from "../call/core.js";
-import type { Run } from "../call/server-call.js";
+import type { ServerFacts } from "../call/facts.js";
+import type { Pipeline } from "../call/pipeline.js";
+import type { ServerCall } from "../call/server-call.js";
 import { messageOf } from "../call/thrown.js";
 import { completed } from "../lists/completion.js";
 import type { Feature, MethodHandler } from "../lists/feature.js";
+import type { Registry } from "../lists/registry.js";
 import type { ServerOptions } from "../options.js";
 import { toPromptResult } from "../prompts/messages.js";
 import { toReadResult } from "../resources/contents.js";
-import { runTool } from "../tools/call.js";
+import type { ToolCalls } from "../tools/call.js";
 import { result } from "../tools/content.js";
 import { resultLimit } from "../tools/result-limit.js";
 import { has, type ServerHandler } from "./server-handler.js";
@@ -29,12 +31,14 @@ type Offered = keyof typeof OFFERS;
 
 /** What a handler object offers, in place of what could be registered one by one. */
 export class HandlerFeature implements Feature {
-  readonly #core: ServerCore;
+  readonly #facts: ServerFacts;
+  readonly #calls: ToolCalls;
   readonly #handler: ServerHandler;
   readonly handlers: Readonly<Record<string, MethodHandler>>;
 
-  constructor(core: ServerCore, handler: ServerHandler) {
-    this.#core = core;
+  constructor(facts: ServerFacts, registry: Registry, calls: ToolCalls, handler: ServerHandler) {
+    this.#facts = facts;
+    this.#calls = calls;
     this.#handler = handler;
     this.handlers = {
       ...(this.#offers("tools") ? this.#tools() : {}),
@@ -42,17 +46,17 @@ export class HandlerFeature implements Feature {
       ...(this.#offers("prompts") ? this.#prompts() : {}),
       ...(this.#offers("completions") ? { "completion/complete": (run) => this.#complete(run) } : {}),
     };
-    for (const name of Object.keys(OFFERS)) if (this.#offers(name as Offered)) core.provided.add(name);
+    for (const name of Object.keys(OFFERS)) if (this.#offers(name as Offered)) registry.provided.add(name);
     for (const name of Object.keys(handler.capabilities ?? {})) {
       const methods = Object.hasOwn(OFFERS, name) ? OFFERS[name as Offered] : [];
       if (methods.length > 0 && !this.#offers(name as Offered)) {
-        core.platform.warn(`the handler declares "${name}" but has none of ${methods.join(", ")}`);
+        facts.platform.warn(`the handler declares "${name}" but has none of ${methods.join(", ")}`);
       }
     }
   }
 
   capabilities(): ServerCapabilities {
-    const changes = this.#core.options.listChanged === false ? {} : { listChanged: true };
+    const changes = this.#facts.options.listChanged === false ? {} : { listChanged: true };
     const subscribe = has(this.#handler, "subscribe") ? { subscribe: true } : {};
     return {
       ...(this.#offers("tools") ? { tools: changes } : {}),
@@ -117,7 +121,7 @@ export class HandlerFeature implements Feature {
   ): MethodHandler {
     const purpose = `cursor handler ${member}`;
     return async (run) => {
-      const { secrets } = this.#core;
+      const { secrets } = this.#facts;
       const { cursor } = run.call.params;
       const opened = typeof cursor === "string" ? secrets.verify(purpose, cursor) : undefined;
       if (cursor !== undefined && opened === undefined) {
@@ -133,10 +137,10 @@ export class HandlerFeature implements Feature {
     };
   }
 
-  #callTool(run: Run): CallToolResult | Promise<CallToolResult> {
+  #callTool(run: ServerCall): CallToolResult | Promise<CallToolResult> {
     const name = textParam(run, "name");
     const call = this.#method("callTool", "tool", name);
-    const policy = this.#core.options.tools ?? {};
+    const policy = this.#facts.options.tools ?? {};
     const tool = {
       name,
       output: undefined,
@@ -145,10 +149,10 @@ export class HandlerFeature implements Feature {
       resultLimit: resultLimit(name, policy),
       handler: async (args: unknown) => fromWire(await call(name, args as Record<string, unknown>, run.ctx)),
     };
-    return runTool(tool, objectParam(run, "arguments"), run);
+    return this.#calls.run(tool, objectParam(run, "arguments"), run);
   }
 
-  async #complete(run: Run): Promise<object> {
+  async #complete(run: ServerCall): Promise<object> {
     // The handler reads the members that the protocol names; what it throws is the answer.
     const request = run.call.params as unknown as CompleteRequestParams;
     if (!isObject(request.ref) || !isObject(request.argument)) {
@@ -182,13 +186,13 @@ function fromWire(value: unknown): unknown {
   });
 }
 
-function textParam(run: Run, name: string): string {
+function textParam(run: ServerCall, name: string): string {
   const value = run.call.params[name];
   if (typeof value === "string") return value;
   throw new McpError("invalid_params", `\`params.${name}\` of ${run.call.method} must be a string`);
 }
 
-function objectParam(run: Run, name: string): Record<string, unknown> {
+function objectParam(run: ServerCall, name: string): Record<string, unknown> {
   const value = run.call.params[name] ?? {};
   if (isObject(value)) return value;
   throw new McpError("invalid_params", `\`params.${name}\` of ${run.call.method} must be an object`);
@@ -225,12 +229,12 @@ export function handlerOptions(
 }
 
 /** Lets requests wait for `init`, and `close` call `terminate`. */
-export function prepareHandler(core: ServerCore, handler: ServerHandler): void {
+export function prepareHandler(pipeline: Pipeline, handler: ServerHandler): void {
   let opening: Promise<void> | undefined;
   const begin = async () => {
     await handler.init?.();
     // Unless the server was closed meanwhile.
-    if (core.gate === gate) core.gate = undefined;
+    if (pipeline.gate === gate) pipeline.gate = undefined;
   };
   const gate = () => {
     if (opening !== undefined) return opening;
@@ -242,8 +246,8 @@ export function prepareHandler(core: ServerCore, handler: ServerHandler): void {
     });
     return attempt;
   };
-  if (has(handler, "init")) core.gate = gate;
-  core.closers.push(async () => {
+  if (has(handler, "init")) pipeline.gate = gate;
+  pipeline.closers.push(async () => {
     const ran = opening === undefined ? !has(handler, "init") : await opening.then(yes, no);
     if (ran) await handler.terminate?.();
   });

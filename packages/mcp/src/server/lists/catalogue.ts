@@ -1,7 +1,7 @@
 import { McpError } from "../../protocol/error.js";
 import type { Principal } from "../../transport/transport.js";
-import type { ServerCore } from "../call/core.js";
-import type { Run } from "../call/server-call.js";
+import type { ServerFacts } from "../call/facts.js";
+import type { ServerCall } from "../call/server-call.js";
 import { messageOf } from "../call/thrown.js";
 import { type ListShape, PagedList, pageOf } from "./pages.js";
 
@@ -25,7 +25,7 @@ const MOST_LISTS = 64;
 
 /** The offers of one kind, in the order of their registration, which is also the order of their list. */
 export class Catalogue<W, I extends Offered<W>, R extends object> {
-  readonly #core: ServerCore;
+  readonly #facts: ServerFacts;
   readonly #kind: string;
   readonly #shape: ListShape<W, R>;
   readonly #items = new Map<string, I>();
@@ -34,8 +34,8 @@ export class Catalogue<W, I extends Offered<W>, R extends object> {
   readonly #lists = new Map<string, PagedList<W, R>>();
   #restricted = false;
 
-  constructor(core: ServerCore, kind: string, shape: ListShape<W, R>) {
-    this.#core = core;
+  constructor(facts: ServerFacts, kind: string, shape: ListShape<W, R>) {
+    this.#facts = facts;
     this.#kind = kind;
     this.#shape = shape;
   }
@@ -58,18 +58,18 @@ export class Catalogue<W, I extends Offered<W>, R extends object> {
   }
 
   /** The offer with this key, if this caller may know of it. */
-  find(key: string, run: Run): I | undefined {
+  find(key: string, run: ServerCall): I | undefined {
     const item = this.#items.get(key);
     return item === undefined || this.allows(item, run) ? item : undefined;
   }
 
   /** Whether this caller may know of an offer. */
-  allows(item: I, run: Run): boolean {
+  allows(item: I, run: ServerCall): boolean {
     if (item.enabled === undefined) return true;
     try {
       return item.enabled(callerOf(run)) === true;
     } catch (error) {
-      this.#core.platform.warn(
+      this.#facts.platform.warn(
         `the ${this.#kind} "${item.key}" is hidden, because its \`enabled\` failed: ${messageOf(error)}`,
       );
       return false;
@@ -82,19 +82,19 @@ export class Catalogue<W, I extends Offered<W>, R extends object> {
   }
 
   /** The offers that this caller may know of. */
-  visible(run: Run): I[] {
+  visible(run: ServerCall): I[] {
     const items = [...this.#items.values()];
     return this.#restricted ? items.filter((item) => this.allows(item, run)) : items;
   }
 
   /** The asked page of what this caller may know of, with the hint that goes with it. */
-  list(run: Run): R {
+  list(run: ServerCall): R {
     if (this.#restricted) return this.#listFor(run);
     this.#all ??= new PagedList(this.#shape, [...this.#items.values()].map(wireOf));
-    return pageOf(this.#core, this.#all, run.call.params);
+    return pageOf(this.#facts, this.#all, run.call.params);
   }
 
-  #listFor(run: Run): R {
+  #listFor(run: ServerCall): R {
     const visible = this.visible(run);
     const key = JSON.stringify(visible.map((item) => item.key));
     let list = this.#lists.get(key);
@@ -105,13 +105,13 @@ export class Catalogue<W, I extends Offered<W>, R extends object> {
     }
     // What one caller sees must not be kept for another.
     run.cache = { ...run.cache, scope: "private" };
-    return pageOf(this.#core, list, run.call.params);
+    return pageOf(this.#facts, list, run.call.params);
   }
 
   /** The asked page of a list that was made for this caller. */
-  page(run: Run, items: readonly W[]): R {
+  page(run: ServerCall, items: readonly W[]): R {
     run.cache = { ...run.cache, scope: "private" };
-    return pageOf(this.#core, new PagedList(this.#shape, items), run.call.params);
+    return pageOf(this.#facts, new PagedList(this.#shape, items), run.call.params);
   }
 
   #changed(): void {
@@ -125,6 +125,6 @@ function wireOf<W>({ wire }: { readonly wire: W }): W {
   return wire;
 }
 
-function callerOf({ exchange }: Run): Caller {
+function callerOf({ exchange }: ServerCall): Caller {
   return { auth: exchange.principal ?? exchange.peer?.principal };
 }

@@ -3,7 +3,7 @@ import { isObject } from "../../jsonrpc/message.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { type CompleteResult, type Completion, MAX_COMPLETION_VALUES } from "../../protocol/features/completion.js";
-import type { Run } from "../call/server-call.js";
+import type { ServerCall } from "../call/server-call.js";
 import type { Context } from "../context.js";
 import type { Feature, MethodHandler } from "./feature.js";
 
@@ -26,7 +26,7 @@ export interface CompletionSource {
   /** True when at least one argument can be completed. */
   readonly completes: boolean;
   /** The arguments of what `name` refers to; undefined when there is no such thing for this caller. */
-  completable(name: string, run: Run): CompletableArguments | undefined;
+  completable(name: string, run: ServerCall): CompletableArguments | undefined;
 }
 
 /** Serves `completion/complete` for everything that has arguments. */
@@ -45,7 +45,7 @@ export class CompletionFeature implements Feature {
     return this.#prompts.completes || this.#resources.completes ? { completions: {} } : {};
   }
 
-  #complete(run: Run): CompleteResult | Promise<CompleteResult> {
+  #complete(run: ServerCall): CompleteResult | Promise<CompleteResult> {
     const { argument, context } = run.call.params;
     const { what, known } = this.#referred(run);
     if (!isObject(argument) || typeof argument["name"] !== "string" || typeof argument["value"] !== "string") {
@@ -65,7 +65,7 @@ export class CompletionFeature implements Feature {
     return Promise.resolve(found).then((settled) => completed(what, settled));
   }
 
-  #referred(run: Run): { what: string; known: CompletableArguments } {
+  #referred(run: ServerCall): { what: string; known: CompletableArguments } {
     const { ref } = run.call.params;
     const type = isObject(ref) ? ref["type"] : undefined;
     const [source, member] = type === "ref/prompt" ? [this.#prompts, "name"] : [this.#resources, "uri"];

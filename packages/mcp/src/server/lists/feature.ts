@@ -1,9 +1,9 @@
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import type { Revision } from "../../protocol/revisions.js";
-import type { Run } from "../call/server-call.js";
+import type { ServerCall } from "../call/server-call.js";
 
 /** Serves one method. The result object goes through middleware and is then encoded by the era. */
-export type MethodHandler = (run: Run) => object | Promise<object>;
+export type MethodHandler = (run: ServerCall) => object | Promise<object>;
 
 /** A part of what servers offer: its methods, and what it declares. */
 export interface Feature {

@@ -1,5 +1,6 @@
 import { McpError } from "../../protocol/error.js";
-import type { ServerCore } from "../call/core.js";
+import type { ServerFacts } from "../call/facts.js";
+import type { Hub } from "../changes/hub.js";
 import { Logging } from "../changes/logging.js";
 import { PeerSubscribers, RESOURCE_FILTER } from "../changes/peer-subscriber.js";
 import { Subscriptions } from "../changes/subscriptions.js";
@@ -8,16 +9,19 @@ import { Prompts } from "../prompts/prompts.js";
 import type { ResourceTemplate, StaticResource } from "../resources/resource.js";
 import { Resources } from "../resources/resources.js";
 import { ResourceWatches } from "../resources/watch.js";
+import { ToolCalls } from "../tools/call.js";
 import type { Tool } from "../tools/tool.js";
 import { Tools } from "../tools/tools.js";
 import { CompletionFeature } from "./completion.js";
+import type { Registry } from "./registry.js";
 
 /** What `add` takes: anything that can be offered, as a value. */
 export type Offer = Tool | StaticResource | ResourceTemplate | Prompt;
 
 /** The features of one server, joined to each other. */
 export class Features {
-  readonly #core: ServerCore;
+  readonly #registry: Registry;
+  readonly toolCalls: ToolCalls;
   readonly tools: Tools;
   readonly resources: Resources;
   readonly prompts: Prompts;
@@ -25,26 +29,27 @@ export class Features {
   readonly subscriptions: Subscriptions;
   readonly logging: Logging;
 
-  constructor(core: ServerCore) {
-    this.#core = core;
-    this.tools = new Tools(core);
-    this.resources = new Resources(core);
-    this.prompts = new Prompts(core);
-    this.peers = new PeerSubscribers(core);
-    this.subscriptions = new Subscriptions(core, this.resources, this.peers);
-    this.logging = new Logging(core, this.peers);
+  constructor(facts: ServerFacts, registry: Registry, hub: Hub) {
+    this.#registry = registry;
+    this.toolCalls = new ToolCalls(facts);
+    this.tools = new Tools(facts, registry, hub, this.toolCalls);
+    this.resources = new Resources(facts, registry, hub, this.toolCalls.overflow);
+    this.prompts = new Prompts(facts, registry, hub);
+    this.peers = new PeerSubscribers(facts, registry, hub);
+    this.subscriptions = new Subscriptions(facts, registry, hub, this.resources, this.peers);
+    this.logging = new Logging(facts, this.peers);
     const completion = new CompletionFeature(this.prompts, this.resources);
-    const watches = new ResourceWatches(core, this.resources);
-    core.hub.watch(RESOURCE_FILTER, watches);
+    const watches = new ResourceWatches(facts, hub, this.resources);
+    hub.watch(RESOURCE_FILTER, watches);
     this.resources.onChanged = () => watches.refresh();
     for (const feature of [this.tools, this.resources, this.prompts, completion, this.subscriptions, this.logging]) {
-      core.addFeature(feature);
+      registry.addFeature(feature);
     }
   }
 
   add(offer: Offer, replace: boolean): void {
     const list = offer.kind === "resourceTemplate" ? "resources" : `${offer.kind}s`;
-    if (this.#core.provided.has(list)) {
+    if (this.#registry.provided.has(list)) {
       throw new McpError("invalid_definition", `the ${list} of this server come from its handler object`, {
         fix: "Add it there, or mount a server with it.",
       });

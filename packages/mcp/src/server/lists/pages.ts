@@ -1,7 +1,7 @@
 import { keepText } from "../../era/result-text.js";
 import type { Params } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
-import type { ServerCore } from "../call/core.js";
+import type { ServerFacts } from "../call/facts.js";
 
 /** A cursor names at most one item by its key; nothing longer was made here. */
 const MAX_CURSOR_LENGTH = 16_384;
@@ -34,36 +34,30 @@ export class PagedList<T, R extends object> {
  *
  * The result is the same object every time, and its text is kept with it: a list that does not change costs nothing.
  */
-export function pageOf<T, R extends object>(core: ServerCore, list: PagedList<T, R>, params: Params): R {
+export function pageOf<T, R extends object>(facts: ServerFacts, list: PagedList<T, R>, params: Params): R {
   const { cursor } = params;
-  const start = cursor === undefined ? 0 : startOf(core, list, cursor);
+  const start = cursor === undefined ? 0 : startOf(facts, list, cursor);
   const known = list.pages.get(start);
   if (known !== undefined) return known;
-  const page = keepText(cut(core, list, start));
+  const page = keepText(cut(facts, list, start));
   list.pages.set(start, page);
   return page;
 }
 
-/** Checks a page size at registration, where its author sees the error. */
-export function checkPageSize(pageSize: number | undefined): void {
-  if (pageSize === undefined || (Number.isSafeInteger(pageSize) && pageSize > 0)) return;
-  throw new McpError("invalid_definition", `\`pageSize\` is ${pageSize}`, { fix: "Give a whole number above 0." });
-}
-
-function cut<T, R extends object>(core: ServerCore, { items, shape }: PagedList<T, R>, start: number): R {
-  const end = start + (core.options.pageSize ?? items.length);
+function cut<T, R extends object>(facts: ServerFacts, { items, shape }: PagedList<T, R>, start: number): R {
+  const end = start + (facts.options.pageSize ?? items.length);
   const last = items[end - 1];
   const page = items.slice(start, end);
   if (end >= items.length || last === undefined) return shape.result(page, {});
   const place = JSON.stringify([end, shape.keyOf(last)]);
-  return shape.result(page, { nextCursor: core.secrets.sign(purposeOf(shape), place) });
+  return shape.result(page, { nextCursor: facts.secrets.sign(purposeOf(shape), place) });
 }
 
 /** Where the page of a cursor begins: after the item that it names, or, when that is gone, at the place it had. */
-function startOf<T, R extends object>(core: ServerCore, { items, shape }: PagedList<T, R>, cursor: unknown): number {
+function startOf<T, R extends object>(facts: ServerFacts, { items, shape }: PagedList<T, R>, cursor: unknown): number {
   if (typeof cursor !== "string") throw badCursor(shape, "is not a string");
   if (cursor.length > MAX_CURSOR_LENGTH) throw badCursor(shape, "is too long");
-  const place = core.secrets.verify(purposeOf(shape), cursor);
+  const place = facts.secrets.verify(purposeOf(shape), cursor);
   if (place === undefined) throw badCursor(shape, "was not made here");
   // Signed by us, so it has the shape that `cut` gave it.
   const [end, key] = JSON.parse(place) as [number, string];

@@ -1,13 +1,22 @@
 import type { Params } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
-import type { ServerCore } from "../call/core.js";
-import { Run } from "../call/server-call.js";
+import type { ServerFacts } from "../call/facts.js";
+import type { Pipeline } from "../call/pipeline.js";
+import type { ServerCall } from "../call/server-call.js";
 import type { MethodHandler } from "../lists/feature.js";
+import type { Registry } from "../lists/registry.js";
 import { throughMiddleware } from "../middleware.js";
+
+/** What is needed of a server that calls are forwarded to. */
+export interface Forwarding {
+  readonly facts: ServerFacts;
+  readonly registry: Registry;
+  readonly pipeline: Pipeline;
+}
 
 /** What a server within a server gave, with what it said about it. */
 export interface Forwarded {
-  readonly run: Run;
+  readonly run: ServerCall;
   readonly result: object;
 }
 
@@ -15,20 +24,21 @@ export interface Forwarded {
  * Serves a call by another server of this process, with its own middleware. Questions, progress, cancellation and what
  * middleware put into `ctx.data` are those of the call that came in.
  */
-export async function forward(outer: Run, inner: ServerCore, params: Params): Promise<Forwarded> {
+export async function forward(outer: ServerCall, inner: Forwarding, params: Params): Promise<Forwarded> {
   const { call } = outer;
-  const route = inner.route(call.method, call.revision);
+  const route = inner.registry.route(call.method, call.revision);
   if (route === undefined) throw new McpError("method_not_found", `the mounted server does not offer ${call.method}`);
-  await inner.gate?.();
-  const run = new Run(inner, { ...call, params }, route.row, outer.exchange, outer);
-  const { middleware } = inner;
+  await inner.pipeline.gate?.();
+  const { middleware } = inner.pipeline;
+  const run = outer.inner(inner.facts, route.row, params);
+  run.straight = outer.straight && middleware.length === 0;
   try {
     const result = await (middleware.length === 0
       ? route.handler(run)
       : throughMiddleware(middleware, run, () => route.handler(run)));
     return { run, result };
   } finally {
-    run.flush();
+    run.beforeAnswer?.();
     outer.scopes = run.scopes;
     outer.failure = run.failure;
   }
@@ -55,7 +65,8 @@ export async function allPages(
 }
 
 /** A page of the server's own list, as it was before others were mounted. */
-export async function ownPage(outer: Run, handler: MethodHandler, params: Params): Promise<Forwarded> {
-  const run = new Run(outer.core, { ...outer.call, params }, outer.row, outer.exchange, outer);
+export async function ownPage(outer: ServerCall, handler: MethodHandler, params: Params): Promise<Forwarded> {
+  const run = outer.inner(outer.facts, outer.row, params);
+  run.straight = outer.straight;
   return { run, result: await handler(run) };
 }

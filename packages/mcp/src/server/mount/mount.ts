@@ -2,22 +2,30 @@ import { isObject, type Params } from "../../jsonrpc/message.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { Revision } from "../../protocol/revisions.js";
-import type { ServerCore } from "../call/core.js";
-import type { Run } from "../call/server-call.js";
-import { type ListName, listNotice } from "../changes/hub.js";
+import type { ServerCall } from "../call/server-call.js";
+import { CHANGING_LISTS, type ListName, listNotice } from "../changes/change.js";
+import type { Hub } from "../changes/hub.js";
 import { RESOURCE_FILTER } from "../changes/peer-subscriber.js";
 import type { Feature, MethodHandler } from "../lists/feature.js";
 import type { Features } from "../lists/features.js";
 import { PagedList, pageOf } from "../lists/pages.js";
 import type { Watch } from "../resources/resource.js";
-import { allPages, type Forwarded, forward, ownPage } from "./forward.js";
+import { isOverflowUri } from "../tools/overflow-store.js";
+import { allPages, type Forwarded, type Forwarding, forward, ownPage } from "./forward.js";
 import { innerName, innerUri, outerItem, outerResult } from "./mounted-names.js";
+
+/** A server that others can be mounted in, and that can be mounted itself. */
+export interface MountableServer extends Forwarding {
+  readonly hub: Hub;
+  readonly features: Features;
+  /** What is mounted in it. */
+  readonly mounts: Mounts | undefined;
+}
 
 /** A server within another one. */
 interface Mount {
   readonly prefix: string;
-  readonly core: ServerCore;
-  readonly features: Features;
+  readonly server: MountableServer;
   /** Looks after changes of its resources while somebody outside is subscribed. */
   readonly watch: Watch;
 }
@@ -41,14 +49,12 @@ interface Joined {
 
 /** The servers that are mounted in one server: their tools, prompts and resources appear under their prefixes. */
 export class Mounts implements Feature {
-  readonly #core: ServerCore;
-  readonly #own: Features;
+  readonly #own: MountableServer;
   readonly #mounts: Mount[] = [];
   readonly #joined = new Map<string, Joined[]>();
   readonly handlers: Readonly<Record<string, MethodHandler>>;
 
-  constructor(core: ServerCore, own: Features) {
-    this.#core = core;
+  constructor(own: MountableServer) {
     this.#own = own;
     this.handlers = {
       ...Object.fromEntries(
@@ -59,7 +65,7 @@ export class Mounts implements Feature {
       ...this.#targeted("resources/read", "uri"),
       ...this.#completion(),
     };
-    own.resources.elsewhere = {
+    own.features.resources.elsewhere = {
       knows: (uri, run) => this.#knows(uri, run),
       watchOf: (uri) => this.#byUri(uri)?.mount.watch,
     };
@@ -67,8 +73,8 @@ export class Mounts implements Feature {
 
   capabilities(revision: Revision): ServerCapabilities {
     const all: ServerCapabilities = {};
-    for (const { core } of this.#mounts) {
-      const { tools, prompts, resources, completions } = core.capabilities(revision);
+    for (const { server } of this.#mounts) {
+      const { tools, prompts, resources, completions } = server.registry.capabilities(revision);
       if (tools !== undefined) all.tools = { ...all.tools, ...tools };
       if (prompts !== undefined) all.prompts = { ...all.prompts, ...prompts };
       if (resources !== undefined) all.resources = { ...all.resources, ...resources };
@@ -78,11 +84,11 @@ export class Mounts implements Feature {
   }
 
   /** True when a server is mounted here, at any depth. */
-  includes(core: ServerCore): boolean {
-    return this.#mounts.some((mount) => mount.core === core || mount.core.mounts?.includes(core) === true);
+  includes(other: MountableServer): boolean {
+    return this.#mounts.some(({ server }) => server === other || server.mounts?.includes(other) === true);
   }
 
-  add(prefix: string, core: ServerCore, features: Features): void {
+  add(prefix: string, server: MountableServer): void {
     if (!PREFIX.test(prefix)) {
       throw new McpError("invalid_definition", `"${prefix}" cannot be the prefix of a mounted server`, {
         fix: "Use a letter, then letters, digits and hyphens, at most 32 in all.",
@@ -91,43 +97,41 @@ export class Mounts implements Feature {
     if (this.#mounts.some((mount) => mount.prefix.toLowerCase() === prefix.toLowerCase())) {
       throw new McpError("invalid_definition", `a server is mounted as "${prefix}" already`);
     }
-    if (core === this.#core || core.mounts?.includes(this.#core) === true) {
+    if (server === this.#own || server.mounts?.includes(this.#own) === true) {
       throw new McpError("invalid_definition", `mounting "${prefix}" would put the server into itself`);
     }
-    this.#mounts.push({ prefix, core, features, watch: watchOf(prefix, core) });
-    core.onChanged.push(() => this.#core.changed());
+    this.#mounts.push({ prefix, server, watch: watchOf(prefix, server.hub) });
+    server.registry.onChanged.push(() => this.#own.registry.changed());
     // The mounted server has a subscriber from now on, as if a client were connected.
-    core.hub.join({
+    server.hub.join({
       hear: ({ change }) => {
-        const list = (["tools", "prompts", "resources"] as const).find(
-          (name) => listNotice(name).method === change.method,
-        );
+        const list = CHANGING_LISTS.find((name) => listNotice(name).method === change.method);
         if (list !== undefined) this.#changed(list);
       },
     });
-    this.#core.changed();
-    for (const list of ["tools", "prompts", "resources"] as const) this.#core.hub.listChanged(list);
+    this.#own.registry.changed();
+    for (const list of CHANGING_LISTS) this.#own.hub.listChanged(list);
   }
 
   #changed(list: ListName): void {
-    this.#core.changed();
-    this.#core.hub.listChanged(list);
+    this.#own.registry.changed();
+    this.#own.hub.listChanged(list);
   }
 
   #listHandler(method: keyof typeof LISTS): MethodHandler {
-    const own = this.#core.handlers.get(method);
+    const own = this.#own.registry.handlers.get(method);
     return async (run) => {
       const pages = own === undefined ? [] : await allPages(run.call.params, (params) => ownPage(run, own, params));
       const parts: { mount: Mount | undefined; pages: Forwarded[] }[] = [{ mount: undefined, pages }];
       for (const mount of this.#mounts) {
-        if (mount.core.route(method, run.call.revision) === undefined) continue;
-        parts.push({ mount, pages: await allPages(run.call.params, (params) => forward(run, mount.core, params)) });
+        if (mount.server.registry.route(method, run.call.revision) === undefined) continue;
+        parts.push({ mount, pages: await allPages(run.call.params, (params) => forward(run, mount.server, params)) });
       }
       narrowCache(
         run,
         parts.flatMap((part) => part.pages),
       );
-      return pageOf(this.#core, this.#join(method, parts), run.call.params);
+      return pageOf(this.#own.facts, this.#join(method, parts), run.call.params);
     };
   }
 
@@ -162,7 +166,7 @@ export class Mounts implements Feature {
 
   /** A method about one thing: what it names decides who serves it. What is registered here comes first. */
   #targeted(method: string, member: "name" | "uri"): Record<string, MethodHandler> {
-    const own = this.#core.handlers.get(method);
+    const own = this.#own.registry.handlers.get(method);
     return {
       [method]: (run) => {
         const named = run.call.params[member];
@@ -177,7 +181,7 @@ export class Mounts implements Feature {
   }
 
   #completion(): Record<string, MethodHandler> {
-    const own = this.#core.handlers.get("completion/complete");
+    const own = this.#own.registry.handlers.get("completion/complete");
     const complete: MethodHandler = (run) => {
       const { ref } = run.call.params;
       const member = isObject(ref) && ref["type"] === "ref/prompt" ? "name" : "uri";
@@ -192,16 +196,16 @@ export class Mounts implements Feature {
     return { "completion/complete": complete };
   }
 
-  async #forward(run: Run, mount: Mount, params: Params): Promise<object> {
-    const forwarded = await forward(run, mount.core, params);
+  async #forward(run: ServerCall, mount: Mount, params: Params): Promise<object> {
+    const forwarded = await forward(run, mount.server, params);
     run.cache = forwarded.run.cache;
     const serves = (uri: string) => servesUri(mount, uri, run);
     return outerResult({ prefix: mount.prefix, serves }, run.call.method, forwarded.result);
   }
 
-  #isOwn(method: string, named: string, run: Run): boolean {
-    if (method === "tools/call") return this.#own.tools.knows(named, run);
-    return method === "prompts/get" && this.#own.prompts.completable(named, run) !== undefined;
+  #isOwn(method: string, named: string, run: ServerCall): boolean {
+    if (method === "tools/call") return this.#own.features.tools.knows(named, run);
+    return method === "prompts/get" && this.#own.features.prompts.completable(named, run) !== undefined;
   }
 
   /** The mounted server that a name or a URI belongs to; the longest prefix that fits. */
@@ -224,25 +228,25 @@ export class Mounts implements Feature {
     return undefined;
   }
 
-  #knows(uri: string, run: Run): boolean {
+  #knows(uri: string, run: ServerCall): boolean {
     const found = this.#byUri(uri);
-    return found?.mount.features.resources.knows(found.rest, run) === true;
+    return found?.mount.server.features.resources.knows(found.rest, run) === true;
   }
 }
 
-function servesUri({ core, features }: Mount, uri: string, run: Run): boolean {
-  if (core.overflow.owns(uri)) return true;
+function servesUri({ server: { registry, features } }: Mount, uri: string, run: ServerCall): boolean {
+  if (isOverflowUri(uri)) return true;
   // A handler object cannot say which URIs it knows; web addresses are for the client itself to open.
-  if (core.provided.has("resources") && /^https?:/i.test(uri)) return false;
+  if (registry.provided.has("resources") && /^https?:/i.test(uri)) return false;
   return features.resources.knows(uri, run);
 }
 
-function watchOf(prefix: string, core: ServerCore): Watch {
+function watchOf(prefix: string, hub: Hub): Watch {
   return (uri, updated) => {
     const rest = innerUri(prefix, uri) ?? uri;
     const subscriber = { hear: () => updated() };
-    core.hub.subscribe(subscriber, RESOURCE_FILTER, rest);
-    return () => core.hub.unsubscribe(subscriber, RESOURCE_FILTER, rest);
+    hub.subscribe(subscriber, RESOURCE_FILTER, rest);
+    return () => hub.unsubscribe(subscriber, RESOURCE_FILTER, rest);
   };
 }
 
@@ -251,7 +255,7 @@ function sameItems(some: readonly object[], others: readonly object[]): boolean 
 }
 
 /** A joined list may be kept no longer, and for no more people, than each of its parts. */
-function narrowCache(run: Run, pages: readonly Forwarded[]): void {
+function narrowCache(run: ServerCall, pages: readonly Forwarded[]): void {
   const hints = pages.map((page) => page.run.cache);
   if (hints.length === 0) return;
   run.cache = {

@@ -4,12 +4,14 @@ import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { GetPromptResult, ListPromptsResult, Prompt as WirePrompt } from "../../protocol/features/prompts.js";
 import type { ParseResult } from "../../schema/parse.js";
-import type { ServerCore } from "../call/core.js";
-import type { Run } from "../call/server-call.js";
+import type { ServerFacts } from "../call/facts.js";
+import type { ServerCall } from "../call/server-call.js";
+import type { Hub } from "../changes/hub.js";
 import { Catalogue } from "../lists/catalogue.js";
 import type { CompletableArguments, CompletionSource } from "../lists/completion.js";
 import type { Feature, MethodHandler } from "../lists/feature.js";
 import type { ListShape } from "../lists/pages.js";
+import type { Registry } from "../lists/registry.js";
 import { toPromptResult } from "./messages.js";
 import type { Prompt } from "./prompt.js";
 import { badArguments, type ReadyPrompt, readyPrompt } from "./ready-prompt.js";
@@ -22,20 +24,24 @@ const PROMPTS: ListShape<WirePrompt, ListPromptsResult> = {
 
 /** The prompts of one server. */
 export class Prompts implements Feature, CompletionSource {
-  readonly #core: ServerCore;
+  readonly #facts: ServerFacts;
+  readonly #registry: Registry;
+  readonly #hub: Hub;
   readonly #prompts: Catalogue<WirePrompt, ReadyPrompt, ListPromptsResult>;
   /** Stays true when the last prompt is gone: clients were told of prompts, and may ask for the empty list. */
   #used: boolean;
   #completes = false;
   readonly handlers: Readonly<Record<string, MethodHandler>>;
 
-  constructor(core: ServerCore) {
-    this.#core = core;
-    this.#used = core.declares("prompts");
-    this.#prompts = new Catalogue(core, "prompt", PROMPTS);
+  constructor(facts: ServerFacts, registry: Registry, hub: Hub) {
+    this.#facts = facts;
+    this.#registry = registry;
+    this.#hub = hub;
+    this.#used = registry.declares("prompts");
+    this.#prompts = new Catalogue(facts, "prompt", PROMPTS);
     this.handlers = {
       "prompts/list": (run) => {
-        run.cache = core.hints.prompts;
+        run.cache = facts.hints.prompts;
         return this.#prompts.list(run);
       },
       "prompts/get": (run) => this.#get(run),
@@ -44,11 +50,11 @@ export class Prompts implements Feature, CompletionSource {
 
   capabilities(): ServerCapabilities {
     if (!this.#used) return {};
-    return { prompts: this.#core.options.listChanged === false ? {} : { listChanged: true } };
+    return { prompts: this.#facts.options.listChanged === false ? {} : { listChanged: true } };
   }
 
   add(prompt: Prompt, replace = false): void {
-    this.#prompts.add(readyPrompt(prompt, this.#core), replace);
+    this.#prompts.add(readyPrompt(prompt, this.#facts), replace);
     this.#changed();
   }
 
@@ -62,7 +68,7 @@ export class Prompts implements Feature, CompletionSource {
     return this.#completes;
   }
 
-  completable(name: string, run: Run): CompletableArguments | undefined {
+  completable(name: string, run: ServerCall): CompletableArguments | undefined {
     return this.#prompts.find(name, run)?.arguments;
   }
 
@@ -71,11 +77,11 @@ export class Prompts implements Feature, CompletionSource {
     this.#completes = [...this.#prompts.all()].some((prompt) =>
       [...prompt.arguments.values()].some((completer) => completer !== undefined),
     );
-    this.#core.changed();
-    this.#core.hub.listChanged("prompts");
+    this.#registry.changed();
+    this.#hub.listChanged("prompts");
   }
 
-  #get(run: Run): GetPromptResult | Promise<GetPromptResult> {
+  #get(run: ServerCall): GetPromptResult | Promise<GetPromptResult> {
     const { name, arguments: args = {} } = run.call.params;
     if (typeof name !== "string") throw new McpError("invalid_params", "`params.name` of prompts/get must be a string");
     const prompt = this.#prompts.find(name, run);
@@ -87,7 +93,7 @@ export class Prompts implements Feature, CompletionSource {
   }
 }
 
-function made(prompt: ReadyPrompt, parsed: ParseResult, run: Run): GetPromptResult | Promise<GetPromptResult> {
+function made(prompt: ReadyPrompt, parsed: ParseResult, run: ServerCall): GetPromptResult | Promise<GetPromptResult> {
   const { key, wire } = prompt;
   if (!parsed.ok) throw badArguments(key, parsed);
   const value = prompt.handler(parsed.value, run.ctx);

@@ -3,7 +3,7 @@ import { McpError } from "../../protocol/error.js";
 import type { PromptArgument, Prompt as WirePrompt } from "../../protocol/features/prompts.js";
 import { describeIssues, type ParseResult } from "../../schema/parse.js";
 import { type AnySchema, isStandardSchema } from "../../schema/standard.js";
-import type { ServerCore } from "../call/core.js";
+import type { ServerFacts } from "../call/facts.js";
 import type { AskingContext } from "../context.js";
 import type { Offered } from "../lists/catalogue.js";
 import type { CompletableArguments, Completer } from "../lists/completion.js";
@@ -26,9 +26,9 @@ interface ReadyArguments {
   readonly parse: ReadyPrompt["parse"];
 }
 
-export function readyPrompt({ name, definition, handler }: Prompt, core: ServerCore): ReadyPrompt {
+export function readyPrompt({ name, definition, handler }: Prompt, facts: ServerFacts): ReadyPrompt {
   const { arguments: given, complete = {}, enabled, ...said } = definition;
-  const ready = readyArguments(name, given ?? placeholdersOf(handler), core);
+  const ready = readyArguments(name, given ?? placeholdersOf(handler), facts);
   for (const [argument, completer] of Object.entries(complete)) {
     if (!ready.completers.has(argument)) {
       throw new McpError("invalid_definition", `the prompt "${name}" has no argument "${argument}" to complete`);
@@ -52,10 +52,10 @@ function placeholdersOf(handler: unknown): Record<string, PromptArgumentDefiniti
   return Object.fromEntries(handler.placeholders.map((name) => [name, { required: true }]));
 }
 
-function readyArguments(name: string, given: PromptArguments, core: ServerCore): ReadyArguments {
+function readyArguments(name: string, given: PromptArguments, facts: ServerFacts): ReadyArguments {
   // An argument called `type` is an object in the one form, and the word "object" is a schema's in the other.
   if (isStandardSchema(given) || typeof Reflect.get(given, "type") === "string") {
-    return bySchema(name, given as AnySchema, core);
+    return bySchema(name, given as AnySchema, facts);
   }
   return byName(given as Record<string, PromptArgumentDefinition>);
 }
@@ -81,9 +81,9 @@ function byName(given: Readonly<Record<string, PromptArgumentDefinition>>): Read
   };
 }
 
-function bySchema(name: string, schema: AnySchema, core: ServerCore): ReadyArguments {
+function bySchema(name: string, schema: AnySchema, facts: ServerFacts): ReadyArguments {
   const what = `prompt "${name}" arguments`;
-  const parser = compileSchema(schema, { io: "input", what, adapter: core.toJsonSchema });
+  const parser = compileSchema(schema, { io: "input", what, adapter: facts.options.toJsonSchema });
   const { type, properties, required } = parser.jsonSchema;
   if (type !== "object" || (properties !== undefined && !isObject(properties))) {
     throw new McpError("invalid_definition", `the arguments of prompt "${name}" must be an object with properties`);

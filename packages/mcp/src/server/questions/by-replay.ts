@@ -4,17 +4,10 @@ import type { Question } from "../../era/era.js";
 import { isObject } from "../../jsonrpc/message.js";
 import type { Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
-import type { Run } from "../call/server-call.js";
-import type { PreparedQuestion } from "../context.js";
-import {
-  type Asker,
-  claimStep,
-  handled,
-  malformedAnswer,
-  normalise,
-  requireCapabilities,
-  traced,
-} from "./by-request.js";
+import type { ServerCall } from "../call/server-call.js";
+import type { Asker, PreparedQuestion } from "./asker.js";
+import { claimStep, handled, malformedAnswer, normalise, traced } from "./by-request.js";
+import { requireCapabilities } from "./can-ask.js";
 import { InputOutcome, InputRequired, isInputRequired } from "./interruption.js";
 import { openState, type QuestionState, type StepRecord, sealState } from "./state.js";
 import { recordFailure, reviveFailure } from "./step-failure.js";
@@ -32,7 +25,7 @@ const LATE_LIMIT = 64;
  * together, and the outcome is the interim result, whatever the handler does.
  */
 export class Replay implements Asker {
-  readonly #run: Run;
+  readonly #run: ServerCall;
   readonly #round: number;
   readonly #answers: Map<string, unknown>;
   readonly #steps: Map<string, StepRecord>;
@@ -54,9 +47,9 @@ export class Replay implements Asker {
   #late = 0;
   #fatal: McpError | undefined;
 
-  constructor(run: Run, state: QuestionState | undefined, responses: Record<string, unknown>) {
+  constructor(run: ServerCall, state: QuestionState | undefined, responses: Record<string, unknown>) {
     this.#run = run;
-    run.core.platform.guardRejections?.(isInputRequired);
+    run.facts.platform.guardRejections?.(isInputRequired);
     if (state !== undefined) run.callId = state.id;
     this.#round = state?.round ?? 0;
     this.#answers = new Map(Object.entries(state?.answers ?? {}));
@@ -150,7 +143,7 @@ export class Replay implements Asker {
       return key;
     }
     const text = canonicalJson([question.method, question.params ?? {}]);
-    const digest = toBase64Url(this.#run.core.platform.sha256(new TextEncoder().encode(text)).subarray(0, 16));
+    const digest = toBase64Url(this.#run.facts.platform.sha256(new TextEncoder().encode(text)).subarray(0, 16));
     const count = this.#counts.get(digest) ?? 0;
     this.#counts.set(digest, count + 1);
     return count === 0 ? digest : `${digest}.${count}`;
@@ -162,7 +155,7 @@ export class Replay implements Asker {
   }
 
   #checkLimits(): void {
-    const { questions, rounds } = this.#run.core.limits;
+    const { questions, rounds } = this.#run.facts.limits;
     if (this.#noted.size >= questions) throw tooMany(`more than ${questions} questions at once`, "questions");
     if (this.#round >= rounds) throw tooMany(`more than ${rounds} rounds of questions`, "rounds");
   }
@@ -171,11 +164,11 @@ export class Replay implements Asker {
     if (this.#considering) return;
     this.#considering = true;
     if (this.#unclaimed.size === 0) this.#deferInterrupt();
-    else this.#claiming = this.#run.core.platform.timer(CLAIM_MS, () => this.#interrupt());
+    else this.#claiming = this.#run.facts.platform.timer(CLAIM_MS, () => this.#interrupt());
   }
 
   #deferInterrupt(): void {
-    this.#run.core.platform.defer(() => this.#interrupt());
+    this.#run.facts.platform.defer(() => this.#interrupt());
   }
 
   #interrupt(): void {
@@ -198,13 +191,13 @@ export class Replay implements Asker {
   #lateSignal(): Promise<never> {
     if (++this.#late > LATE_LIMIT) return new Promise(() => {});
     return new Promise((_resolve, reject) => {
-      this.#run.core.platform.defer(() => reject(this.#signal));
+      this.#run.facts.platform.defer(() => reject(this.#signal));
     });
   }
 
   #atMost(ms: number, work: Promise<unknown>): Promise<void> {
     return new Promise((resolve) => {
-      const timer = this.#run.core.platform.timer(ms, resolve);
+      const timer = this.#run.facts.platform.timer(ms, resolve);
       void work.then(() => {
         timer.cancel();
         resolve();
@@ -214,7 +207,7 @@ export class Replay implements Asker {
 }
 
 /** Makes the replay of a call that brings answers, after checking them. */
-export async function openReplay(run: Run): Promise<Replay> {
+export async function openReplay(run: ServerCall): Promise<Replay> {
   const { responses, state } = run.call.inputs ?? {};
   if (responses !== undefined && !isObject(responses)) {
     throw new McpError("invalid_params", "`inputResponses` is not an object");

@@ -3,49 +3,14 @@ import { notificationText } from "../../era/notification.js";
 import { requestText } from "../../era/request-text.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import { isObject } from "../../jsonrpc/message.js";
-import { capabilitiesFor, hasCapability } from "../../protocol/capabilities.js";
 import { McpError, USER_REJECTED } from "../../protocol/error.js";
 import { readTrace, traceMeta } from "../../protocol/trace-context.js";
-import type { Run } from "../call/server-call.js";
-import type { PreparedQuestion } from "../context.js";
-
-/** Carries questions of one call to the client and back. */
-export interface Asker {
-  /** Resolves with the client's raw answer. Rejects with an internal signal when the answer comes in a later round. */
-  ask(prepared: PreparedQuestion): Promise<unknown>;
-  step(key: string, work: () => unknown): Promise<unknown>;
-  /** The interim result, once a question interrupted the handler. */
-  conclude(handler: Promise<unknown>): Promise<object>;
-  /** The call has its outcome: nobody waits for an answer any more. */
-  withdraw?(): void;
-}
-
-/** Whether a question that needs a capability of the client can be put to it, in this revision and on this connection. */
-export function canAsk({ call, exchange }: Run, capability: string): boolean {
-  if (call.era.asks === "request" && exchange.ask === undefined) return false;
-  const { elicitation } = call.features;
-  if (capability.startsWith("elicitation") && elicitation === "none") return false;
-  if (capability === "elicitation.url" && elicitation !== "form+url") return false;
-  return hasCapability(call.clientCapabilities, capability);
-}
-
-/** Refuses a call whose questions the client said it cannot answer; the error names all that is missing. */
-export function requireCapabilities(run: Run, capabilities: readonly string[]): void {
-  const missing = capabilities.filter((path) => !canAsk(run, path));
-  const [first] = missing;
-  if (first === undefined) return;
-  throw new McpError("capability_missing", `the client does not support ${missing.map(quoted).join(", ")}`, {
-    data: { requiredCapabilities: capabilitiesFor(...missing) },
-    fix: `Check \`ctx.client.can("${first}")\` before asking, or connect with a client that declares it.`,
-  });
-}
-
-function quoted(name: string): string {
-  return `"${name}"`;
-}
+import type { ServerCall } from "../call/server-call.js";
+import type { Asker } from "./asker.js";
+import { requireCapabilities } from "./can-ask.js";
 
 /** Asks by a request of its own on the exchange's stream: the way of the stateful era. */
-export function requestAsker(run: Run): Asker {
+export function requestAsker(run: ServerCall): Asker {
   const steps = new Set<string>();
   const open = new Set<(reason: McpError) => void>();
   return {
@@ -70,10 +35,10 @@ export function requestAsker(run: Run): Asker {
  * Asks, and waits for the answer until the call is cancelled, has ended, or the client took too long. A client that is
  * still being asked then is told, so that no user fills in a form for nobody.
  */
-function whileWanted(run: Run, question: Question, open: Set<(reason: McpError) => void>): Promise<unknown> {
-  const { core, exchange, signal } = run;
+function whileWanted(run: ServerCall, question: Question, open: Set<(reason: McpError) => void>): Promise<unknown> {
+  const { facts, exchange, signal } = run;
   const { method } = question;
-  const id = core.nextQuestionId();
+  const id = facts.nextQuestionId();
   const text = requestText(id, method, JSON.stringify(traced(run, question).params));
   const unwanted = new AbortController();
   return new Promise((resolve, reject) => {
@@ -91,8 +56,8 @@ function whileWanted(run: Run, question: Question, open: Set<(reason: McpError) 
       const stream = signal.aborted ? exchange.peer : exchange;
       stream?.say(notificationText("notifications/cancelled", { requestId: id, reason: reason.message }));
     };
-    const { stateMs } = core.limits;
-    const timer = core.platform.timer(stateMs, () => giveUp(unanswered(method, stateMs)));
+    const { stateMs } = facts.limits;
+    const timer = facts.platform.timer(stateMs, () => giveUp(unanswered(method, stateMs)));
     const asked = signal.aborted ? undefined : exchange.ask?.({ id, method, text }, unwanted.signal);
     if (asked === undefined) {
       timer.cancel();
@@ -117,7 +82,7 @@ function unanswered(method: string, ms: number): McpError {
 }
 
 /** A question with the caller's trace, so that what the client does for it belongs to the same trace. */
-export function traced(run: Run, question: Question): Question {
+export function traced(run: ServerCall, question: Question): Question {
   const trace = readTrace(run.call.params["_meta"]);
   return trace === undefined ? question : { ...question, params: { ...question.params, _meta: traceMeta(trace) } };
 }

@@ -4,7 +4,7 @@ import type { ElicitRequestedSchema } from "../../protocol/features/elicitation.
 import { standardFormats } from "../../schema/json-schema/formats.js";
 import { describeIssues, type Parser } from "../../schema/parse.js";
 import type { AnySchema } from "../../schema/standard.js";
-import type { Run } from "../call/server-call.js";
+import type { ServerCall } from "../call/server-call.js";
 import type { ElicitReply } from "../context.js";
 import { compileSchema } from "../tools/compile-schema.js";
 import { fromFirstAnswer, toFirstForm, toForm } from "./form.js";
@@ -21,13 +21,13 @@ export interface Form {
 const forms = new WeakMap<object, Form>();
 
 /** The form that a schema asks by. Throws when a form cannot ask for it. */
-export function formOf(run: Run, schema: AnySchema): Form {
+export function formOf(run: ServerCall, schema: AnySchema): Form {
   const known = forms.get(schema);
   if (known !== undefined) return known;
   const parser = compileSchema(schema, {
     io: "input",
     what: "a question",
-    adapter: run.core.toJsonSchema,
+    adapter: run.facts.options.toJsonSchema,
     formats: standardFormats,
   });
   const newest = toForm(parser.jsonSchema);
@@ -37,12 +37,12 @@ export function formOf(run: Run, schema: AnySchema): Form {
 }
 
 /** What the client is shown: older clients know fewer kinds of fields. */
-export function requestedSchema(run: Run, form: Form): ElicitRequestedSchema {
+export function requestedSchema(run: ServerCall, form: Form): ElicitRequestedSchema {
   return run.call.features.elicitation === "form" ? form.first : form.newest;
 }
 
 /** What the client answered, checked against what was asked. */
-export async function readElicitReply(run: Run, answer: unknown, form: Form): Promise<ElicitReply<unknown>> {
+export async function readElicitReply(run: ServerCall, answer: unknown, form: Form): Promise<ElicitReply<unknown>> {
   const action = isObject(answer) ? answer["action"] : undefined;
   if (action === "decline" || action === "cancel") return { action };
   if (!isObject(answer) || action !== "accept") {

@@ -4,13 +4,19 @@ import { McpError } from "../../protocol/error.js";
 import type { Root } from "../../protocol/features/roots.js";
 import type { CreateMessageResult } from "../../protocol/features/sampling.js";
 import type { AnySchema } from "../../schema/standard.js";
-import type { Run } from "../call/server-call.js";
-import type { ElicitReply, PreparedQuestion, QuestionOptions, SampleRequest, UrlQuestionOptions } from "../context.js";
+import type { ServerCall } from "../call/server-call.js";
+import type { ElicitReply, QuestionOptions, SampleRequest, UrlQuestionOptions } from "../context.js";
+import type { PreparedQuestion } from "./asker.js";
 import { formOf, readElicitReply, requestedSchema } from "./elicitation.js";
 import { readSample, sampleQuestion } from "./sampling.js";
 
 /** Asks for a form; throws when the user does not fill it in. */
-export async function elicit(run: Run, message: string, schema: AnySchema, options: QuestionOptions): Promise<unknown> {
+export async function elicit(
+  run: ServerCall,
+  message: string,
+  schema: AnySchema,
+  options: QuestionOptions,
+): Promise<unknown> {
   const reply = await tryElicit(run, message, schema, options);
   if (reply.action === "accept") return reply.content;
   throw refusal(
@@ -21,7 +27,7 @@ export async function elicit(run: Run, message: string, schema: AnySchema, optio
 
 /** Asks for a form and tells what the user did. */
 export async function tryElicit(
-  run: Run,
+  run: ServerCall,
   message: string,
   schema: AnySchema,
   options: QuestionOptions,
@@ -32,11 +38,16 @@ export async function tryElicit(
 }
 
 /** Asks the user to open a page; resolves on consent. */
-export async function elicitUrl(run: Run, message: string, url: string, options: UrlQuestionOptions): Promise<void> {
+export async function elicitUrl(
+  run: ServerCall,
+  message: string,
+  url: string,
+  options: UrlQuestionOptions,
+): Promise<void> {
   if (!URL.canParse(url)) {
     throw new McpError("internal_error", `"${url}" is no URL`, { fix: "Pass an absolute URL." });
   }
-  const id = run.call.features.elicitationIds ? { elicitationId: options.elicitationId ?? run.core.randomId() } : {};
+  const id = run.call.features.elicitationIds ? { elicitationId: options.elicitationId ?? run.facts.randomId() } : {};
   const params = { mode: "url", message, url, ...id };
   const answer = await ask(run, "elicitation/create", params, ["elicitation.url"], options);
   const action = isObject(answer) ? answer["action"] : undefined;
@@ -44,13 +55,17 @@ export async function elicitUrl(run: Run, message: string, url: string, options:
 }
 
 /** Asks the client's model. */
-export async function sample(run: Run, request: SampleRequest, options: QuestionOptions): Promise<CreateMessageResult> {
+export async function sample(
+  run: ServerCall,
+  request: SampleRequest,
+  options: QuestionOptions,
+): Promise<CreateMessageResult> {
   const { params, needs } = sampleQuestion(run, request);
   return readSample(await ask(run, "sampling/createMessage", params, needs, options));
 }
 
 /** Asks which folders the client works in. */
-export async function roots(run: Run, options: QuestionOptions): Promise<Root[]> {
+export async function roots(run: ServerCall, options: QuestionOptions): Promise<Root[]> {
   const answer = await ask(run, "roots/list", undefined, ["roots"], options);
   const { result, problems } = checkListRootsResult(answer);
   if (result !== undefined) return result.roots;
@@ -58,7 +73,7 @@ export async function roots(run: Run, options: QuestionOptions): Promise<Root[]>
 }
 
 async function ask(
-  run: Run,
+  run: ServerCall,
   method: PreparedQuestion["question"]["method"],
   params: Params | undefined,
   needs: readonly string[],

@@ -6,11 +6,11 @@ import type {
   SamplingMessage,
   SamplingMessageContentBlock,
 } from "../../protocol/features/sampling.js";
-import type { Run } from "../call/server-call.js";
+import type { ServerCall } from "../call/server-call.js";
 import type { SampleRequest } from "../context.js";
 
 /** A question to the client's model in the form that its revision has, with the capabilities that it needs. */
-export function sampleQuestion(run: Run, request: SampleRequest): { params: Params; needs: string[] } {
+export function sampleQuestion(run: ServerCall, request: SampleRequest): { params: Params; needs: string[] } {
   checkMessages(request.messages);
   if (!Number.isInteger(request.maxTokens) || request.maxTokens < 1) throw misuse("`maxTokens` must be a whole number");
   const { samplingTools } = run.call.features;

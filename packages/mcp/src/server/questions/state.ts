@@ -1,7 +1,7 @@
 import { toBase64Url } from "../../encoding/base64url.js";
 import { canonicalJson } from "../../encoding/canonical-json.js";
 import { McpError } from "../../protocol/error.js";
-import type { Run } from "../call/server-call.js";
+import type { ServerCall } from "../call/server-call.js";
 import { utf8Bytes } from "../tools/json-bytes.js";
 import type { StepFailure } from "./step-failure.js";
 
@@ -28,8 +28,8 @@ interface Sealed {
 }
 
 /** Seals a state for the same caller and the same request. */
-export async function sealState(run: Run, state: QuestionState): Promise<string> {
-  const { platform, limits, secrets } = run.core;
+export async function sealState(run: ServerCall, state: QuestionState): Promise<string> {
+  const { platform, limits, secrets } = run.facts;
   const payload: Sealed = { until: platform.now() + limits.stateMs, bound: binding(run), state };
   const text = JSON.stringify(payload);
   if (utf8Bytes(text) > limits.stateBytes) {
@@ -41,8 +41,8 @@ export async function sealState(run: Run, state: QuestionState): Promise<string>
 }
 
 /** Opens a state that came back; throws when it is not one of ours, not for this request, or too old. */
-export async function openState(run: Run, sealed: unknown): Promise<QuestionState> {
-  const { platform, limits, secrets } = run.core;
+export async function openState(run: ServerCall, sealed: unknown): Promise<QuestionState> {
+  const { platform, limits, secrets } = run.facts;
   if (typeof sealed !== "string") throw refused("is not a string", "Echo it exactly as it was given.");
   // Base64 and encryption add about a third.
   if (sealed.length > 2 * limits.stateBytes) throw refused("is too long", "Echo it exactly as it was given.");
@@ -66,9 +66,9 @@ function refused(what: string, fix: string): McpError {
   return new McpError("invalid_params", `\`requestState\` ${what}`, { fix });
 }
 
-function binding({ call, exchange, core }: Run): string {
+function binding({ call, exchange, facts }: ServerCall): string {
   const { _meta, inputResponses, requestState, ...params } = call.params;
   const principal = (exchange.principal ?? exchange.peer?.principal)?.key ?? null;
   const text = canonicalJson([principal, call.method, params]);
-  return toBase64Url(core.platform.sha256(new TextEncoder().encode(text)));
+  return toBase64Url(facts.platform.sha256(new TextEncoder().encode(text)));
 }

@@ -3,7 +3,7 @@ import { McpError } from "../../protocol/error.js";
 import type { Resource as WireResource, ResourceTemplate as WireTemplate } from "../../protocol/features/resources.js";
 import { compileMatcher, type MatchedVariables } from "../../uri-template/match.js";
 import { parseTemplate, type TemplatePart } from "../../uri-template/parse.js";
-import type { ServerCore } from "../call/core.js";
+import type { ServerFacts } from "../call/facts.js";
 import type { AskingContext } from "../context.js";
 import { cacheHint } from "../lists/cache-hints.js";
 import type { Offered } from "../lists/catalogue.js";
@@ -32,7 +32,7 @@ export interface ReadyTemplate extends Offered<WireTemplate> {
 /** Characters that RFC 3986 allows nowhere in a URI. */
 const NOT_IN_URIS = /[\s<>"{}|\\^`]/;
 
-export function readyResource({ name: uri, definition, read }: StaticResource, core: ServerCore): ReadyResource {
+export function readyResource({ name: uri, definition, read }: StaticResource, facts: ServerFacts): ReadyResource {
   if (!URL.canParse(uri) || NOT_IN_URIS.test(uri)) {
     throw new McpError("invalid_definition", `"${uri}" is no URI`, {
       fix: uri.includes("{")
@@ -46,12 +46,15 @@ export function readyResource({ name: uri, definition, read }: StaticResource, c
     wire: { uri, name, ...said },
     enabled,
     read,
-    cache: cacheHint(`the resource "${uri}"`, core.hints.read, cache),
+    cache: cacheHint(`the resource "${uri}"`, facts.hints.read, cache),
     watch,
   };
 }
 
-export function readyTemplate({ name: template, definition, read }: ResourceTemplate, core: ServerCore): ReadyTemplate {
+export function readyTemplate(
+  { name: template, definition, read }: ResourceTemplate,
+  facts: ServerFacts,
+): ReadyTemplate {
   const parts = partsOf(template);
   const { cache, enabled, watch, list, complete = {}, allowTraversal, name = template, ...said } = definition;
   return {
@@ -62,7 +65,7 @@ export function readyTemplate({ name: template, definition, read }: ResourceTemp
     match: compileMatcher(parts),
     // The template's own text gave the variables' types, and a match gives these variables.
     read: read as ReadyTemplate["read"],
-    cache: cacheHint(`the resource template "${template}"`, core.hints.read, cache),
+    cache: cacheHint(`the resource template "${template}"`, facts.hints.read, cache),
     watch,
     list,
     variables: completableVariables(template, parts, complete),

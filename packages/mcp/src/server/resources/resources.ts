@@ -11,12 +11,15 @@ import type {
 import { expandTemplate } from "../../uri-template/expand.js";
 import type { MatchedVariables } from "../../uri-template/match.js";
 import { hasTraversal } from "../../uri-template/traversal.js";
-import type { ServerCore } from "../call/core.js";
-import type { Run } from "../call/server-call.js";
+import type { ServerFacts } from "../call/facts.js";
+import type { ServerCall } from "../call/server-call.js";
+import type { Hub } from "../changes/hub.js";
 import { Catalogue } from "../lists/catalogue.js";
 import type { CompletableArguments, CompletionSource } from "../lists/completion.js";
 import type { Feature, MethodHandler } from "../lists/feature.js";
 import type { ListShape } from "../lists/pages.js";
+import type { Registry } from "../lists/registry.js";
+import type { OverflowStore } from "../tools/overflow-store.js";
 import { resourceNotFound, toReadResult } from "./contents.js";
 import { type ReadyResource, type ReadyTemplate, readyResource, readyTemplate } from "./ready-resource.js";
 import type { ListedResource, ResourceTemplate, StaticResource, Watch } from "./resource.js";
@@ -35,27 +38,33 @@ const TEMPLATES: ListShape<WireTemplate, ListResourceTemplatesResult> = {
 
 /** The resources of one server: single ones by their URI, families by a template. */
 export class Resources implements Feature, CompletionSource {
-  readonly #core: ServerCore;
+  readonly #facts: ServerFacts;
+  readonly #registry: Registry;
+  readonly #hub: Hub;
+  readonly #overflow: OverflowStore;
   readonly #resources: Catalogue<WireResource, ReadyResource, ListResourcesResult>;
   readonly #templates: Catalogue<WireTemplate, ReadyTemplate, ListResourceTemplatesResult>;
   /** Stays true when the last resource is gone: clients were told of resources, and may ask for the empty list. */
   #used: boolean;
   #completes = false;
   /** Resources of servers within this one. */
-  elsewhere: { knows(uri: string, run: Run): boolean; watchOf(uri: string): Watch | undefined } | undefined;
+  elsewhere: { knows(uri: string, run: ServerCall): boolean; watchOf(uri: string): Watch | undefined } | undefined;
   /** Called after each change of what is offered. */
   onChanged: () => void = () => {};
   readonly handlers: Readonly<Record<string, MethodHandler>>;
 
-  constructor(core: ServerCore) {
-    this.#core = core;
-    this.#used = core.declares("resources");
-    this.#resources = new Catalogue(core, "resource", RESOURCES);
-    this.#templates = new Catalogue(core, "resource template", TEMPLATES);
+  constructor(facts: ServerFacts, registry: Registry, hub: Hub, overflow: OverflowStore) {
+    this.#facts = facts;
+    this.#registry = registry;
+    this.#hub = hub;
+    this.#overflow = overflow;
+    this.#used = registry.declares("resources");
+    this.#resources = new Catalogue(facts, "resource", RESOURCES);
+    this.#templates = new Catalogue(facts, "resource template", TEMPLATES);
     this.handlers = {
       "resources/list": (run) => this.#list(run),
       "resources/templates/list": (run) => {
-        run.cache = core.hints.resourceTemplates;
+        run.cache = facts.hints.resourceTemplates;
         return this.#templates.list(run);
       },
       "resources/read": (run) => this.#read(run),
@@ -63,8 +72,8 @@ export class Resources implements Feature, CompletionSource {
   }
 
   capabilities(): ServerCapabilities {
-    if (!this.#used && !this.#core.overflow.inUse) return {};
-    const { subscribe, listChanged } = this.#core.options;
+    if (!this.#used && !this.#overflow.inUse) return {};
+    const { subscribe, listChanged } = this.#facts.options;
     return {
       resources: {
         ...(subscribe === false ? {} : { subscribe: true }),
@@ -74,8 +83,8 @@ export class Resources implements Feature, CompletionSource {
   }
 
   add(offer: StaticResource | ResourceTemplate, replace = false): void {
-    if (offer.kind === "resource") this.#resources.add(readyResource(offer, this.#core), replace);
-    else this.#templates.add(readyTemplate(offer, this.#core), replace);
+    if (offer.kind === "resource") this.#resources.add(readyResource(offer, this.#facts), replace);
+    else this.#templates.add(readyTemplate(offer, this.#facts), replace);
     this.#changed();
   }
 
@@ -89,16 +98,16 @@ export class Resources implements Feature, CompletionSource {
     return this.#completes;
   }
 
-  completable(name: string, run: Run): CompletableArguments | undefined {
+  completable(name: string, run: ServerCall): CompletableArguments | undefined {
     const template = this.#templates.find(name, run) ?? this.#matching(name, run)?.template;
     if (template !== undefined) return template.variables;
     return this.#resources.find(name, run) === undefined ? undefined : new Map();
   }
 
   /** Whether this caller can read something under this URI, as far as its form tells. */
-  knows(uri: string, run: Run): boolean {
+  knows(uri: string, run: ServerCall): boolean {
     // Only the handler object could tell, and it is told of the subscription.
-    if (this.#core.provided.has("resources")) return true;
+    if (this.#registry.provided.has("resources")) return true;
     if (this.#resources.find(uri, run) !== undefined) return true;
     const found = this.#matching(uri, run);
     if (found !== undefined) return badVariable(found) === undefined;
@@ -117,18 +126,18 @@ export class Resources implements Feature, CompletionSource {
     this.#completes = [...this.#templates.all()].some(({ variables }) =>
       [...variables.values()].some((completer) => completer !== undefined),
     );
-    this.#core.changed();
+    this.#registry.changed();
     this.onChanged();
-    this.#core.hub.listChanged("resources");
+    this.#hub.listChanged("resources");
   }
 
-  #list(run: Run): ListResourcesResult | Promise<ListResourcesResult> {
-    run.cache = this.#core.hints.resources;
+  #list(run: ServerCall): ListResourcesResult | Promise<ListResourcesResult> {
+    run.cache = this.#facts.hints.resources;
     const listing = this.#templates.visible(run).filter(({ list }) => list !== undefined);
     return listing.length === 0 ? this.#resources.list(run) : this.#listWithMembers(run, listing);
   }
 
-  async #listWithMembers(run: Run, listing: readonly ReadyTemplate[]): Promise<ListResourcesResult> {
+  async #listWithMembers(run: ServerCall, listing: readonly ReadyTemplate[]): Promise<ListResourcesResult> {
     const found = new Map(this.#resources.visible(run).map(({ wire }) => [wire.uri, wire]));
     for (const template of listing) {
       const members = (await template.list?.(run.ctx)) ?? [];
@@ -140,7 +149,7 @@ export class Resources implements Feature, CompletionSource {
     return this.#resources.page(run, [...found.values()]);
   }
 
-  #read(run: Run): ReadResourceResult | Promise<ReadResourceResult> {
+  #read(run: ServerCall): ReadResourceResult | Promise<ReadResourceResult> {
     const { uri } = run.call.params;
     if (typeof uri !== "string")
       throw new McpError("invalid_params", "`params.uri` of resources/read must be a string");
@@ -150,7 +159,7 @@ export class Resources implements Feature, CompletionSource {
     return settled(uri, resource.read(uri, run.ctx), resource.wire.mimeType);
   }
 
-  #readMember(uri: string, run: Run): ReadResourceResult | Promise<ReadResourceResult> {
+  #readMember(uri: string, run: ServerCall): ReadResourceResult | Promise<ReadResourceResult> {
     const found = this.#matching(uri, run);
     if (found === undefined) return this.#readOverflow(uri, run);
     const { template, variables } = found;
@@ -166,15 +175,15 @@ export class Resources implements Feature, CompletionSource {
   }
 
   /** What a tool left here because it was too large for its answer. */
-  #readOverflow(uri: string, run: Run): ReadResourceResult {
-    const contents = this.#core.overflow.read(uri, run.ctx.auth?.key);
+  #readOverflow(uri: string, run: ServerCall): ReadResourceResult {
+    const contents = this.#overflow.read(uri, run.ctx.auth?.key);
     if (contents === undefined) throw resourceNotFound(uri);
     run.cache = { ...run.cache, scope: "private" };
     return { contents: [contents] };
   }
 
   /** The first family, in order of registration, that the URI belongs to. */
-  #matching(uri: string, run: Run): Match | undefined {
+  #matching(uri: string, run: ServerCall): Match | undefined {
     for (const template of this.#templates.all()) {
       const variables = template.match(uri);
       if (variables !== undefined && this.#templates.allows(template, run)) return { template, variables };

@@ -1,6 +1,7 @@
 import { isThenable } from "../../encoding/thenable.js";
-import type { ServerCore } from "../call/core.js";
-import type { Change, TopicWatcher } from "../changes/hub.js";
+import type { ServerFacts } from "../call/facts.js";
+import type { Change } from "../changes/change.js";
+import type { Hub, TopicWatcher } from "../changes/hub.js";
 import { RESOURCE_FILTER } from "../changes/peer-subscriber.js";
 import type { Watch } from "./resource.js";
 import type { Resources } from "./resources.js";
@@ -17,25 +18,27 @@ interface Watched {
 
 /** Calls the hooks for the first and the last subscriber of each URI. */
 export class ResourceWatches implements TopicWatcher {
-  readonly #core: ServerCore;
+  readonly #facts: ServerFacts;
+  readonly #hub: Hub;
   readonly #resources: Resources;
   readonly #watched = new Map<string, Watched>();
 
-  constructor(core: ServerCore, resources: Resources) {
-    this.#core = core;
+  constructor(facts: ServerFacts, hub: Hub, resources: Resources) {
+    this.#facts = facts;
+    this.#hub = hub;
     this.#resources = resources;
   }
 
   watched(uri: string): void {
     this.#start(uri, this.#resources.watchOf(uri));
-    this.#core.options.onSubscribe?.(uri);
+    this.#facts.options.onSubscribe?.(uri);
   }
 
   unwatched(uri: string): void {
     const known = this.#watched.get(uri);
     this.#watched.delete(uri);
     known?.stop();
-    this.#core.options.onUnsubscribe?.(uri);
+    this.#facts.options.onUnsubscribe?.(uri);
   }
 
   /** Starts the hooks anew of resources that were replaced while somebody is subscribed. */
@@ -53,11 +56,11 @@ export class ResourceWatches implements TopicWatcher {
       this.#watched.set(uri, { watch, stop: () => {} });
       return;
     }
-    const failed = (error: unknown) => this.#core.platform.warn(`watching ${uri} failed: ${String(error)}`);
+    const failed = (error: unknown) => this.#facts.platform.warn(`watching ${uri} failed: ${String(error)}`);
     let stop: ReturnType<Watch>;
     try {
       // Every process with subscribers watches for itself, so what it sees is told here only.
-      stop = watch(uri, () => this.#core.hub.tell(resourceUpdated(uri)));
+      stop = watch(uri, () => this.#hub.tell(resourceUpdated(uri)));
     } catch (error) {
       stop = undefined;
       failed(error);

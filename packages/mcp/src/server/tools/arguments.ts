@@ -2,7 +2,7 @@ import { McpError } from "../../protocol/error.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import { describeIssues, type ParseIssue, type ParseResult } from "../../schema/parse.js";
 import { SchemaError } from "../../schema/schema-error.js";
-import type { Run } from "../call/server-call.js";
+import type { ServerCall } from "../call/server-call.js";
 import type { ReadyTool } from "./ready-tool.js";
 import { describeUnknown, unknownArguments, withoutUnknown } from "./unknown-arguments.js";
 
@@ -12,7 +12,7 @@ export type ReadArguments =
   | { readonly ok: false; readonly message: string; readonly issues: readonly ParseIssue[] };
 
 /** Coerces, parses and checks the arguments of a call. */
-export function readArguments(tool: ReadyTool, given: object, run: Run): ReadArguments | Promise<ReadArguments> {
+export function readArguments(tool: ReadyTool, given: object, run: ServerCall): ReadArguments | Promise<ReadArguments> {
   const { known } = tool;
   let args: unknown = known === undefined || tool.reportsUnknown ? given : withoutUnknown(known, given);
   if (tool.coerce !== undefined) {
@@ -62,9 +62,13 @@ function judge(tool: ReadyTool, args: object, parsed: ParseResult): ReadArgument
 }
 
 /** Tells the model what to mend, or refuses the request where the server's option says so. */
-export function refuseArguments(tool: ReadyTool, refused: ReadArguments & { ok: false }, run: Run): CallToolResult {
+export function refuseArguments(
+  tool: ReadyTool,
+  refused: ReadArguments & { ok: false },
+  run: ServerCall,
+): CallToolResult {
   const message = `Invalid arguments for tool "${tool.name}": ${refused.message}`;
-  if (run.core.options.invalidArguments === "protocol") {
+  if (run.facts.options.invalidArguments === "protocol") {
     throw new McpError("invalid_params", message, { data: { issues: refused.issues } });
   }
   return { content: [{ type: "text", text: message }], isError: true };

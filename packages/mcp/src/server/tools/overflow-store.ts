@@ -16,6 +16,11 @@ interface Entry {
   readonly until: number;
 }
 
+/** True for addresses that only such a store gives. */
+export function isOverflowUri(uri: string): boolean {
+  return uri.startsWith(SCHEME);
+}
+
 /** Keeps results that were too large for their answer, for a while, readable by whoever caused them. */
 export class OverflowStore {
   readonly #platform: Platform;
@@ -26,11 +31,6 @@ export class OverflowStore {
 
   constructor(platform: Platform) {
     this.#platform = platform;
-  }
-
-  /** True for addresses that only such a store gives. */
-  owns(uri: string): boolean {
-    return uri.startsWith(SCHEME);
   }
 
   /** Keeps a text and gives its address, which nobody can guess; undefined when it is larger than all that may be kept. */

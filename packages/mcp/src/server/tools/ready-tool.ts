@@ -6,13 +6,14 @@ import { type Coerced, prepareCoercion } from "../../schema/coerce.js";
 import type { Parser } from "../../schema/parse.js";
 import { type AnySchema, isStandardSchema } from "../../schema/standard.js";
 import { CallLimit } from "../call/call-limit.js";
-import type { ServerCore } from "../call/core.js";
+import type { ServerFacts } from "../call/facts.js";
 import type { AskingContext } from "../context.js";
 import type { Offered } from "../lists/catalogue.js";
 import { compileSchema } from "./compile-schema.js";
 import { type ResultLimit, resultLimit } from "./result-limit.js";
-import type { Tool, ToolDefinition, ToolPolicy } from "./tool.js";
+import type { Tool, ToolDefinition } from "./tool.js";
 import { toolNameProblem } from "./tool-name.js";
+import type { ToolPolicy } from "./tool-policy.js";
 import { type KnownArguments, knownArguments } from "./unknown-arguments.js";
 
 /** A tool made ready at registration: nothing about it is computed per call. */
@@ -43,10 +44,10 @@ export interface OutputParser extends Parser {
 const NO_ARGUMENTS = { type: "object", additionalProperties: false } as const satisfies AnySchema;
 
 /** Makes a tool ready. Throws, naming the tool, for whatever is wrong with its definition. */
-export function readyTool({ name, definition, handler }: Tool, core: ServerCore): ReadyTool {
+export function readyTool({ name, definition, handler }: Tool, facts: ServerFacts): ReadyTool {
   const problem = toolNameProblem(name);
-  if (problem !== undefined) core.platform.warn(`the name of tool "${name}" ${problem}`);
-  const adapter = core.toJsonSchema;
+  if (problem !== undefined) facts.platform.warn(`the name of tool "${name}" ${problem}`);
+  const adapter = facts.options.toJsonSchema;
   const schema = definition.input ?? NO_ARGUMENTS;
   const input = compileSchema(schema, { io: "input", what: `tool "${name}" input`, adapter });
   if (input.jsonSchema["type"] !== "object") {
@@ -56,8 +57,8 @@ export function readyTool({ name, definition, handler }: Tool, core: ServerCore)
   }
   const table = paramHeaderTable(input.jsonSchema);
   if ("problem" in table) throw new McpError("invalid_definition", `tool "${name}": ${table.problem}`);
-  const output = outputParser(name, definition.output, core);
-  const policy: ToolPolicy = { ...core.options.tools, ...definition };
+  const output = outputParser(name, definition.output, facts);
+  const policy: ToolPolicy = { ...facts.options.tools, ...definition };
   return {
     key: name,
     name,
@@ -72,16 +73,20 @@ export function readyTool({ name, definition, handler }: Tool, core: ServerCore)
     requires: definition.requires ?? [],
     scopes: definition.scopes ?? [],
     timeoutMs: positive(name, "timeoutMs", policy.timeoutMs),
-    limit: toolLimit(name, definition, core),
+    limit: toolLimit(name, definition, facts),
     resultLimit: resultLimit(name, policy),
     // The parser makes sure that the arguments are what the handler declares.
     handler: handler as ReadyTool["handler"],
   };
 }
 
-function outputParser(name: string, schema: AnySchema | undefined, core: ServerCore): OutputParser | undefined {
+function outputParser(name: string, schema: AnySchema | undefined, facts: ServerFacts): OutputParser | undefined {
   if (schema === undefined) return undefined;
-  const parser = compileSchema(schema, { io: "output", what: `tool "${name}" output`, adapter: core.toJsonSchema });
+  const parser = compileSchema(schema, {
+    io: "output",
+    what: `tool "${name}" output`,
+    adapter: facts.options.toJsonSchema,
+  });
   return { ...parser, byLibrary: isStandardSchema(schema) };
 }
 
@@ -106,11 +111,11 @@ function wireTool(
   return wire as unknown as WireTool;
 }
 
-function toolLimit(name: string, { concurrency }: { concurrency?: number }, core: ServerCore): CallLimit | undefined {
+function toolLimit(name: string, { concurrency }: { concurrency?: number }, facts: ServerFacts): CallLimit | undefined {
   const running = positive(name, "concurrency", concurrency);
   if (running === undefined) return undefined;
   const what = `the tool "${name}"`;
-  return new CallLimit({ what, option: "concurrency", running, queued: core.limits.queuedCalls });
+  return new CallLimit({ what, option: "concurrency", running, queued: facts.limits.queuedCalls });
 }
 
 function positive(name: string, option: string, value: number | undefined): number | undefined {

@@ -2,9 +2,10 @@ import { WrittenResult } from "../../era/written-result.js";
 import { McpError } from "../../protocol/error.js";
 import type { ContentBlock } from "../../protocol/features/content.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
-import type { Run } from "../call/server-call.js";
+import type { ServerCall } from "../call/server-call.js";
 import { cutToJsonBytes, utf8Bytes } from "./json-bytes.js";
-import type { ToolPolicy } from "./tool.js";
+import type { OverflowStore } from "./overflow-store.js";
+import type { ToolPolicy } from "./tool-policy.js";
 
 /** How large a result may be, and what happens to a larger one. */
 export interface ResultLimit {
@@ -39,14 +40,15 @@ export function limitResult(
   tool: { readonly name: string; readonly output: object | undefined },
   limit: ResultLimit,
   result: CallToolResult,
-  run: Run,
+  run: ServerCall,
+  store: OverflowStore,
 ): CallToolResult {
   const text = WrittenResult.textOf(result) ?? JSON.stringify(result);
   // A code unit has at most three bytes: most results need no count.
   if (text.length * 3 <= limit.bytes) return result;
   const size = utf8Bytes(text);
   if (size <= limit.bytes) return result;
-  const uri = limit.overflow === "link" ? keep(result, run) : undefined;
+  const uri = limit.overflow === "link" ? keep(result, run, store) : undefined;
   const where = uri === undefined ? "Ask for less." : `All of it can be read at ${uri} for a while, or ask for less.`;
   const note: ContentBlock = {
     type: "text",
@@ -78,9 +80,9 @@ function beginning(content: readonly ContentBlock[], budget: number): ContentBlo
   return kept;
 }
 
-function keep(result: CallToolResult, run: Run): string | undefined {
+function keep(result: CallToolResult, run: ServerCall, store: OverflowStore): string | undefined {
   const { text, mimeType } = bodyOf(result);
-  return run.core.overflow.keep(text, mimeType, run.ctx.auth?.key);
+  return store.keep(text, mimeType, run.ctx.auth?.key);
 }
 
 /** The whole of a result as one text: its structured content, its only text, or all its blocks as JSON. */

@@ -4,7 +4,7 @@ import { McpError } from "../../protocol/error.js";
 import type { ContentBlock } from "../../protocol/features/content.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import { describeIssues, type ParseResult } from "../../schema/parse.js";
-import type { Run } from "../call/server-call.js";
+import type { ServerCall } from "../call/server-call.js";
 import { messageOf, readable } from "../call/thrown.js";
 import { isUrlRequired, urlRequiredFor, urlRequiredInWords } from "../questions/url-required.js";
 import { isBlock, isToolResult, type ToolResult } from "./content.js";
@@ -21,7 +21,7 @@ interface Returning {
 }
 
 /** What a handler returned, as the result that clients get. Throws when it is not what the tool promises. */
-export function toCallResult(tool: Returning, value: unknown, run: Run): Made {
+export function toCallResult(tool: Returning, value: unknown, run: ServerCall): Made {
   if (isToolResult(value)) return fromToolResult(tool, value);
   const { name, output } = tool;
   if (output === undefined) return { content: looseContent(name, value) };
@@ -117,18 +117,18 @@ const FOR_THE_MODEL = ["declined", "dismissed", "timeout", "tool_error"];
 const FAILURE = "dev.parley/failure";
 
 /** What a handler threw, as a result for the model; protocol errors are thrown on. */
-export function toErrorResult(thrown: unknown, run: Run): CallToolResult {
+export function toErrorResult(thrown: unknown, run: ServerCall): CallToolResult {
   const error = readable(thrown);
   run.failure = error;
   if (ToolError.is(error)) {
     return { content: [...(error.content ?? [{ type: "text", text: error.message }])], isError: true };
   }
   if (McpError.is(error)) return toldToTheModel(error, run);
-  const message = run.core.options.maskErrors === true ? run.core.mask(error) : messageOf(error);
+  const message = run.facts.options.maskErrors === true ? run.facts.mask(error) : messageOf(error);
   return { content: [{ type: "text", text: message }], isError: true };
 }
 
-function toldToTheModel(error: McpError, run: Run): CallToolResult {
+function toldToTheModel(error: McpError, run: ServerCall): CallToolResult {
   const asksByRequest = run.call.era.asks === "request";
   const unreachable = isUrlRequired(error) && asksByRequest && urlRequiredFor(run, error) === undefined;
   // A client that is asked by requests has no use for the code of a missing capability, its model may have.

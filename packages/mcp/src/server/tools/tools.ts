@@ -2,12 +2,14 @@ import { isObject } from "../../jsonrpc/message.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallToolResult, ListToolsResult, Tool as WireTool } from "../../protocol/features/tools.js";
-import type { ServerCore } from "../call/core.js";
-import type { Run } from "../call/server-call.js";
+import type { ServerFacts } from "../call/facts.js";
+import type { ServerCall } from "../call/server-call.js";
+import type { Hub } from "../changes/hub.js";
 import { Catalogue } from "../lists/catalogue.js";
 import type { Feature, MethodHandler } from "../lists/feature.js";
 import type { ListShape } from "../lists/pages.js";
-import { callTool } from "./call.js";
+import type { Registry } from "../lists/registry.js";
+import type { ToolCalls } from "./call.js";
 import { type ReadyTool, readyTool } from "./ready-tool.js";
 import type { Tool } from "./tool.js";
 
@@ -19,19 +21,25 @@ const TOOLS: ListShape<WireTool, ListToolsResult> = {
 
 /** The tools of one server. */
 export class Tools implements Feature {
-  readonly #core: ServerCore;
+  readonly #facts: ServerFacts;
+  readonly #registry: Registry;
+  readonly #hub: Hub;
+  readonly #calls: ToolCalls;
   readonly #tools: Catalogue<WireTool, ReadyTool, ListToolsResult>;
   /** Stays true when the last tool is gone: clients were told of tools, and may ask for the empty list. */
   #used: boolean;
   readonly handlers: Readonly<Record<string, MethodHandler>>;
 
-  constructor(core: ServerCore) {
-    this.#core = core;
-    this.#used = core.declares("tools");
-    this.#tools = new Catalogue(core, "tool", TOOLS);
+  constructor(facts: ServerFacts, registry: Registry, hub: Hub, calls: ToolCalls) {
+    this.#facts = facts;
+    this.#registry = registry;
+    this.#hub = hub;
+    this.#calls = calls;
+    this.#used = registry.declares("tools");
+    this.#tools = new Catalogue(facts, "tool", TOOLS);
     this.handlers = {
       "tools/list": (run) => {
-        run.cache = core.hints.tools;
+        run.cache = facts.hints.tools;
         return this.#tools.list(run);
       },
       "tools/call": (run) => this.#call(run),
@@ -39,19 +47,19 @@ export class Tools implements Feature {
   }
 
   capabilities(): ServerCapabilities {
-    return this.#used ? { tools: this.#core.options.listChanged === false ? {} : { listChanged: true } } : {};
+    return this.#used ? { tools: this.#facts.options.listChanged === false ? {} : { listChanged: true } } : {};
   }
 
   /** Offers a tool. With `replace` it takes the place of the one with its name, if there is one. */
   add(tool: Tool, replace = false): void {
-    const ready = readyTool(tool, this.#core);
+    const ready = readyTool(tool, this.#facts);
     this.#tools.add(ready, replace);
-    if (ready.resultLimit?.overflow === "link") this.#core.overflow.inUse = true;
+    if (ready.resultLimit?.overflow === "link") this.#calls.overflow.inUse = true;
     this.#changed();
   }
 
   /** Whether this caller can call a tool of this name. */
-  knows(name: string, run: Run): boolean {
+  knows(name: string, run: ServerCall): boolean {
     return this.#tools.find(name, run) !== undefined;
   }
 
@@ -63,11 +71,11 @@ export class Tools implements Feature {
 
   #changed(): void {
     this.#used = true;
-    this.#core.changed();
-    this.#core.hub.listChanged("tools");
+    this.#registry.changed();
+    this.#hub.listChanged("tools");
   }
 
-  #call(run: Run): CallToolResult | Promise<CallToolResult> {
+  #call(run: ServerCall): CallToolResult | Promise<CallToolResult> {
     const { name, arguments: args = {} } = run.call.params;
     if (typeof name !== "string") throw new McpError("invalid_params", "`params.name` of tools/call must be a string");
     const tool = this.#tools.find(name, run);
@@ -75,6 +83,6 @@ export class Tools implements Feature {
       throw new McpError("invalid_params", `unknown tool: ${name}`, { fix: "List the tools to see their names." });
     }
     if (!isObject(args)) throw new McpError("invalid_params", "`params.arguments` of tools/call must be an object");
-    return callTool(tool, args, run);
+    return this.#calls.call(tool, args, run);
   }
 }

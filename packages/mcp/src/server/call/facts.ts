@@ -1,0 +1,68 @@
+import { platform } from "#platform";
+import { toBase64Url } from "../../encoding/base64url.js";
+import type { CacheHint } from "../../era/era.js";
+import type { Platform } from "../../platform/platform.js";
+import { McpError } from "../../protocol/error.js";
+import { MethodTable } from "../../protocol/methods.js";
+import { REVISIONS, type Revision } from "../../protocol/revisions.js";
+import { type CacheTopic, cacheHints } from "../lists/cache-hints.js";
+import { checkPageSize, DEFAULT_LIMITS, type ServerInfo, type ServerLimits, type ServerOptions } from "../options.js";
+import { Secrets } from "../seal/secrets.js";
+import { traceOf } from "./thrown.js";
+
+/** What is settled when a server is made, and the same for all of its calls. Frozen. */
+export class ServerFacts {
+  readonly info: ServerInfo;
+  readonly options: ServerOptions;
+  readonly platform: Platform;
+  readonly limits: ServerLimits;
+  readonly revisions: readonly Revision[];
+  readonly methods: MethodTable;
+  readonly secrets: Secrets;
+  /** How long clients may keep what they get, by what it is. */
+  readonly hints: Readonly<Record<CacheTopic, CacheHint>>;
+  readonly logging: boolean;
+  #questions = 0;
+  #questionPrefix: string | undefined;
+
+  constructor(info: ServerInfo, options: ServerOptions) {
+    checkInfo(info);
+    checkPageSize(options.pageSize);
+    this.info = info;
+    this.options = options;
+    this.platform = { ...platform, ...options.platform };
+    this.limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.revisions = options.revisions ?? REVISIONS;
+    this.methods = new MethodTable(options.extensions?.flatMap((extension) => extension.methods ?? []));
+    this.secrets = new Secrets(this.platform, options.secret);
+    this.hints = cacheHints(options.cache);
+    this.logging = options.logging ?? true;
+    Object.freeze(this);
+  }
+
+  /** Ids of requests to clients. Unique over all nodes that may serve one session: an answer can reach any of them. */
+  nextQuestionId(): string {
+    this.#questionPrefix ??= this.randomId().slice(0, 8);
+    this.#questions++;
+    return `q${this.#questionPrefix}-${this.#questions}`;
+  }
+
+  /** A fixed text for an error that must not be shown, with an id that the operator finds beside the error. */
+  mask(error: unknown): string {
+    const id = this.randomId();
+    this.platform.warn(`error ${id}: ${traceOf(error)}`);
+    return `internal error (id ${id})`;
+  }
+
+  randomId(): string {
+    return toBase64Url(this.platform.randomBytes(16));
+  }
+}
+
+/** Programs without types may leave out what every client is told. */
+function checkInfo(info: Partial<ServerInfo> | undefined): void {
+  if (typeof info?.name === "string" && info.name !== "" && typeof info.version === "string") return;
+  throw new McpError("invalid_definition", "a server needs a name and a version", {
+    fix: 'Write `new Server({ name: "weather", version: "1.0.0" })`.',
+  });
+}

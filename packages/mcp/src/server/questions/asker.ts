@@ -1,0 +1,19 @@
+import type { Question } from "../../era/era.js";
+
+/** A question ready to be asked, with the client's capabilities that it needs. */
+export interface PreparedQuestion {
+  question: Question;
+  needs: readonly string[];
+  key: string | undefined;
+}
+
+/** Carries questions of one call to the client and back. */
+export interface Asker {
+  /** Resolves with the client's raw answer. Rejects with an internal signal when the answer comes in a later round. */
+  ask(prepared: PreparedQuestion): Promise<unknown>;
+  step(key: string, work: () => unknown): Promise<unknown>;
+  /** The interim result, once a question interrupted the handler. */
+  conclude(handler: Promise<unknown>): Promise<object>;
+  /** The call has its outcome: nobody waits for an answer any more. */
+  withdraw?(): void;
+}

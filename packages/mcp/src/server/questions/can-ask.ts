@@ -1,0 +1,27 @@
+import { capabilitiesFor, hasCapability } from "../../protocol/capabilities.js";
+import { McpError } from "../../protocol/error.js";
+import type { ServerCall } from "../call/server-call.js";
+
+/** Whether a question that needs a capability of the client can be put to it, in this revision and on this connection. */
+export function canAsk({ call, exchange }: ServerCall, capability: string): boolean {
+  if (call.era.asks === "request" && exchange.ask === undefined) return false;
+  const { elicitation } = call.features;
+  if (capability.startsWith("elicitation") && elicitation === "none") return false;
+  if (capability === "elicitation.url" && elicitation !== "form+url") return false;
+  return hasCapability(call.clientCapabilities, capability);
+}
+
+/** Refuses a call whose questions the client said it cannot answer; the error names all that is missing. */
+export function requireCapabilities(run: ServerCall, capabilities: readonly string[]): void {
+  const missing = capabilities.filter((path) => !canAsk(run, path));
+  const [first] = missing;
+  if (first === undefined) return;
+  throw new McpError("capability_missing", `the client does not support ${missing.map(quoted).join(", ")}`, {
+    data: { requiredCapabilities: capabilitiesFor(...missing) },
+    fix: `Check \`ctx.client.can("${first}")\` before asking, or connect with a client that declares it.`,
+  });
+}
+
+function quoted(name: string): string {
+  return `"${name}"`;
+}
