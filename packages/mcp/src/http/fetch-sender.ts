@@ -1,5 +1,6 @@
 import type { Fetch } from "../platform/platform.js";
 import { bodyTooLarge, readText } from "./body-limit.js";
+import { headerPairs } from "./header-list.js";
 import type { Sender, SendRequest, SendResponse } from "./http.js";
 
 /** A body up to this size is read and dropped, so that its connection can be used again; a longer one is cut off. */
@@ -12,14 +13,21 @@ const DRAINED = 64 * 1024;
  * `fetch`, and limits count what came out of the decoder.
  */
 export function fetchSender(fetch: Fetch): Sender {
-  return async (request) => new FetchResponse(await fetch(request.url, initOf(request)));
+  return (request, onResponse, onError) => {
+    // `fetch` takes its signal before it begins, so that it cannot wait for a cancellation.
+    const cancelled = new AbortController();
+    send(fetch, request, cancelled.signal).then(onResponse, onError);
+    return (reason) => cancelled.abort(reason);
+  };
 }
 
-function initOf(request: SendRequest): RequestInit {
-  const init: RequestInit = { method: request.method, headers: request.headers, redirect: "manual" };
-  if (request.body !== undefined) init.body = request.body;
-  if (request.signal !== undefined) init.signal = request.signal;
-  return init;
+async function send(fetch: Fetch, request: SendRequest, signal: AbortSignal): Promise<SendResponse> {
+  const { method, url, body } = request;
+  const headers: Record<string, string> = {};
+  for (const [name, value] of headerPairs(request.headers)) headers[name] = value;
+  const init: RequestInit = { method, headers, redirect: "manual", signal };
+  if (body !== undefined) init.body = body;
+  return new FetchResponse(await fetch(url, init));
 }
 
 class FetchResponse implements SendResponse {

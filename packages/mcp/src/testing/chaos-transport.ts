@@ -127,7 +127,7 @@ class Chaos implements ChaosTransport {
     this.#inner.abandon(id, reason);
   }
 
-  established(facts: { headers: Record<string, string>; stateful: boolean }): void {
+  established(facts: { headers: Record<string, string>; hasSessions: boolean }): void {
     this.#inner.established?.(facts);
   }
 

@@ -110,8 +110,8 @@ export interface Transport {
   notify(notification: Outgoing): void | Promise<void>;
   /** Stops waiting for the answer; `request` rejects with `reason`. */
   abandon(id: Id, reason: Error): void;
-  /** The handshake is over. `headers` go with every later request; `stateful` allows a standing stream and a session. */
-  established?(facts: { headers: Record<string, string>; stateful: boolean }): void;
+  /** The handshake is over. `headers` go with every later request; `hasSessions` allows a session and a stream of its own. */
+  established?(facts: { headers: Record<string, string>; hasSessions: boolean }): void;
   /** Throws away what was learnt of the server's session, before a new handshake. */
   reset?(): void;
   /** Says why no answer came, with what the transport saw meanwhile. For a handshake that failed or took too long. */

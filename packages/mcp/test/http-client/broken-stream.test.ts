@@ -11,7 +11,7 @@ const NOTE = { jsonrpc: "2.0", method: "notifications/progress", params: {} };
 
 async function greet(transport: Transport, stateful: boolean): Promise<void> {
   await transport.request(call(0, "initialize"));
-  transport.established?.({ headers: {}, stateful });
+  transport.established?.({ headers: {}, hasSessions: stateful });
 }
 
 /** Answers the handshake with a session and DELETE with 204; the rest is the script's. */

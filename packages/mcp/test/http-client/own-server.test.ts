@@ -31,7 +31,7 @@ describe.each(SENDERS)("our own server, reached over %s", (_name, makeSender) =>
       transport.request({ id, method, text: JSON.stringify({ jsonrpc: "2.0", id, method, params }) });
     const clientInfo = { name: "t", version: "1" };
     await ask(1, "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
-    transport.established?.({ headers: { "MCP-Protocol-Version": "2025-11-25" }, stateful: true });
+    transport.established?.({ headers: { "MCP-Protocol-Version": "2025-11-25" }, hasSessions: true });
     const method = "notifications/initialized";
     await transport.notify({ method, text: JSON.stringify({ jsonrpc: "2.0", method }) });
     const answer = await ask(2, "tools/call", { name: "add", arguments: { a: 4 }, _meta: { progressToken: 2 } });

@@ -24,16 +24,15 @@ it("10,000 reconnects of one standing stream leave nothing behind (R7)", async (
   const collect = runInNewContext("gc") as () => void;
   const time = virtualTime();
   let gets = 0;
-  const sender: Sender = async ({ signal }) => {
-    // As `fetch` does: a listener that nobody takes off.
-    signal?.addEventListener("abort", () => gets--);
+  const sender: Sender = (_request, onResponse) => {
     gets++;
-    return oneEvent;
+    queueMicrotask(() => onResponse(oneEvent));
+    return () => gets--;
   };
   const transport = httpTransport("http://127.0.0.1/mcp", { sender, platform: time.platform });
   let heard = 0;
   await transport.open({ ...recordingReceiver(), notification: () => void heard++ });
-  transport.established?.({ headers: {}, stateful: true });
+  transport.established?.({ headers: {}, hasSessions: true });
   let before = 0;
   for (let round = 1; round <= 10_500; round++) {
     // The first rounds pay for compiled code.

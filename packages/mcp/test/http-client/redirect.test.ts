@@ -70,7 +70,7 @@ describe.each(SENDERS)("a redirect over %s", (_name, makeSender) => {
       { sender: makeSender(), headers: SECRETS, allowCrossOriginRedirects: true },
     );
     await transport.request(call(1, "initialize"));
-    transport.established?.({ headers: { "mcp-protocol-version": "2025-11-25" }, stateful: true });
+    transport.established?.({ headers: { "mcp-protocol-version": "2025-11-25" }, hasSessions: true });
     await expect(transport.request(call(2))).resolves.toBe("foreign");
     const headers = foreign.requests[0]?.headers ?? {};
     for (const name of [...Object.keys(SECRETS), "mcp-session-id"]) expect(headers).not.toHaveProperty(name);
@@ -113,7 +113,7 @@ describe.each(SENDERS)("a redirect over %s", (_name, makeSender) => {
       { sender: makeSender(), standingStream: true },
     );
     await transport.request(call(1, "initialize"));
-    transport.established?.({ headers: {}, stateful: true });
+    transport.established?.({ headers: {}, hasSessions: true });
     await server.arrived(1, ({ url }) => url === "/events");
     await until(() => server.requests.length === 3);
   });

@@ -38,7 +38,7 @@ describe.each(SENDERS)("a session over %s", (_name, makeSender) => {
       headers: { Authorization: "Bearer t" },
     });
     await transport.request(call(1, "initialize"));
-    transport.established?.({ headers: HEADERS, stateful: true });
+    transport.established?.({ headers: HEADERS, hasSessions: true });
     await transport.notify(notice("notifications/initialized"));
     await transport.request(call(2, "tools/list", { "mcp-protocol-version": "2025-11-25" }));
     await transport.close();
@@ -68,7 +68,7 @@ describe.each(SENDERS)("a session over %s", (_name, makeSender) => {
       { sender: makeSender() },
     );
     await transport.request(call(1, "initialize"));
-    transport.established?.({ headers: HEADERS, stateful: true });
+    transport.established?.({ headers: HEADERS, hasSessions: true });
     await transport.request(call(2));
     expect(server.requests[1]?.headers["mcp-session-id"]).toBe("abc");
   });
@@ -77,14 +77,14 @@ describe.each(SENDERS)("a session over %s", (_name, makeSender) => {
     const { script, lose } = sessionServer();
     const { server, transport } = await opened(script, { sender: makeSender() });
     await transport.request(call(1, "initialize"));
-    transport.established?.({ headers: HEADERS, stateful: true });
+    transport.established?.({ headers: HEADERS, hasSessions: true });
     lose();
     const error = await rejection(transport.request(call(2)));
     expect(error).toMatchObject({ kind: "session_lost", data: { status: 404 } });
     expect(error.data).not.toHaveProperty("stale");
     transport.reset?.();
     await transport.request(call(3, "initialize"));
-    transport.established?.({ headers: HEADERS, stateful: true });
+    transport.established?.({ headers: HEADERS, hasSessions: true });
     await expect(transport.request(call(4))).resolves.toEqual({ ok: true });
     expect(server.requests.map(({ headers }) => headers["mcp-session-id"])).toEqual([
       undefined,
@@ -114,7 +114,7 @@ describe("a session", () => {
       { standingStream: true },
     );
     await transport.request(call(1, "server/discover"));
-    transport.established?.({ headers: {}, stateful: false });
+    transport.established?.({ headers: {}, hasSessions: false });
     await transport.request(call(2));
     await transport.request(call(3));
     await transport.close();
@@ -134,7 +134,7 @@ describe("a session", () => {
       else json(response, { jsonrpc: "2.0", id: null, error: { code: -32000, message } }, 400);
     });
     await transport.request(call(1, "initialize"));
-    transport.established?.({ headers: {}, stateful: true });
+    transport.established?.({ headers: {}, hasSessions: true });
     expect(await rejection(transport.request(call(2)))).toMatchObject({ kind: "session_lost", data: { status: 400 } });
   });
 
@@ -145,7 +145,7 @@ describe("a session", () => {
       else release = () => void response.writeHead(404).end();
     });
     await transport.request(call(1, "initialize"));
-    transport.established?.({ headers: {}, stateful: true });
+    transport.established?.({ headers: {}, hasSessions: true });
     const late = rejection(transport.request(call(2)));
     await server.arrived(2);
     transport.reset?.();

@@ -34,7 +34,7 @@ async function standing(
   );
   const { transport } = all;
   await transport.request(call(1, "initialize"));
-  transport.established?.({ headers: { "mcp-protocol-version": "2025-11-25" }, stateful: true });
+  transport.established?.({ headers: { "mcp-protocol-version": "2025-11-25" }, hasSessions: true });
   await transport.notify(notice("notifications/initialized"));
   return { ...all, time, at };
 }
@@ -146,11 +146,15 @@ describe("the standing stream", () => {
   it("begins its count anew after it stood 30 s, also in silence", async () => {
     let seen = 0;
     const send = nodeSender();
-    const sender: Sender = async (request) => {
-      const response = await send(request);
-      if (request.method === "GET") seen++;
-      return response;
-    };
+    const sender: Sender = (request, onResponse, onError) =>
+      send(
+        request,
+        (response) => {
+          onResponse(response);
+          if (request.method === "GET") seen++;
+        },
+        onError,
+      );
     const { time, at, receiver } = await standing(
       (_request, response, nth) => {
         stream(response);

@@ -102,9 +102,8 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
     name: "session-of-a-failed-probe",
     recreates: "R33 (9b41b56): the session id of a refused probe is kept",
     file: "transport/http/client/exchange.ts",
-    search:
-      'if (this.#epoch.era === "unknown" && this.#epoch.session === undefined) this.#offered = sessionOf(response);',
-    replace: 'if (this.#epoch.era === "unknown") this.#epoch.session ??= sessionOf(response);',
+    search: "        this.#offered = sessionOf(response);",
+    replace: "        this.#facts.session ??= sessionOf(response);",
     tests: ["test/http-client/session.test.ts"],
   },
   {
@@ -143,8 +142,8 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
     name: "credentials-follow-redirects",
     recreates: "rust 66712db8: credentials go along to another origin",
     file: "transport/http/client/redirect.ts",
-    search: "if (HARMLESS.has(name.toLowerCase())) headers[name] = value;",
-    replace: "headers[name] = value;",
+    search: "if (HARMLESS.has(name)) headers.push(name, value);",
+    replace: "headers.push(name, value);",
     tests: ["test/http-client/redirect.test.ts"],
   },
   {

@@ -32,7 +32,7 @@ export async function handshake(g: Greeter, among: readonly Revision[]): Promise
   };
   // An answer after another one has decided changes nothing any more.
   if (g.decided) return established;
-  n.transport.established?.({ headers: versionHeaders(revision), stateful: true });
+  n.transport.established?.({ headers: versionHeaders(revision), hasSessions: true });
   await n.transport.notify(era.notice("notifications/initialized", undefined));
   return established;
 }

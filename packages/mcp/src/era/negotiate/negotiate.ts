@@ -30,7 +30,7 @@ export interface ProbedTransport {
   readonly target: string;
   request(request: EncodedMessage & { id: Id }): Promise<unknown>;
   notify(notification: EncodedMessage): void | Promise<void>;
-  established?(facts: { headers: Record<string, string>; stateful: boolean }): void;
+  established?(facts: { headers: Record<string, string>; hasSessions: boolean }): void;
 }
 
 /** What finding the era needs. */
@@ -116,7 +116,7 @@ function eitherWay(g: Greeter, revision: Revision): Promise<Established> {
 
 /** Goes on from what the application remembered, without a word to the server. */
 function known({ n }: Greeter, revision: Revision, prior: Prior): Established {
-  n.transport.established?.({ headers: {}, stateful: false });
+  n.transport.established?.({ headers: {}, hasSessions: false });
   return {
     era: statelessClient(revision, n.self(revision), n.methods, n.resultTypes),
     serverInfo: prior.serverInfo,
@@ -138,7 +138,7 @@ async function probe(g: Greeter, revision: Revision): Promise<Established> {
   if (result === undefined) return orGreet(g, "it answered `server/discover` with something else");
   const shared = stateless.find((candidate) => result.supportedVersions.includes(candidate));
   if (shared === undefined) return speaksOther(g, result.supportedVersions);
-  n.transport.established?.({ headers: {}, stateful: false });
+  n.transport.established?.({ headers: {}, hasSessions: false });
   const chosen = shared === revision ? era : statelessClient(shared, n.self(shared), n.methods, n.resultTypes);
   return discovered(chosen, result);
 }

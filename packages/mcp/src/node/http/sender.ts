@@ -29,24 +29,23 @@ const MAX_TARGETS = 64;
  */
 export function nodeSender(options: NodeSenderOptions = {}): Sender {
   const pool = new Pool(options);
-  return (request) =>
-    new Promise((resolve, reject) => {
-      const { signal } = request;
-      if (signal?.aborted) return reject(asError(signal.reason));
-      let incoming: NodeHttp.IncomingMessage | undefined;
+  return (request, onResponse, onError) => {
+    let incoming: NodeHttp.IncomingMessage | undefined;
+    try {
       const outgoing = pool.start(request, (response) => {
         incoming = response;
-        resolve(new NodeResponse(response));
+        onResponse(new NodeResponse(response));
       });
-      outgoing.on("error", reject);
-      if (signal !== undefined) {
-        // Once the response began, only destroying that one tells its reader why.
-        const cut = () => void (incoming ?? outgoing).destroy(asError(signal.reason));
-        signal.addEventListener("abort", cut);
-        outgoing.on("close", () => signal.removeEventListener("abort", cut));
-      }
+      outgoing.on("error", onError);
       outgoing.end(request.body);
-    });
+      // Once the response began, only destroying that one tells its reader why.
+      return (reason) => void (incoming ?? outgoing).destroy(reason);
+    } catch (error) {
+      // A header that cannot be sent.
+      queueMicrotask(() => onError(error));
+      return () => {};
+    }
+  };
 }
 
 interface Target {
@@ -70,8 +69,7 @@ class Pool {
   start(request: SendRequest, onResponse: (incoming: NodeHttp.IncomingMessage) => void): NodeHttp.ClientRequest {
     const { options, host } = this.#target(request.url);
     // Node writes a flat list as it is, which costs half of what an object does; it adds no `host` then.
-    const headers = ["host", host, "accept-encoding", this.#acceptEncoding];
-    for (const [name, value] of Object.entries(request.headers)) headers.push(name, value);
+    const headers = ["host", host, "accept-encoding", this.#acceptEncoding, ...request.headers];
     if (request.body !== undefined) headers.push("content-length", String(Buffer.byteLength(request.body)));
     const start = options.protocol === "https:" ? https().request : http().request;
     return start({ ...options, method: request.method, headers }, onResponse);
@@ -124,8 +122,7 @@ class NodeResponse implements SendResponse {
   }
 
   header(name: string): string | undefined {
-    const value = this.#incoming.headers[name.toLowerCase()];
-    return Array.isArray(value) ? value.join(", ") : value;
+    return headerOf(this.#incoming, name);
   }
 
   text(maxBytes: number): Promise<string> {
@@ -133,6 +130,7 @@ class NodeResponse implements SendResponse {
     return new Promise((resolve, reject) => {
       const parts: Buffer[] = [];
       let bytes = 0;
+      let ended = false;
       body.on("data", (chunk: Buffer) => {
         bytes += chunk.length;
         if (bytes > maxBytes) {
@@ -141,9 +139,14 @@ class NodeResponse implements SendResponse {
         }
         parts.push(chunk);
       });
-      body.on("end", () => resolve(textOf(parts)));
+      body.on("end", () => {
+        ended = true;
+        resolve(textOf(parts));
+      });
       if (body !== this.#incoming) body.on("error", reject);
-      body.on("close", () => reject(this.#broken ?? new Error("the connection closed inside the body")));
+      body.on("close", () => {
+        if (!ended) reject(this.#broken ?? new Error("the connection closed inside the body"));
+      });
     });
   }
 
@@ -160,6 +163,18 @@ class NodeResponse implements SendResponse {
   }
 }
 
+/** Looked for in the list as it arrived: Node's own object of all headers costs more than the few that are asked for. */
+function headerOf({ rawHeaders }: NodeHttp.IncomingMessage, name: string): string | undefined {
+  const wanted = name.toLowerCase();
+  let found: string | undefined;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [given, value] = [rawHeaders[at], rawHeaders[at + 1]];
+    if (given?.length !== wanted.length || given.toLowerCase() !== wanted) continue;
+    found = found === undefined ? value : `${found}, ${value}`;
+  }
+  return found;
+}
+
 /** As `fetch` reads it: UTF-8, without a byte order mark. */
 function textOf(parts: Buffer[]): string {
   const text = parts.length === 1 ? String(parts[0]) : Buffer.concat(parts).toString();
@@ -168,7 +183,7 @@ function textOf(parts: Buffer[]): string {
 
 /** The body without its content encoding, which some servers apply although they were asked not to. */
 function decoded(incoming: NodeHttp.IncomingMessage): Readable {
-  const encoding = incoming.headers["content-encoding"]?.trim().toLowerCase();
+  const encoding = headerOf(incoming, "content-encoding")?.trim().toLowerCase();
   if (encoding === undefined || encoding === "" || encoding === "identity") return incoming;
   const decoder = decoderFor(encoding);
   if (decoder === undefined) {
@@ -193,10 +208,6 @@ function decoderFor(encoding: string) {
     default:
       return undefined;
   }
-}
-
-function asError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new Error(String(reason));
 }
 
 // Loaded on first use: a program that connects by stdio need not pay for HTTP and TLS at its start.

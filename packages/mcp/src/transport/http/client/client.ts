@@ -6,9 +6,9 @@ import { McpError } from "../../../protocol/error.js";
 import { DEFAULT_MAX_FRAME_BYTES } from "../../framing/frame-decoder.js";
 import type { Outgoing, Receiver, Transport } from "../../transport.js";
 import { ClientExchange } from "./exchange.js";
+import { GetStream } from "./get-stream.js";
 import { followRedirects, type RedirectPolicy } from "./redirect.js";
-import { type Epoch, Line } from "./requests.js";
-import { StandingStream } from "./standing-stream.js";
+import { type HandshakeFacts, HttpRequests } from "./requests.js";
 
 /** How an HTTP transport reaches its server. */
 export interface HttpTransportOptions extends RedirectPolicy {
@@ -19,7 +19,7 @@ export interface HttpTransportOptions extends RedirectPolicy {
   timeouts?: HttpTimeouts;
   /** The longest event or body that is read. Default 16 MiB. */
   maxBytes?: number;
-  /** Whether a stateful server is asked for a stream of what belongs to no request. Default true. */
+  /** Whether a server with sessions is asked for a stream of what belongs to no request. Default true. */
   standingStream?: boolean;
   /**
    * Attempts in a row without any news before a stream is given up. Default: 8 for the stream of a request, no end for the
@@ -80,9 +80,9 @@ class HttpTransport implements Transport {
   readonly #url: string;
   readonly #options: HttpTransportOptions;
   readonly #exchanges = new Map<Id, ClientExchange>();
-  #line: Line | undefined;
-  #epoch: Epoch = newEpoch({});
-  #standing: StandingStream | undefined;
+  #requests: HttpRequests | undefined;
+  #facts: HandshakeFacts = newFacts({});
+  #getStream: GetStream | undefined;
   /** Notifications on their way; the standing stream is opened behind them, as some servers want to hear them first. */
   #telling: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
@@ -95,7 +95,7 @@ class HttpTransport implements Transport {
 
   open(receiver: Receiver): void {
     const { sender, platform, headers, timeouts, maxBytes, maxReconnects } = this.#options;
-    this.#line = new Line({
+    this.#requests = new HttpRequests({
       sender: followRedirects(sender, this.#options),
       platform,
       receiver,
@@ -109,18 +109,17 @@ class HttpTransport implements Transport {
   }
 
   request(request: Outgoing & { id: Id }): Promise<unknown> {
-    const line = this.#line;
-    if (line === undefined || this.#closing !== undefined) return Promise.reject(notOpen(this.target));
+    const requests = this.#requests;
+    if (requests === undefined || this.#closing !== undefined) return Promise.reject(notOpen(this.target));
     if (this.#exchanges.has(request.id)) return Promise.reject(idInUse(request.id));
-    const exchange = new ClientExchange(line, this.#epoch, request);
-    this.#exchanges.set(request.id, exchange);
-    void exchange.run().then(() => this.#exchanges.delete(request.id));
-    return exchange.outcome;
+    return new Promise((resolve, reject) => {
+      new ClientExchange(requests, this.#facts, request, this.#exchanges, resolve, reject).send();
+    });
   }
 
   notify(notification: Outgoing): Promise<void> {
-    if (this.#line === undefined || this.#closing !== undefined) return Promise.reject(notOpen(this.target));
-    const told = this.#line.tell(this.#epoch, notification.text, notification.method, notification.headers);
+    if (this.#requests === undefined || this.#closing !== undefined) return Promise.reject(notOpen(this.target));
+    const told = this.#requests.tell(this.#facts, notification.text, notification.method, notification.headers);
     this.#telling = told.catch(() => {});
     return told;
   }
@@ -129,26 +128,26 @@ class HttpTransport implements Transport {
     this.#exchanges.get(id)?.fail(reason);
   }
 
-  established(facts: { headers: Record<string, string>; stateful: boolean }): void {
-    const line = this.#line;
-    if (line === undefined || this.#closing !== undefined) return;
-    const epoch = this.#epoch;
-    epoch.headers = line.headersOf(facts.headers);
-    epoch.era = facts.stateful ? "stateful" : "stateless";
-    if (!facts.stateful) epoch.session = undefined;
-    this.#standing?.stop();
-    this.#standing = undefined;
-    if (!facts.stateful || this.#options.standingStream === false) return;
-    const standing = new StandingStream(line, epoch);
-    this.#standing = standing;
-    line.platform.defer(() => void this.#telling.then(() => standing.run()));
+  established({ headers, hasSessions }: { headers: Record<string, string>; hasSessions: boolean }): void {
+    const requests = this.#requests;
+    if (requests === undefined || this.#closing !== undefined) return;
+    const facts = this.#facts;
+    facts.headers = requests.headersOf(headers);
+    facts.hasSessions = hasSessions;
+    if (!hasSessions) facts.session = undefined;
+    this.#getStream?.stop();
+    this.#getStream = undefined;
+    if (!hasSessions || this.#options.standingStream === false) return;
+    const stream = new GetStream(requests, facts);
+    this.#getStream = stream;
+    requests.platform.defer(() => void this.#telling.then(() => stream.run()));
   }
 
   reset(): void {
-    this.#standing?.stop();
-    this.#standing = undefined;
-    this.#epoch.retired = true;
-    this.#epoch = newEpoch(this.#line?.headersOf({}) ?? {});
+    this.#getStream?.stop();
+    this.#getStream = undefined;
+    this.#facts.retired = true;
+    this.#facts = newFacts(this.#requests?.headersOf({}) ?? {});
   }
 
   close(): Promise<void> {
@@ -157,16 +156,16 @@ class HttpTransport implements Transport {
   }
 
   async #close(): Promise<void> {
-    this.#standing?.stop();
+    this.#getStream?.stop();
     const reason = new McpError("connection_closed", `the connection to ${this.target} was closed by this program`);
     for (const exchange of this.#exchanges.values()) exchange.cut(reason);
-    this.#line?.stop(reason);
-    await this.#line?.end(this.#epoch, this.#options.timeouts?.close ?? CLOSE_MS);
+    this.#requests?.stop(reason);
+    await this.#requests?.end(this.#facts, this.#options.timeouts?.close ?? CLOSE_MS);
   }
 }
 
-function newEpoch(headers: Record<string, string>): Epoch {
-  return { era: "unknown", session: undefined, headers, retired: false };
+function newFacts(headers: Record<string, string>): HandshakeFacts {
+  return { hasSessions: undefined, session: undefined, headers, retired: false };
 }
 
 function notOpen(target: string): McpError {

@@ -1,4 +1,4 @@
-import type { SendResponse } from "../../../http/http.js";
+import type { CancelRequest, SendResponse } from "../../../http/http.js";
 import { RpcError } from "../../../jsonrpc/error.js";
 import { type Classified, classify, type Id, parseMessage } from "../../../jsonrpc/message.js";
 import { McpError } from "../../../protocol/error.js";
@@ -6,8 +6,8 @@ import type { HttpFailure } from "../../../protocol/http-failure.js";
 import { pause, ReconnectPacer } from "../../reconnect.js";
 import type { Outgoing } from "../../transport.js";
 import { type EventSink, isEventStream, readEvents } from "./events.js";
-import { brokenOff } from "./failure.js";
-import { type Epoch, type Line, sessionOf } from "./requests.js";
+import { networkError, whatInstead } from "./failure.js";
+import { type HandshakeFacts, type HttpRequests, sessionOf } from "./requests.js";
 
 /** How long a stream may stay open after its answer before it is cut; most servers end it in the same packet. */
 const LINGER_MS = 1_000;
@@ -16,39 +16,47 @@ const RESUME_ATTEMPTS = 8;
 
 /** One posted request, everything said about it, and its one outcome. */
 export class ClientExchange implements EventSink {
-  readonly outcome: Promise<unknown>;
-  readonly #line: Line;
-  readonly #epoch: Epoch;
+  readonly #requests: HttpRequests;
+  readonly #facts: HandshakeFacts;
   readonly #request: Outgoing & { id: Id };
-  readonly #abort = new AbortController();
-  #resolve!: (result: unknown) => void;
-  #reject!: (error: Error) => void;
+  readonly #open: Map<Id, ClientExchange>;
+  readonly #resolve: (result: unknown) => void;
+  readonly #reject: (error: Error) => void;
+  /** Ends the connection of the moment. */
+  #cancel: CancelRequest | undefined;
   #settled = false;
   #lastEventId: string | undefined;
   /** The session that the answer opens if it is a result. */
   #offered: string | undefined;
   #pacer: ReconnectPacer | undefined;
 
-  constructor(line: Line, epoch: Epoch, request: Outgoing & { id: Id }) {
-    this.#line = line;
-    this.#epoch = epoch;
+  /** `open` holds the exchange until its last connection is done with; one of the two functions is called once. */
+  constructor(
+    requests: HttpRequests,
+    facts: HandshakeFacts,
+    request: Outgoing & { id: Id },
+    open: Map<Id, ClientExchange>,
+    resolve: (result: unknown) => void,
+    reject: (error: Error) => void,
+  ) {
+    this.#requests = requests;
+    this.#facts = facts;
     this.#request = request;
-    this.outcome = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
+    this.#open = open;
+    this.#resolve = resolve;
+    this.#reject = reject;
   }
 
-  /** Sends the request. The promise fulfils, never rejects, when the last connection of the exchange is done with. */
-  async run(): Promise<void> {
-    const { text, headers } = this.#request;
-    try {
-      const response = await this.#line.post(this.#epoch, text, this.#abort.signal, headers);
-      if (this.#epoch.era === "unknown" && this.#epoch.session === undefined) this.#offered = sessionOf(response);
-      await this.#read(response);
-    } catch (error) {
-      this.fail(brokenOff(error, this.#request.method, this.#line.shown));
-    }
+  send(): void {
+    const { id, text, headers } = this.#request;
+    this.#open.set(id, this);
+    this.#cancel = this.#requests.post(
+      this.#facts,
+      text,
+      headers,
+      (response) => this.#read(response),
+      (error) => this.#broke(error),
+    );
   }
 
   /** Ends the exchange with `reason` and cuts its connection; does nothing to an outcome that stands. */
@@ -56,29 +64,65 @@ export class ClientExchange implements EventSink {
     if (this.#settled) return;
     this.#settled = true;
     this.#reject(reason);
-    this.#abort.abort(reason);
+    this.#cancel?.(reason);
   }
 
   /** Cuts what is still open after the outcome. */
   cut(reason: Error): void {
     this.fail(reason);
-    this.#abort.abort(reason);
+    this.#cancel?.(reason);
   }
 
-  async #read(response: SendResponse): Promise<void> {
+  /** Begins to read the body in the turn in which the response came; later it would wait in a buffer first. */
+  #read(response: SendResponse): void {
+    try {
+      if (this.#facts.hasSessions === undefined && this.#facts.session === undefined) {
+        this.#offered = sessionOf(response);
+      }
+    } catch (error) {
+      return this.#broke(error);
+    }
     const { status } = response;
-    if (status < 200 || status > 299) {
-      return this.#refuse(await this.#line.failure(response, this.#epoch, this.#request.method, this.#request.id));
+    const whole = status >= 200 && status <= 299 && status !== 202 && status !== 204 && !isEventStream(response);
+    if (whole) {
+      response.text(this.#requests.maxBytes).then(
+        (text) => this.#readWhole(response, text),
+        (error: unknown) => this.#broke(error),
+      );
+    } else {
+      this.#readOther(response).then(
+        () => this.#over(),
+        (error: unknown) => this.#broke(error),
+      );
     }
-    if (isEventStream(response)) return this.#stream(response);
-    if (status === 202 || status === 204) {
-      response.cancel();
-      return this.#refuse(this.#wrong(`with HTTP ${status}, which is for messages that need no answer`));
-    }
-    const text = await response.text(this.#line.maxBytes);
+  }
+
+  #readWhole(response: SendResponse, text: string): void {
     const message = parseMessage(text);
     this.#deliver(message);
     if (!this.#settled) this.#refuse(this.#wrong(whatInstead(response, text, message)));
+    this.#over();
+  }
+
+  /** Reads what is not one JSON text: a refusal, a stream, or no answer at all. */
+  async #readOther(response: SendResponse): Promise<void> {
+    const { status } = response;
+    if (status < 200 || status > 299) {
+      const { method, id } = this.#request;
+      return this.#refuse(await this.#requests.failure(response, this.#facts, method, id));
+    }
+    if (isEventStream(response)) return this.#stream(response);
+    response.cancel();
+    return this.#refuse(this.#wrong(`with HTTP ${status}, which is for messages that need no answer`));
+  }
+
+  #broke(error: unknown): void {
+    this.fail(networkError(error, this.#request.method, this.#requests.shown));
+    this.#over();
+  }
+
+  #over(): void {
+    this.#open.delete(this.#request.id);
   }
 
   async #stream(first: SendResponse): Promise<void> {
@@ -94,9 +138,9 @@ export class ClientExchange implements EventSink {
   async #readStream(response: SendResponse): Promise<Error | undefined> {
     let lingering: { cancel(): void } | undefined;
     try {
-      await readEvents(response, this, this.#line.maxBytes, () => {
+      await readEvents(response, this, this.#requests.maxBytes, () => {
         if (!this.#settled || lingering !== undefined) return;
-        lingering = this.#line.platform.timer(LINGER_MS, () => this.#abort.abort());
+        lingering = this.#requests.platform.timer(LINGER_MS, () => this.cut(this.#wrong("and left its stream open")));
       });
       return undefined;
     } catch (error) {
@@ -108,17 +152,16 @@ export class ClientExchange implements EventSink {
 
   /** Opens the rest of a stream that ended without the answer, or fails the exchange. Never posts again. */
   async #resume(broken: Error | undefined): Promise<SendResponse | undefined> {
-    if (this.#lastEventId === undefined || this.#epoch.era === "stateless") {
+    if (this.#lastEventId === undefined || this.#facts.hasSessions === false) {
       this.#refuse(this.#ended(broken));
       return undefined;
     }
-    const { platform } = this.#line;
     const pacer = this.#paced();
     let cause = broken;
     for (let clean = broken === undefined; ; clean = false) {
       const wait = pacer.ended(clean);
       if (wait === undefined) break;
-      await pause(platform, wait, this.#abort.signal, true);
+      await this.#pause(wait);
       if (this.#settled) return undefined;
       pacer.begun();
       const again = await this.#reopen(this.#lastEventId);
@@ -136,11 +179,21 @@ export class ClientExchange implements EventSink {
     return undefined;
   }
 
+  /** Waits `ms`, or until the exchange is ended. */
+  #pause(ms: number): Promise<void> {
+    const woken = new AbortController();
+    this.#cancel = () => woken.abort();
+    return pause(this.#requests.platform, ms, woken.signal, true);
+  }
+
   async #reopen(lastEventId: string): Promise<{ stream?: SendResponse; error?: Error; final?: boolean }> {
     try {
-      const response = await this.#line.get(this.#epoch, this.#abort.signal, lastEventId, this.#session());
+      const hold = (cancel: CancelRequest): void => {
+        this.#cancel = cancel;
+      };
+      const response = await this.#requests.get(this.#facts, hold, lastEventId, this.#session());
       if (response.status === 200 && isEventStream(response)) return { stream: response };
-      const error = await this.#line.failure(response, this.#epoch, "GET", undefined, this.#session());
+      const error = await this.#requests.failure(response, this.#facts, "GET", undefined, this.#session());
       return { error, final: response.status !== 429 && response.status < 500 };
     } catch (error) {
       return { error: error instanceof Error ? error : new Error(String(error)) };
@@ -148,12 +201,12 @@ export class ClientExchange implements EventSink {
   }
 
   #paced(): ReconnectPacer {
-    this.#pacer ??= new ReconnectPacer(this.#line.platform, this.#line.maxAttempts ?? RESUME_ATTEMPTS);
+    this.#pacer ??= new ReconnectPacer(this.#requests.platform, this.#requests.maxAttempts ?? RESUME_ATTEMPTS);
     return this.#pacer;
   }
 
   #session(): string | undefined {
-    return this.#epoch.session ?? this.#offered;
+    return this.#facts.session ?? this.#offered;
   }
 
   text(text: string): void {
@@ -174,7 +227,7 @@ export class ClientExchange implements EventSink {
   }
 
   #deliver(received: Classified): void {
-    const { receiver } = this.#line;
+    const { receiver } = this.#requests;
     if (this.#settled) {
       receiver.fault(this.#wrong("more than once, or went on after the answer"));
       return;
@@ -184,7 +237,7 @@ export class ClientExchange implements EventSink {
         receiver.notification(received.message, this.#request.id);
         break;
       case "request":
-        this.#line.answer(this.#epoch, received.message);
+        this.#requests.answer(this.#facts, received.message);
         break;
       case "batch":
         for (const item of received.items) this.#deliver(classify(item));
@@ -209,7 +262,7 @@ export class ClientExchange implements EventSink {
       const { code, message, data } = received.message.error;
       this.#refuse(new RpcError(code, message, data));
     } else {
-      if (this.#epoch.era === "unknown") this.#epoch.session ??= this.#offered;
+      if (this.#facts.hasSessions === undefined) this.#facts.session ??= this.#offered;
       this.#settled = true;
       this.#resolve(received.message.result);
     }
@@ -223,7 +276,7 @@ export class ClientExchange implements EventSink {
   }
 
   #wrong(how: string, kind: "invalid_response" | "decode_error" = "invalid_response"): McpError {
-    return new McpError(kind, `${this.#line.shown} answered ${this.#request.method} ${how}`, {
+    return new McpError(kind, `${this.#requests.shown} answered ${this.#request.method} ${how}`, {
       fix: "Check that the address leads to an MCP server; if it does, report this to its author.",
     });
   }
@@ -231,19 +284,10 @@ export class ClientExchange implements EventSink {
   #ended(cause: Error | undefined, more = "and cannot be resumed"): McpError {
     const why = cause === undefined ? "" : `: ${cause.message}`;
     const how = cause === undefined ? "ended" : "broke";
-    const what = `the stream of ${this.#request.method} from ${this.#line.shown} ${how} without an answer ${more}${why}`;
+    const what = `the stream of ${this.#request.method} from ${this.#requests.shown} ${how} without an answer ${more}${why}`;
     return new McpError("connection_closed", what, {
       cause,
       fix: "The request may or may not have run: repeat it only if that is safe, and look for a proxy that cuts streams.",
     });
   }
-}
-
-/** Says what a body was that held no answer. */
-function whatInstead(response: SendResponse, text: string, message: Classified): string {
-  if (text === "") return `with HTTP ${response.status} and an empty body`;
-  if (message.kind !== "invalid") return `with a ${message.kind} instead of an answer`;
-  const type = response.header("content-type");
-  const json = type === undefined || /^application\/json\b/i.test(type);
-  return json ? `wrongly: ${message.reason}` : `with ${type}, which is neither JSON nor an event stream`;
 }

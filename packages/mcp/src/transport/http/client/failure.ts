@@ -1,7 +1,7 @@
 import { isBodyTooLarge } from "../../../http/body-limit.js";
 import type { SendResponse } from "../../../http/http.js";
 import { RpcError } from "../../../jsonrpc/error.js";
-import { type Id, parseMessage } from "../../../jsonrpc/message.js";
+import { type Classified, type Id, parseMessage } from "../../../jsonrpc/message.js";
 import { McpError } from "../../../protocol/error.js";
 import type { HttpFailure } from "../../../protocol/http-failure.js";
 
@@ -11,7 +11,7 @@ const SHOWN = 2_000;
 const MAX_RETRY_AFTER_MS = 60_000;
 
 /** What was sent, as far as an error answer depends on it. */
-export interface Asked {
+export interface SentRequest {
   url: string;
   method: string;
   /** Absent for messages that expect no answer. */
@@ -26,11 +26,11 @@ export interface Asked {
  * `insufficient_scope` challenge is that kind; 404 in a session (or a 400 that says so in words) is `session_lost`; a body with
  * a JSON-RPC error for this request is an `RpcError` with that code; the rest is `transport_error`.
  */
-export async function failureOf(response: SendResponse, asked: Asked): Promise<RpcError | McpError> {
-  const failure = await describe(response, asked);
+export async function failureOf(response: SendResponse, sent: SentRequest): Promise<RpcError | McpError> {
+  const failure = await describe(response, sent);
   const said = failure.rpc?.message ?? (failure.body !== undefined && isPlain(response) ? failure.body : undefined);
   const { status } = failure;
-  const line = `${asked.method} to ${asked.url} was answered with HTTP ${status}${said === undefined ? "" : `: ${said.slice(0, 300)}`}`;
+  const line = `${sent.method} to ${sent.url} was answered with HTTP ${status}${said === undefined ? "" : `: ${said.slice(0, 300)}`}`;
   if (status === 401) {
     return new McpError("auth_required", line, {
       data: failure,
@@ -43,7 +43,7 @@ export async function failureOf(response: SendResponse, asked: Asked): Promise<R
       fix: "Ask for the scopes that the challenge names.",
     });
   }
-  if (asked.inSession && isSessionLoss(failure)) {
+  if (sent.inSession && isSessionLoss(failure)) {
     return new McpError("session_lost", `the server no longer knows this session (${line})`, {
       data: failure,
       fix: "Initialize again; a call that may run twice can be repeated by `replay`.",
@@ -57,12 +57,12 @@ export async function failureOf(response: SendResponse, asked: Asked): Promise<R
   return error;
 }
 
-async function describe(response: SendResponse, asked: Asked): Promise<HttpFailure> {
+async function describe(response: SendResponse, sent: SentRequest): Promise<HttpFailure> {
   const failure: HttpFailure = { status: response.status };
   const challenge = response.header("www-authenticate");
   if (challenge !== undefined) failure.challenge = challenge;
   const retryAfter = response.header("retry-after");
-  const wait = retryAfter === undefined ? undefined : retryAfterMs(retryAfter, asked.now);
+  const wait = retryAfter === undefined ? undefined : retryAfterMs(retryAfter, sent.now);
   if (wait !== undefined) failure.retryAfterMs = wait;
   // An unreadable body takes nothing from what the status says.
   const text = await response.text(MAX_ERROR_BODY).catch(() => "");
@@ -71,7 +71,7 @@ async function describe(response: SendResponse, asked: Asked): Promise<HttpFailu
   const parsed = parseMessage(text);
   if (parsed.kind !== "error") return failure;
   const { id, error } = parsed.message;
-  if (id === undefined || id === null || asked.id === undefined || id === asked.id) failure.rpc = error;
+  if (id === undefined || id === null || sent.id === undefined || id === sent.id) failure.rpc = error;
   return failure;
 }
 
@@ -113,7 +113,7 @@ const FIXES: Record<number, string> = {
 };
 
 /** The error for a request that got no answer at all, or whose answer broke off; what is an error of ours stays it. */
-export function brokenOff(error: unknown, what: string, url: string): McpError | RpcError {
+export function networkError(error: unknown, what: string, url: string): McpError | RpcError {
   if (McpError.is(error) || error instanceof RpcError) return error;
   if (isBodyTooLarge(error)) {
     return new McpError("oversized_frame", `the answer to ${what} is too long: ${(error as Error).message}`, {
@@ -161,4 +161,13 @@ function networkCode(error: unknown): string | undefined {
     current = Array.isArray(errors) ? errors[0] : current.cause;
   }
   return undefined;
+}
+
+/** What a body was that held no answer, as the end of a sentence. */
+export function whatInstead(response: SendResponse, text: string, message: Classified): string {
+  if (text === "") return `with HTTP ${response.status} and an empty body`;
+  if (message.kind !== "invalid") return `with a ${message.kind} instead of an answer`;
+  const type = response.header("content-type");
+  const json = type === undefined || /^application\/json\b/i.test(type);
+  return json ? `wrongly: ${message.reason}` : `with ${type}, which is neither JSON nor an event stream`;
 }

@@ -1,3 +1,4 @@
+import type { CancelRequest } from "../../../http/http.js";
 import { shownUrl } from "../../../http/shown-url.js";
 import type { Channel, ChannelReceiver } from "../../../jsonrpc/channel.js";
 import type { Id } from "../../../jsonrpc/message.js";
@@ -7,12 +8,12 @@ import { DEFAULT_MAX_FRAME_BYTES } from "../../framing/frame-decoder.js";
 import type { Outgoing, Receiver, Transport } from "../../transport.js";
 import { type HttpTransportOptions, httpAddress } from "./client.js";
 import { type EventSink, isEventStream, readEvents } from "./events.js";
-import { brokenOff } from "./failure.js";
+import { networkError } from "./failure.js";
 import { followRedirects } from "./redirect.js";
-import { type Epoch, Line, protocolFault } from "./requests.js";
+import { type HandshakeFacts, HttpRequests, protocolFault } from "./requests.js";
 
 /** What the older transport takes; it has no sessions and nothing to resume. */
-export type LegacySseOptions = Omit<HttpTransportOptions, "standingStream" | "maxReconnects">;
+export type LegacySseTransportOptions = Omit<HttpTransportOptions, "standingStream" | "maxReconnects">;
 
 const SEND_MS = 30_000;
 
@@ -24,7 +25,7 @@ const SEND_MS = 30_000;
  *
  * @deprecated The protocol keeps it for old servers; new ones speak Streamable HTTP.
  */
-export function legacySseTransport(url: string | URL, options: LegacySseOptions): Transport {
+export function legacySseTransport(url: string | URL, options: LegacySseTransportOptions): Transport {
   return new LegacySseTransport(httpAddress(url), options);
 }
 
@@ -34,7 +35,7 @@ class LegacySseTransport implements Transport {
   readonly #pipe: SsePipe;
   readonly #channel: Transport;
 
-  constructor(url: string, options: LegacySseOptions) {
+  constructor(url: string, options: LegacySseTransportOptions) {
     this.target = shownUrl(url);
     this.#pipe = new SsePipe(url, options, (id, error) => this.#channel.abandon(id, error));
     this.#channel = channelTransport(this.#pipe, this.target);
@@ -67,18 +68,19 @@ class SsePipe implements Channel, EventSink {
   readonly #url: string;
   /** The address as messages may say it. */
   readonly #shown: string;
-  readonly #options: LegacySseOptions;
+  readonly #options: LegacySseTransportOptions;
   readonly #lost: (id: Id, error: Error) => void;
-  readonly #abort = new AbortController();
-  readonly #epoch: Epoch = { era: "stateful", session: undefined, headers: {}, retired: false };
+  /** Ends the stream. */
+  #cancel: CancelRequest | undefined;
+  readonly #facts: HandshakeFacts = { hasSessions: true, session: undefined, headers: {}, retired: false };
   #receiver: ChannelReceiver | undefined;
   #faults: Receiver | undefined;
-  #posts: Line | undefined;
+  #posts: HttpRequests | undefined;
   #request: (Outgoing & { id: Id }) | undefined;
   #ready: { resolve(): void; reject(error: Error): void } | undefined;
   #ended = false;
 
-  constructor(url: string, options: LegacySseOptions, lost: (id: Id, error: Error) => void) {
+  constructor(url: string, options: LegacySseTransportOptions, lost: (id: Id, error: Error) => void) {
     this.#url = url;
     this.#shown = shownUrl(url);
     this.#options = options;
@@ -94,16 +96,16 @@ class SsePipe implements Channel, EventSink {
     this.#faults = receiver;
     return new Promise((resolve, reject) => {
       this.#ready = { resolve, reject };
-      this.#read(this.#line(this.#url, receiver)).then(
+      this.#read(this.#requestsTo(this.#url, receiver)).then(
         () => this.#end(endedEarly(this.#shown)),
-        (error: unknown) => this.#end(brokenOff(error, "the event stream", this.#shown)),
+        (error: unknown) => this.#end(networkError(error, "the event stream", this.#shown)),
       );
     });
   }
 
-  #line(url: string, receiver: Receiver): Line {
+  #requestsTo(url: string, receiver: Receiver): HttpRequests {
     const { sender, platform, headers, timeouts, maxBytes } = this.#options;
-    const line = new Line({
+    const requests = new HttpRequests({
       sender: followRedirects(sender, this.#options),
       platform,
       url,
@@ -113,18 +115,20 @@ class SsePipe implements Channel, EventSink {
       maxAttempts: undefined,
       sendMs: timeouts?.send ?? SEND_MS,
     });
-    this.#epoch.headers = line.headersOf({});
-    return line;
+    this.#facts.headers = requests.headersOf({});
+    return requests;
   }
 
-  async #read(line: Line): Promise<void> {
-    const response = await line.get(this.#epoch, this.#abort.signal);
-    if (response.status !== 200) throw await line.failure(response, this.#epoch, "GET");
+  async #read(requests: HttpRequests): Promise<void> {
+    const response = await requests.get(this.#facts, (cancel) => {
+      this.#cancel = cancel;
+    });
+    if (response.status !== 200) throw await requests.failure(response, this.#facts, "GET");
     if (!isEventStream(response)) {
       response.cancel();
       throw protocolFault(`${this.#shown} answered GET with something that is no event stream`);
     }
-    await readEvents(response, this, line.maxBytes);
+    await readEvents(response, this, requests.maxBytes);
   }
 
   /** Runs `work` so that what it sends is known to be this request. */
@@ -146,7 +150,7 @@ class SsePipe implements Channel, EventSink {
   }
 
   tell(text: string, what: string): Promise<void> {
-    if (this.#posts !== undefined && !this.#ended) return this.#posts.tell(this.#epoch, text, what);
+    if (this.#posts !== undefined && !this.#ended) return this.#posts.tell(this.#facts, text, what);
     return Promise.reject(
       new McpError("connection_closed", `the event stream of ${this.#shown} is not open`, { fix: "Connect again." }),
     );
@@ -172,7 +176,7 @@ class SsePipe implements Channel, EventSink {
       );
       return;
     }
-    this.#posts = this.#line(address.href, this.#faults);
+    this.#posts = this.#requestsTo(address.href, this.#faults);
     this.#ready?.resolve();
   }
 
@@ -189,7 +193,7 @@ class SsePipe implements Channel, EventSink {
     this.#ended = true;
     const ended = reason ?? endedEarly(this.#shown);
     this.#ready?.reject(ended);
-    this.#abort.abort(reason);
+    this.#cancel?.(ended);
     this.#posts?.stop(ended);
     this.#receiver?.closed(reason);
   }

@@ -1,3 +1,4 @@
+import { headerPairs } from "../../../http/header-list.js";
 import type { Sender, SendRequest, SendResponse } from "../../../http/http.js";
 import { shownUrl } from "../../../http/shown-url.js";
 import { McpError } from "../../../protocol/error.js";
@@ -23,24 +24,29 @@ const HARMLESS = new Set(["accept", "content-type", "mcp-protocol-version", "mcp
  * refused by an `McpError` that says where to; answers that are no redirect pass untouched.
  */
 export function followRedirects(sender: Sender, policy: RedirectPolicy = {}): Sender {
-  return async (request) => {
-    const response = await sender(request);
-    return REDIRECTS.has(response.status) ? follow(sender, request, response, policy) : response;
+  return (first, onResponse, onError) => {
+    let request = first;
+    let hops = 0;
+    const received = (response: SendResponse): void => {
+      if (!REDIRECTS.has(response.status)) return onResponse(response);
+      try {
+        request = afterRedirect(request, response, hops, policy);
+      } catch (error) {
+        return onError(error);
+      }
+      hops++;
+      cancel = sender(request, received, onError);
+    };
+    let cancel = sender(request, received, onError);
+    return (reason) => cancel(reason);
   };
 }
 
-async function follow(sender: Sender, first: SendRequest, answer: SendResponse, policy: RedirectPolicy) {
-  let request = first;
-  let response = answer;
-  for (let hops = 0; REDIRECTS.has(response.status); hops++) {
-    response.cancel();
-    const location = response.header("location");
-    if (hops === MAX_REDIRECTS)
-      throw refused(response.status, request, location, `more than ${MAX_REDIRECTS} in a row`);
-    request = next(request, response.status, location, policy);
-    response = await sender(request);
-  }
-  return response;
+function afterRedirect(request: SendRequest, response: SendResponse, hops: number, policy: RedirectPolicy) {
+  response.cancel();
+  const location = response.header("location");
+  if (hops === MAX_REDIRECTS) throw refused(response.status, request, location, `more than ${MAX_REDIRECTS} in a row`);
+  return next(request, response.status, location, policy);
 }
 
 function next(request: SendRequest, status: number, location: string | undefined, policy: RedirectPolicy): SendRequest {
@@ -61,10 +67,8 @@ function next(request: SendRequest, status: number, location: string | undefined
   if (policy.allowCrossOriginRedirects !== true) {
     throw refuse("it leads to another origin", "Connect to that address, or set `allowCrossOriginRedirects`.");
   }
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (HARMLESS.has(name.toLowerCase())) headers[name] = value;
-  }
+  const headers: string[] = [];
+  for (const [name, value] of headerPairs(request.headers)) if (HARMLESS.has(name)) headers.push(name, value);
   return { ...request, url: to.href, headers };
 }
 

@@ -1,24 +1,26 @@
-import type { Sender, SendRequest, SendResponse } from "../../../http/http.js";
+import { headerList, lowerCaseNames } from "../../../http/header-list.js";
+import type { CancelRequest, Sender, SendRequest, SendResponse } from "../../../http/http.js";
 import { shownUrl } from "../../../http/shown-url.js";
 import type { Id, RequestMessage } from "../../../jsonrpc/message.js";
 import type { Platform } from "../../../platform/platform.js";
 import { McpError } from "../../../protocol/error.js";
 import type { HttpFailure } from "../../../protocol/http-failure.js";
 import type { Receiver } from "../../transport.js";
-import { brokenOff, failureOf } from "./failure.js";
+import { failureOf, networkError } from "./failure.js";
 
-/** What was learnt of the server by one handshake. A new handshake begins a new one; what runs goes on in its own. */
-export interface Epoch {
-  era: "unknown" | "stateful" | "stateless";
+/** What one handshake taught about the server. Each handshake begins a new one; what runs goes on with its own. */
+export interface HandshakeFacts {
+  /** Whether the server may open a session and send on a stream of its own; undefined until the handshake is over. */
+  hasSessions: boolean | undefined;
   session: string | undefined;
   /** Lower-case names; goes with every request. */
-  headers: Record<string, string>;
+  headers: Readonly<Record<string, string>>;
   /** True when a new handshake began after it. */
   retired: boolean;
 }
 
-/** What a line is made of; `sender` already treats redirects. */
-export interface LineOptions {
+/** What `HttpRequests` is made of; `sender` already treats redirects. */
+export interface HttpRequestsOptions {
   sender: Sender;
   platform: Platform;
   url: string;
@@ -29,10 +31,13 @@ export interface LineOptions {
   sendMs: number;
 }
 
+/** Is given what cancels the request that leaves now. */
+export type HoldCancel = (cancel: CancelRequest) => void;
+
 const SESSION_HEADER = "mcp-session-id";
 
 /** Sends single HTTP requests to one server, with all the headers that belong to them. */
-export class Line {
+export class HttpRequests {
   readonly url: string;
   /** The address as messages may say it. */
   readonly shown: string;
@@ -46,7 +51,7 @@ export class Line {
   /** Ends each request that waits without a call's own deadline. */
   readonly #waiting = new Set<(reason: Error) => void>();
 
-  constructor(options: LineOptions) {
+  constructor(options: HttpRequestsOptions) {
     this.url = options.url;
     this.shown = shownUrl(options.url);
     this.platform = options.platform;
@@ -54,32 +59,37 @@ export class Line {
     this.maxBytes = options.maxBytes;
     this.maxAttempts = options.maxAttempts;
     this.#sender = options.sender;
-    this.#headers = lowerCase(options.headers);
+    this.#headers = lowerCaseNames(options.headers);
     this.#sendMs = options.sendMs;
   }
 
-  /** What `epoch` sends with every request; `headers` are the handshake's. */
+  /** What goes with every request after a handshake that gave `headers`. */
   headersOf(headers: Record<string, string>): Record<string, string> {
-    return { ...this.#headers, ...lowerCase(headers) };
+    return { ...this.#headers, ...lowerCaseNames(headers) };
   }
 
-  /** Posts one message and hands back the answer, whatever its status. */
-  post(epoch: Epoch, text: string, signal: AbortSignal, extra?: Record<string, string>): Promise<SendResponse> {
-    const headers: Record<string, string> = { ...epoch.headers };
-    // In one case only, because one name in two would be sent twice.
-    if (extra !== undefined) for (const [name, value] of Object.entries(extra)) headers[name.toLowerCase()] = value;
-    headers.accept = "application/json, text/event-stream";
-    headers["content-type"] = "application/json";
-    if (epoch.session !== undefined) headers[SESSION_HEADER] = epoch.session;
-    return this.#sender({ method: "POST", url: this.url, headers, body: text, signal });
+  /** Posts one message; the answer is handed over whatever its status. */
+  post(
+    facts: HandshakeFacts,
+    text: string,
+    extra: Readonly<Record<string, string>> | undefined,
+    onResponse: (response: SendResponse) => void,
+    onError: (error: unknown) => void,
+  ): CancelRequest {
+    const own: Record<string, string> = extra === undefined ? {} : lowerCaseNames(extra);
+    own.accept = "application/json, text/event-stream";
+    own["content-type"] = "application/json";
+    if (facts.session !== undefined) own[SESSION_HEADER] = facts.session;
+    const headers = headerList(facts.headers, own);
+    return this.#sender({ method: "POST", url: this.url, headers, body: text }, onResponse, onError);
   }
 
-  /** Opens a stream: a standing one, or with `lastEventId` the rest of a broken one. */
-  get(epoch: Epoch, signal: AbortSignal, lastEventId?: string, session = epoch.session): Promise<SendResponse> {
-    const headers: Record<string, string> = { ...epoch.headers, accept: "text/event-stream" };
-    if (session !== undefined) headers[SESSION_HEADER] = session;
-    if (lastEventId !== undefined) headers["last-event-id"] = lastEventId;
-    return this.#sender({ method: "GET", url: this.url, headers, signal });
+  /** Opens a stream: one that belongs to no request, or with `lastEventId` the rest of a broken one. */
+  get(facts: HandshakeFacts, hold: HoldCancel, lastEventId?: string, session = facts.session): Promise<SendResponse> {
+    const own: Record<string, string> = { accept: "text/event-stream" };
+    if (session !== undefined) own[SESSION_HEADER] = session;
+    if (lastEventId !== undefined) own["last-event-id"] = lastEventId;
+    return this.#send({ method: "GET", url: this.url, headers: headerList(facts.headers, own) }, hold);
   }
 
   /** Gives up everything that `tell` waits for. */
@@ -88,59 +98,66 @@ export class Line {
   }
 
   /** Ends the session on the server; whether that worked does not matter any more. */
-  async end(epoch: Epoch, ms: number): Promise<void> {
-    if (epoch.session === undefined) return;
-    const headers = { ...epoch.headers, [SESSION_HEADER]: epoch.session };
+  async end(facts: HandshakeFacts, ms: number): Promise<void> {
+    if (facts.session === undefined) return;
+    const headers = headerList(facts.headers, { [SESSION_HEADER]: facts.session });
     const { url } = this;
-    await this.#within(ms, async (signal) => {
-      const request: SendRequest = { method: "DELETE", url, headers, signal };
-      (await this.#sender(request)).cancel();
+    await this.#within(ms, async (hold) => {
+      (await this.#send({ method: "DELETE", url, headers }, hold)).cancel();
     }).catch(() => {});
   }
 
   /** Posts a message that expects no answer. Rejects when the server refuses it or stays silent. */
-  async tell(epoch: Epoch, text: string, what: string, extra?: Record<string, string>): Promise<void> {
+  async tell(facts: HandshakeFacts, text: string, what: string, extra?: Record<string, string>): Promise<void> {
     try {
-      await this.#within(this.#sendMs, async (signal) => {
-        const response = await this.post(epoch, text, signal, extra);
-        if (response.status < 200 || response.status > 299) throw await this.failure(response, epoch, what);
+      await this.#within(this.#sendMs, async (hold) => {
+        const response = await new Promise<SendResponse>((resolve, reject) => {
+          hold(this.post(facts, text, extra, resolve, reject));
+        });
+        if (response.status < 200 || response.status > 299) throw await this.failure(response, facts, what);
         response.cancel();
       });
     } catch (error) {
-      throw brokenOff(error, what, this.shown);
+      throw networkError(error, what, this.shown);
     }
   }
 
   /** Has the client answer a request of the server, and posts the answer if there is one. */
-  answer(epoch: Epoch, message: RequestMessage): void {
+  answer(facts: HandshakeFacts, message: RequestMessage): void {
     this.receiver
       .request(message)
-      .then((text) => (text === "" ? undefined : this.tell(epoch, text, `the answer to ${message.method}`)))
+      .then((text) => (text === "" ? undefined : this.tell(facts, text, `the answer to ${message.method}`)))
       .catch((error: unknown) => this.receiver.fault(error instanceof Error ? error : new Error(String(error))));
   }
 
   /** The error behind an answer with an error status. */
-  async failure(response: SendResponse, epoch: Epoch, method: string, id?: Id, session = epoch.session) {
-    const asked = { url: this.shown, method, id, inSession: session !== undefined, now: this.platform.now() };
-    const failure = await failureOf(response, asked);
-    if (epoch.retired && McpError.is(failure) && failure.kind === "session_lost") {
+  async failure(response: SendResponse, facts: HandshakeFacts, method: string, id?: Id, session = facts.session) {
+    const sent = { url: this.shown, method, id, inSession: session !== undefined, now: this.platform.now() };
+    const failure = await failureOf(response, sent);
+    if (facts.retired && McpError.is(failure) && failure.kind === "session_lost") {
       // `failureOf` made it a moment ago.
       (failure.data as HttpFailure).stale = true;
     }
     return failure;
   }
 
-  /** Runs `work` and aborts it after `ms`; the promise settles then also when the sender does not listen. */
-  #within(ms: number, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    const controller = new AbortController();
+  #send(request: SendRequest, hold: HoldCancel): Promise<SendResponse> {
+    return new Promise((resolve, reject) => hold(this.#sender(request, resolve, reject)));
+  }
+
+  /** Runs `work` and cancels it after `ms`; the promise settles then also when the sender does not listen. */
+  #within(ms: number, work: (hold: HoldCancel) => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
+      let cancel: CancelRequest | undefined;
       const end = (reason: Error) => {
-        controller.abort(reason);
         reject(reason);
+        cancel?.(reason);
       };
       const timer = this.platform.timer(ms, () => end(tooSlow(this.shown, ms)));
       this.#waiting.add(end);
-      work(controller.signal)
+      work((sent) => {
+        cancel = sent;
+      })
         .then(resolve, reject)
         .finally(() => {
           timer.cancel();
@@ -172,10 +189,4 @@ export function sessionOf(response: SendResponse): string | undefined {
 /** Something that the server sent and the protocol does not allow. */
 export function protocolFault(message: string): McpError {
   return new McpError("invalid_response", message, { fix: "Report it to the author of the server." });
-}
-
-function lowerCase(headers: Record<string, string>): Record<string, string> {
-  const result: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) result[name.toLowerCase()] = value;
-  return result;
 }

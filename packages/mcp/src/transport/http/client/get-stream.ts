@@ -1,32 +1,33 @@
-import type { SendResponse } from "../../../http/http.js";
+import type { CancelRequest, SendResponse } from "../../../http/http.js";
 import { type Classified, classify, parseMessage } from "../../../jsonrpc/message.js";
 import { McpError } from "../../../protocol/error.js";
 import { pause, ReconnectPacer } from "../../reconnect.js";
 import { type EventSink, isEventStream, readEvents } from "./events.js";
-import { type Epoch, type Line, protocolFault } from "./requests.js";
+import { type HandshakeFacts, type HttpRequests, protocolFault } from "./requests.js";
 
 /**
- * The stream on which a stateful server says what belongs to no request. It is opened again for as long as the session lives,
+ * The stream, opened by GET, on which a server with sessions says what belongs to no request. It is opened again for as long as the session lives,
  * from the last event on; a server that has none (405) is left in peace.
  */
-export class StandingStream implements EventSink {
-  readonly #line: Line;
-  readonly #epoch: Epoch;
-  readonly #abort = new AbortController();
+export class GetStream implements EventSink {
+  readonly #requests: HttpRequests;
+  readonly #facts: HandshakeFacts;
+  /** Aborted by `stop`. */
+  readonly #stopped = new AbortController();
   readonly #pacer: ReconnectPacer;
   #lastEventId: string | undefined;
-  /** Ends the connection of the moment; each has its own, because runtimes hang listeners on a signal that they never take off. */
-  #connection: AbortController | undefined;
+  /** Ends the connection of the moment. */
+  #cancel: CancelRequest | undefined;
 
-  constructor(line: Line, epoch: Epoch) {
-    this.#line = line;
-    this.#epoch = epoch;
-    this.#pacer = new ReconnectPacer(line.platform, line.maxAttempts ?? Number.POSITIVE_INFINITY);
+  constructor(requests: HttpRequests, facts: HandshakeFacts) {
+    this.#requests = requests;
+    this.#facts = facts;
+    this.#pacer = new ReconnectPacer(requests.platform, requests.maxAttempts ?? Number.POSITIVE_INFINITY);
   }
 
   /** Runs until `stop`, or until the server shows that it has no such stream. Never rejects. */
   async run(): Promise<void> {
-    const { signal } = this.#abort;
+    const { signal } = this.#stopped;
     while (!signal.aborted) {
       this.#pacer.begun();
       const end = await this.#connect();
@@ -34,24 +35,25 @@ export class StandingStream implements EventSink {
       const wait = this.#pacer.ended(end === "clean");
       if (wait === undefined) return;
       // A server that is away must not keep a finished program from ending.
-      await pause(this.#line.platform, wait, signal, false);
+      await pause(this.#requests.platform, wait, signal, false);
     }
   }
 
   stop(): void {
-    this.#abort.abort();
-    this.#connection?.abort();
+    this.#stopped.abort();
+    this.#cancel?.(new Error("the stream is no longer wanted"));
   }
 
   /** One connection from its start to its end. */
   async #connect(): Promise<"clean" | "broken" | "over"> {
-    const connection = new AbortController();
-    this.#connection = connection;
+    const hold = (cancel: CancelRequest): void => {
+      this.#cancel = cancel;
+    };
     try {
-      const response = await this.#line.get(this.#epoch, connection.signal, this.#lastEventId);
+      const response = await this.#requests.get(this.#facts, hold, this.#lastEventId);
       if (response.status !== 200 || !isEventStream(response)) return await this.#refused(response);
       this.#pacer.opened();
-      await readEvents(response, this, this.#line.maxBytes);
+      await readEvents(response, this, this.#requests.maxBytes);
       return "clean";
     } catch {
       // Idle streams are cut by proxies and runtimes all the time; that is no news.
@@ -71,10 +73,11 @@ export class StandingStream implements EventSink {
       response.cancel();
       return "broken";
     }
-    const failure = status < 300 ? noStream(this.#line.shown) : await this.#line.failure(response, this.#epoch, "GET");
+    const failure =
+      status < 300 ? noStream(this.#requests.shown) : await this.#requests.failure(response, this.#facts, "GET");
     if (status < 300) response.cancel();
-    const expected = status === 405 || (status === 404 && this.#epoch.session === undefined);
-    if (!expected && !this.#abort.signal.aborted) this.#line.receiver.fault(failure);
+    const expected = status === 405 || (status === 404 && this.#facts.session === undefined);
+    if (!expected && !this.#stopped.signal.aborted) this.#requests.receiver.fault(failure);
     return "over";
   }
 
@@ -92,18 +95,18 @@ export class StandingStream implements EventSink {
   }
 
   oversized(error: McpError): void {
-    this.#line.receiver.fault(error);
+    this.#requests.receiver.fault(error);
   }
 
   #deliver(received: Classified): void {
-    if (this.#abort.signal.aborted) return;
-    const { receiver } = this.#line;
+    if (this.#stopped.signal.aborted) return;
+    const { receiver } = this.#requests;
     switch (received.kind) {
       case "notification":
         receiver.notification(received.message);
         break;
       case "request":
-        this.#line.answer(this.#epoch, received.message);
+        this.#requests.answer(this.#facts, received.message);
         break;
       case "batch":
         for (const item of received.items) this.#deliver(classify(item));
