@@ -14,17 +14,38 @@ export default defineConfig({
     ],
   },
   test: {
-    include: [
-      "packages/mcp/src/**/*.test.ts",
-      "packages/mcp/test/**/*.test.ts",
-      "conformance/**/*.test.ts",
-      "examples/**/*.test.ts",
-      "docs/**/*.test.ts",
-    ],
     pool: "forks",
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
-    // Tests with real processes and sockets hold bounds on time that a busy machine can miss once; not three times.
-    retry: process.env["CI"] === undefined ? 0 : 2,
+    reporters: ["default", fileURLToPath(new URL("./scripts/repeated-tests.mjs", import.meta.url))],
+    // These end what hangs; they are no bounds that a test relies on.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "main",
+          include: [
+            "packages/mcp/src/**/*.test.ts",
+            "packages/mcp/test/**/*.test.ts",
+            "conformance/**/*.test.ts",
+            "examples/**/*.test.ts",
+            "docs/**/*.test.ts",
+          ],
+          exclude: ["**/node_modules/**", "**/*.timing.test.ts"],
+          retry: 0,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // Bounds on time and memory: one file at a time, when nothing else runs. What has to be repeated is printed.
+          name: "timing",
+          include: ["packages/mcp/test/timing/*.timing.test.ts"],
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+          retry: 2,
+        },
+      },
+    ],
   },
 });

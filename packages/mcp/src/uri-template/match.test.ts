@@ -101,12 +101,6 @@ const rows: Row[] = [
   ["x:{__proto__}", "x:1", JSON.parse('{"__proto__":"1"}')],
 ];
 
-/** Processor time of this process in milliseconds: what our code costs, whatever else the machine is doing. */
-function cpuTime(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
-}
-
 describe("URI template matching", () => {
   for (const [template, uri, expected] of rows) {
     it(`${template} on ${JSON.stringify(uri)} gives ${expected === undefined ? "no match" : JSON.stringify(expected)}`, () => {
@@ -131,43 +125,6 @@ describe("URI template matching", () => {
     expect(Object.hasOwn(Object.prototype, "1")).toBe(false);
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
-});
-
-describe("hostile URIs of 64 KB", () => {
-  const size = 65_536;
-  const hostile: [template: string, uri: string][] = [
-    ["x{a}{b}{c}{d}{e}{f}", `x${"a".repeat(size)}`],
-    ["x{a}{b}{c}{d}{e}{f}", `x${"a".repeat(size)}/`],
-    ["{a}{b}{c}{d}{e}{f}{g}{h}", `${"a".repeat(size)}/`],
-    ["repo://{+dir}/{+file}.md", `repo://${"/".repeat(size)}`],
-    ["repo://{+dir}/{+file}.md", `repo://${"/".repeat(size)}.md`],
-    ["{+a}/{+b}/{+c}.md", `${"/.md".repeat(size / 4)}x`],
-    ["{+a}x{+b}x{+c}x{+d}x{+e}", `1x1x1x1x${"y".repeat(size)}`],
-    ["x:{/path*}{/more*}{/rest*}", `x:${"/".repeat(size)}?`],
-    ["x:{list*}{more*}", `x:${",".repeat(size)}`],
-    ["x:{a:9999}{b:9999}{c}", `x:${"a".repeat(size)}`],
-    ["x:{a:9999}{b:9999}", `x:${"%2F".repeat(size / 3)}`],
-    ["x:{?a,b*}", `x:?${"b=&".repeat(size / 3)}`],
-    ["x:{a}", `x:${"%41a".repeat(size / 4)}`],
-    ["x:{a}", `x:${"%2F".repeat(size / 3)}`],
-    ["x:{a}", `x:${"%C3%A9".repeat(size / 6)}`],
-    ["x:{a}{b}", `x:${"😀".repeat(size / 2)}`],
-    ["x:{a}", `x:${"%".repeat(size)}`],
-    ["x:{;a}{.b}{/c}{?d}{&e}{#f}", `x:${";./?&#".repeat(size / 6)}`],
-  ];
-  for (const [template, uri] of hostile) {
-    it(`${template} answers for ${uri.slice(0, 16)}… within 5 ms`, () => {
-      const match = compileMatcher(template);
-      let best = Number.POSITIVE_INFINITY;
-      // The best of some rounds: other work on the machine must not fail a bound on ours.
-      for (let round = 0; round < 60 && (round < 3 || best > 5); round++) {
-        const start = cpuTime();
-        match(uri);
-        best = Math.min(best, cpuTime() - start);
-      }
-      expect(best).toBeLessThanOrEqual(5);
-    });
-  }
 });
 
 describe("matching what was expanded", () => {

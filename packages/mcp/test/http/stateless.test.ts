@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Server } from "../../src/server/server.js";
 import { eventsOf, modern } from "./modern.js";
 import { ADAPTERS, type Served } from "./serving.js";
+import { gate } from "./watched.js";
 
 /** Posts to a server. */
 function caller(served: Served) {
@@ -9,11 +10,13 @@ function caller(served: Served) {
     served.fetch(new Request(served.url, { method: "POST", ...init }));
 }
 
+let answerMayCome = gate();
+
 function everything(): Server<object> {
   return new Server({ name: "t", version: "1" })
     .tool("add", {}, () => "sum")
     .tool("later", {}, async () => {
-      await new Promise((resolve) => setTimeout(resolve, 60));
+      await answerMayCome.passed;
       return "late";
     })
     .tool("steps", {}, async (_args, ctx) => {
@@ -46,9 +49,11 @@ describe.each(ADAPTERS)("a stateless request through %s", (_name, start) => {
   });
 
   it("becomes a stream when the answer takes longer than `streamAfterMs`", async () => {
+    answerMayCome = gate();
     const call = caller(await start(everything(), { times: { streamAfterMs: 10 } }));
     const response = await call(modern("tools/call", { name: "later", arguments: {} }));
     expect(response.headers.get("content-type")).toBe("text/event-stream");
+    answerMayCome.open();
     expect(eventsOf(await response.text())).toHaveLength(1);
   });
 

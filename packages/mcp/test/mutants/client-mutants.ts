@@ -168,7 +168,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
     file: "transport/framing/sse.ts",
     search: "      maxBufferSize: this.#maxEventLength,\n",
     replace: "",
-    tests: ["src/transport/framing/sse.test.ts", "test/http-client/volume.test.ts"],
+    tests: ["src/transport/framing/sse.test.ts", "test/timing/http-volume.timing.test.ts"],
   },
   {
     name: "rounds-without-end",

@@ -31,8 +31,8 @@ function statusOf(pid: number): string[] {
   }
 }
 
-/** Polls until `check` holds; false when it did not within `ms`. */
-export async function eventually(check: () => boolean, ms: number): Promise<boolean> {
+/** Polls until `check` holds; false when it did not within `ms`, which only ends what hangs unless a test says less. */
+export async function eventually(check: () => boolean, ms = 30_000): Promise<boolean> {
   const end = Date.now() + ms;
   while (!check()) {
     if (Date.now() > end) return false;

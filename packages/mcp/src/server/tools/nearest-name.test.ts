@@ -20,11 +20,4 @@ describe("the name that was probably meant", () => {
   ])("is nobody's guess for %s among %j", (name, known) => {
     expect(nearestName(name, known)).toBeUndefined();
   });
-
-  it("costs little for many long names", () => {
-    const known = Array.from({ length: 10_000 }, (_, index) => `${"n".repeat(50)}${index}`);
-    const start = performance.now();
-    nearestName("m".repeat(60), known);
-    expect(performance.now() - start).toBeLessThan(200);
-  });
 });

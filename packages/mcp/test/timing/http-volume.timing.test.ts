@@ -5,15 +5,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Sender } from "../../src/http/http.js";
 import { platform } from "../../src/node/platform.js";
 import { httpTransport } from "../../src/transport/http/client/client.js";
-import { SENDERS } from "./opened.js";
-import { call, recordingReceiver, rejection } from "./recording-receiver.js";
+import { SENDERS } from "../http-client/opened.js";
+import { call, recordingReceiver, rejection } from "../http-client/recording-receiver.js";
 
 const MEBIBYTE = 1024 * 1024;
 let server: ChildProcess;
 let origin: string;
 
 beforeAll(async () => {
-  server = spawn(process.execPath, [fileURLToPath(new URL("./endless-server.mjs", import.meta.url))], {
+  server = spawn(process.execPath, [fileURLToPath(new URL("../http-client/endless-server.mjs", import.meta.url))], {
     stdio: ["ignore", "pipe", "inherit", "ipc"],
   });
   if (server.stdout === null) throw new Error("the server has no stdout");
