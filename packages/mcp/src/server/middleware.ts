@@ -16,16 +16,17 @@ export type Middleware = (call: MiddlewareCall, next: () => Promise<object>) => 
 /** Runs `innermost` inside all middleware. */
 export function throughMiddleware(
   stack: readonly Middleware[],
-  run: ServerCall,
+  call: ServerCall,
   innermost: () => object | Promise<object>,
 ): Promise<object> {
   // The method table and the era made sure that params fit the method as far as a structural check can tell.
-  const call = { method: run.call.method, params: run.call.params, ctx: run.ctx } as unknown as MiddlewareCall;
+  const { method, params } = call.request;
+  const seen = { method, params, ctx: call.ctx } as unknown as MiddlewareCall;
   const at = async (index: number): Promise<object> => {
     const middleware = stack[index];
     if (middleware === undefined) return innermost();
     let called = false;
-    return middleware(call, () => {
+    return middleware(seen, () => {
       if (called) throw new Error("middleware called next() twice");
       called = true;
       return at(index + 1);

@@ -26,42 +26,42 @@ import type { ServerCall } from "./server-call.js";
 
 /** The context of one call. Members are getters on the prototype, so that a call pays only for what its handler uses. */
 export class CallContext implements AskingContext {
-  readonly #run: ServerCall;
+  readonly #call: ServerCall;
   #data: Record<string, unknown> | undefined;
   #client: ClientFacts | undefined;
   #progress: ProgressReporter | undefined;
 
-  constructor(run: ServerCall) {
-    this.#run = run;
+  constructor(call: ServerCall) {
+    this.#call = call;
   }
 
   get signal(): AbortSignal {
-    return this.#run.signal;
+    return this.#call.signal;
   }
 
   get requestId() {
-    return this.#run.call.id;
+    return this.#call.request.id;
   }
 
   get method(): string {
-    return this.#run.call.method;
+    return this.#call.request.method;
   }
 
   get protocolVersion(): string {
-    return this.#run.call.revision;
+    return this.#call.request.revision;
   }
 
   get client(): ClientFacts {
-    this.#client ??= clientFacts(this.#run);
+    this.#client ??= clientFacts(this.#call);
     return this.#client;
   }
 
   get session(): AskingContext["session"] {
-    return this.#run.exchange.peer?.session;
+    return this.#call.exchange.peer?.session;
   }
 
   get http(): HttpContext | undefined {
-    const { http, pause } = this.#run.exchange;
+    const { http, pause } = this.#call.exchange;
     if (http === undefined) return undefined;
     return {
       method: http.method,
@@ -70,23 +70,23 @@ export class CallContext implements AskingContext {
       headers: () => http.headers(),
       ...(http.remoteAddress === undefined ? {} : { remoteAddress: http.remoteAddress }),
       pause: (retryMs) => {
-        pause?.call(this.#run.exchange, retryMs);
+        pause?.call(this.#call.exchange, retryMs);
         return pause !== undefined;
       },
     };
   }
 
   get auth(): Principal | undefined {
-    return this.#run.exchange.principal ?? this.#run.exchange.peer?.principal;
+    return this.#call.exchange.principal ?? this.#call.exchange.peer?.principal;
   }
 
   get meta(): Readonly<Record<string, unknown>> {
-    const meta = this.#run.call.params["_meta"];
+    const meta = this.#call.request.params["_meta"];
     return isObject(meta) ? meta : {};
   }
 
   get coercions(): readonly Coercion[] {
-    return this.#run.coercions;
+    return this.#call.coercions;
   }
 
   get trace(): TraceContext | undefined {
@@ -94,21 +94,21 @@ export class CallContext implements AskingContext {
   }
 
   get data(): Record<string, unknown> {
-    this.#data ??= this.#run.outer?.ctx.data ?? {};
+    this.#data ??= this.#call.outer?.ctx.data ?? {};
     return this.#data;
   }
 
   progress(progress: number, options?: ProgressOptions): void {
-    this.#progress ??= new ProgressReporter(this.#run);
+    this.#progress ??= new ProgressReporter(this.#call);
     this.#progress.report(progress, options);
   }
 
   log(level: LoggingLevel, data: unknown, logger?: string): void {
-    const { call, facts } = this.#run;
+    const { request, facts } = this.#call;
     if (!facts.logging) return;
-    const least = call.logLevel ?? (call.era.logsByDefault ? "debug" : undefined);
+    const least = request.logLevel ?? (request.era.logsByDefault ? "debug" : undefined);
     if (least === undefined || !passesLevel(level, least)) return;
-    this.#run.notify("notifications/message", { level, ...(logger === undefined ? {} : { logger }), data });
+    this.#call.notify("notifications/message", { level, ...(logger === undefined ? {} : { logger }), data });
   }
 
   elicit<const S extends AnySchema>(message: string, schema: S, options?: QuestionOptions): Promise<InferOutput<S>>;
@@ -130,8 +130,8 @@ export class CallContext implements AskingContext {
   }
 
   elicitationComplete(elicitationId: string): void {
-    const { call, exchange } = this.#run;
-    if (!call.features.elicitationIds) return;
+    const { request, exchange } = this.#call;
+    if (!request.features.elicitationIds) return;
     const text = notificationText("notifications/elicitation/complete", { elicitationId });
     // The visit may end long after the answer, when nothing can be said about this call any more.
     if (exchange.peer === undefined) exchange.say(text);
@@ -147,7 +147,7 @@ export class CallContext implements AskingContext {
   }
 
   get callId(): string {
-    return this.#run.callId;
+    return this.#call.callId;
   }
 
   step<T>(key: string, work: () => T | Promise<T>): Promise<T>;
@@ -156,14 +156,14 @@ export class CallContext implements AskingContext {
   }
 
   #asking(): ServerCall {
-    if (this.#run.row.mayAsk === true) return this.#run;
+    if (this.#call.row.mayAsk === true) return this.#call;
     throw new McpError("internal_error", `a handler of ${this.method} may not ask the client`, {
       fix: "Ask in a tool, a prompt or a resource.",
     });
   }
 }
 
-function clientFacts(run: ServerCall): ClientFacts {
-  const { clientInfo, clientCapabilities } = run.call;
-  return { info: clientInfo, capabilities: clientCapabilities, can: (capability) => canAsk(run, capability) };
+function clientFacts(call: ServerCall): ClientFacts {
+  const { clientInfo, clientCapabilities } = call.request;
+  return { info: clientInfo, capabilities: clientCapabilities, can: (capability) => canAsk(call, capability) };
 }

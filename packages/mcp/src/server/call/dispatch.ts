@@ -32,7 +32,7 @@ export interface Dispatching {
 
 const MAKERS: CallMakers = {
   context: (call) => new CallContext(call),
-  asker: (call) => (call.call.era.asks === "replay" ? new Replay(call, undefined, {}) : requestAsker(call)),
+  asker: (call) => (call.request.era.asks === "replay" ? new Replay(call, undefined, {}) : requestAsker(call)),
 };
 
 /** The one path in and back: every request of every transport and revision goes through here. */
@@ -72,99 +72,100 @@ function receiveNotification({ method, params }: NotificationMessage, peer: Peer
 
 function dispatch(server: Dispatching, { message, era }: Accepted, exchange: Exchange): Answer | Promise<Answer> {
   const { facts, registry, pipeline } = server;
-  let run: ServerCall;
+  let call: ServerCall;
   let route: Route;
   try {
     const origin: Origin = { session: exchange.peer?.session, http: exchange.http, batched: exchange.batched === true };
-    const call = era.decode(message, origin, registry.self);
-    const own = era.lifecycle(call, registry.self, origin);
-    route = own === undefined ? routeOf(registry, call) : lifecycleRoute(registry, call, own);
-    run = new ServerCall(facts, call, route.row, exchange, MAKERS);
-    run.straight = pipeline.middleware.length === 0;
+    const request = era.decode(message, origin, registry.self);
+    const own = era.lifecycle(request, registry.self, origin);
+    route = own === undefined ? routeOf(registry, request) : lifecycleRoute(registry, request, own);
+    call = new ServerCall(facts, request, route.row, exchange, MAKERS);
+    call.straight = pipeline.middleware.length === 0;
   } catch (error) {
     if (pipeline.observers.length > 0) pipeline.refused(message.method, message.id, error);
     return era.error(message.id, McpError.from(error), true);
   }
-  if (pipeline.observers.length === 0) return open(server, run, route.handler);
-  return pipeline.observed(run, () => open(server, run, route.handler));
+  if (pipeline.observers.length === 0) return open(server, call, route.handler);
+  return pipeline.observed(call, () => open(server, call, route.handler));
 }
 
 /** Waits for what the server has to prepare, once. */
-function open(server: Dispatching, run: ServerCall, handler: MethodHandler): Answer | Promise<Answer> {
+function open(server: Dispatching, call: ServerCall, handler: MethodHandler): Answer | Promise<Answer> {
   const { gate } = server.pipeline;
-  if (gate === undefined) return invoke(server, run, handler);
+  if (gate === undefined) return invoke(server, call, handler);
   return gate().then(
-    () => invoke(server, run, handler),
-    (error) => failure(server, run, error),
+    () => invoke(server, call, handler),
+    (error) => failure(server, call, error),
   );
 }
 
-function routeOf(registry: Registry, call: Call): Route {
-  const route = registry.route(call.method, call.revision);
-  if (route === undefined) throw unknownMethod(call, registry);
+function routeOf(registry: Registry, request: Call): Route {
+  const route = registry.route(request.method, request.revision);
+  if (route === undefined) throw unknownMethod(request, registry);
   return route;
 }
 
-function lifecycleRoute(registry: Registry, call: Call, own: Lifecycle): Route {
-  const row = registry.self.methods.get(call.method);
-  if (row === undefined) throw unknownMethod(call, registry);
-  return { row, handler: (run) => settleLifecycle(run, own) };
+function lifecycleRoute(registry: Registry, request: Call, own: Lifecycle): Route {
+  const row = registry.self.methods.get(request.method);
+  if (row === undefined) throw unknownMethod(request, registry);
+  return { row, handler: (call) => settleLifecycle(call, own) };
 }
 
-function unknownMethod(call: Call, registry: Registry): McpError {
-  const known = registry.self.methods.get(call.method) !== undefined;
-  const why = known ? `is not offered here in ${call.revision}` : "does not exist";
-  return new McpError("method_not_found", `the method "${call.method}" ${why}`);
+function unknownMethod(request: Call, registry: Registry): McpError {
+  const known = registry.self.methods.get(request.method) !== undefined;
+  const why = known ? `is not offered here in ${request.revision}` : "does not exist";
+  return new McpError("method_not_found", `the method "${request.method}" ${why}`);
 }
 
-function settleLifecycle(run: ServerCall, own: Lifecycle): object {
-  run.opens = own.opens;
-  if (own.cache !== undefined) run.cache = own.cache;
+function settleLifecycle(call: ServerCall, own: Lifecycle): object {
+  call.opens = own.opens;
+  if (own.cache !== undefined) call.cache = own.cache;
   return own.result;
 }
 
-function invoke(server: Dispatching, run: ServerCall, handler: MethodHandler): Answer | Promise<Answer> {
+function invoke(server: Dispatching, call: ServerCall, handler: MethodHandler): Answer | Promise<Answer> {
   let outcome: object | Promise<object>;
   try {
     const stack = server.pipeline.middleware;
-    outcome = stack.length === 0 ? execute(run, handler) : throughMiddleware(stack, run, () => execute(run, handler));
+    outcome =
+      stack.length === 0 ? execute(call, handler) : throughMiddleware(stack, call, () => execute(call, handler));
   } catch (error) {
-    return failure(server, run, error);
+    return failure(server, call, error);
   }
-  if (!(outcome instanceof Promise)) return success(server, run, outcome);
+  if (!(outcome instanceof Promise)) return success(server, call, outcome);
   return outcome.then(
-    (result) => success(server, run, result),
-    (error) => failure(server, run, error),
+    (result) => success(server, call, result),
+    (error) => failure(server, call, error),
   );
 }
 
 /** Runs the handler, by replay where this era asks by interim results. */
-function execute(run: ServerCall, handler: MethodHandler): object | Promise<object> {
-  if (run.row.mayAsk !== true || run.call.era.asks !== "replay") return handler(run);
-  if (run.call.inputs === undefined) return interruptible(run, handler);
-  return openReplay(run).then((replay) => {
-    run.useAsker(replay);
-    return interruptible(run, handler);
+function execute(call: ServerCall, handler: MethodHandler): object | Promise<object> {
+  if (call.row.mayAsk !== true || call.request.era.asks !== "replay") return handler(call);
+  if (call.request.inputs === undefined) return interruptible(call, handler);
+  return openReplay(call).then((replay) => {
+    call.useAsker(replay);
+    return interruptible(call, handler);
   });
 }
 
 /** The handler's own outcome, or the interim result when one of its questions has no answer yet. */
-function interruptible(run: ServerCall, handler: MethodHandler): object | Promise<object> {
-  const running = start(run, handler);
+function interruptible(call: ServerCall, handler: MethodHandler): object | Promise<object> {
+  const running = start(call, handler);
   if (!(running instanceof Promise)) return running;
   return new Promise((resolve, reject) => {
     let interrupted = false;
-    run.interrupt = () => {
+    call.interrupt = () => {
       interrupted = true;
-      run.asker
+      call.asker
         .conclude(running)
-        .finally(() => run.interrupted())
+        .finally(() => call.interrupted())
         .then(resolve, reject);
     };
     const failed = (error: unknown) => {
       if (interrupted) return;
       // A page that the user must visit first is a question too, and interrupts as any other.
-      if (isUrlRequired(error)) askForVisits(run, error).catch((refused) => interrupted || reject(refused));
+      if (isUrlRequired(error)) askForVisits(call, error).catch((refused) => interrupted || reject(refused));
       else reject(error);
     };
     running.then((result) => interrupted || resolve(result), failed);
@@ -172,28 +173,28 @@ function interruptible(run: ServerCall, handler: MethodHandler): object | Promis
 }
 
 /** What the handler gives; an error that becomes a question is a promise like any other. */
-function start(run: ServerCall, handler: MethodHandler): object | Promise<object> {
+function start(call: ServerCall, handler: MethodHandler): object | Promise<object> {
   try {
-    return handler(run);
+    return handler(call);
   } catch (error) {
     if (isUrlRequired(error)) return Promise.reject(error);
     throw error;
   }
 }
 
-function success({ registry, pipeline }: Dispatching, run: ServerCall, result: object): Answer {
-  const { call, row } = run;
+function success({ registry, pipeline }: Dispatching, call: ServerCall, result: object): Answer {
+  const { request, row } = call;
   const { self } = registry;
-  run.finish();
+  call.finish();
   try {
     const encoded: EncodedAnswer =
       result instanceof InputOutcome
-        ? call.era.input(call, result.questions, result.state, self)
-        : call.era.result(call, result, row, self, run.cache);
-    if (pipeline.observers.length > 0) run.end = { outcome: outcomeOf(result), error: run.failure };
-    return run.opens === undefined ? encoded : { ...encoded, opens: run.opens };
+        ? request.era.input(request, result.questions, result.state, self)
+        : request.era.result(request, result, row, self, call.cache);
+    if (pipeline.observers.length > 0) call.end = { outcome: outcomeOf(result), error: call.failure };
+    return call.opens === undefined ? encoded : { ...encoded, opens: call.opens };
   } catch (error) {
-    return failure({ pipeline }, run, error);
+    return failure({ pipeline }, call, error);
   }
 }
 
@@ -202,28 +203,28 @@ function outcomeOf(result: object): "ok" | "tool_error" | "input_required" {
   return (result as { isError?: unknown }).isError === true ? "tool_error" : "ok";
 }
 
-function failure({ pipeline }: Pick<Dispatching, "pipeline">, run: ServerCall, error: unknown): Answer {
-  run.finish();
-  if (pipeline.observers.length > 0) run.end = { outcome: "error", error };
-  const answer = errorAnswer(run, publicError(run, error));
-  return run.scopes === undefined ? answer : { ...answer, scopes: run.scopes };
+function failure({ pipeline }: Pick<Dispatching, "pipeline">, call: ServerCall, error: unknown): Answer {
+  call.finish();
+  if (pipeline.observers.length > 0) call.end = { outcome: "error", error };
+  const answer = errorAnswer(call, publicError(call, error));
+  return call.scopes === undefined ? answer : { ...answer, scopes: call.scopes };
 }
 
-function errorAnswer({ call }: ServerCall, error: McpError): EncodedAnswer {
+function errorAnswer({ request }: ServerCall, error: McpError): EncodedAnswer {
   try {
-    return call.era.error(call.id, error, false, call.features);
+    return request.era.error(request.id, error, false, request.features);
   } catch {
     // A handler's error may carry data that JSON cannot hold; what happened must be told all the same.
     const { kind, code } = error;
-    return call.era.error(call.id, new McpError(kind, messageOf(error), { code }), false, call.features);
+    return request.era.error(request.id, new McpError(kind, messageOf(error), { code }), false, request.features);
   }
 }
 
 /** What the peer may know of a failure: an `McpError` as it is, of anything else its message at most. */
-function publicError(run: ServerCall, thrown: unknown): McpError {
+function publicError(call: ServerCall, thrown: unknown): McpError {
   const error = readable(thrown);
-  if (isUrlRequired(error)) return urlRequiredFor(run, error) ?? error;
+  if (isUrlRequired(error)) return urlRequiredFor(call, error) ?? error;
   if (McpError.is(error)) return error;
-  if (run.facts.options.maskErrors === true) return new McpError("internal_error", run.facts.mask(error));
+  if (call.facts.options.maskErrors === true) return new McpError("internal_error", call.facts.mask(error));
   return new McpError("internal_error", error instanceof Error ? messageOf(error) : "the request failed");
 }

@@ -21,14 +21,14 @@ export class Pipeline {
   }
 
   /** Runs a call and tells the observers of its start and its end. */
-  observed<A extends { text: string }>(run: ServerCall, answer: () => A | Promise<A>): A | Promise<A> {
-    const call = startedOf(run);
-    this.#tell((observer) => observer.started?.(call));
+  observed<A extends { text: string }>(call: ServerCall, answer: () => A | Promise<A>): A | Promise<A> {
+    const started = startedOf(call);
+    this.#tell((observer) => observer.started?.(started));
     const since = this.#platform.now();
     const end = (given: A): A => {
-      const { outcome = "ok", error } = run.end ?? {};
+      const { outcome = "ok", error } = call.end ?? {};
       const durationMs = this.#platform.now() - since;
-      const ended: CallEnded = { ...call, durationMs, outcome, error, length: given.text.length };
+      const ended: CallEnded = { ...started, durationMs, outcome, error, length: given.text.length };
       this.#tell((observer) => observer.ended?.(ended));
       return given;
     };
@@ -52,15 +52,15 @@ export class Pipeline {
   }
 }
 
-function startedOf(run: ServerCall): CallStarted {
-  const { call, row, ctx } = run;
-  const named = row.nameField === undefined ? undefined : call.params[row.nameField];
+function startedOf(call: ServerCall): CallStarted {
+  const { request, row, ctx } = call;
+  const named = row.nameField === undefined ? undefined : request.params[row.nameField];
   return {
-    method: call.method,
+    method: request.method,
     name: typeof named === "string" ? named : undefined,
-    requestId: call.id,
-    protocolVersion: call.revision,
-    http: run.exchange.http !== undefined,
+    requestId: request.id,
+    protocolVersion: request.revision,
+    http: call.exchange.http !== undefined,
     auth: ctx.auth,
     trace: ctx.trace,
   };

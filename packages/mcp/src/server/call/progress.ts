@@ -8,33 +8,33 @@ const INTERVAL_MS = 50;
 
 /** Sends progress of one call: always increasing, never after the answer, the newest value never lost. */
 export class ProgressReporter {
-  readonly #run: ServerCall;
+  readonly #call: ServerCall;
   #last = Number.NEGATIVE_INFINITY;
   #sent = 0;
   #held: object | undefined;
   #timer: Timer | undefined;
 
-  constructor(run: ServerCall) {
-    this.#run = run;
-    run.beforeAnswer = () => this.flush();
+  constructor(call: ServerCall) {
+    this.#call = call;
+    call.beforeAnswer = () => this.flush();
   }
 
   report(progress: number, options: ProgressOptions = {}): void {
-    const { call } = this.#run;
-    if (call.progressToken === undefined || !Number.isFinite(progress)) return;
+    const { request } = this.#call;
+    if (request.progressToken === undefined || !Number.isFinite(progress)) return;
     // The protocol wants it to increase; a repeated value tells the peer nothing.
     if (progress <= this.#last) return;
     this.#last = progress;
     const params = {
-      progressToken: call.progressToken,
+      progressToken: request.progressToken,
       progress,
       ...(options.total === undefined ? {} : { total: options.total }),
-      ...(options.message === undefined || !call.features.progressMessage ? {} : { message: options.message }),
+      ...(options.message === undefined || !request.features.progressMessage ? {} : { message: options.message }),
     };
     if (this.#sent < BURST) this.#send(params);
     else {
       this.#held = params;
-      this.#timer ??= this.#run.facts.platform.timer(INTERVAL_MS, () => this.flush());
+      this.#timer ??= this.#call.facts.platform.timer(INTERVAL_MS, () => this.flush());
     }
   }
 
@@ -49,6 +49,6 @@ export class ProgressReporter {
 
   #send(params: object): void {
     this.#sent++;
-    this.#run.notify("notifications/progress", params);
+    this.#call.notify("notifications/progress", params);
   }
 }

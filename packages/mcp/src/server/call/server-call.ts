@@ -21,7 +21,7 @@ export interface CallMakers {
 
 /** One call on its way through the server. Everything that few calls need is made on first use. */
 export class ServerCall {
-  readonly call: Call;
+  readonly request: Call;
   readonly row: MethodRow;
   readonly exchange: Exchange;
   readonly facts: ServerFacts;
@@ -56,7 +56,7 @@ export class ServerCall {
 
   constructor(
     facts: ServerFacts,
-    call: Call,
+    request: Call,
     row: MethodRow,
     exchange: Exchange,
     makers: CallMakers,
@@ -65,7 +65,7 @@ export class ServerCall {
     this.facts = facts;
     this.#makers = makers;
     this.outer = outer;
-    this.call = call;
+    this.request = request;
     this.row = row;
     this.exchange = exchange;
     this.cache = facts.hints.read;
@@ -73,7 +73,7 @@ export class ServerCall {
 
   /** A call of the same client that is served within this one. */
   inner(facts: ServerFacts, row: MethodRow, params: Params): ServerCall {
-    return new ServerCall(facts, { ...this.call, params }, row, this.exchange, this.#makers, this);
+    return new ServerCall(facts, { ...this.request, params }, row, this.exchange, this.#makers, this);
   }
 
   /** The same in every round of one call; another one for every other call. */

@@ -16,7 +16,7 @@ export class Logging implements Feature {
   constructor(facts: ServerFacts, peers: PeerSubscribers) {
     this.#facts = facts;
     this.#peers = peers;
-    this.handlers = { "logging/setLevel": (run) => this.#setLevel(run) };
+    this.handlers = { "logging/setLevel": (call) => this.#setLevel(call) };
   }
 
   capabilities(): ServerCapabilities {
@@ -33,19 +33,19 @@ export class Logging implements Feature {
     }
   }
 
-  #setLevel(run: ServerCall): object {
-    const { level } = run.call.params;
+  #setLevel(call: ServerCall): object {
+    const { level } = call.request.params;
     if (!isLoggingLevel(level)) {
       throw new McpError("invalid_params", `${JSON.stringify(level) ?? "nothing"} is no log level`, {
         fix: `Use one of ${LOG_LEVELS.join(", ")}.`,
       });
     }
-    const { peer } = run.exchange;
+    const { peer } = call.exchange;
     if (peer?.session !== undefined) {
       peer.session.logLevel = level;
       peer.sessionChanged?.();
     }
-    this.#facts.options.onLogLevel?.(level, run.ctx);
+    this.#facts.options.onLogLevel?.(level, call.ctx);
     return {};
   }
 }

@@ -32,9 +32,9 @@ export class Subscriptions implements Feature {
     this.#peers = peers;
     this.#extensionFilters = (facts.options.extensions ?? []).flatMap((extension) => extension.listenFilters ?? []);
     this.handlers = {
-      "resources/subscribe": (run) => this.#whenReady(() => this.#subscribe(run)),
-      "resources/unsubscribe": (run) => this.#unsubscribe(run),
-      "subscriptions/listen": (run) => this.#listen(run),
+      "resources/subscribe": (call) => this.#whenReady(() => this.#subscribe(call)),
+      "resources/unsubscribe": (call) => this.#unsubscribe(call),
+      "subscriptions/listen": (call) => this.#listen(call),
     };
   }
 
@@ -65,9 +65,9 @@ export class Subscriptions implements Feature {
     return ready instanceof Promise ? ready.then(act) : act();
   }
 
-  #subscribe(run: ServerCall): object {
-    const uri = uriOf(run);
-    const { peer } = run.exchange;
+  #subscribe(call: ServerCall): object {
+    const uri = uriOf(call);
+    const { peer } = call.exchange;
     const session = peer?.session;
     if (peer === undefined || session === undefined) {
       throw new McpError("invalid_request", "without a session nobody remembers a subscription", {
@@ -75,7 +75,7 @@ export class Subscriptions implements Feature {
       });
     }
     if (session.subscriptions.includes(uri)) return {};
-    if (!this.#resources.knows(uri, run)) throw resourceNotFound(uri);
+    if (!this.#resources.knows(uri, call)) throw resourceNotFound(uri);
     const all = [...session.subscriptions, uri];
     this.#checkSize(all);
     session.subscriptions = all;
@@ -83,9 +83,9 @@ export class Subscriptions implements Feature {
     return {};
   }
 
-  #unsubscribe(run: ServerCall): object {
-    const uri = uriOf(run);
-    const { peer } = run.exchange;
+  #unsubscribe(call: ServerCall): object {
+    const uri = uriOf(call);
+    const { peer } = call.exchange;
     if (peer?.session?.subscriptions.includes(uri) === true) {
       peer.session.subscriptions = peer.session.subscriptions.filter((known) => known !== uri);
       this.#changed(peer);
@@ -98,25 +98,25 @@ export class Subscriptions implements Feature {
     peer.sessionChanged?.();
   }
 
-  #listen(run: ServerCall): object | Promise<object> {
+  #listen(call: ServerCall): object | Promise<object> {
     const filter = readFilter(
-      run.call.params["notifications"],
-      this.#served(this.#registry.capabilities(run.call.revision)),
+      call.request.params["notifications"],
+      this.#served(this.#registry.capabilities(call.request.revision)),
     );
-    this.#narrow(filter, run);
+    this.#narrow(filter, call);
     return this.#whenReady(() => {
       // Not earlier: others may have begun while this one waited.
-      this.#checkRoom(run.exchange.peer);
-      return new Promise<object>((resolve) => this.#begin(run, filter, resolve));
+      this.#checkRoom(call.exchange.peer);
+      return new Promise<object>((resolve) => this.#begin(call, filter, resolve));
     });
   }
 
   /** Leaves out what this caller could not read anyway. */
-  #narrow(filter: ListenFilter, run: ServerCall): void {
+  #narrow(filter: ListenFilter, call: ServerCall): void {
     const wanted = filter.get(RESOURCE_FILTER);
     if (wanted === undefined || wanted === true) return;
     this.#checkSize(wanted);
-    const known = wanted.filter((uri) => this.#resources.knows(uri, run));
+    const known = wanted.filter((uri) => this.#resources.knows(uri, call));
     if (known.length > 0) filter.set(RESOURCE_FILTER, known);
     else filter.delete(RESOURCE_FILTER);
   }
@@ -138,10 +138,10 @@ export class Subscriptions implements Feature {
     }
   }
 
-  #begin(run: ServerCall, filter: ListenFilter, resolve: (result: object) => void): void {
-    const { exchange } = run;
+  #begin(call: ServerCall, filter: ListenFilter, resolve: (result: object) => void): void {
+    const { exchange } = call;
     const { signal, peer } = exchange;
-    const listen = new Listen(this.#hub, exchange, run.call.id, filter, (result) => {
+    const listen = new Listen(this.#hub, exchange, call.request.id, filter, (result) => {
       if (!this.#listens.delete(listen)) return;
       signal.removeEventListener("abort", leave);
       if (peer !== undefined) this.#count(peer, -1);
@@ -161,10 +161,10 @@ export class Subscriptions implements Feature {
   }
 }
 
-function uriOf(run: ServerCall): string {
-  const { uri } = run.call.params;
+function uriOf(call: ServerCall): string {
+  const { uri } = call.request.params;
   if (typeof uri !== "string")
-    throw new McpError("invalid_params", `\`params.uri\` of ${run.call.method} must be a string`);
+    throw new McpError("invalid_params", `\`params.uri\` of ${call.request.method} must be a string`);
   return uri;
 }
 

@@ -44,7 +44,7 @@ export class HandlerFeature implements Feature {
       ...(this.#offers("tools") ? this.#tools() : {}),
       ...(this.#offers("resources") ? this.#resources() : {}),
       ...(this.#offers("prompts") ? this.#prompts() : {}),
-      ...(this.#offers("completions") ? { "completion/complete": (run) => this.#complete(run) } : {}),
+      ...(this.#offers("completions") ? { "completion/complete": (call) => this.#complete(call) } : {}),
     };
     for (const name of Object.keys(OFFERS)) if (this.#offers(name as Offered)) registry.provided.add(name);
     for (const name of Object.keys(handler.capabilities ?? {})) {
@@ -86,16 +86,16 @@ export class HandlerFeature implements Feature {
   }
 
   #tools(): Record<string, MethodHandler> {
-    return { "tools/list": this.#list("listTools", "tools"), "tools/call": (run) => this.#callTool(run) };
+    return { "tools/list": this.#list("listTools", "tools"), "tools/call": (call) => this.#callTool(call) };
   }
 
   #resources(): Record<string, MethodHandler> {
     return {
       "resources/list": this.#list("listResources", "resources"),
       "resources/templates/list": this.#list("listResourceTemplates", "resourceTemplates"),
-      "resources/read": async (run) => {
-        const uri = textParam(run, "uri");
-        const value: unknown = await this.#method("readResource", "resource", uri)(uri, run.ctx);
+      "resources/read": async (call) => {
+        const uri = textParam(call, "uri");
+        const value: unknown = await this.#method("readResource", "resource", uri)(uri, call.ctx);
         return isObject(value) && Array.isArray(value["contents"]) ? value : toReadResult(uri, value, undefined);
       },
     };
@@ -104,12 +104,12 @@ export class HandlerFeature implements Feature {
   #prompts(): Record<string, MethodHandler> {
     return {
       "prompts/list": this.#list("listPrompts", "prompts"),
-      "prompts/get": async (run) => {
-        const name = textParam(run, "name");
-        const args = objectParam(run, "arguments");
+      "prompts/get": async (call) => {
+        const name = textParam(call, "name");
+        const args = objectParam(call, "arguments");
         const odd = Object.entries(args).find(([, value]) => typeof value !== "string");
         if (odd !== undefined) throw new McpError("invalid_params", `the argument "${odd[0]}" must be a string`);
-        const value = await this.#method("getPrompt", "prompt", name)(name, args as Record<string, string>, run.ctx);
+        const value = await this.#method("getPrompt", "prompt", name)(name, args as Record<string, string>, call.ctx);
         return toPromptResult(name, value, undefined);
       },
     };
@@ -120,16 +120,16 @@ export class HandlerFeature implements Feature {
     member: string,
   ): MethodHandler {
     const purpose = `cursor handler ${member}`;
-    return async (run) => {
+    return async (call) => {
       const { secrets } = this.#facts;
-      const { cursor } = run.call.params;
+      const { cursor } = call.request.params;
       const opened = typeof cursor === "string" ? secrets.verify(purpose, cursor) : undefined;
       if (cursor !== undefined && opened === undefined) {
-        throw new McpError("invalid_params", `the cursor of ${run.call.method} was not made here`, {
+        throw new McpError("invalid_params", `the cursor of ${call.request.method} was not made here`, {
           fix: "Begin again without a cursor.",
         });
       }
-      const listed = (await this.#handler[method]?.(opened, run.ctx)) ?? [];
+      const listed = (await this.#handler[method]?.(opened, call.ctx)) ?? [];
       if (Array.isArray(listed)) return { [member]: listed };
       // Each of the four results has its list and may have a cursor.
       const page = listed as { nextCursor?: string };
@@ -137,9 +137,9 @@ export class HandlerFeature implements Feature {
     };
   }
 
-  #callTool(run: ServerCall): CallToolResult | Promise<CallToolResult> {
-    const name = textParam(run, "name");
-    const call = this.#method("callTool", "tool", name);
+  #callTool(call: ServerCall): CallToolResult | Promise<CallToolResult> {
+    const name = textParam(call, "name");
+    const callTool = this.#method("callTool", "tool", name);
     const policy = this.#facts.options.tools ?? {};
     const tool = {
       name,
@@ -147,18 +147,18 @@ export class HandlerFeature implements Feature {
       timeoutMs: policy.timeoutMs,
       limit: undefined,
       resultLimit: resultLimit(name, policy),
-      handler: async (args: unknown) => fromWire(await call(name, args as Record<string, unknown>, run.ctx)),
+      handler: async (args: unknown) => fromWire(await callTool(name, args as Record<string, unknown>, call.ctx)),
     };
-    return this.#calls.run(tool, objectParam(run, "arguments"), run);
+    return this.#calls.run(tool, objectParam(call, "arguments"), call);
   }
 
-  async #complete(run: ServerCall): Promise<object> {
+  async #complete(call: ServerCall): Promise<object> {
     // The handler reads the members that the protocol names; what it throws is the answer.
-    const request = run.call.params as unknown as CompleteRequestParams;
+    const request = call.request.params as unknown as CompleteRequestParams;
     if (!isObject(request.ref) || !isObject(request.argument)) {
       throw new McpError("invalid_params", "completion/complete needs `ref` and `argument`");
     }
-    const found = (await this.#handler.complete?.(request, run.ctx)) ?? [];
+    const found = (await this.#handler.complete?.(request, call.ctx)) ?? [];
     return "completion" in found ? found : completed("the argument", found);
   }
 
@@ -186,16 +186,16 @@ function fromWire(value: unknown): unknown {
   });
 }
 
-function textParam(run: ServerCall, name: string): string {
-  const value = run.call.params[name];
+function textParam(call: ServerCall, name: string): string {
+  const value = call.request.params[name];
   if (typeof value === "string") return value;
-  throw new McpError("invalid_params", `\`params.${name}\` of ${run.call.method} must be a string`);
+  throw new McpError("invalid_params", `\`params.${name}\` of ${call.request.method} must be a string`);
 }
 
-function objectParam(run: ServerCall, name: string): Record<string, unknown> {
-  const value = run.call.params[name] ?? {};
+function objectParam(call: ServerCall, name: string): Record<string, unknown> {
+  const value = call.request.params[name] ?? {};
   if (isObject(value)) return value;
-  throw new McpError("invalid_params", `\`params.${name}\` of ${run.call.method} must be an object`);
+  throw new McpError("invalid_params", `\`params.${name}\` of ${call.request.method} must be an object`);
 }
 
 /** The options of a server, with what its handler object says by having a method. */

@@ -58,16 +58,16 @@ export class Catalogue<W, I extends Offered<W>, R extends object> {
   }
 
   /** The offer with this key, if this caller may know of it. */
-  find(key: string, run: ServerCall): I | undefined {
+  find(key: string, call: ServerCall): I | undefined {
     const item = this.#items.get(key);
-    return item === undefined || this.allows(item, run) ? item : undefined;
+    return item === undefined || this.allows(item, call) ? item : undefined;
   }
 
   /** Whether this caller may know of an offer. */
-  allows(item: I, run: ServerCall): boolean {
+  allows(item: I, call: ServerCall): boolean {
     if (item.enabled === undefined) return true;
     try {
-      return item.enabled(callerOf(run)) === true;
+      return item.enabled(callerOf(call)) === true;
     } catch (error) {
       this.#facts.platform.warn(
         `the ${this.#kind} "${item.key}" is hidden, because its \`enabled\` failed: ${messageOf(error)}`,
@@ -82,20 +82,20 @@ export class Catalogue<W, I extends Offered<W>, R extends object> {
   }
 
   /** The offers that this caller may know of. */
-  visible(run: ServerCall): I[] {
+  visible(call: ServerCall): I[] {
     const items = [...this.#items.values()];
-    return this.#restricted ? items.filter((item) => this.allows(item, run)) : items;
+    return this.#restricted ? items.filter((item) => this.allows(item, call)) : items;
   }
 
   /** The asked page of what this caller may know of, with the hint that goes with it. */
-  list(run: ServerCall): R {
-    if (this.#restricted) return this.#listFor(run);
+  list(call: ServerCall): R {
+    if (this.#restricted) return this.#listFor(call);
     this.#all ??= new PagedList(this.#shape, [...this.#items.values()].map(wireOf));
-    return pageOf(this.#facts, this.#all, run.call.params);
+    return pageOf(this.#facts, this.#all, call.request.params);
   }
 
-  #listFor(run: ServerCall): R {
-    const visible = this.visible(run);
+  #listFor(call: ServerCall): R {
+    const visible = this.visible(call);
     const key = JSON.stringify(visible.map((item) => item.key));
     let list = this.#lists.get(key);
     if (list === undefined) {
@@ -104,14 +104,14 @@ export class Catalogue<W, I extends Offered<W>, R extends object> {
       this.#lists.set(key, list);
     }
     // What one caller sees must not be kept for another.
-    run.cache = { ...run.cache, scope: "private" };
-    return pageOf(this.#facts, list, run.call.params);
+    call.cache = { ...call.cache, scope: "private" };
+    return pageOf(this.#facts, list, call.request.params);
   }
 
   /** The asked page of a list that was made for this caller. */
-  page(run: ServerCall, items: readonly W[]): R {
-    run.cache = { ...run.cache, scope: "private" };
-    return pageOf(this.#facts, new PagedList(this.#shape, items), run.call.params);
+  page(call: ServerCall, items: readonly W[]): R {
+    call.cache = { ...call.cache, scope: "private" };
+    return pageOf(this.#facts, new PagedList(this.#shape, items), call.request.params);
   }
 
   #changed(): void {

@@ -26,7 +26,7 @@ export interface CompletionSource {
   /** True when at least one argument can be completed. */
   readonly completes: boolean;
   /** The arguments of what `name` refers to; undefined when there is no such thing for this caller. */
-  completable(name: string, run: ServerCall): CompletableArguments | undefined;
+  completable(name: string, call: ServerCall): CompletableArguments | undefined;
 }
 
 /** Serves `completion/complete` for everything that has arguments. */
@@ -38,16 +38,16 @@ export class CompletionFeature implements Feature {
   constructor(prompts: CompletionSource, resources: CompletionSource) {
     this.#prompts = prompts;
     this.#resources = resources;
-    this.handlers = { "completion/complete": (run) => this.#complete(run) };
+    this.handlers = { "completion/complete": (call) => this.#complete(call) };
   }
 
   capabilities(): ServerCapabilities {
     return this.#prompts.completes || this.#resources.completes ? { completions: {} } : {};
   }
 
-  #complete(run: ServerCall): CompleteResult | Promise<CompleteResult> {
-    const { argument, context } = run.call.params;
-    const { what, known } = this.#referred(run);
+  #complete(call: ServerCall): CompleteResult | Promise<CompleteResult> {
+    const { argument, context } = call.request.params;
+    const { what, known } = this.#referred(call);
     if (!isObject(argument) || typeof argument["name"] !== "string" || typeof argument["value"] !== "string") {
       throw new McpError("invalid_params", "`params.argument` must have a `name` and a `value`, both strings");
     }
@@ -60,13 +60,13 @@ export class CompletionFeature implements Feature {
     const completer = known.get(name);
     if (completer === undefined) return completed(what, []);
     if (typeof completer !== "function") return completed(what, fitting(completer, value));
-    const found = completer(value, settledArguments(context), run.ctx);
+    const found = completer(value, settledArguments(context), call.ctx);
     if (!isThenable(found)) return completed(what, found);
     return Promise.resolve(found).then((settled) => completed(what, settled));
   }
 
-  #referred(run: ServerCall): { what: string; known: CompletableArguments } {
-    const { ref } = run.call.params;
+  #referred(call: ServerCall): { what: string; known: CompletableArguments } {
+    const { ref } = call.request.params;
     const type = isObject(ref) ? ref["type"] : undefined;
     const [source, member] = type === "ref/prompt" ? [this.#prompts, "name"] : [this.#resources, "uri"];
     if (!isObject(ref) || (type !== "ref/prompt" && type !== "ref/resource") || typeof ref[member] !== "string") {
@@ -77,7 +77,7 @@ export class CompletionFeature implements Feature {
     }
     const name = ref[member];
     const what = `the ${type === "ref/prompt" ? "prompt" : "resource"} "${name}"`;
-    const known = source.completable(name, run);
+    const known = source.completable(name, call);
     if (known === undefined) throw new McpError("invalid_params", `${what} does not exist`);
     return { what, known };
   }

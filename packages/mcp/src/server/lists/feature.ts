@@ -3,7 +3,7 @@ import type { Revision } from "../../protocol/revisions.js";
 import type { ServerCall } from "../call/server-call.js";
 
 /** Serves one method. The result object goes through middleware and is then encoded by the era. */
-export type MethodHandler = (run: ServerCall) => object | Promise<object>;
+export type MethodHandler = (call: ServerCall) => object | Promise<object>;
 
 /** A part of what servers offer: its methods, and what it declares. */
 export interface Feature {

@@ -16,7 +16,7 @@ export interface Forwarding {
 
 /** What a server within a server gave, with what it said about it. */
 export interface Forwarded {
-  readonly run: ServerCall;
+  readonly call: ServerCall;
   readonly result: object;
 }
 
@@ -25,22 +25,23 @@ export interface Forwarded {
  * middleware put into `ctx.data` are those of the call that came in.
  */
 export async function forward(outer: ServerCall, inner: Forwarding, params: Params): Promise<Forwarded> {
-  const { call } = outer;
-  const route = inner.registry.route(call.method, call.revision);
-  if (route === undefined) throw new McpError("method_not_found", `the mounted server does not offer ${call.method}`);
+  const { request } = outer;
+  const route = inner.registry.route(request.method, request.revision);
+  if (route === undefined)
+    throw new McpError("method_not_found", `the mounted server does not offer ${request.method}`);
   await inner.pipeline.gate?.();
   const { middleware } = inner.pipeline;
-  const run = outer.inner(inner.facts, route.row, params);
-  run.straight = outer.straight && middleware.length === 0;
+  const call = outer.inner(inner.facts, route.row, params);
+  call.straight = outer.straight && middleware.length === 0;
   try {
     const result = await (middleware.length === 0
-      ? route.handler(run)
-      : throughMiddleware(middleware, run, () => route.handler(run)));
-    return { run, result };
+      ? route.handler(call)
+      : throughMiddleware(middleware, call, () => route.handler(call)));
+    return { call, result };
   } finally {
-    run.beforeAnswer?.();
-    outer.scopes = run.scopes;
-    outer.failure = run.failure;
+    call.beforeAnswer?.();
+    outer.scopes = call.scopes;
+    outer.failure = call.failure;
   }
 }
 
@@ -66,7 +67,7 @@ export async function allPages(
 
 /** A page of the server's own list, as it was before others were mounted. */
 export async function ownPage(outer: ServerCall, handler: MethodHandler, params: Params): Promise<Forwarded> {
-  const run = outer.inner(outer.facts, outer.row, params);
-  run.straight = outer.straight;
-  return { run, result: await handler(run) };
+  const call = outer.inner(outer.facts, outer.row, params);
+  call.straight = outer.straight;
+  return { call, result: await handler(call) };
 }

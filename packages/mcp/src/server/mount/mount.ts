@@ -66,7 +66,7 @@ export class Mounts implements Feature {
       ...this.#completion(),
     };
     own.features.resources.elsewhere = {
-      knows: (uri, run) => this.#knows(uri, run),
+      knows: (uri, call) => this.#knows(uri, call),
       watchOf: (uri) => this.#byUri(uri)?.mount.watch,
     };
   }
@@ -120,18 +120,22 @@ export class Mounts implements Feature {
 
   #listHandler(method: keyof typeof LISTS): MethodHandler {
     const own = this.#own.registry.handlers.get(method);
-    return async (run) => {
-      const pages = own === undefined ? [] : await allPages(run.call.params, (params) => ownPage(run, own, params));
+    return async (call) => {
+      const pages =
+        own === undefined ? [] : await allPages(call.request.params, (params) => ownPage(call, own, params));
       const parts: { mount: Mount | undefined; pages: Forwarded[] }[] = [{ mount: undefined, pages }];
       for (const mount of this.#mounts) {
-        if (mount.server.registry.route(method, run.call.revision) === undefined) continue;
-        parts.push({ mount, pages: await allPages(run.call.params, (params) => forward(run, mount.server, params)) });
+        if (mount.server.registry.route(method, call.request.revision) === undefined) continue;
+        parts.push({
+          mount,
+          pages: await allPages(call.request.params, (params) => forward(call, mount.server, params)),
+        });
       }
       narrowCache(
-        run,
+        call,
         parts.flatMap((part) => part.pages),
       );
-      return pageOf(this.#own.facts, this.#join(method, parts), run.call.params);
+      return pageOf(this.#own.facts, this.#join(method, parts), call.request.params);
     };
   }
 
@@ -168,44 +172,44 @@ export class Mounts implements Feature {
   #targeted(method: string, member: "name" | "uri"): Record<string, MethodHandler> {
     const own = this.#own.registry.handlers.get(method);
     return {
-      [method]: (run) => {
-        const named = run.call.params[member];
+      [method]: (call) => {
+        const named = call.request.params[member];
         const target =
-          typeof named === "string" && !this.#isOwn(method, named, run) ? this.#find(member, named) : undefined;
+          typeof named === "string" && !this.#isOwn(method, named, call) ? this.#find(member, named) : undefined;
         if (target !== undefined)
-          return this.#forward(run, target.mount, { ...run.call.params, [member]: target.rest });
+          return this.#forward(call, target.mount, { ...call.request.params, [member]: target.rest });
         if (own === undefined) throw new McpError("invalid_params", `unknown ${member}: ${String(named)}`);
-        return own(run);
+        return own(call);
       },
     };
   }
 
   #completion(): Record<string, MethodHandler> {
     const own = this.#own.registry.handlers.get("completion/complete");
-    const complete: MethodHandler = (run) => {
-      const { ref } = run.call.params;
+    const complete: MethodHandler = (call) => {
+      const { ref } = call.request.params;
       const member = isObject(ref) && ref["type"] === "ref/prompt" ? "name" : "uri";
       const named = isObject(ref) ? ref[member] : undefined;
       const target = typeof named === "string" ? this.#find(member, named) : undefined;
       if (target !== undefined && isObject(ref)) {
-        return this.#forward(run, target.mount, { ...run.call.params, ref: { ...ref, [member]: target.rest } });
+        return this.#forward(call, target.mount, { ...call.request.params, ref: { ...ref, [member]: target.rest } });
       }
       if (own === undefined) throw new McpError("invalid_params", "there is nothing to complete");
-      return own(run);
+      return own(call);
     };
     return { "completion/complete": complete };
   }
 
-  async #forward(run: ServerCall, mount: Mount, params: Params): Promise<object> {
-    const forwarded = await forward(run, mount.server, params);
-    run.cache = forwarded.run.cache;
-    const serves = (uri: string) => servesUri(mount, uri, run);
-    return outerResult({ prefix: mount.prefix, serves }, run.call.method, forwarded.result);
+  async #forward(call: ServerCall, mount: Mount, params: Params): Promise<object> {
+    const forwarded = await forward(call, mount.server, params);
+    call.cache = forwarded.call.cache;
+    const serves = (uri: string) => servesUri(mount, uri, call);
+    return outerResult({ prefix: mount.prefix, serves }, call.request.method, forwarded.result);
   }
 
-  #isOwn(method: string, named: string, run: ServerCall): boolean {
-    if (method === "tools/call") return this.#own.features.tools.knows(named, run);
-    return method === "prompts/get" && this.#own.features.prompts.completable(named, run) !== undefined;
+  #isOwn(method: string, named: string, call: ServerCall): boolean {
+    if (method === "tools/call") return this.#own.features.tools.knows(named, call);
+    return method === "prompts/get" && this.#own.features.prompts.completable(named, call) !== undefined;
   }
 
   /** The mounted server that a name or a URI belongs to; the longest prefix that fits. */
@@ -228,17 +232,17 @@ export class Mounts implements Feature {
     return undefined;
   }
 
-  #knows(uri: string, run: ServerCall): boolean {
+  #knows(uri: string, call: ServerCall): boolean {
     const found = this.#byUri(uri);
-    return found?.mount.server.features.resources.knows(found.rest, run) === true;
+    return found?.mount.server.features.resources.knows(found.rest, call) === true;
   }
 }
 
-function servesUri({ server: { registry, features } }: Mount, uri: string, run: ServerCall): boolean {
+function servesUri({ server: { registry, features } }: Mount, uri: string, call: ServerCall): boolean {
   if (isOverflowUri(uri)) return true;
   // A handler object cannot say which URIs it knows; web addresses are for the client itself to open.
   if (registry.provided.has("resources") && /^https?:/i.test(uri)) return false;
-  return features.resources.knows(uri, run);
+  return features.resources.knows(uri, call);
 }
 
 function watchOf(prefix: string, hub: Hub): Watch {
@@ -255,10 +259,10 @@ function sameItems(some: readonly object[], others: readonly object[]): boolean 
 }
 
 /** A joined list may be kept no longer, and for no more people, than each of its parts. */
-function narrowCache(run: ServerCall, pages: readonly Forwarded[]): void {
-  const hints = pages.map((page) => page.run.cache);
+function narrowCache(call: ServerCall, pages: readonly Forwarded[]): void {
+  const hints = pages.map((page) => page.call.cache);
   if (hints.length === 0) return;
-  run.cache = {
+  call.cache = {
     ttlMs: Math.min(...hints.map(({ ttlMs }) => ttlMs)),
     scope: hints.some(({ scope }) => scope === "private") ? "private" : "public",
   };

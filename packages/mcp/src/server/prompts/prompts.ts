@@ -40,11 +40,11 @@ export class Prompts implements Feature, CompletionSource {
     this.#used = registry.declares("prompts");
     this.#prompts = new Catalogue(facts, "prompt", PROMPTS);
     this.handlers = {
-      "prompts/list": (run) => {
-        run.cache = facts.hints.prompts;
-        return this.#prompts.list(run);
+      "prompts/list": (call) => {
+        call.cache = facts.hints.prompts;
+        return this.#prompts.list(call);
       },
-      "prompts/get": (run) => this.#get(run),
+      "prompts/get": (call) => this.#get(call),
     };
   }
 
@@ -68,8 +68,8 @@ export class Prompts implements Feature, CompletionSource {
     return this.#completes;
   }
 
-  completable(name: string, run: ServerCall): CompletableArguments | undefined {
-    return this.#prompts.find(name, run)?.arguments;
+  completable(name: string, call: ServerCall): CompletableArguments | undefined {
+    return this.#prompts.find(name, call)?.arguments;
   }
 
   #changed(): void {
@@ -81,22 +81,24 @@ export class Prompts implements Feature, CompletionSource {
     this.#hub.listChanged("prompts");
   }
 
-  #get(run: ServerCall): GetPromptResult | Promise<GetPromptResult> {
-    const { name, arguments: args = {} } = run.call.params;
+  #get(call: ServerCall): GetPromptResult | Promise<GetPromptResult> {
+    const { name, arguments: args = {} } = call.request.params;
     if (typeof name !== "string") throw new McpError("invalid_params", "`params.name` of prompts/get must be a string");
-    const prompt = this.#prompts.find(name, run);
+    const prompt = this.#prompts.find(name, call);
     if (prompt === undefined) {
       throw new McpError("invalid_params", `unknown prompt: ${name}`, { fix: "List the prompts to see their names." });
     }
     const parsed = prompt.parse(stringValues(name, args));
-    return parsed instanceof Promise ? parsed.then((settled) => made(prompt, settled, run)) : made(prompt, parsed, run);
+    return parsed instanceof Promise
+      ? parsed.then((settled) => made(prompt, settled, call))
+      : made(prompt, parsed, call);
   }
 }
 
-function made(prompt: ReadyPrompt, parsed: ParseResult, run: ServerCall): GetPromptResult | Promise<GetPromptResult> {
+function made(prompt: ReadyPrompt, parsed: ParseResult, call: ServerCall): GetPromptResult | Promise<GetPromptResult> {
   const { key, wire } = prompt;
   if (!parsed.ok) throw badArguments(key, parsed);
-  const value = prompt.handler(parsed.value, run.ctx);
+  const value = prompt.handler(parsed.value, call.ctx);
   if (!isThenable(value)) return toPromptResult(key, value, wire.description);
   return Promise.resolve(value).then((settled) => toPromptResult(key, settled, wire.description));
 }

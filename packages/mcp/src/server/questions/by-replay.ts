@@ -25,7 +25,7 @@ const LATE_LIMIT = 64;
  * together, and the outcome is the interim result, whatever the handler does.
  */
 export class Replay implements Asker {
-  readonly #run: ServerCall;
+  readonly #call: ServerCall;
   readonly #round: number;
   readonly #answers: Map<string, unknown>;
   readonly #steps: Map<string, StepRecord>;
@@ -47,10 +47,10 @@ export class Replay implements Asker {
   #late = 0;
   #fatal: McpError | undefined;
 
-  constructor(run: ServerCall, state: QuestionState | undefined, responses: Record<string, unknown>) {
-    this.#run = run;
-    run.facts.platform.guardRejections?.(isInputRequired);
-    if (state !== undefined) run.callId = state.id;
+  constructor(call: ServerCall, state: QuestionState | undefined, responses: Record<string, unknown>) {
+    this.#call = call;
+    call.facts.platform.guardRejections?.(isInputRequired);
+    if (state !== undefined) call.callId = state.id;
     this.#round = state?.round ?? 0;
     this.#answers = new Map(Object.entries(state?.answers ?? {}));
     this.#steps = new Map(Object.entries(state?.steps ?? {}));
@@ -71,7 +71,7 @@ export class Replay implements Asker {
       this.#claim(name);
       return this.#answers.get(name);
     }
-    requireCapabilities(this.#run, needs);
+    requireCapabilities(this.#call, needs);
     if (this.#interrupted) return this.#lateSignal();
     this.#checkLimits();
     this.#noted.set(name, question);
@@ -119,16 +119,16 @@ export class Replay implements Asker {
   async conclude(handler: Promise<unknown>): Promise<InputOutcome> {
     await this.#atMost(UNWIND_MS, Promise.allSettled([handler, ...this.#stepsInFlight]));
     if (this.#fatal !== undefined) throw this.#fatal;
-    const state = await sealState(this.#run, {
-      id: this.#run.callId,
+    const state = await sealState(this.#call, {
+      id: this.#call.callId,
       round: this.#round + 1,
       answers: Object.fromEntries(this.#answers),
       steps: Object.fromEntries(this.#steps),
       asked: [...this.#noted.keys()],
     });
-    this.#run.abort(this.#signal);
+    this.#call.abort(this.#signal);
     // Not before: the trace differs from round to round, and must not change the question's key.
-    const questions = [...this.#noted].map(([key, question]) => [key, traced(this.#run, question)] as const);
+    const questions = [...this.#noted].map(([key, question]) => [key, traced(this.#call, question)] as const);
     return new InputOutcome(Object.fromEntries(questions), state);
   }
 
@@ -143,7 +143,7 @@ export class Replay implements Asker {
       return key;
     }
     const text = canonicalJson([question.method, question.params ?? {}]);
-    const digest = toBase64Url(this.#run.facts.platform.sha256(new TextEncoder().encode(text)).subarray(0, 16));
+    const digest = toBase64Url(this.#call.facts.platform.sha256(new TextEncoder().encode(text)).subarray(0, 16));
     const count = this.#counts.get(digest) ?? 0;
     this.#counts.set(digest, count + 1);
     return count === 0 ? digest : `${digest}.${count}`;
@@ -155,7 +155,7 @@ export class Replay implements Asker {
   }
 
   #checkLimits(): void {
-    const { questions, rounds } = this.#run.facts.limits;
+    const { questions, rounds } = this.#call.facts.limits;
     if (this.#noted.size >= questions) throw tooMany(`more than ${questions} questions at once`, "questions");
     if (this.#round >= rounds) throw tooMany(`more than ${rounds} rounds of questions`, "rounds");
   }
@@ -164,11 +164,11 @@ export class Replay implements Asker {
     if (this.#considering) return;
     this.#considering = true;
     if (this.#unclaimed.size === 0) this.#deferInterrupt();
-    else this.#claiming = this.#run.facts.platform.timer(CLAIM_MS, () => this.#interrupt());
+    else this.#claiming = this.#call.facts.platform.timer(CLAIM_MS, () => this.#interrupt());
   }
 
   #deferInterrupt(): void {
-    this.#run.facts.platform.defer(() => this.#interrupt());
+    this.#call.facts.platform.defer(() => this.#interrupt());
   }
 
   #interrupt(): void {
@@ -184,20 +184,20 @@ export class Replay implements Asker {
         },
       );
     }
-    this.#run.interrupt?.();
+    this.#call.interrupt?.();
     for (const interrupt of this.#waiters.splice(0)) interrupt(this.#signal);
   }
 
   #lateSignal(): Promise<never> {
     if (++this.#late > LATE_LIMIT) return new Promise(() => {});
     return new Promise((_resolve, reject) => {
-      this.#run.facts.platform.defer(() => reject(this.#signal));
+      this.#call.facts.platform.defer(() => reject(this.#signal));
     });
   }
 
   #atMost(ms: number, work: Promise<unknown>): Promise<void> {
     return new Promise((resolve) => {
-      const timer = this.#run.facts.platform.timer(ms, resolve);
+      const timer = this.#call.facts.platform.timer(ms, resolve);
       void work.then(() => {
         timer.cancel();
         resolve();
@@ -207,13 +207,13 @@ export class Replay implements Asker {
 }
 
 /** Makes the replay of a call that brings answers, after checking them. */
-export async function openReplay(run: ServerCall): Promise<Replay> {
-  const { responses, state } = run.call.inputs ?? {};
+export async function openReplay(call: ServerCall): Promise<Replay> {
+  const { responses, state } = call.request.inputs ?? {};
   if (responses !== undefined && !isObject(responses)) {
     throw new McpError("invalid_params", "`inputResponses` is not an object");
   }
   for (const answer of Object.values(responses ?? {})) if (!isObject(answer)) throw malformedAnswer("a question");
-  return new Replay(run, state === undefined ? undefined : await openState(run, state), responses ?? {});
+  return new Replay(call, state === undefined ? undefined : await openState(call, state), responses ?? {});
 }
 
 function tooMany(what: string, limit: string): McpError {

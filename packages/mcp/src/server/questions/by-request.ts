@@ -10,13 +10,13 @@ import type { Asker } from "./asker.js";
 import { requireCapabilities } from "./can-ask.js";
 
 /** Asks by a request of its own on the exchange's stream: the way of the stateful era. */
-export function requestAsker(run: ServerCall): Asker {
+export function requestAsker(call: ServerCall): Asker {
   const steps = new Set<string>();
   const open = new Set<(reason: McpError) => void>();
   return {
     async ask({ question, needs }) {
-      requireCapabilities(run, needs);
-      const answer = await whileWanted(run, question, open);
+      requireCapabilities(call, needs);
+      const answer = await whileWanted(call, question, open);
       if (!isObject(answer)) throw malformedAnswer(question.method);
       return answer;
     },
@@ -35,11 +35,11 @@ export function requestAsker(run: ServerCall): Asker {
  * Asks, and waits for the answer until the call is cancelled, has ended, or the client took too long. A client that is
  * still being asked then is told, so that no user fills in a form for nobody.
  */
-function whileWanted(run: ServerCall, question: Question, open: Set<(reason: McpError) => void>): Promise<unknown> {
-  const { facts, exchange, signal } = run;
+function whileWanted(call: ServerCall, question: Question, open: Set<(reason: McpError) => void>): Promise<unknown> {
+  const { facts, exchange, signal } = call;
   const { method } = question;
   const id = facts.nextQuestionId();
-  const text = requestText(id, method, JSON.stringify(traced(run, question).params));
+  const text = requestText(id, method, JSON.stringify(traced(call, question).params));
   const unwanted = new AbortController();
   return new Promise((resolve, reject) => {
     const cancelled = () => giveUp(new McpError("cancelled", "the call was cancelled while a question was open"));
@@ -82,8 +82,8 @@ function unanswered(method: string, ms: number): McpError {
 }
 
 /** A question with the caller's trace, so that what the client does for it belongs to the same trace. */
-export function traced(run: ServerCall, question: Question): Question {
-  const trace = readTrace(run.call.params["_meta"]);
+export function traced(call: ServerCall, question: Question): Question {
+  const trace = readTrace(call.request.params["_meta"]);
   return trace === undefined ? question : { ...question, params: { ...question.params, _meta: traceMeta(trace) } };
 }
 

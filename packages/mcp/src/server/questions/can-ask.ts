@@ -3,17 +3,17 @@ import { McpError } from "../../protocol/error.js";
 import type { ServerCall } from "../call/server-call.js";
 
 /** Whether a question that needs a capability of the client can be put to it, in this revision and on this connection. */
-export function canAsk({ call, exchange }: ServerCall, capability: string): boolean {
-  if (call.era.asks === "request" && exchange.ask === undefined) return false;
-  const { elicitation } = call.features;
+export function canAsk({ request, exchange }: ServerCall, capability: string): boolean {
+  if (request.era.asks === "request" && exchange.ask === undefined) return false;
+  const { elicitation } = request.features;
   if (capability.startsWith("elicitation") && elicitation === "none") return false;
   if (capability === "elicitation.url" && elicitation !== "form+url") return false;
-  return hasCapability(call.clientCapabilities, capability);
+  return hasCapability(request.clientCapabilities, capability);
 }
 
 /** Refuses a call whose questions the client said it cannot answer; the error names all that is missing. */
-export function requireCapabilities(run: ServerCall, capabilities: readonly string[]): void {
-  const missing = capabilities.filter((path) => !canAsk(run, path));
+export function requireCapabilities(call: ServerCall, capabilities: readonly string[]): void {
+  const missing = capabilities.filter((path) => !canAsk(call, path));
   const [first] = missing;
   if (first === undefined) return;
   throw new McpError("capability_missing", `the client does not support ${missing.map(quoted).join(", ")}`, {

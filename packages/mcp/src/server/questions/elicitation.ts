@@ -21,13 +21,13 @@ export interface Form {
 const forms = new WeakMap<object, Form>();
 
 /** The form that a schema asks by. Throws when a form cannot ask for it. */
-export function formOf(run: ServerCall, schema: AnySchema): Form {
+export function formOf(call: ServerCall, schema: AnySchema): Form {
   const known = forms.get(schema);
   if (known !== undefined) return known;
   const parser = compileSchema(schema, {
     io: "input",
     what: "a question",
-    adapter: run.facts.options.toJsonSchema,
+    adapter: call.facts.options.toJsonSchema,
     formats: standardFormats,
   });
   const newest = toForm(parser.jsonSchema);
@@ -37,12 +37,12 @@ export function formOf(run: ServerCall, schema: AnySchema): Form {
 }
 
 /** What the client is shown: older clients know fewer kinds of fields. */
-export function requestedSchema(run: ServerCall, form: Form): ElicitRequestedSchema {
-  return run.call.features.elicitation === "form" ? form.first : form.newest;
+export function requestedSchema(call: ServerCall, form: Form): ElicitRequestedSchema {
+  return call.request.features.elicitation === "form" ? form.first : form.newest;
 }
 
 /** What the client answered, checked against what was asked. */
-export async function readElicitReply(run: ServerCall, answer: unknown, form: Form): Promise<ElicitReply<unknown>> {
+export async function readElicitReply(call: ServerCall, answer: unknown, form: Form): Promise<ElicitReply<unknown>> {
   const action = isObject(answer) ? answer["action"] : undefined;
   if (action === "decline" || action === "cancel") return { action };
   if (!isObject(answer) || action !== "accept") {
@@ -50,10 +50,10 @@ export async function readElicitReply(run: ServerCall, answer: unknown, form: Fo
   }
   const content = answer["content"] ?? {};
   const given =
-    run.call.features.elicitation === "form" && isObject(content) ? fromFirstAnswer(form.newest, content) : content;
+    call.request.features.elicitation === "form" && isObject(content) ? fromFirstAnswer(form.newest, content) : content;
   const parsed = await form.parser.parse(given);
   if (parsed.ok) return { action, content: parsed.value };
   throw new McpError("invalid_params", `the answer to a question does not fit: ${describeIssues(parsed.issues)}`, {
-    data: { requestedSchema: requestedSchema(run, form) },
+    data: { requestedSchema: requestedSchema(call, form) },
   });
 }

@@ -12,12 +12,12 @@ import { readSample, sampleQuestion } from "./sampling.js";
 
 /** Asks for a form; throws when the user does not fill it in. */
 export async function elicit(
-  run: ServerCall,
+  call: ServerCall,
   message: string,
   schema: AnySchema,
   options: QuestionOptions,
 ): Promise<unknown> {
-  const reply = await tryElicit(run, message, schema, options);
+  const reply = await tryElicit(call, message, schema, options);
   if (reply.action === "accept") return reply.content;
   throw refusal(
     reply.action,
@@ -27,19 +27,19 @@ export async function elicit(
 
 /** Asks for a form and tells what the user did. */
 export async function tryElicit(
-  run: ServerCall,
+  call: ServerCall,
   message: string,
   schema: AnySchema,
   options: QuestionOptions,
 ): Promise<ElicitReply<unknown>> {
-  const form = formOf(run, schema);
-  const params = { message, requestedSchema: requestedSchema(run, form) };
-  return readElicitReply(run, await ask(run, "elicitation/create", params, ["elicitation.form"], options), form);
+  const form = formOf(call, schema);
+  const params = { message, requestedSchema: requestedSchema(call, form) };
+  return readElicitReply(call, await ask(call, "elicitation/create", params, ["elicitation.form"], options), form);
 }
 
 /** Asks the user to open a page; resolves on consent. */
 export async function elicitUrl(
-  run: ServerCall,
+  call: ServerCall,
   message: string,
   url: string,
   options: UrlQuestionOptions,
@@ -47,33 +47,35 @@ export async function elicitUrl(
   if (!URL.canParse(url)) {
     throw new McpError("internal_error", `"${url}" is no URL`, { fix: "Pass an absolute URL." });
   }
-  const id = run.call.features.elicitationIds ? { elicitationId: options.elicitationId ?? run.facts.randomId() } : {};
+  const id = call.request.features.elicitationIds
+    ? { elicitationId: options.elicitationId ?? call.facts.randomId() }
+    : {};
   const params = { mode: "url", message, url, ...id };
-  const answer = await ask(run, "elicitation/create", params, ["elicitation.url"], options);
+  const answer = await ask(call, "elicitation/create", params, ["elicitation.url"], options);
   const action = isObject(answer) ? answer["action"] : undefined;
   if (action !== "accept") throw refusal(action === "decline" ? "decline" : "cancel", `the user did not open ${url}`);
 }
 
 /** Asks the client's model. */
 export async function sample(
-  run: ServerCall,
+  call: ServerCall,
   request: SampleRequest,
   options: QuestionOptions,
 ): Promise<CreateMessageResult> {
-  const { params, needs } = sampleQuestion(run, request);
-  return readSample(await ask(run, "sampling/createMessage", params, needs, options));
+  const { params, needs } = sampleQuestion(call, request);
+  return readSample(await ask(call, "sampling/createMessage", params, needs, options));
 }
 
 /** Asks which folders the client works in. */
-export async function roots(run: ServerCall, options: QuestionOptions): Promise<Root[]> {
-  const answer = await ask(run, "roots/list", undefined, ["roots"], options);
+export async function roots(call: ServerCall, options: QuestionOptions): Promise<Root[]> {
+  const answer = await ask(call, "roots/list", undefined, ["roots"], options);
   const { result, problems } = checkListRootsResult(answer);
   if (result !== undefined) return result.roots;
   throw new McpError("invalid_params", `the client's answer to roots/list is malformed: ${problems.join("; ")}`);
 }
 
 async function ask(
-  run: ServerCall,
+  call: ServerCall,
   method: PreparedQuestion["question"]["method"],
   params: Params | undefined,
   needs: readonly string[],
@@ -81,11 +83,11 @@ async function ask(
 ): Promise<unknown> {
   const question = params === undefined ? { method } : { method, params };
   // A user who takes a while to answer is no tool that takes too long.
-  run.deadline?.pause();
+  call.deadline?.pause();
   try {
-    return await run.asker.ask({ question, needs, key: options.key });
+    return await call.asker.ask({ question, needs, key: options.key });
   } finally {
-    run.deadline?.resume();
+    call.deadline?.resume();
   }
 }
 

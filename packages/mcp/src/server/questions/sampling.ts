@@ -10,10 +10,10 @@ import type { ServerCall } from "../call/server-call.js";
 import type { SampleRequest } from "../context.js";
 
 /** A question to the client's model in the form that its revision has, with the capabilities that it needs. */
-export function sampleQuestion(run: ServerCall, request: SampleRequest): { params: Params; needs: string[] } {
+export function sampleQuestion(call: ServerCall, request: SampleRequest): { params: Params; needs: string[] } {
   checkMessages(request.messages);
   if (!Number.isInteger(request.maxTokens) || request.maxTokens < 1) throw misuse("`maxTokens` must be a whole number");
-  const { samplingTools } = run.call.features;
+  const { samplingTools } = call.request.features;
   const needs = ["sampling"];
   if (request.tools !== undefined || request.toolChoice !== undefined) needs.push("sampling.tools");
   // Older revisions have no word for it; there the client may leave the context out.

@@ -28,21 +28,25 @@ interface Sealed {
 }
 
 /** Seals a state for the same caller and the same request. */
-export async function sealState(run: ServerCall, state: QuestionState): Promise<string> {
-  const { platform, limits, secrets } = run.facts;
-  const payload: Sealed = { until: platform.now() + limits.stateMs, bound: binding(run), state };
+export async function sealState(call: ServerCall, state: QuestionState): Promise<string> {
+  const { platform, limits, secrets } = call.facts;
+  const payload: Sealed = { until: platform.now() + limits.stateMs, bound: binding(call), state };
   const text = JSON.stringify(payload);
   if (utf8Bytes(text) > limits.stateBytes) {
-    throw new McpError("limit_exceeded", `answers and steps of ${run.call.method} exceed ${limits.stateBytes} bytes`, {
-      fix: "Return less from `ctx.step`, or raise `limits.stateBytes`.",
-    });
+    throw new McpError(
+      "limit_exceeded",
+      `answers and steps of ${call.request.method} exceed ${limits.stateBytes} bytes`,
+      {
+        fix: "Return less from `ctx.step`, or raise `limits.stateBytes`.",
+      },
+    );
   }
   return secrets.seal("state", text);
 }
 
 /** Opens a state that came back; throws when it is not one of ours, not for this request, or too old. */
-export async function openState(run: ServerCall, sealed: unknown): Promise<QuestionState> {
-  const { platform, limits, secrets } = run.facts;
+export async function openState(call: ServerCall, sealed: unknown): Promise<QuestionState> {
+  const { platform, limits, secrets } = call.facts;
   if (typeof sealed !== "string") throw refused("is not a string", "Echo it exactly as it was given.");
   // Base64 and encryption add about a third.
   if (sealed.length > 2 * limits.stateBytes) throw refused("is too long", "Echo it exactly as it was given.");
@@ -57,7 +61,7 @@ export async function openState(run: ServerCall, sealed: unknown): Promise<Quest
   // Only this server can have sealed it, so its shape is known.
   const { until, bound, state } = JSON.parse(opened.text) as Sealed;
   if (until < platform.now()) throw refused("has expired", "Call again without it.");
-  if (bound !== binding(run))
+  if (bound !== binding(call))
     throw refused("belongs to another request", "Send it only with the request that it answers.");
   return state;
 }
@@ -66,9 +70,9 @@ function refused(what: string, fix: string): McpError {
   return new McpError("invalid_params", `\`requestState\` ${what}`, { fix });
 }
 
-function binding({ call, exchange, facts }: ServerCall): string {
-  const { _meta, inputResponses, requestState, ...params } = call.params;
+function binding({ request, exchange, facts }: ServerCall): string {
+  const { _meta, inputResponses, requestState, ...params } = request.params;
   const principal = (exchange.principal ?? exchange.peer?.principal)?.key ?? null;
-  const text = canonicalJson([principal, call.method, params]);
+  const text = canonicalJson([principal, request.method, params]);
   return toBase64Url(facts.platform.sha256(new TextEncoder().encode(text)));
 }

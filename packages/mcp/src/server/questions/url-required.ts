@@ -33,20 +33,20 @@ export function isUrlRequired(thrown: unknown): thrown is McpError {
  * Puts the visits to the client as questions, where questions travel in interim results. Never resolves: when the client has
  * agreed to all of them and the handler still throws, they are asked again, until the rounds of the call are used up.
  */
-export async function askForVisits(run: ServerCall, error: McpError): Promise<never> {
+export async function askForVisits(call: ServerCall, error: McpError): Promise<never> {
   const visits = visitsOf(error);
   if (visits.length === 0) throw error;
-  for (;;) await Promise.all(visits.map(({ message, url }) => elicitUrl(run, message, url, {})));
+  for (;;) await Promise.all(visits.map(({ message, url }) => elicitUrl(call, message, url, {})));
 }
 
 /** The same error as the client of this call understands it; undefined when it has no way to visit pages. */
-export function urlRequiredFor(run: ServerCall, error: McpError): McpError | undefined {
-  if (!run.call.features.elicitationIds || !canAsk(run, "elicitation.url")) return undefined;
+export function urlRequiredFor(call: ServerCall, error: McpError): McpError | undefined {
+  if (!call.request.features.elicitationIds || !canAsk(call, "elicitation.url")) return undefined;
   const elicitations = visitsOf(error).map(({ message, url, elicitationId }) => ({
     mode: "url",
     message,
     url,
-    elicitationId: elicitationId ?? run.facts.randomId(),
+    elicitationId: elicitationId ?? call.facts.randomId(),
   }));
   return new McpError("url_elicitation_required", error.message, { data: { elicitations } });
 }

@@ -48,7 +48,7 @@ export class Resources implements Feature, CompletionSource {
   #used: boolean;
   #completes = false;
   /** Resources of servers within this one. */
-  elsewhere: { knows(uri: string, run: ServerCall): boolean; watchOf(uri: string): Watch | undefined } | undefined;
+  elsewhere: { knows(uri: string, call: ServerCall): boolean; watchOf(uri: string): Watch | undefined } | undefined;
   /** Called after each change of what is offered. */
   onChanged: () => void = () => {};
   readonly handlers: Readonly<Record<string, MethodHandler>>;
@@ -62,12 +62,12 @@ export class Resources implements Feature, CompletionSource {
     this.#resources = new Catalogue(facts, "resource", RESOURCES);
     this.#templates = new Catalogue(facts, "resource template", TEMPLATES);
     this.handlers = {
-      "resources/list": (run) => this.#list(run),
-      "resources/templates/list": (run) => {
-        run.cache = facts.hints.resourceTemplates;
-        return this.#templates.list(run);
+      "resources/list": (call) => this.#list(call),
+      "resources/templates/list": (call) => {
+        call.cache = facts.hints.resourceTemplates;
+        return this.#templates.list(call);
       },
-      "resources/read": (run) => this.#read(run),
+      "resources/read": (call) => this.#read(call),
     };
   }
 
@@ -98,20 +98,20 @@ export class Resources implements Feature, CompletionSource {
     return this.#completes;
   }
 
-  completable(name: string, run: ServerCall): CompletableArguments | undefined {
-    const template = this.#templates.find(name, run) ?? this.#matching(name, run)?.template;
+  completable(name: string, call: ServerCall): CompletableArguments | undefined {
+    const template = this.#templates.find(name, call) ?? this.#matching(name, call)?.template;
     if (template !== undefined) return template.variables;
-    return this.#resources.find(name, run) === undefined ? undefined : new Map();
+    return this.#resources.find(name, call) === undefined ? undefined : new Map();
   }
 
   /** Whether this caller can read something under this URI, as far as its form tells. */
-  knows(uri: string, run: ServerCall): boolean {
+  knows(uri: string, call: ServerCall): boolean {
     // Only the handler object could tell, and it is told of the subscription.
     if (this.#registry.provided.has("resources")) return true;
-    if (this.#resources.find(uri, run) !== undefined) return true;
-    const found = this.#matching(uri, run);
+    if (this.#resources.find(uri, call) !== undefined) return true;
+    const found = this.#matching(uri, call);
     if (found !== undefined) return badVariable(found) === undefined;
-    return this.elsewhere?.knows(uri, run) === true;
+    return this.elsewhere?.knows(uri, call) === true;
   }
 
   /** What looks after changes of this URI. */
@@ -131,37 +131,37 @@ export class Resources implements Feature, CompletionSource {
     this.#hub.listChanged("resources");
   }
 
-  #list(run: ServerCall): ListResourcesResult | Promise<ListResourcesResult> {
-    run.cache = this.#facts.hints.resources;
-    const listing = this.#templates.visible(run).filter(({ list }) => list !== undefined);
-    return listing.length === 0 ? this.#resources.list(run) : this.#listWithMembers(run, listing);
+  #list(call: ServerCall): ListResourcesResult | Promise<ListResourcesResult> {
+    call.cache = this.#facts.hints.resources;
+    const listing = this.#templates.visible(call).filter(({ list }) => list !== undefined);
+    return listing.length === 0 ? this.#resources.list(call) : this.#listWithMembers(call, listing);
   }
 
-  async #listWithMembers(run: ServerCall, listing: readonly ReadyTemplate[]): Promise<ListResourcesResult> {
-    const found = new Map(this.#resources.visible(run).map(({ wire }) => [wire.uri, wire]));
+  async #listWithMembers(call: ServerCall, listing: readonly ReadyTemplate[]): Promise<ListResourcesResult> {
+    const found = new Map(this.#resources.visible(call).map(({ wire }) => [wire.uri, wire]));
     for (const template of listing) {
-      const members = (await template.list?.(run.ctx)) ?? [];
+      const members = (await template.list?.(call.ctx)) ?? [];
       for (const member of members) {
         const wire = listedMember(template, member);
         if (!found.has(wire.uri)) found.set(wire.uri, wire);
       }
     }
-    return this.#resources.page(run, [...found.values()]);
+    return this.#resources.page(call, [...found.values()]);
   }
 
-  #read(run: ServerCall): ReadResourceResult | Promise<ReadResourceResult> {
-    const { uri } = run.call.params;
+  #read(call: ServerCall): ReadResourceResult | Promise<ReadResourceResult> {
+    const { uri } = call.request.params;
     if (typeof uri !== "string")
       throw new McpError("invalid_params", "`params.uri` of resources/read must be a string");
-    const resource = this.#resources.find(uri, run);
-    if (resource === undefined) return this.#readMember(uri, run);
-    run.cache = resource.cache;
-    return settled(uri, resource.read(uri, run.ctx), resource.wire.mimeType);
+    const resource = this.#resources.find(uri, call);
+    if (resource === undefined) return this.#readMember(uri, call);
+    call.cache = resource.cache;
+    return settled(uri, resource.read(uri, call.ctx), resource.wire.mimeType);
   }
 
-  #readMember(uri: string, run: ServerCall): ReadResourceResult | Promise<ReadResourceResult> {
-    const found = this.#matching(uri, run);
-    if (found === undefined) return this.#readOverflow(uri, run);
+  #readMember(uri: string, call: ServerCall): ReadResourceResult | Promise<ReadResourceResult> {
+    const found = this.#matching(uri, call);
+    if (found === undefined) return this.#readOverflow(uri, call);
     const { template, variables } = found;
     const bad = badVariable(found);
     if (bad !== undefined) {
@@ -170,23 +170,23 @@ export class Resources implements Feature, CompletionSource {
         fix: "Where the handler can cope with such values, set `allowTraversal` in the template's definition.",
       });
     }
-    run.cache = template.cache;
-    return settled(uri, template.read(variables, run.ctx, uri), template.wire.mimeType);
+    call.cache = template.cache;
+    return settled(uri, template.read(variables, call.ctx, uri), template.wire.mimeType);
   }
 
   /** What a tool left here because it was too large for its answer. */
-  #readOverflow(uri: string, run: ServerCall): ReadResourceResult {
-    const contents = this.#overflow.read(uri, run.ctx.auth?.key);
+  #readOverflow(uri: string, call: ServerCall): ReadResourceResult {
+    const contents = this.#overflow.read(uri, call.ctx.auth?.key);
     if (contents === undefined) throw resourceNotFound(uri);
-    run.cache = { ...run.cache, scope: "private" };
+    call.cache = { ...call.cache, scope: "private" };
     return { contents: [contents] };
   }
 
   /** The first family, in order of registration, that the URI belongs to. */
-  #matching(uri: string, run: ServerCall): Match | undefined {
+  #matching(uri: string, call: ServerCall): Match | undefined {
     for (const template of this.#templates.all()) {
       const variables = template.match(uri);
-      if (variables !== undefined && this.#templates.allows(template, run)) return { template, variables };
+      if (variables !== undefined && this.#templates.allows(template, call)) return { template, variables };
     }
     return undefined;
   }

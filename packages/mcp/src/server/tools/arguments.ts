@@ -12,13 +12,17 @@ export type ReadArguments =
   | { readonly ok: false; readonly message: string; readonly issues: readonly ParseIssue[] };
 
 /** Coerces, parses and checks the arguments of a call. */
-export function readArguments(tool: ReadyTool, given: object, run: ServerCall): ReadArguments | Promise<ReadArguments> {
+export function readArguments(
+  tool: ReadyTool,
+  given: object,
+  call: ServerCall,
+): ReadArguments | Promise<ReadArguments> {
   const { known } = tool;
   let args: unknown = known === undefined || tool.reportsUnknown ? given : withoutUnknown(known, given);
   if (tool.coerce !== undefined) {
     const coerced = tool.coerce(args);
     args = coerced.value;
-    if (coerced.coercions.length > 0) run.coercions = coerced.coercions;
+    if (coerced.coercions.length > 0) call.coercions = coerced.coercions;
   }
   const parsed = parse(tool, args);
   // The coerced value is still the object of arguments: its schema has type object.
@@ -65,10 +69,10 @@ function judge(tool: ReadyTool, args: object, parsed: ParseResult): ReadArgument
 export function refuseArguments(
   tool: ReadyTool,
   refused: ReadArguments & { ok: false },
-  run: ServerCall,
+  call: ServerCall,
 ): CallToolResult {
   const message = `Invalid arguments for tool "${tool.name}": ${refused.message}`;
-  if (run.facts.options.invalidArguments === "protocol") {
+  if (call.facts.options.invalidArguments === "protocol") {
     throw new McpError("invalid_params", message, { data: { issues: refused.issues } });
   }
   return { content: [{ type: "text", text: message }], isError: true };

@@ -33,112 +33,112 @@ export class ToolCalls {
   }
 
   /** Calls a tool with the arguments that came. */
-  call(tool: ReadyTool, args: Record<string, unknown>, run: ServerCall): SoonResult {
-    if (tool.scopes.length > 0) checkScopes(tool, run);
+  call(tool: ReadyTool, args: Record<string, unknown>, call: ServerCall): SoonResult {
+    if (tool.scopes.length > 0) checkScopes(tool, call);
     if (tool.requires.length > 0) {
       try {
-        requireCapabilities(run, tool.requires);
+        requireCapabilities(call, tool.requires);
       } catch (error) {
-        return toErrorResult(error, run);
+        return toErrorResult(error, call);
       }
     }
-    if (tool.headers.length > 0 && run.exchange.http !== undefined && run.call.era.mirrorsParams) {
-      checkParamHeaders(tool.headers, args, run.exchange.http);
+    if (tool.headers.length > 0 && call.exchange.http !== undefined && call.request.era.mirrorsParams) {
+      checkParamHeaders(tool.headers, args, call.exchange.http);
     }
-    const read = readArguments(tool, args, run);
-    if (isThenable(read)) return Promise.resolve(read).then((settled) => this.#withArguments(tool, settled, run));
-    return this.#withArguments(tool, read, run);
+    const read = readArguments(tool, args, call);
+    if (isThenable(read)) return Promise.resolve(read).then((settled) => this.#withArguments(tool, settled, call));
+    return this.#withArguments(tool, read, call);
   }
 
-  #withArguments(tool: ReadyTool, read: ReadArguments, run: ServerCall): SoonResult {
-    return read.ok ? this.run(tool, read.value, run) : refuseArguments(tool, read, run);
+  #withArguments(tool: ReadyTool, read: ReadArguments, call: ServerCall): SoonResult {
+    return read.ok ? this.run(tool, read.value, call) : refuseArguments(tool, read, call);
   }
 
   /** Runs a tool with arguments that were read, when there is room for the call. */
-  run(tool: RunnableTool, args: unknown, run: ServerCall): SoonResult {
-    const turn = this.#enter(tool, run);
-    return turn === undefined ? this.#execute(tool, args, run) : turn.then(() => this.#execute(tool, args, run));
+  run(tool: RunnableTool, args: unknown, call: ServerCall): SoonResult {
+    const turn = this.#enter(tool, call);
+    return turn === undefined ? this.#execute(tool, args, call) : turn.then(() => this.#execute(tool, args, call));
   }
 
   /** The tool's own queue comes first, so that calls which wait for it take no place of other tools. */
-  #enter(tool: RunnableTool, run: ServerCall): undefined | Promise<void> {
-    const turn = tool.limit?.enter(run);
-    return turn === undefined ? this.#enterServer(tool, run) : turn.then(() => this.#enterServer(tool, run));
+  #enter(tool: RunnableTool, call: ServerCall): undefined | Promise<void> {
+    const turn = tool.limit?.enter(call);
+    return turn === undefined ? this.#enterServer(tool, call) : turn.then(() => this.#enterServer(tool, call));
   }
 
-  #enterServer(tool: RunnableTool, run: ServerCall): undefined | Promise<void> {
+  #enterServer(tool: RunnableTool, call: ServerCall): undefined | Promise<void> {
     const refused = (error: unknown): never => {
       tool.limit?.leave();
       throw error;
     };
     try {
-      return this.#limit.enter(run)?.catch(refused);
+      return this.#limit.enter(call)?.catch(refused);
     } catch (error) {
       return refused(error);
     }
   }
 
   /** A handler that returns a value is served without any promise; one that returns a promise by `#settle`. */
-  #execute(tool: RunnableTool, args: unknown, run: ServerCall): SoonResult {
-    const leave = this.#leaving(tool, run);
+  #execute(tool: RunnableTool, args: unknown, call: ServerCall): SoonResult {
+    const leave = this.#leaving(tool, call);
     let made: SoonResult;
     try {
-      if (tool.timeoutMs !== undefined) run.deadline = deadlineOf(tool, tool.timeoutMs, run);
-      const value = tool.handler(args, run.ctx);
-      if (isThenable(value)) return this.#settle(tool, value, toCallResult, leave, run);
-      made = toCallResult(tool, value, run);
+      if (tool.timeoutMs !== undefined) call.deadline = deadlineOf(tool, tool.timeoutMs, call);
+      const value = tool.handler(args, call.ctx);
+      if (isThenable(value)) return this.#settle(tool, value, toCallResult, leave, call);
+      made = toCallResult(tool, value, call);
     } catch (error) {
       leave();
-      return this.#failed(tool, error, run);
+      return this.#failed(tool, error, call);
     }
     // A schema library may check the result asynchronously.
-    if (isThenable(made)) return this.#settle(tool, made, sameResult, leave, run);
+    if (isThenable(made)) return this.#settle(tool, made, sameResult, leave, call);
     leave();
-    return this.#limited(tool, made, run);
+    return this.#limited(tool, made, call);
   }
 
   async #settle<T>(
     tool: RunnableTool,
     value: PromiseLike<T>,
-    toResult: (tool: RunnableTool, value: T, run: ServerCall) => SoonResult,
+    toResult: (tool: RunnableTool, value: T, call: ServerCall) => SoonResult,
     leave: () => void,
-    run: ServerCall,
+    call: ServerCall,
   ): Promise<CallToolResult> {
-    run.whenInterrupted(leave);
+    call.whenInterrupted(leave);
     let result: CallToolResult;
     try {
-      const settled = await (run.deadline === undefined ? value : run.deadline.race(value));
-      const made = toResult(tool, settled, run);
+      const settled = await (call.deadline === undefined ? value : call.deadline.race(value));
+      const made = toResult(tool, settled, call);
       result = isThenable(made) ? await made : made;
     } catch (error) {
       leave();
-      return this.#failed(tool, error, run);
+      return this.#failed(tool, error, call);
     }
     leave();
-    return this.#limited(tool, result, run);
+    return this.#limited(tool, result, call);
   }
 
   /** Gives back the place of a handler, once. */
-  #leaving(tool: RunnableTool, run: ServerCall): () => void {
+  #leaving(tool: RunnableTool, call: ServerCall): () => void {
     let over = false;
     return () => {
       if (over) return;
       over = true;
-      run.deadline?.end();
+      call.deadline?.end();
       this.#limit.leave();
       tool.limit?.leave();
     };
   }
 
-  #failed(tool: RunnableTool, error: unknown, run: ServerCall): SoonResult {
-    if (run.call.era.asks !== "replay" || !isUrlRequired(error)) {
-      return this.#limited(tool, toErrorResult(error, run), run);
+  #failed(tool: RunnableTool, error: unknown, call: ServerCall): SoonResult {
+    if (call.request.era.asks !== "replay" || !isUrlRequired(error)) {
+      return this.#limited(tool, toErrorResult(error, call), call);
     }
-    return askForVisits(run, error).catch((refused) => toErrorResult(refused, run));
+    return askForVisits(call, error).catch((refused) => toErrorResult(refused, call));
   }
 
-  #limited(tool: RunnableTool, result: CallToolResult, run: ServerCall): CallToolResult {
-    return tool.resultLimit === undefined ? result : limitResult(tool, tool.resultLimit, result, run, this.overflow);
+  #limited(tool: RunnableTool, result: CallToolResult, call: ServerCall): CallToolResult {
+    return tool.resultLimit === undefined ? result : limitResult(tool, tool.resultLimit, result, call, this.overflow);
   }
 }
 
@@ -147,14 +147,14 @@ function sameResult(_tool: RunnableTool, result: CallToolResult): CallToolResult
 }
 
 /** Refuses an authorized caller without the scopes; the transport turns them into a challenge. */
-function checkScopes(tool: ReadyTool, run: ServerCall): void {
-  const { principal, peer, http } = run.exchange;
+function checkScopes(tool: ReadyTool, call: ServerCall): void {
+  const { principal, peer, http } = call.exchange;
   const auth = principal ?? peer?.principal;
   // A pipe to a parent process knows no authorization; over HTTP its absence must not open what it guards.
   if (auth === undefined && http === undefined) return;
   const missing = tool.scopes.filter((scope) => auth?.scopes?.includes(scope) !== true);
   if (missing.length === 0) return;
-  run.scopes = [...tool.scopes];
+  call.scopes = [...tool.scopes];
   throw new McpError("insufficient_scope", `the tool "${tool.name}" needs the scope ${missing.join(" ")}`, {
     data: { scopes: tool.scopes },
     fix: "Authorize again with the scopes in `data.scopes`.",
@@ -162,13 +162,13 @@ function checkScopes(tool: ReadyTool, run: ServerCall): void {
 }
 
 /** When the time is over the handler is told to stop, and no longer waited for. */
-function deadlineOf(tool: RunnableTool, ms: number, run: ServerCall): CallDeadline {
-  return new CallDeadline(run.facts.platform, ms, () => {
+function deadlineOf(tool: RunnableTool, ms: number, call: ServerCall): CallDeadline {
+  return new CallDeadline(call.facts.platform, ms, () => {
     const late = new McpError("timeout", `The tool "${tool.name}" did not finish within ${ms} ms.`, {
       data: { limit: "timeoutMs", ms },
       fix: "Ask for less, or raise `timeoutMs` of the tool.",
     });
-    run.abort(late);
+    call.abort(late);
     return late;
   });
 }

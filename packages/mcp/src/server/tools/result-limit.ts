@@ -40,7 +40,7 @@ export function limitResult(
   tool: { readonly name: string; readonly output: object | undefined },
   limit: ResultLimit,
   result: CallToolResult,
-  run: ServerCall,
+  call: ServerCall,
   store: OverflowStore,
 ): CallToolResult {
   const text = WrittenResult.textOf(result) ?? JSON.stringify(result);
@@ -48,7 +48,7 @@ export function limitResult(
   if (text.length * 3 <= limit.bytes) return result;
   const size = utf8Bytes(text);
   if (size <= limit.bytes) return result;
-  const uri = limit.overflow === "link" ? keep(result, run, store) : undefined;
+  const uri = limit.overflow === "link" ? keep(result, call, store) : undefined;
   const where = uri === undefined ? "Ask for less." : `All of it can be read at ${uri} for a while, or ask for less.`;
   const note: ContentBlock = {
     type: "text",
@@ -80,9 +80,9 @@ function beginning(content: readonly ContentBlock[], budget: number): ContentBlo
   return kept;
 }
 
-function keep(result: CallToolResult, run: ServerCall, store: OverflowStore): string | undefined {
+function keep(result: CallToolResult, call: ServerCall, store: OverflowStore): string | undefined {
   const { text, mimeType } = bodyOf(result);
-  return store.keep(text, mimeType, run.ctx.auth?.key);
+  return store.keep(text, mimeType, call.ctx.auth?.key);
 }
 
 /** The whole of a result as one text: its structured content, its only text, or all its blocks as JSON. */

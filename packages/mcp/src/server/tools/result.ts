@@ -21,12 +21,12 @@ interface Returning {
 }
 
 /** What a handler returned, as the result that clients get. Throws when it is not what the tool promises. */
-export function toCallResult(tool: Returning, value: unknown, run: ServerCall): Made {
+export function toCallResult(tool: Returning, value: unknown, call: ServerCall): Made {
   if (isToolResult(value)) return fromToolResult(tool, value);
   const { name, output } = tool;
   if (output === undefined) return { content: looseContent(name, value) };
   // Middleware may change what it is given, so the text must be made after it.
-  const written = run.straight;
+  const written = call.straight;
   return checked(name, value, output, (structured, text) =>
     written
       ? new WrittenResult(structured, text)
@@ -117,20 +117,20 @@ const FOR_THE_MODEL = ["declined", "dismissed", "timeout", "tool_error"];
 const FAILURE = "dev.parley/failure";
 
 /** What a handler threw, as a result for the model; protocol errors are thrown on. */
-export function toErrorResult(thrown: unknown, run: ServerCall): CallToolResult {
+export function toErrorResult(thrown: unknown, call: ServerCall): CallToolResult {
   const error = readable(thrown);
-  run.failure = error;
+  call.failure = error;
   if (ToolError.is(error)) {
     return { content: [...(error.content ?? [{ type: "text", text: error.message }])], isError: true };
   }
-  if (McpError.is(error)) return toldToTheModel(error, run);
-  const message = run.facts.options.maskErrors === true ? run.facts.mask(error) : messageOf(error);
+  if (McpError.is(error)) return toldToTheModel(error, call);
+  const message = call.facts.options.maskErrors === true ? call.facts.mask(error) : messageOf(error);
   return { content: [{ type: "text", text: message }], isError: true };
 }
 
-function toldToTheModel(error: McpError, run: ServerCall): CallToolResult {
-  const asksByRequest = run.call.era.asks === "request";
-  const unreachable = isUrlRequired(error) && asksByRequest && urlRequiredFor(run, error) === undefined;
+function toldToTheModel(error: McpError, call: ServerCall): CallToolResult {
+  const asksByRequest = call.request.era.asks === "request";
+  const unreachable = isUrlRequired(error) && asksByRequest && urlRequiredFor(call, error) === undefined;
   // A client that is asked by requests has no use for the code of a missing capability, its model may have.
   const told = FOR_THE_MODEL.includes(error.kind) || (asksByRequest && error.kind === "capability_missing");
   if (!told && !unreachable) throw error;

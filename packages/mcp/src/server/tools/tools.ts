@@ -38,11 +38,11 @@ export class Tools implements Feature {
     this.#used = registry.declares("tools");
     this.#tools = new Catalogue(facts, "tool", TOOLS);
     this.handlers = {
-      "tools/list": (run) => {
-        run.cache = facts.hints.tools;
-        return this.#tools.list(run);
+      "tools/list": (call) => {
+        call.cache = facts.hints.tools;
+        return this.#tools.list(call);
       },
-      "tools/call": (run) => this.#call(run),
+      "tools/call": (call) => this.#call(call),
     };
   }
 
@@ -59,8 +59,8 @@ export class Tools implements Feature {
   }
 
   /** Whether this caller can call a tool of this name. */
-  knows(name: string, run: ServerCall): boolean {
-    return this.#tools.find(name, run) !== undefined;
+  knows(name: string, call: ServerCall): boolean {
+    return this.#tools.find(name, call) !== undefined;
   }
 
   remove(name: string): boolean {
@@ -75,14 +75,14 @@ export class Tools implements Feature {
     this.#hub.listChanged("tools");
   }
 
-  #call(run: ServerCall): CallToolResult | Promise<CallToolResult> {
-    const { name, arguments: args = {} } = run.call.params;
+  #call(call: ServerCall): CallToolResult | Promise<CallToolResult> {
+    const { name, arguments: args = {} } = call.request.params;
     if (typeof name !== "string") throw new McpError("invalid_params", "`params.name` of tools/call must be a string");
-    const tool = this.#tools.find(name, run);
+    const tool = this.#tools.find(name, call);
     if (tool === undefined) {
       throw new McpError("invalid_params", `unknown tool: ${name}`, { fix: "List the tools to see their names." });
     }
     if (!isObject(args)) throw new McpError("invalid_params", "`params.arguments` of tools/call must be an object");
-    return this.#calls.call(tool, args, run);
+    return this.#calls.call(tool, args, call);
   }
 }
