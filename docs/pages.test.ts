@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { ERROR_KINDS, McpError } from "@parley/mcp/protocol";
 import { describe, expect, it } from "vitest";
@@ -9,18 +9,12 @@ import {
   DEFAULT_TIMES,
   DEFAULT_LIMITS as HTTP_LIMITS,
 } from "../packages/mcp/src/transport/http/server/options.js";
+import { region } from "./region.js";
 
 const root = resolve(import.meta.dirname, "..");
 const read = (page: string) => readFileSync(join(root, page), "utf8");
 const guides = readdirSync(join(root, "docs"), { encoding: "utf8" }).filter((name) => name.endsWith(".md"));
 const pages = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", ...guides.map((name) => `docs/${name}`)];
-
-/** What stands between `<!-- name -->` and `<!-- /name -->`; with UPDATE_DOCS=1 it is made to be `text` first. */
-function region(page: string, name: string, text: string): string {
-  const place = new RegExp(`(<!-- ${name} -->\n)([\\s\\S]*?)(<!-- /${name} -->)`);
-  if (process.env.UPDATE_DOCS === "1") writeFileSync(join(root, page), read(page).replace(place, `$1${text}$3`));
-  return place.exec(read(page))?.[2] ?? `there is no region "${name}" in ${page}`;
-}
 
 function table(heading: string, values: object): string {
   const rows = Object.entries(values).map(([name, value]) => `| \`${name}\` | ${said(name, value)} |\n`);

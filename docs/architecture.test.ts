@@ -1,0 +1,58 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { WALK_BOUNDS, WALK_REVISIONS } from "../packages/mcp/test/walk/bounds.js";
+import { takeWalks } from "../packages/mcp/test/walk/take-walk.js";
+import { renderWalk, type Walk } from "../packages/mcp/test/walk/trace.js";
+import { region } from "./region.js";
+
+const sources = resolve(import.meta.dirname, "../packages/mcp/src");
+const text = readFileSync(join(import.meta.dirname, "architecture.md"), "utf8");
+
+describe("the walk in the page about architecture", () => {
+  let walks: readonly Walk[] = [];
+  beforeAll(async () => {
+    walks = await takeWalks(WALK_REVISIONS);
+  }, 60_000);
+
+  it("has the numbers that are measured", () => {
+    const rows = walks.map(({ revision, files, reentries, leaves }) => {
+      const bounds = WALK_BOUNDS[revision as keyof typeof WALK_BOUNDS];
+      return `| ${revision} | ${files} (${bounds.files}) | ${reentries} (${bounds.reentries}) | ${leaves.length} |\n`;
+    });
+    const table = `| revision | files (at most) | re-entries (at most) | leaves |\n|---|--:|--:|--:|\n${rows.join("")}`;
+    expect(region("docs/architecture.md", "walk numbers", table)).toBe(table);
+  });
+
+  it.each(WALK_REVISIONS)("has the files that a call enters in %s", (revision) => {
+    const walk = walks.find((one) => one.revision === revision);
+    const trace = `\`\`\`text\n${walk === undefined ? "" : renderWalk(walk)}\`\`\`\n`;
+    expect(region("docs/architecture.md", `walk ${revision}`, trace)).toBe(trace);
+  });
+
+  it("has the leaves, each with its reason", () => {
+    const rows = new Map<string, string>();
+    for (const { file, leaf } of walks.flatMap(({ leaves }) => leaves)) {
+      rows.set(file, `| ${leaf.kind} | \`${file}\` | ${leaf.reason} |\n`);
+    }
+    const table = `| kind | file | why |\n|---|---|---|\n${[...rows.values()].toSorted().join("")}`;
+    expect(region("docs/architecture.md", "walk leaves", table)).toBe(table);
+  });
+});
+
+describe("the map in the page about architecture", () => {
+  const named = [...text.matchAll(/`([a-z][\w./-]*(?:\/|\.ts))`/g)].map(([, path = ""]) => path);
+
+  it("names every room that has files", () => {
+    const rooms = readdirSync(sources, { recursive: true, encoding: "utf8" })
+      .map((path) => path.replaceAll("\\", "/"))
+      .filter((path) => path.includes("/") && path.endsWith(".ts"))
+      .map((path) => path.slice(0, path.lastIndexOf("/") + 1));
+    expect([...new Set(rooms)].filter((room) => !named.includes(room))).toEqual([]);
+  });
+
+  it("names nothing that is not there", () => {
+    const root = resolve(import.meta.dirname, "..");
+    expect(named.filter((path) => !existsSync(join(sources, path)) && !existsSync(join(root, path)))).toEqual([]);
+  });
+});
