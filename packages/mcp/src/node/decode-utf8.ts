@@ -1,5 +1,7 @@
-import { isAscii, isUtf8 } from "node:buffer";
 import type { DecodeUtf8 } from "../transport/framing/frame-decoder.js";
+import { builtin } from "./builtin.js";
+
+const { isAscii, isUtf8 } = builtin("node:buffer");
 
 /** Strict decoding by Node's own routines: several times faster than `TextDecoder`, and no exception for bad input. */
 export const decodeUtf8: DecodeUtf8 = (bytes, start, end) => {

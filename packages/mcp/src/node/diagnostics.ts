@@ -1,4 +1,5 @@
 import type { Channel } from "node:diagnostics_channel";
+import { builtin } from "./builtin.js";
 
 /** A server, as far as its calls can be observed. */
 interface Observable {
@@ -15,7 +16,7 @@ interface Observable {
  * ends it.
  */
 export function publishDiagnostics(server: Observable): () => void {
-  const { channel } = process.getBuiltinModule("node:diagnostics_channel");
+  const { channel } = builtin("node:diagnostics_channel");
   const publisher = (name: string) => {
     const target: Channel = channel(`parley:call:${name}`);
     return (event: object) => {

@@ -2,6 +2,7 @@ import type * as NodeCrypto from "node:crypto";
 import { longTimer } from "../platform/long-timer.js";
 import type { Cipher, Platform, Timer } from "../platform/platform.js";
 import { NONCE_BYTES, TAG_BYTES } from "../platform/web-cipher.js";
+import { builtin } from "./builtin.js";
 import { guardRejections } from "./rejection-guard.js";
 import { spawn } from "./stdio/spawn.js";
 
@@ -34,7 +35,7 @@ let loaded: typeof NodeCrypto | undefined;
 
 /** Loaded on first use: OpenSSL's bindings cost milliseconds that a server which seals nothing need not pay. */
 function crypto(): typeof NodeCrypto {
-  loaded ??= process.getBuiltinModule("node:crypto");
+  loaded ??= builtin("node:crypto");
   return loaded;
 }
 

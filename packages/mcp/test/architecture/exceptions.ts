@@ -22,4 +22,9 @@ export const TWO_MEANINGS: readonly string[] = [
   // One meaning, two makers: a build takes the one of its runtime.
   "platform",
   "transports",
+  // One meaning: `node/on-demand.ts` loads the other when it is called.
+  "nodeHandler",
+  "serveHttp",
+  "serveSocket",
+  "serveWebSocket",
 ];

@@ -99,7 +99,8 @@ describe("rooms and files", () => {
   it("refuse a built-in module by value, however its names are imported", () => {
     const text = 'import { type A } from "node:fs";\nimport type { B } from "node:net";\nimport("node:http");';
     expect(nodeBuiltinsByValue(scanAll({ "node/a.ts": text }))).toEqual([
-      "src/node/a.ts:1 builtin: node:fs must come by process.getBuiltinModule",
+      "src/node/a.ts:1 builtin: node:fs must come by builtin()",
+      "src/node/a.ts:3 builtin: node:http must come by builtin()",
     ]);
   });
 });

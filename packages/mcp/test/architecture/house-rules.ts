@@ -113,7 +113,7 @@ export function bannedNames(files: readonly ScannedSource[], banned: readonly Ba
 export function nodeBuiltinsByValue(files: readonly ScannedSource[]): string[] {
   return files.flatMap((file) =>
     file.imports
-      .filter(({ text, typeOnly, dynamic }) => text.startsWith("node:") && !typeOnly && !dynamic)
-      .map(({ text, line }) => violation(file, line, "builtin", `${text} must come by process.getBuiltinModule`)),
+      .filter(({ text, typeOnly }) => text.startsWith("node:") && !typeOnly)
+      .map(({ text, line }) => violation(file, line, "builtin", `${text} must come by builtin()`)),
   );
 }

@@ -165,7 +165,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "event-unbounded",
     recreates: "R15, P13: an event of any length is held",
-    file: "transport/framing/sse.ts",
+    file: "transport/framing/sse-decoder.ts",
     search: "      maxBufferSize: this.#maxEventLength,\n",
     replace: "",
     tests: ["src/transport/framing/sse.test.ts", "test/timing/http-volume.timing.test.ts"],

@@ -78,7 +78,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "bad-utf8-body-by-fetch",
     recreates: "P21: the same at the web-standard entry, which the Go SDK forgot once",
-    file: "transport/http/server/fetch-handler.ts",
+    file: "transport/http/server/fetch-core.ts",
     search: 'new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })',
     replace: 'new TextDecoder("utf-8", { ignoreBOM: true })',
     tests: ["test/corpus/http/corpus.test.ts"],

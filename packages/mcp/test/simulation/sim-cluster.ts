@@ -4,7 +4,8 @@ import type { Storage } from "../../src/storage/storage.js";
 import { channelTransport } from "../../src/transport/channel/client.js";
 import { StreamChannel } from "../../src/transport/channel/stream-channel.js";
 import { serveStream } from "../../src/transport/channel/stream-server.js";
-import { type FetchHandler, fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
+import { createFetchCore } from "../../src/transport/http/server/fetch-core.js";
+import type { FetchHandler } from "../../src/transport/http/server/fetch-handler.js";
 import type { HttpServerOptions } from "../../src/transport/http/server/options.js";
 import type { Endpoint, Peer, Transport } from "../../src/transport/transport.js";
 import type { History } from "./history.js";
@@ -83,8 +84,8 @@ export class SimCluster {
       watched: (uri, by) => void watches.set(uri, (watches.get(uri) ?? 0) + by),
     });
     const endpoint = watchedEndpoint(world, server.endpoint(), peers);
-    const handler = fetchHandler(endpoint, {
-      platform: process.platform,
+    // Without the part that loads its code: that takes real time, which has no place in a simulated world.
+    const options: HttpServerOptions = {
       ...http,
       ...(storage === undefined ? {} : { storage }),
       authenticate(request) {
@@ -92,7 +93,8 @@ export class SimCluster {
         if (key === undefined) return { status: 401 };
         return { key, claims: { carrier: `http ${request.header("x-sim-exchange")}` } };
       },
-    });
+    };
+    const handler = createFetchCore(endpoint, options, process.platform);
     world.note(`${process.name} starts`);
     this.nodes[index] = { process, server, handler, watches, peers, ends: [], drains: [] };
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ContentLengthDecoder } from "../../src/transport/framing/content-length.js";
 import { LineDecoder } from "../../src/transport/framing/lines.js";
-import { SseDecoder } from "../../src/transport/framing/sse.js";
+import { SseDecoder } from "../../src/transport/framing/sse-decoder.js";
 import { cpuTime, heldBytes } from "./cost.js";
 
 const bytes = (text: string) => new TextEncoder().encode(text);

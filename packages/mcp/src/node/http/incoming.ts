@@ -1,10 +1,12 @@
-import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from "../../jsonrpc/error.js";
 import type { Body, HeaderList, Incoming, OutgoingStream } from "../../transport/http/server/incoming.js";
 import { bodyOfValue } from "../../transport/http/server/parsed-body.js";
+import { builtin } from "../builtin.js";
 import type { AnswerQueue } from "./answer-queue.js";
 import { endAfterBody } from "./linger.js";
+
+const { isUtf8 } = builtin("node:buffer");
 
 /** What frameworks leave on a request. */
 type MaybeParsed = IncomingMessage & { body?: unknown; originalUrl?: unknown };

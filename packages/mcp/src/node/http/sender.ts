@@ -4,6 +4,7 @@ import type { Readable } from "node:stream";
 import type * as NodeZlib from "node:zlib";
 import { bodyTooLarge } from "../../http/body-limit.js";
 import type { Sender, SendRequest, SendResponse } from "../../http/http.js";
+import { builtin } from "../builtin.js";
 
 /** What a program may change about `nodeSender`. */
 export interface NodeSenderOptions {
@@ -216,16 +217,16 @@ let httpsModule: typeof NodeHttps | undefined;
 let zlibModule: typeof NodeZlib | undefined;
 
 function http(): typeof NodeHttp {
-  httpModule ??= process.getBuiltinModule("node:http");
+  httpModule ??= builtin("node:http");
   return httpModule;
 }
 
 function https(): typeof NodeHttps {
-  httpsModule ??= process.getBuiltinModule("node:https");
+  httpsModule ??= builtin("node:https");
   return httpsModule;
 }
 
 function zlib(): typeof NodeZlib {
-  zlibModule ??= process.getBuiltinModule("node:zlib");
+  zlibModule ??= builtin("node:zlib");
   return zlibModule;
 }

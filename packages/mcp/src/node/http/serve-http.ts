@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server as NodeServer, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server as NodeServer, ServerResponse } from "node:http";
 import { McpError } from "../../protocol/error.js";
 import {
   type HttpServerOptions,
@@ -6,6 +6,7 @@ import {
   requireAuthentication,
 } from "../../transport/http/server/options.js";
 import type { Servable } from "../../transport/servable.js";
+import { builtin } from "../builtin.js";
 import { type NodeHandler, nodeHandler } from "./handler.js";
 import { bind } from "./listen.js";
 
@@ -61,6 +62,7 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
   const paths = servedPaths(path, options);
   const isHealthy = async () => !draining && (await (options.isHealthy?.() ?? true)) === true;
   const listener = router(handler, paths, options.healthPath ?? "/health", isHealthy);
+  const { createServer } = builtin("node:http");
   const bound = await bind(() => configure(createServer(serverOptions(options), listener), options), host, port);
   const end = async () => {
     draining = true;

@@ -1,11 +1,11 @@
-import { chmodSync } from "node:fs";
-import { type AddressInfo, createServer, type ListenOptions, type Server, type Socket } from "node:net";
+import type { AddressInfo, ListenOptions, Server, Socket } from "node:net";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { type ServedStream, type ServeStreamOptions, serveStream } from "../../transport/channel/stream-server.js";
 import { isLoopbackAddress } from "../../transport/http/server/options.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import type { Principal } from "../../transport/transport.js";
+import { builtin } from "../builtin.js";
 import { decodeUtf8 } from "../decode-utf8.js";
 import { platform as nodePlatform } from "../platform.js";
 import type { SocketAddress } from "./socket-client.js";
@@ -60,13 +60,16 @@ export async function serveSocket(
   };
   /** Connections of whom it is not yet known whose they are. */
   const arrivals = new Set<Socket>();
-  const listener = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, (socket) => {
-    arrivals.add(socket);
-    void admit(socket, options).then((verdict) => {
-      arrivals.delete(socket);
-      if (verdict.admitted && !socket.destroyed) serve(socket, verdict.principal);
-    });
-  });
+  const listener = builtin("node:net").createServer(
+    { allowHalfOpen: true, noDelay: true, pauseOnConnect: true },
+    (socket) => {
+      arrivals.add(socket);
+      void admit(socket, options).then((verdict) => {
+        arrivals.delete(socket);
+        if (verdict.admitted && !socket.destroyed) serve(socket, verdict.principal);
+      });
+    },
+  );
   listener.maxConnections = options.maxConnections ?? 1024;
   const bound = await listen(listener, address);
   const closed = new Promise<void>((resolve) => listener.once("close", () => resolve()));
@@ -126,7 +129,7 @@ async function listen(listener: Server, address: SocketAddress): Promise<SocketA
     });
   });
   if ("path" in address) {
-    if (process.platform !== "win32") chmodSync(address.path, 0o600);
+    if (process.platform !== "win32") builtin("node:fs").chmodSync(address.path, 0o600);
     return address;
   }
   // A server that listens on TCP has an address object.

@@ -1,5 +1,4 @@
-import { lstatSync, rmSync } from "node:fs";
-import { connect } from "node:net";
+import { builtin } from "../builtin.js";
 
 /**
  * Removes the file of a Unix socket on which nobody listens any more: a server that was killed leaves it behind, and
@@ -8,18 +7,18 @@ import { connect } from "node:net";
 export async function removeStaleSocket(path: string): Promise<void> {
   if (process.platform === "win32" || !isSocket(path)) return;
   const refused = await new Promise<boolean>((resolve) => {
-    const probe = connect(path, () => {
+    const probe = builtin("node:net").connect(path, () => {
       probe.destroy();
       resolve(false);
     });
     probe.once("error", (error: NodeJS.ErrnoException) => resolve(error.code === "ECONNREFUSED"));
   });
-  if (refused) rmSync(path, { force: true });
+  if (refused) builtin("node:fs").rmSync(path, { force: true });
 }
 
 function isSocket(path: string): boolean {
   try {
-    return lstatSync(path).isSocket();
+    return builtin("node:fs").lstatSync(path).isSocket();
   } catch {
     return false;
   }

@@ -1,5 +1,4 @@
 import type { Platform } from "../../platform/platform.js";
-import { McpError } from "../../protocol/error.js";
 import type { WebSocketLike } from "../../transport/channel/websocket.js";
 import {
   webSocketTransport as neutralTransport,
@@ -7,6 +6,7 @@ import {
 } from "../../transport/channel/websocket-client.js";
 import type { Transport } from "../../transport/transport.js";
 import { platform as nodePlatform } from "../platform.js";
+import { loadWs } from "./ws-package.js";
 
 /** How a WebSocket is opened on Node. */
 export interface NodeWebSocketOptions extends Omit<WebSocketTransportOptions, "platform"> {
@@ -27,14 +27,4 @@ export function webSocketTransport(url: string | URL, options: NodeWebSocketOpti
     return new WebSocket(target, protocol, { headers: { ...headers }, perMessageDeflate: false });
   };
   return neutralTransport(url, { ...(own ? {} : { openWebSocket }), ...rest, platform });
-}
-
-/** Loads the optional package `ws`, or says that it is needed. */
-export async function loadWs(): Promise<typeof import("ws")> {
-  try {
-    return await import("ws");
-  } catch (cause) {
-    const fix = "Run `npm install ws`; it is an optional peer dependency.";
-    throw new McpError("unsupported", "WebSockets need the package `ws` here", { cause, fix });
-  }
 }

@@ -1,6 +1,5 @@
-import { createServer, type IncomingMessage, STATUS_CODES } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import type { WebSocket } from "ws";
 import type { Platform } from "../../platform/platform.js";
 import type { QueueLimits } from "../../transport/channel/outbox.js";
 import { type ServeChannelOptions, type ServedChannel, serveChannel } from "../../transport/channel/server.js";
@@ -13,9 +12,10 @@ import {
 import { originGuard } from "../../transport/http/server/origin.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import type { Principal } from "../../transport/transport.js";
+import { builtin } from "../builtin.js";
 import { bind } from "../http/listen.js";
 import { platform as nodePlatform } from "../platform.js";
-import { loadWs } from "./websocket-client.js";
+import { loadWs, type WsSocket } from "./ws-package.js";
 
 /** How WebSockets are served, to whom, and what is bounded. */
 export interface ServeWebSocketOptions
@@ -66,7 +66,7 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
   });
   const endpoint = endpointOf(server);
   const peers = new Set<ServedChannel>();
-  const serve = (socket: WebSocket, principal: Principal | undefined) => {
+  const serve = (socket: WsSocket, principal: Principal | undefined) => {
     const channel = webSocketChannel(socket, { ...options, platform, holdInputAbove: HOLD_INPUT_ABOVE });
     const peer = serveChannel(endpoint, channel, principal === undefined ? options : { ...options, principal });
     peers.add(peer);
@@ -89,10 +89,9 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
     sockets.handleUpgrade(request, socket, head, (opened) => serve(opened, verdict.principal));
   };
   const make = () =>
-    createServer((_request, response) => response.writeHead(426, { upgrade: "websocket" }).end()).on(
-      "upgrade",
-      (request, socket, head) => void upgrade(request, socket, head),
-    );
+    builtin("node:http")
+      .createServer((_request, response) => response.writeHead(426, { upgrade: "websocket" }).end())
+      .on("upgrade", (request, socket, head) => void upgrade(request, socket, head));
   const bound = await bind(make, host, port);
   const stop = async (ms: number) => {
     bound.stopListening();
@@ -162,13 +161,13 @@ function refuse(socket: Duplex, { status, message }: Refusal): void {
   // A client that does not close its own side would hold the connection otherwise.
   socket.once("finish", () => socket.destroy());
   socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: text/plain\r\n` +
+    `HTTP/1.1 ${status} ${builtin("node:http").STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: text/plain\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 }
 
 /** Half-open connections are silent for ever; a ping without answer shows them. */
-function ping(socket: WebSocket, everyMs: number, platform: Platform): () => void {
+function ping(socket: WsSocket, everyMs: number, platform: Platform): () => void {
   if (everyMs <= 0) return () => {};
   let alive = true;
   socket.on("pong", () => {

@@ -1,3 +1,5 @@
+import { builtin } from "../builtin.js";
+
 /**
  * Where the system would find `command`: the file itself, or a list of the places that were looked at in vain.
  * For error messages only; starting the program does its own search.
@@ -7,7 +9,7 @@ export function findProgram(
   env: Readonly<Record<string, string>>,
   cwd: string = process.cwd(),
 ): { path: string } | { searched: string[] } {
-  const { delimiter, isAbsolute, join, resolve } = process.getBuiltinModule("node:path");
+  const { delimiter, isAbsolute, join, resolve } = builtin("node:path");
   const names = withExtensions(command, env);
   const isPath = isAbsolute(command) || /[/\\]/.test(command);
   const folders = isPath ? [""] : (variable(env, "PATH") ?? "").split(delimiter).filter((folder) => folder !== "");
@@ -31,7 +33,7 @@ function variable(env: Readonly<Record<string, string>>, name: string): string |
 
 function isFile(path: string): boolean {
   try {
-    return process.getBuiltinModule("node:fs").statSync(path).isFile();
+    return builtin("node:fs").statSync(path).isFile();
   } catch {
     return false;
   }

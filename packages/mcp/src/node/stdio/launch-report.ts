@@ -1,5 +1,6 @@
 import type { ChildEnd } from "../../platform/platform.js";
 import { type ErrorKind, McpError } from "../../protocol/error.js";
+import { builtin } from "../builtin.js";
 import { findProgram } from "./find-program.js";
 import { StderrRing } from "./stderr-ring.js";
 
@@ -164,7 +165,7 @@ function missingVariable(stderr: string): string | undefined {
 function badFolder(cwd: string | undefined): boolean {
   if (cwd === undefined) return false;
   try {
-    return !process.getBuiltinModule("node:fs").statSync(cwd).isDirectory();
+    return !builtin("node:fs").statSync(cwd).isDirectory();
   } catch {
     return true;
   }

@@ -1,7 +1,6 @@
-import { fstatSync, write } from "node:fs";
-import { Socket } from "node:net";
-import { type Readable, Writable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import type { ByteStream, ByteStreamEvents } from "../../transport/channel/byte-stream.js";
+import { builtin } from "../builtin.js";
 
 const READ_BYTES = 64 * 1024;
 /** How long a reader is given to make room; short, because a reader that keeps up needs less. */
@@ -92,17 +91,22 @@ function openInput(data: (chunk: Uint8Array) => void): Readable {
       },
     },
   };
+  const { Socket } = builtin("node:net");
   return new Socket(options);
 }
 
 function openOutput(): Writable {
-  if (isPipe(1)) return new Socket({ fd: 1, readable: false, writable: true });
+  if (isPipe(1)) {
+    const { Socket } = builtin("node:net");
+    return new Socket({ fd: 1, readable: false, writable: true });
+  }
+  const { Writable } = builtin("node:stream");
   return new Writable({ decodeStrings: true, write: (chunk: Buffer, _encoding, done) => writeOut(chunk, done) });
 }
 
 /** Writes to the descriptor itself. A socket that is full says so by an error, and is tried again a little later. */
 function writeOut(chunk: Buffer, done: (error?: Error | null) => void): void {
-  write(1, chunk, (error, written) => {
+  builtin("node:fs").write(1, chunk, (error, written) => {
     if (error !== null && error.code !== "EAGAIN") return done(error);
     const rest = error === null ? chunk.subarray(written) : chunk;
     if (rest.length === 0) return done();
@@ -114,7 +118,7 @@ function writeOut(chunk: Buffer, done: (error?: Error | null) => void): void {
 function isPipe(fd: number): boolean {
   if (process.versions.bun !== undefined) return false;
   try {
-    const kind = fstatSync(fd);
+    const kind = builtin("node:fs").fstatSync(fd);
     return kind.isFIFO() || kind.isSocket();
   } catch {
     return false;

@@ -1,5 +1,6 @@
 import type * as ChildProcess from "node:child_process";
 import type { ChildEvents, ChildHandle, SpawnOptions } from "../../platform/platform.js";
+import { builtin } from "../builtin.js";
 import { endWithThisProcess } from "./exit-guard.js";
 
 type Child = ChildProcess.ChildProcessByStdio<
@@ -8,7 +9,8 @@ type Child = ChildProcess.ChildProcessByStdio<
   import("node:stream").Readable
 >;
 
-const WINDOWS = process.platform === "win32";
+/** Asked when it is needed: this file is loaded where there is no process at all, to say so in plain words. */
+const isWindows = () => process.platform === "win32";
 
 /**
  * Starts a child process on Node, without a shell.
@@ -31,17 +33,17 @@ function start({ command, args, env, cwd }: SpawnOptions): Child {
   const settings = {
     env: { ...env },
     ...(cwd === undefined ? {} : { cwd }),
-    detached: !WINDOWS,
+    detached: !isWindows(),
     windowsHide: true,
     stdio: ["pipe", "pipe", "pipe"] satisfies ChildProcess.StdioOptions,
   };
   // Windows starts `.cmd` files only by way of cmd.exe, whose quoting cross-spawn knows.
-  if (WINDOWS) return crossSpawn()(command, [...args], settings) as Child;
-  return process.getBuiltinModule("node:child_process").spawn(command, [...args], settings) as Child;
+  if (isWindows()) return crossSpawn()(command, [...args], settings) as Child;
+  return builtin("node:child_process").spawn(command, [...args], settings) as Child;
 }
 
 function crossSpawn(): typeof ChildProcess.spawn {
-  const require = process.getBuiltinModule("node:module").createRequire(import.meta.url);
+  const require = builtin("node:module").createRequire(import.meta.url);
   return require("cross-spawn") as typeof ChildProcess.spawn;
 }
 
@@ -93,13 +95,13 @@ class NodeChild implements ChildHandle {
 
   kill(signal: "SIGTERM" | "SIGKILL"): void {
     if (this.pid === undefined) return;
-    if (WINDOWS) killTree(this.pid);
+    if (isWindows()) killTree(this.pid);
     else signalGroup(this.pid, signal);
     if (signal === "SIGKILL") this.#letGo();
   }
 
   treeAlive(): boolean {
-    if (this.pid === undefined || WINDOWS) return !this.#exited;
+    if (this.pid === undefined || isWindows()) return !this.#exited;
     try {
       process.kill(-this.pid, 0);
       return true;
@@ -135,7 +137,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
 }
 
 function killTree(pid: number): void {
-  const { spawn } = process.getBuiltinModule("node:child_process");
+  const { spawn } = builtin("node:child_process");
   spawn("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore", windowsHide: true }).on("error", () => {});
 }
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { encodeComment, encodeEvent, SseDecoder, type SseDecoderOptions, type SseEvent } from "./sse.js";
+import { SseDecoder, type SseDecoderOptions, type SseEvent } from "./sse-decoder.js";
+import { encodeComment, encodeEvent } from "./sse-encode.js";
 
 const encoder = new TextEncoder();
 const bytes = (text: string) => encoder.encode(text);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SseDecoder, type SseEvent } from "../../../src/transport/framing/sse.js";
+import { SseDecoder, type SseEvent } from "../../../src/transport/framing/sse-decoder.js";
 import { SSE_CASES, type SseCase } from "./sse-cases.js";
 
 /** Reads a stream that arrives in the given pieces. */

@@ -1,6 +1,6 @@
 import type { SendResponse } from "../../../http/http.js";
 import { McpError } from "../../../protocol/error.js";
-import { SseDecoder } from "../../framing/sse.js";
+import { SseDecoder } from "../../framing/sse-decoder.js";
 
 /** What a stream of events brings. */
 export interface EventSink {

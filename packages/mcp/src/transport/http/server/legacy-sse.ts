@@ -5,7 +5,7 @@ import { INTERNAL_ERROR, INVALID_REQUEST } from "../../../jsonrpc/error.js";
 import { parseMessage } from "../../../jsonrpc/message.js";
 import type { Storage } from "../../../storage/storage.js";
 import { serveChannel } from "../../channel/server.js";
-import { encodeEvent } from "../../framing/sse.js";
+import { encodeEvent } from "../../framing/sse-encode.js";
 import type { Principal } from "../../transport.js";
 import { Deadlines } from "./due-list.js";
 import { acceptance } from "./media-type.js";

@@ -1,4 +1,4 @@
-import { encodeComment } from "../../framing/sse.js";
+import { encodeComment } from "../../framing/sse-encode.js";
 import type { Principal } from "../../transport.js";
 import type { OutgoingStream } from "./incoming.js";
 import type { ServerState } from "./state.js";

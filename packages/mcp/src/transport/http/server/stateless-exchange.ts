@@ -1,7 +1,7 @@
 import type { Accepted } from "../../../era/era.js";
 import type { HttpFacts } from "../../../http/http.js";
 import type { Id, RequestMessage } from "../../../jsonrpc/message.js";
-import { encodeEvent } from "../../framing/sse.js";
+import { encodeEvent } from "../../framing/sse-encode.js";
 import type { Answer, Exchange, Principal } from "../../transport.js";
 import { LazyAbort } from "./lazy-abort.js";
 import { type Lane, type Member, PostReply, type PostReplyOptions } from "./post-reply.js";

@@ -1,5 +1,5 @@
 import type { AppendLog, LogLimits, LogRead } from "../../../storage/storage.js";
-import { encodeEvent } from "../../framing/sse.js";
+import { encodeEvent } from "../../framing/sse-encode.js";
 import type { SseConnection } from "../server/sse-connection.js";
 import { eventId } from "./event-id.js";
 

@@ -1,7 +1,7 @@
 import type { Accepted } from "../../../era/era.js";
 import type { HttpFacts } from "../../../http/http.js";
 import type { Id } from "../../../jsonrpc/message.js";
-import { encodeEvent } from "../../framing/sse.js";
+import { encodeEvent } from "../../framing/sse-encode.js";
 import type { Answer, Exchange, Outgoing, Principal } from "../../transport.js";
 import { LazyAbort } from "../server/lazy-abort.js";
 import type { Lane, Member, PostReply } from "../server/post-reply.js";

@@ -1,7 +1,7 @@
 import { guarded, type Soon, whenReady } from "../../../encoding/maybe-promise.js";
 import type { Accepted } from "../../../era/era.js";
 import { INTERNAL_ERROR } from "../../../jsonrpc/error.js";
-import { encodeEvent } from "../../framing/sse.js";
+import { encodeEvent } from "../../framing/sse-encode.js";
 import type { Answer, Exchange } from "../../transport.js";
 import { LazyAbort } from "../server/lazy-abort.js";
 import { failedAnswer, refusal } from "../server/refusal.js";

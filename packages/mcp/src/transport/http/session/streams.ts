@@ -1,6 +1,6 @@
 import { type Soon, whenReady } from "../../../encoding/maybe-promise.js";
 import { INVALID_REQUEST } from "../../../jsonrpc/error.js";
-import { encodeEvent } from "../../framing/sse.js";
+import { encodeEvent } from "../../framing/sse-encode.js";
 import { acceptance } from "../server/media-type.js";
 import { refusal } from "../server/refusal.js";
 import type { ServerState } from "../server/state.js";

@@ -1,0 +1,57 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createDoors, type HttpServerOptions } from "../transport/http/server/options.js";
+import { LateHandler } from "../transport/late-handler.js";
+import { endpointOf, type Servable } from "../transport/servable.js";
+import type { NodeHandler } from "./http/handler.js";
+import type { HttpHandle, ServeHttpOptions } from "./http/serve-http.js";
+import type { SocketAddress } from "./socket/socket-client.js";
+import type { ServeSocketOptions, SocketHandle } from "./socket/socket-server.js";
+import type { ServeWebSocketOptions, WebSocketHandle } from "./socket/websocket-server.js";
+
+// Each of these loads its code when it is called: a program that serves by stdio starts without the rest.
+
+/**
+ * Serves a server over HTTP, for clients of every revision. Resolves when it accepts connections; rejects when the
+ * address cannot be had, or when the settings would serve strangers without anybody having said so.
+ */
+export async function serveHttp(servable: Servable, options: ServeHttpOptions = {}): Promise<HttpHandle> {
+  const http = await import("./http/serve-http.js");
+  return http.serveHttp(servable, options);
+}
+
+/**
+ * Serves a server inside an existing Node HTTP server. Only loopback names are served unless `publicUrl` or
+ * `allowedHosts` is given; then `authenticate` is needed too.
+ *
+ * Throws at once for settings that are wrong or unsafe. The rest is loaded from then on: a request that comes earlier waits.
+ */
+export function nodeHandler(servable: Servable, options: HttpServerOptions = {}): NodeHandler {
+  createDoors(options);
+  const endpoint = endpointOf(servable);
+  const late = new LateHandler(import("./http/handler.js").then((http) => http.nodeHandler(endpoint, options)));
+  const handler = (request: IncomingMessage, response: ServerResponse, parsedBody?: unknown) =>
+    void late.use((core) => core(request, response, parsedBody));
+  return Object.assign(handler, {
+    drain: (graceMs?: number) => late.drain(graceMs),
+    close: () => late.close(),
+  });
+}
+
+/**
+ * Serves TCP clients, or the users of a Unix socket. Resolves when it accepts connections. TCP listens on 127.0.0.1
+ * unless another `host` is given; a Unix socket is readable for its owner only.
+ */
+export async function serveSocket(
+  server: Servable,
+  address: SocketAddress,
+  options: ServeSocketOptions = {},
+): Promise<SocketHandle> {
+  const sockets = await import("./socket/socket-server.js");
+  return sockets.serveSocket(server, address, options);
+}
+
+/** Serves clients over WebSockets, by the optional package `ws`. Resolves when it accepts connections. */
+export async function serveWebSocket(server: Servable, options: ServeWebSocketOptions = {}): Promise<WebSocketHandle> {
+  const sockets = await import("./socket/websocket-server.js");
+  return sockets.serveWebSocket(server, options);
+}

@@ -1,0 +1,48 @@
+import type { Socket } from "node:net";
+import { McpError } from "../../protocol/error.js";
+import { channelTransport } from "../../transport/channel/client.js";
+import { StreamChannel } from "../../transport/channel/stream-channel.js";
+import { closedWhileOpening } from "../../transport/late-transport.js";
+import type { Transport } from "../../transport/transport.js";
+import { builtin } from "../builtin.js";
+import { decodeUtf8 } from "../decode-utf8.js";
+import { platform as nodePlatform } from "../platform.js";
+import type { SocketAddress, SocketTransportOptions } from "./socket-client.js";
+import { framingNamed } from "./socket-framing.js";
+import { socketStream } from "./socket-stream.js";
+
+/** Connects; what `socketTransport` does once this part of the library is loaded. */
+export async function connectSocket(
+  address: SocketAddress,
+  target: string,
+  { platform = nodePlatform, framing = "lines", ...limits }: SocketTransportOptions,
+  signal: AbortSignal,
+): Promise<Transport> {
+  const stream = socketStream(await connected(address, target, signal));
+  const settings = { ...limits, platform, framing: framingNamed(framing), decode: decodeUtf8 };
+  return channelTransport(new StreamChannel(stream, settings), target);
+}
+
+/** Connects, or rejects; `signal` gives it up, because the system itself may try for minutes. */
+function connected(address: SocketAddress, target: string, signal: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(closedWhileOpening(target));
+    const givenUp = () => {
+      socket.destroy();
+      reject(closedWhileOpening(target));
+    };
+    const socket = builtin("node:net").connect({ ...address, allowHalfOpen: true }, () => {
+      socket.off("error", failed);
+      signal.removeEventListener("abort", givenUp);
+      resolve(socket);
+    });
+    const failed = (cause: NodeJS.ErrnoException) => {
+      signal.removeEventListener("abort", givenUp);
+      const message = `nothing answers at ${target}: ${cause.code ?? cause.message}`;
+      const fix = "Check the address, and that the server there is running.";
+      reject(new McpError("connect_failed", message, { cause, fix }));
+    };
+    socket.once("error", failed);
+    signal.addEventListener("abort", givenUp);
+  });
+}

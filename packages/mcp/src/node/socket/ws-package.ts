@@ -1,0 +1,41 @@
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { McpError } from "../../protocol/error.js";
+import type { WebSocketLike } from "../../transport/channel/websocket.js";
+
+/** A WebSocket of the package `ws`, as far as it is used here. */
+export interface WsSocket extends WebSocketLike {
+  on(event: "pong", listener: () => void): unknown;
+  ping(): void;
+  terminate(): void;
+}
+
+/** A server of the package `ws` that is handed the requests which ask for a WebSocket. */
+interface WsServer {
+  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, opened: (socket: WsSocket) => void): void;
+}
+
+/** The optional package `ws`, described here so that programs compile without it and without its types. */
+export interface WsPackage {
+  WebSocket: new (
+    url: string,
+    protocol: string,
+    options: { headers: Record<string, string>; perMessageDeflate: boolean },
+  ) => WsSocket;
+  WebSocketServer: new (options: {
+    noServer: boolean;
+    maxPayload: number;
+    perMessageDeflate: boolean;
+    handleProtocols: () => string;
+  }) => WsServer;
+}
+
+/** Loads the optional package `ws`, or says that it is needed. */
+export async function loadWs(): Promise<WsPackage> {
+  try {
+    return await import("ws");
+  } catch (cause) {
+    const fix = "Run `npm install ws`; it is an optional peer dependency.";
+    throw new McpError("unsupported", "WebSockets need the package `ws` here", { cause, fix });
+  }
+}

@@ -1,0 +1,120 @@
+import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
+import type { Platform } from "../../platform/platform.js";
+import { McpError } from "../../protocol/error.js";
+import { channelTransport } from "../../transport/channel/client.js";
+import { StreamChannel } from "../../transport/channel/stream-channel.js";
+import type { Receiver, Transport } from "../../transport/transport.js";
+import { builtin } from "../builtin.js";
+import { decodeUtf8 } from "../decode-utf8.js";
+import { childEnvironment } from "./child-environment.js";
+import { ChildStream } from "./child-stream.js";
+import { LaunchReport } from "./launch-report.js";
+import type { StdioOptions } from "./stdio-client.js";
+
+/** Longer than the whole way from closed stdin to SIGKILL, shorter than the promised four seconds. */
+const CLOSE_TIMEOUT_MS = 3700;
+
+/** A transport over a child process that `open` starts; what `stdioTransport` is made of once it is loaded. */
+export function childTransport(
+  options: StdioOptions,
+  target: string,
+  platform: Platform & Required<Pick<Platform, "spawn">>,
+): Transport {
+  const { command, args = [], cwd } = options;
+  const env = childEnvironment(options.env, options.inheritEnv);
+  const report = new LaunchReport(command, env, cwd);
+  const forward = stderrForwarder(options.stderr ?? "capture");
+  const start = () => platform.spawn({ command, args, env, ...(cwd === undefined ? {} : { cwd }) });
+  const stream = new ChildStream(start, platform, report, forward);
+  const channel = new NoiseFilter(
+    new StreamChannel(stream, {
+      platform,
+      decode: decodeUtf8,
+      closeTimeoutMs: CLOSE_TIMEOUT_MS,
+      ...(options.maxFrameBytes === undefined ? {} : { maxFrameBytes: options.maxFrameBytes }),
+    }),
+    report,
+  );
+  const inner = channelTransport(channel, target);
+  return {
+    kind: inner.kind,
+    target: inner.target,
+    open: (receiver) => inner.open(channel.watch(receiver)),
+    request: (request) => inner.request(request),
+    notify: (notification) => inner.notify(notification),
+    abandon: (id, reason) => inner.abandon(id, reason),
+    explain: (cause) => (isLaunchFailure(cause) ? cause : report.failure("no_answer", cause)),
+    async close() {
+      await inner.close();
+      await stream.gone;
+    },
+  };
+}
+
+function isLaunchFailure(cause: unknown): cause is McpError {
+  return McpError.is(cause) && (cause.kind === "connect_failed" || cause.kind === "connection_closed");
+}
+
+/** Keeps what a server prints by mistake away from the protocol, and remembers it for error messages. */
+class NoiseFilter implements Channel {
+  readonly #inner: Channel;
+  readonly #report: LaunchReport;
+  /** The line being delivered; a fault reported meanwhile is about it. */
+  #line: string | undefined;
+
+  constructor(inner: Channel, report: LaunchReport) {
+    this.#inner = inner;
+    this.#report = report;
+  }
+
+  open(receiver: ChannelReceiver): void {
+    this.#inner.open({
+      message: (text) => {
+        this.#line = text;
+        receiver.message(text);
+        // Still set: nobody objected, so it was a message.
+        if (this.#line !== undefined) this.#report.answered = true;
+        this.#line = undefined;
+      },
+      fault: (error) => receiver.fault(error),
+      closed: (reason) => receiver.closed(reason),
+    });
+  }
+
+  watch(receiver: Receiver): Receiver {
+    return {
+      request: (message) => receiver.request(message),
+      notification: (message, about) => receiver.notification(message, about),
+      closed: (reason) => receiver.closed(reason),
+      fault: (error) => {
+        if (this.#line !== undefined) this.#report.noise(this.#line);
+        this.#line = undefined;
+        receiver.fault(error);
+      },
+    };
+  }
+
+  send(text: string): void {
+    this.#inner.send(text);
+  }
+
+  close(): void | Promise<void> {
+    return this.#inner.close();
+  }
+}
+
+function stderrForwarder(target: NonNullable<StdioOptions["stderr"]>): (chunk: Uint8Array) => void {
+  if (target === "capture") return () => {};
+  if (target === "inherit") return (chunk) => void process.stderr.write(chunk);
+  const { StringDecoder } = builtin("node:string_decoder");
+  const decoder = new StringDecoder("utf8");
+  let rest = "";
+  return (chunk) => {
+    const lines = (rest + decoder.write(Buffer.from(chunk))).split(/\r?\n/);
+    rest = (lines.pop() ?? "").slice(-MAX_STDERR_LINE);
+    for (const line of lines) target(line);
+  };
+}
+
+/** A line without an end must not grow for ever. */
+const MAX_STDERR_LINE = 64 * 1024;

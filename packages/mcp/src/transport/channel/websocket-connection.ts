@@ -1,0 +1,52 @@
+import type { Platform } from "../../platform/platform.js";
+import { McpError } from "../../protocol/error.js";
+import type { Transport } from "../transport.js";
+import { channelTransport } from "./client.js";
+import { isConnecting, SUBPROTOCOL, type WebSocketLike, webSocketChannel } from "./websocket.js";
+import type { OpenWebSocket, WebSocketTransportOptions } from "./websocket-client.js";
+
+/** Begins to open a WebSocket; what `webSocketTransport` does once this part of the library is loaded. */
+export async function startWebSocket(
+  url: string,
+  target: string,
+  options: WebSocketTransportOptions & { openWebSocket: OpenWebSocket; platform: Platform },
+): Promise<Transport> {
+  const socket = await options.openWebSocket(url, SUBPROTOCOL);
+  const inner = channelTransport(webSocketChannel(socket, options), target);
+  return {
+    kind: inner.kind,
+    target,
+    async open(receiver) {
+      const ready = whenOpen(socket, target);
+      // Before the socket is open, so that no message can come earlier than somebody listens.
+      await inner.open(receiver);
+      await ready;
+    },
+    request: (request) => inner.request(request),
+    notify: (notification) => inner.notify(notification),
+    abandon: (id, reason) => inner.abandon(id, reason),
+    close: () => inner.close(),
+  };
+}
+
+function whenOpen(socket: WebSocketLike, target: string): Promise<void> {
+  if (!isConnecting(socket)) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    let why = "";
+    let cause: unknown;
+    socket.addEventListener("open", () => resolve());
+    socket.addEventListener("error", (event) => {
+      // Browsers say nothing here; `ws` and Node's own sockets do.
+      if ("error" in event) cause = event.error;
+      if ("message" in event) why = String(event.message);
+    });
+    socket.addEventListener("close", ({ code }) => {
+      why ||= `code ${code}`;
+      const error = new McpError("connect_failed", `the WebSocket to ${target} could not be opened: ${why}`, {
+        cause,
+        fix: "Check the address, and that the server there accepts the subprotocol `mcp`.",
+      });
+      reject(error);
+    });
+  });
+}

@@ -1,0 +1,47 @@
+/** One server-sent event to write. Without `data` it only tells `id` or `retry`, and a reader dispatches nothing. */
+export interface SseEventInit {
+  readonly id?: string;
+  readonly event?: string;
+  readonly data?: string;
+  /** Milliseconds a reader should wait before it reconnects. */
+  readonly retry?: number;
+}
+
+/**
+ * Writes one event.
+ *
+ * Line breaks in `data` are kept as `\n`. Throws where `id` or `event` has a line break or NUL, or where `retry` is no
+ * whole number: each would silently become another event than meant.
+ */
+export function encodeEvent({ id, event, data, retry }: SseEventInit): string {
+  let text = "";
+  if (id !== undefined) text += `id: ${oneLine(id, "id")}\n`;
+  if (event !== undefined) text += `event: ${oneLine(event, "event")}\n`;
+  if (retry !== undefined) {
+    if (!Number.isSafeInteger(retry) || retry < 0)
+      throw new RangeError(`SSE retry must be a whole number, got ${retry}`);
+    text += `retry: ${retry}\n`;
+  }
+  if (data !== undefined) text += lines("data", data);
+  return `${text}\n`;
+}
+
+/** Writes a comment, which keeps a connection alive and means nothing. Only to be written between events. */
+export function encodeComment(text: string): string {
+  return `${lines("", text)}\n`;
+}
+
+function lines(field: string, text: string): string {
+  // JSON text has no raw line break, so nearly every event is one line.
+  if (!/[\r\n]/.test(text)) return `${field}: ${text}\n`;
+  return text
+    .split(/\r\n|\r|\n/)
+    .map((line) => `${field}: ${line}\n`)
+    .join("");
+}
+
+function oneLine(text: string, field: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that a field cannot hold.
+  if (/[\r\n\u0000]/.test(text)) throw new RangeError(`SSE ${field} must not have a line break or NUL`);
+  return text;
+}

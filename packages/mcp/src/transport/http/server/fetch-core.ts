@@ -1,0 +1,163 @@
+import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from "../../../jsonrpc/error.js";
+import type { Platform } from "../../../platform/platform.js";
+import type { Endpoint } from "../../transport.js";
+import type { FetchHandler } from "./fetch-handler.js";
+import type { Body, HeaderList, Incoming, OutgoingStream } from "./incoming.js";
+import type { HttpServerOptions } from "./options.js";
+import { bodyOfValue } from "./parsed-body.js";
+import { createHttpServer } from "./server.js";
+
+/** Answers web-standard requests; what `fetchHandler` is made of once it is loaded. */
+export function createFetchCore(endpoint: Endpoint, options: HttpServerOptions, platform: Platform): FetchHandler {
+  const core = createHttpServer(endpoint, options, platform, false);
+  const handler = (request: Request, parsedBody?: unknown) =>
+    new Promise<Response>((resolve) => core.handle(new FetchIncoming(request, parsedBody, resolve)));
+  return Object.assign(handler, {
+    drain: (graceMs = 5000) => core.drain(graceMs),
+    close: () => core.close(),
+  });
+}
+
+class FetchIncoming implements Incoming {
+  readonly native: Request;
+  readonly method: string;
+  readonly #parsedBody: unknown;
+  readonly #resolve: (response: Response) => void;
+  #left: (() => void) | undefined;
+  #ended = false;
+
+  constructor(request: Request, parsedBody: unknown, resolve: (response: Response) => void) {
+    this.native = request;
+    this.method = request.method;
+    this.#parsedBody = parsedBody;
+    this.#resolve = resolve;
+  }
+
+  get path(): string {
+    const { url } = this.native;
+    const start = url.indexOf("/", url.indexOf("://") + 3);
+    return start < 0 ? "/" : (url.slice(start).split("#", 1)[0] ?? "/");
+  }
+
+  header(name: string): string | undefined {
+    // Not every runtime shows `Host`, since the URL holds it.
+    return this.native.headers.get(name) ?? (name === "host" ? authorityOf(this.native.url) : undefined);
+  }
+
+  headerCount(name: string): number {
+    const value = this.native.headers.get(name);
+    if (value === null) return 0;
+    // Repeated headers arrive joined; the ones that are counted never hold a comma themselves.
+    return value.split(",").length;
+  }
+
+  headers(): Record<string, string> {
+    const result: Record<string, string> = {};
+    this.native.headers.forEach((value, name) => {
+      result[name] = value;
+    });
+    return result;
+  }
+
+  readBody(maxBytes: number, done: (body: Body) => void): void {
+    if (this.#parsedBody !== undefined) return done(bodyOfValue(this.#parsedBody, maxBytes));
+    if (this.native.bodyUsed) return done(BODY_USED);
+    readText(this.native, maxBytes).then(done, () =>
+      done({ status: 400, code: INVALID_REQUEST, reason: "the body could not be read" }),
+    );
+  }
+
+  send(status: number, headers: HeaderList, body: string | undefined): void {
+    this.#ended = true;
+    this.#resolve(new Response(body ?? null, { status, headers: pairs(headers) }));
+  }
+
+  stream(status: number, headers: HeaderList): OutgoingStream {
+    const encoder = new TextEncoder();
+    let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start(own) {
+          controller = own;
+        },
+        cancel: () => this.#leave(),
+      },
+      // Counted in bytes, so that `desiredSize` tells how much waits for a slow reader.
+      new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
+    );
+    this.#resolve(new Response(body, { status, headers: pairs(headers) }));
+    const end = () => {
+      if (this.#ended) return;
+      this.#ended = true;
+      controller?.close();
+    };
+    return {
+      write: (text) => {
+        if (this.#ended) return 0;
+        controller?.enqueue(encoder.encode(text));
+        return -(controller?.desiredSize ?? 0);
+      },
+      end,
+      // What is queued belongs to the runtime's stream and goes when its reader does.
+      cut: end,
+    };
+  }
+
+  onLeave(run: () => void): void {
+    const isFirst = this.#left === undefined;
+    this.#left = run;
+    if (!isFirst) return;
+    // Not every runtime tells of a client that left.
+    const signal: AbortSignal | undefined = this.native.signal;
+    if (signal?.aborted === true) queueMicrotask(() => this.#leave());
+    else signal?.addEventListener("abort", () => this.#leave(), { once: true });
+  }
+
+  #leave(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#left?.();
+  }
+}
+
+const BODY_USED: Body = {
+  status: 500,
+  code: INTERNAL_ERROR,
+  reason:
+    "the body was read before it came here; pass it as second argument, or mount the handler before the body parser",
+};
+
+function authorityOf(url: string): string {
+  return new URL(url).host;
+}
+
+function pairs(headers: HeaderList): [string, string][] {
+  const result: [string, string][] = [];
+  for (let at = 0; at + 1 < headers.length; at += 2) result.push([headers[at] ?? "", headers[at + 1] ?? ""]);
+  return result;
+}
+
+async function readText(request: Request, maxBytes: number): Promise<Body> {
+  const tooLarge = { status: 413, code: INVALID_REQUEST, reason: `the body is longer than ${maxBytes} bytes` };
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return tooLarge;
+  // Fatal, so that bytes which are no UTF-8 are refused; a byte order mark is left for the JSON parser to refuse.
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  let text = "";
+  let size = 0;
+  const reader = request.body?.getReader();
+  try {
+    for (;;) {
+      const chunk = await reader?.read();
+      if (chunk === undefined || chunk.done) return { text: text + decoder.decode() };
+      size += chunk.value.byteLength;
+      if (size > maxBytes) {
+        void reader?.cancel().catch(() => {});
+        return tooLarge;
+      }
+      text += decoder.decode(chunk.value, { stream: true });
+    }
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return { status: 400, code: PARSE_ERROR, reason: "the body is not valid UTF-8" };
+  }
+}

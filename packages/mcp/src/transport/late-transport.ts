@@ -1,0 +1,45 @@
+import { McpError } from "../protocol/error.js";
+import type { Transport } from "./transport.js";
+
+/**
+ * A transport over a channel that is made when it is opened: its code is loaded then, and a program that only names it does
+ * not pay for it. `make` gives up when `signal` aborts; a transport that comes too late is closed at once.
+ */
+export function lateTransport(target: string, make: (signal: AbortSignal) => Promise<Transport>): Transport {
+  const closing = new AbortController();
+  let inner: Transport | undefined;
+  const opened = () => {
+    if (inner === undefined) throw notOpen();
+    return inner;
+  };
+  return {
+    kind: "channel",
+    target,
+    async open(receiver) {
+      const made = await make(closing.signal);
+      if (closing.signal.aborted) {
+        await made.close();
+        throw closedWhileOpening(target);
+      }
+      inner = made;
+      return made.open(receiver);
+    },
+    request: (request) => (inner === undefined ? Promise.reject(notOpen()) : inner.request(request)),
+    notify: (notification) => opened().notify(notification),
+    abandon: (id, reason) => inner?.abandon(id, reason),
+    explain: (cause) => inner?.explain?.(cause) ?? (cause instanceof Error ? cause : new Error(String(cause))),
+    async close() {
+      closing.abort();
+      await inner?.close();
+    },
+  };
+}
+
+/** What an attempt to connect ends with when the transport was closed meanwhile. */
+export function closedWhileOpening(target: string): McpError {
+  return new McpError("connection_closed", `the connection to ${target} was closed while it was being opened`);
+}
+
+function notOpen(): McpError {
+  return new McpError("connection_closed", "the transport is not open", { fix: "Call `connect` first." });
+}
