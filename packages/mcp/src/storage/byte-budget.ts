@@ -1,9 +1,9 @@
 import { StorageError } from "./storage.js";
 
 /**
- * One limit on the bytes of several stores.
+ * One limit for the size of several stores.
  *
- * Counts UTF-16 units, which costs nothing to know: the true size is between one and two bytes for each.
+ * Counts UTF-16 units, because `length` is free to read; each takes one or two bytes of memory.
  */
 export class ByteBudget {
   readonly #maximum: number;
@@ -17,7 +17,7 @@ export class ByteBudget {
     return this.#used;
   }
 
-  /** Throws where `bytes` more would not fit even after `makeRoom`. Takes nothing, so that a refusal leaves no trace. */
+  /** Throws if `bytes` more would not fit even after `makeRoom`. Reserves nothing, so a failed write changes nothing. */
   ensure(bytes: number, makeRoom: () => void): void {
     if (this.#used + bytes > this.#maximum) makeRoom();
     if (this.#used + bytes > this.#maximum) {

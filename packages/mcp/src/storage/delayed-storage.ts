@@ -1,6 +1,6 @@
 import type { Storage } from "./storage.js";
 
-/** Waits before and after each call; `turns` says how often the pending promise jobs of others run first. */
+/** Waits before and after each call, for `turns` rounds of pending promise jobs. */
 type Delay = (turns: number) => Promise<void>;
 
 const microtasks: Delay = async (turns) => {
@@ -8,10 +8,10 @@ const microtasks: Delay = async (turns) => {
 };
 
 /**
- * Makes every answer of a storage come late, as over a network, each call still at one instant.
+ * Delays every answer of a storage, as a network would; each call stays atomic.
  *
- * For tests of code that uses a storage: what works on memory alone may rely on an answer being there at once. Calls on
- * keys and streams take turns of different length, so that later ones overtake earlier ones; messages keep their order.
+ * For tests of code that uses a storage, because code tested with memory alone may depend on synchronous answers. Calls
+ * on keys and streams have different delays, so that later ones overtake earlier ones; messages keep their order.
  */
 export function delayedStorage(storage: Storage, delay: Delay = microtasks): Storage {
   let calls = 0;

@@ -1,19 +1,19 @@
-/** How many further entries each access looks at: enough that garbage never outgrows what is live for long. */
+/** Further entries that each access checks: two, so that removal is faster than insertion. */
 const STEP = 2;
-/** A full sweep, tried when the map is full, costs time in proportion to its size: at most one in this time. */
+/** A full sweep takes time linear in the size of the map; a full map must not sweep on every insert. */
 const FULL_SWEEP_EVERY_MS = 1_000;
 
 /**
- * A map whose entries expire without a timer: each access checks its own key and a few others in turn.
+ * A map whose entries expire without a timer: each access checks its own key and the next few others.
  *
- * `isLive` says whether an entry still counts (and may trim it); `removed` hears of every entry that leaves. The time
- * is an argument, so that one operation sees one time: what it found live cannot be swept before it is done.
+ * `isLive` decides whether an entry is still valid (and may trim it); `removed` is called for every removed entry. The
+ * time is an argument, so that an entry which is live at the start of an operation stays live until its end.
  */
 export class ExpiringMap<V> {
   readonly #entries = new Map<string, V>();
   readonly #isLive: (value: V, now: number) => boolean;
   readonly #removed: (value: V, key: string) => void;
-  /** Where the rolling sweep stands. A map iterator stays valid through inserts and deletes. */
+  /** Position of the incremental sweep. A map iterator stays valid through inserts and deletes. */
   #cursor: Iterator<[string, V]> | undefined;
   #sweptAt = Number.NEGATIVE_INFINITY;
 
@@ -49,12 +49,12 @@ export class ExpiringMap<V> {
     return true;
   }
 
-  /** Removes everything that has expired, unless that was done a moment ago. */
+  /** Removes all expired entries, at most once per `FULL_SWEEP_EVERY_MS`. */
   sweepIfDue(now: number): void {
     if (now - this.#sweptAt >= FULL_SWEEP_EVERY_MS) this.sweep(now);
   }
 
-  /** Removes everything that has expired. */
+  /** Removes all expired entries. */
   sweep(now: number): void {
     this.#sweptAt = now;
     for (const [key, value] of this.#entries) {

@@ -8,10 +8,10 @@ interface Held extends LogEntry {
 
 interface Stream {
   readonly name: string;
-  /** Entries from `head` on are kept; ids are consecutive. Those before it are gone and wait to be cut off. */
+  /** Entries from `head` on are live and have consecutive ids. Those before it are evicted and not yet removed. */
   entries: Held[];
   head: number;
-  /** UTF-16 units of the kept entries. */
+  /** UTF-16 units of the live entries. */
   bytes: number;
   readonly firstId: number;
   lastId: number;
@@ -20,13 +20,13 @@ interface Stream {
 
 const EVICTED: LogRead = { evicted: true };
 
-/** Ordered entries by stream in this process. Synchronous. */
+/** The append log in the memory of this process. Synchronous. */
 export class MemoryAppendLog implements AppendLog {
   readonly #now: () => number;
   readonly #maxStreams: number;
   readonly #budget: ByteBudget;
   readonly #streams: ExpiringMap<Stream>;
-  /** The highest id of any stream that is gone: new streams start above it, so that no name ever repeats an id. */
+  /** The highest id of any deleted stream; new streams start above it, so no name ever repeats an id. */
   #idsUsed = 0;
 
   constructor(now: () => number, maxStreams: number, budget: ByteBudget) {
@@ -51,11 +51,11 @@ export class MemoryAppendLog implements AppendLog {
 
   append(name: string, entry: string, limits: LogLimits): number {
     const now = this.#now();
-    const found = this.#streams.get(name, now);
-    if (found === undefined) this.#makeRoom(now);
-    const stream = found ?? this.#fresh(name);
+    const existing = this.#streams.get(name, now);
+    if (existing === undefined) this.#makeRoom(now);
+    const stream = existing ?? this.#fresh(name);
     const leaving = displaced(stream, entry.length, limits);
-    const added = entry.length + (found === undefined ? name.length : 0);
+    const added = entry.length + (existing === undefined ? name.length : 0);
     this.#budget.ensure(added - leaving.bytes, () => this.#streams.sweepIfDue(now));
     this.#budget.take(added);
     for (let count = 0; count < leaving.count; count++) this.#evict(stream);
@@ -66,7 +66,7 @@ export class MemoryAppendLog implements AppendLog {
     stream.bytes += entry.length;
     stream.entries.push({ id: stream.lastId, entry, expiresAt });
     stream.expiresAt = limits.ttlMs === undefined ? Number.POSITIVE_INFINITY : now + limits.ttlMs;
-    if (found === undefined) this.#streams.put(name, stream);
+    if (existing === undefined) this.#streams.put(name, stream);
     return stream.lastId;
   }
 
@@ -75,7 +75,7 @@ export class MemoryAppendLog implements AppendLog {
     if (stream === undefined) return afterId === 0 ? { evicted: false, entries: [] } : EVICTED;
     const firstKept = stream.lastId - kept(stream) + 1;
     const isKnown = afterId === 0 || (afterId >= stream.firstId && afterId <= stream.lastId);
-    // From the beginning, nothing may be missing; from a known id on, nothing after that id.
+    // A read from the beginning needs every entry; a read from an id needs every entry after that id.
     const nextId = afterId === 0 ? stream.firstId : afterId + 1;
     if (!isKnown || !Number.isSafeInteger(afterId) || nextId < firstKept) return EVICTED;
     const from = stream.head + nextId - firstKept;
@@ -117,7 +117,7 @@ export class MemoryAppendLog implements AppendLog {
     stream.head++;
     stream.bytes -= length;
     this.#budget.give(length);
-    // Cutting only when half of the array is gone keeps eviction at constant cost; memory stays within twice the limit.
+    // Compacting once half of the array is evicted keeps the amortized cost constant and memory within twice the limit.
     if (stream.head * 2 > stream.entries.length) {
       stream.entries = stream.entries.slice(stream.head);
       stream.head = 0;
@@ -140,7 +140,7 @@ function kept(stream: Stream): number {
   return stream.entries.length - stream.head;
 }
 
-/** The oldest entries that have to go before one of `length` may come. */
+/** The oldest entries that must be evicted to make room for one of `length`. */
 function displaced(stream: Stream, length: number, limits: LogLimits): { count: number; bytes: number } {
   const all = kept(stream);
   let count = 0;

@@ -8,13 +8,13 @@ interface Slot extends Versioned {
   expiresAt: number;
 }
 
-/** Values by key in this process. Synchronous. */
+/** The key-value store in the memory of this process. Synchronous. */
 export class MemoryKeyValue implements KeyValue {
   readonly #now: () => number;
   readonly #maxKeys: number;
   readonly #budget: ByteBudget;
   readonly #slots: ExpiringMap<Slot>;
-  /** One counter for all keys, so that a version never comes back for any of them. */
+  /** One counter for all keys, so that no version ever repeats. */
   #version = 0;
 
   constructor(now: () => number, maxKeys: number, budget: ByteBudget) {

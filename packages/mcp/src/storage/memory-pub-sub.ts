@@ -12,8 +12,8 @@ interface Delivery {
 }
 
 /**
- * Messages within this process. `publish` has delivered before it returns, unless it was called by a `deliver`: then the
- * message waits for the running delivery to end, so that every subscription sees the same order.
+ * Messages within this process. `publish` delivers before it returns, unless a `deliver` calls it: then the message
+ * waits for the current delivery to finish, so that every subscription sees the same order.
  */
 export class MemoryPubSub implements PubSub {
   readonly #maxSubscriptions: number;
@@ -38,7 +38,7 @@ export class MemoryPubSub implements PubSub {
     this.#waiting.push({ topic, message, to: [...subscriptions] });
     if (this.#delivering) return;
     this.#delivering = true;
-    // The array grows while it is walked, when a `deliver` publishes.
+    // The array grows during this loop when a `deliver` publishes.
     for (const delivery of this.#waiting) this.#deliver(delivery);
     this.#waiting.length = 0;
     this.#delivering = false;
@@ -84,12 +84,12 @@ export class MemoryPubSub implements PubSub {
     }
   }
 
-  /** A reporter that throws must not stop the delivery to others, nor all that comes after it. */
+  /** A reporter that throws must not stop delivery to the other subscriptions. */
   #report(error: unknown, topic: string): void {
     try {
       this.#onDeliverError(error, topic);
     } catch {
-      // There is nobody left to tell.
+      // The reporter itself failed; there is nowhere left to report to.
     }
   }
 }

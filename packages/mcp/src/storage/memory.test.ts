@@ -70,7 +70,7 @@ describe("memory storage", () => {
     storage.kv.set("a", "1", { ttlMs: 100 });
     storage.kv.set("b", "1");
     expect(() => storage.kv.set("c", "1")).toThrow(StorageError);
-    expect(() => storage.kv.set("c", "1")).toThrow(/maxKeys is 2.*Raise limits.maxKeys/);
+    expect(() => storage.kv.set("c", "1")).toThrow(/limit maxKeys of 2.*Raise limits.maxKeys/);
     expect(storage.kv.set("b", "2")).toBeDefined();
     expect(storage.kv.get("c")).toBeUndefined();
     clock.advance(100);

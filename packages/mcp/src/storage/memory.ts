@@ -5,26 +5,26 @@ import { MemoryPubSub } from "./memory-pub-sub.js";
 import type { Storage } from "./storage.js";
 
 export interface MemoryLimits {
-  /** Default 100,000: ten times the sessions that one process usually holds. */
+  /** Default 100,000: ten times the sessions of a busy process. */
   readonly maxKeys: number;
-  /** Default 100,000. */
+  /** Default 100,000, as for keys: each session has about one stream. */
   readonly maxStreams: number;
-  /** Default 100,000. */
+  /** Default 100,000, as for keys: each session has at most one subscription. */
   readonly maxSubscriptions: number;
-  /** Keys, values and log entries together, in UTF-16 units. Default 256 Mi: a process with a default heap survives it. */
+  /** Keys, values and log entries together, in UTF-16 units. Default 256 Mi, which fits Node's default heap. */
   readonly maxBytes: number;
 }
 
-/** The clock and the bounds of a memory storage. */
+/** The clock and limits of a memory storage. */
 export interface MemoryStorageOptions {
-  /** Milliseconds of a clock that does not go back; a `Platform` fits. */
+  /** A monotonic clock in milliseconds; a `Platform` fits. */
   readonly clock: { now(): number };
   readonly limits?: Partial<MemoryLimits>;
-  /** Hears what a subscriber's `deliver` threw. Default: nothing hears it. */
+  /** Receives what a subscriber's `deliver` threw. Default: errors are ignored. */
   readonly onDeliverError?: (error: unknown, topic: string) => void;
 }
 
-/** What a memory storage holds, expired and not yet swept entries counted. */
+/** What a memory storage holds, including expired entries that are not swept yet. */
 export interface MemoryUsage {
   readonly keys: number;
   readonly streams: number;
@@ -37,23 +37,23 @@ export interface MemoryStorage extends Storage {
   readonly kv: MemoryKeyValue;
   readonly log: MemoryAppendLog;
   readonly pubsub: MemoryPubSub;
-  /** Frees everything that has expired, at once. Never needed for a right answer; an idle process may call it. */
+  /** Frees all expired entries now. Never needed for correctness; useful in an idle process. */
   sweep(): void;
   usage(): MemoryUsage;
-  /** Forgets everything and ends all subscriptions. */
+  /** Deletes everything and ends all subscriptions. */
   close(): void;
 }
 
-const DEFAULT_LIMITS: MemoryLimits = {
+const DEFAULT_MEMORY_LIMITS: MemoryLimits = {
   maxKeys: 100_000,
   maxStreams: 100_000,
   maxSubscriptions: 100_000,
   maxBytes: 256 * 1024 * 1024,
 };
 
-/** Makes a storage that lives and dies with this process. It starts no timer: expired entries go as others are used. */
+/** Makes a storage in the memory of this process. It starts no timer: each access also removes a few expired entries. */
 export function memoryStorage(options: MemoryStorageOptions): MemoryStorage {
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const limits = { ...DEFAULT_MEMORY_LIMITS, ...options.limits };
   const now = () => options.clock.now();
   const budget = new ByteBudget(limits.maxBytes);
   const kv = new MemoryKeyValue(now, limits.maxKeys, budget);

@@ -1,18 +1,17 @@
 /**
- * What a server remembers outside one process: three small stores that a driver can build from one Redis, one SQLite
- * file or plain memory.
+ * State that several server processes share: three small stores that a driver can build on one Redis, one SQLite file
+ * or plain memory.
  *
  * Rules for every method of every part:
  *
- * - It returns `T` or `Promise<T>`, so that memory stays synchronous; callers MUST `await` or handle both.
- * - It MUST take effect at one instant: no other call sees half of it. Nothing needs more than one such step, so each
- *   method fits one Lua script or one SQL transaction.
- * - Keys, streams, topics, values, entries and messages are any strings, U+0000, `__proto__` and the empty string among
- *   them; lone surrogates are the only ones a caller MUST NOT use. The three parts have separate names.
- * - Failure of the store is a throw or a rejection, never a wrong answer. A store that is full MUST refuse with a
- *   `StorageError` and change nothing; it MUST NOT make room by forgetting what has not expired.
- * - What has expired MUST look as if it had never been there, whether or not it was swept.
- * - Times are whole milliseconds; a `ttlMs` or `maxAgeMs` of 0 or less means "already over".
+ * - It returns `T` or `Promise<T>`, so that memory can be synchronous; callers MUST `await` or handle both.
+ * - It MUST be atomic: no other call observes a partial effect. Each method fits one Lua script or SQL transaction.
+ * - Keys, streams, topics, values, entries and messages may be any string, including U+0000, `__proto__` and the empty
+ *   string, but MUST NOT contain lone surrogates. The three stores have separate namespaces.
+ * - If the store fails, the method throws or rejects; it never returns a wrong answer. A full store MUST throw a
+ *   `StorageError` and change nothing; it MUST NOT evict entries that have not expired.
+ * - An expired entry MUST be indistinguishable from one that never existed, even if it is still in memory.
+ * - Times are whole milliseconds; a `ttlMs` or `maxAgeMs` of 0 or less means "already expired".
  */
 export interface Storage {
   readonly kv: KeyValue;
@@ -25,21 +24,21 @@ export interface Storage {
 /** A value with the version that compare-and-set compares. */
 export interface Versioned {
   readonly value: string;
-  /** A positive integer. MUST NOT come back for the same key, not even after the key was deleted or has expired. */
+  /** A positive integer. MUST NOT repeat for the same key, not even after the key was deleted or expired. */
   readonly version: number;
 }
 
-/** The life of a value, and a condition on writing it. */
+/** The lifetime of a value, and a condition for writing it. */
 export interface SetOptions {
-  /** Life from now on. Without it the key lives until deleted, also where the former value had a `ttlMs`. */
+  /** Lifetime from now. Without it the key lives until deleted, even if the previous value had a `ttlMs`. */
   readonly ttlMs?: number;
-  /** Write only if the present version is this one; 0 means "only if the key is absent". */
+  /** Write only if the current version is this one; 0 means "only if the key does not exist". */
   readonly ifVersion?: number;
 }
 
-/** A condition on deleting. */
+/** A condition for deleting. */
 export interface DeleteOptions {
-  /** Delete only if the present version is this one. */
+  /** Delete only if the current version is this one. */
   readonly ifVersion?: number;
 }
 
@@ -47,60 +46,60 @@ export interface DeleteOptions {
 export interface KeyValue {
   get(key: string): Versioned | undefined | Promise<Versioned | undefined>;
   /**
-   * Writes and returns the new version, or returns `undefined` and changes nothing (the expiry neither) when
-   * `ifVersion` does not hold. Of several racing writers with the same `ifVersion` exactly one MUST succeed.
+   * Writes and returns the new version, or returns `undefined` and changes nothing (not even the expiry) if
+   * `ifVersion` does not match. Of several concurrent writers with the same `ifVersion` exactly one MUST succeed.
    */
   set(key: string, value: string, options?: SetOptions): number | undefined | Promise<number | undefined>;
-  /** Returns whether something was deleted. */
+  /** Returns whether the key was deleted. */
   delete(key: string, options?: DeleteOptions): boolean | Promise<boolean>;
-  /** Starts the life of a key anew; value and version stay. Returns false, and creates nothing, where the key is absent. */
+  /** Restarts the lifetime of a key; value and version stay. Returns false and creates nothing if the key is absent. */
   touch(key: string, ttlMs: number): boolean | Promise<boolean>;
 }
 
-/** What one stream may hold. Given with every append, so that a driver needs no settings of its own. */
+/** Limits of one stream. Passed with every append, so that a driver needs no configuration of its own. */
 export interface LogLimits {
   /** Entries kept, at least 1. */
   readonly maxEntries: number;
   /** UTF-8 bytes of all kept entries; a driver may estimate, by at most a factor of 3. */
   readonly maxBytes: number;
-  /** Life of this entry, and the most that older entries may live on: what is older never outlives what is newer. */
+  /** Lifetime of this entry, and the upper bound for older entries: an older entry never outlives a newer one. */
   readonly maxAgeMs: number;
-  /** Life of the whole stream from this append on. Without it the stream lives until dropped. */
+  /** Lifetime of the whole stream from this append. Without it the stream lives until dropped. */
   readonly ttlMs?: number;
 }
 
-/** One entry of a stream, with its place. */
+/** One entry of a stream, with its position. */
 export interface LogEntry {
   readonly id: number;
   readonly entry: string;
 }
 
-/** Entries in order, or the news that some of those asked for are gone. */
+/** Entries in order, or the information that some of the requested entries are gone. */
 export type LogRead = { readonly evicted: false; readonly entries: readonly LogEntry[] } | { readonly evicted: true };
 
-/** Ordered entries by stream, the oldest forgotten first. */
+/** Ordered entries by stream; the oldest are evicted first. */
 export interface AppendLog {
   /**
    * Adds `entry` and returns its id, a positive integer.
    *
-   * Ids MUST grow within a stream name, also across `drop` and expiry, so that a reader of a former stream cannot
-   * mistake its position for one in the new stream; they need not be consecutive. (A driver that keeps no counter for
-   * names that are gone can start each stream at the clock's microseconds.) Then the oldest entries are evicted until
-   * `maxEntries` and `maxBytes` hold; the entry just added MUST stay, whatever its size.
+   * Ids MUST increase within a stream name, even across `drop` and expiry, so that a position in an earlier stream is
+   * never valid in a later one; they need not be consecutive. (A driver that keeps no counter for dropped names can
+   * start each stream at the clock's microseconds.) Afterwards the oldest entries are evicted until `maxEntries` and
+   * `maxBytes` hold; the entry just added MUST stay, whatever its size.
    */
   append(stream: string, entry: string, limits: LogLimits): number | Promise<number>;
   /**
    * Returns up to `limit` entries with ids above `afterId`, oldest first.
    *
-   * `evicted: true` MUST be the answer whenever an entry of this stream above `afterId` is gone (evicted or too old),
-   * whenever `afterId` is above the newest id, and whenever it belongs to a former stream of this name or to none: a
-   * reader must learn of a gap, not skip it. `afterId` 0 asks from the beginning: an absent stream then gives no
-   * entries, and one that has lost entries gives `evicted: true`.
+   * MUST return `evicted: true` if an entry of this stream above `afterId` is gone (evicted or too old), if `afterId`
+   * is above the newest id, or if it belongs to an earlier stream of this name or to none: a reader must learn about a
+   * gap, not skip it. `afterId` 0 reads from the beginning: an absent stream then has no entries, and a stream that
+   * has lost entries returns `evicted: true`.
    */
   read(stream: string, afterId: number, limit: number): LogRead | Promise<LogRead>;
-  /** Starts the life of a stream anew. Returns false, and creates nothing, where the stream is absent. */
+  /** Restarts the lifetime of a stream. Returns false and creates nothing if the stream is absent. */
   touch(stream: string, ttlMs: number): boolean | Promise<boolean>;
-  /** Forgets the stream. Does nothing where it is absent. */
+  /** Deletes the stream. Does nothing if it is absent. */
   drop(stream: string): void | Promise<void>;
 }
 
@@ -108,32 +107,32 @@ export interface AppendLog {
 export type Unsubscribe = () => void | Promise<void>;
 
 /**
- * Messages to whoever listens now.
+ * Messages to the current subscribers.
  *
- * Each subscription MUST receive every message that was published after `subscribe` settled exactly once, the
- * publisher's own messages too, and one publisher's messages on one topic in the order of its `publish` calls. Where a
- * driver loses its connection messages may be lost, never repeated: what must survive belongs into the log, with a
- * message as the hint to read it.
+ * Each subscription MUST receive every message published after `subscribe` settled exactly once, including the
+ * publisher's own, and one publisher's messages on one topic in the order of its `publish` calls. If a driver loses its
+ * connection, messages may be lost but never repeated: put data that must survive into the log, and publish a message
+ * as the hint to read it.
  */
 export interface PubSub {
-  /** Settles when the store has taken the message; `deliver` may run before or after that. */
+  /** Settles when the store has accepted the message; `deliver` may run before or after that. */
   publish(topic: string, message: string): void | Promise<void>;
   /**
    * Calls `deliver` for each message until the returned function settles; after that it MUST NOT be called. `deliver`
-   * MUST NOT throw; a driver MUST shield other subscriptions from one that does. Subscribing the same function twice
-   * makes two subscriptions. Unsubscribing twice does nothing.
+   * MUST NOT throw; if it does, a driver MUST still deliver to the other subscriptions. Subscribing the same function
+   * twice makes two subscriptions. Unsubscribing twice does nothing.
    */
   subscribe(topic: string, deliver: (message: string) => void): Unsubscribe | Promise<Unsubscribe>;
 }
 
-/** A refusal by a store that is full: which limit, and what to change. */
+/** Thrown by a full store: names the limit and what to change. */
 export class StorageError extends Error {
   override readonly name = "StorageError";
   readonly limit: string;
   readonly fix: string;
 
   constructor(limit: string, maximum: number, fix: string) {
-    super(`The storage is full: ${limit} is ${maximum}. ${fix}`);
+    super(`The storage is full: it has reached its limit ${limit} of ${maximum}. ${fix}`);
     this.limit = limit;
     this.fix = fix;
   }

@@ -8,8 +8,8 @@ export type { ContractClock, StorageCase };
 /**
  * The storage contract as a list of cases, for any test framework.
  *
- * Give each case a fresh, empty storage and, where it is `timed`, a clock; a case that throws names the sentence of the
- * contract that does not hold. Where the store is shared, give a second handle on it as well.
+ * Pass each case a fresh, empty storage and, if it is `timed`, a clock. A case that throws names the rule of the
+ * contract that the storage breaks. If several processes can share the store, also pass a second handle on it.
  */
 export function storageContract(): StorageCase[] {
   return [

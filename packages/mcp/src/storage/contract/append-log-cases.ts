@@ -10,7 +10,7 @@ function texts(read: LogRead): string[] | "evicted" {
 }
 
 const order: StorageCase[] = [
-  storageCase("an absent stream has no beginning to miss, but every position in it is lost", async ({ log }) => {
+  storageCase("an absent stream is empty from the beginning, but every position in it is lost", async ({ log }) => {
     same(await log.read("s", 0, 10), NOTHING, "from the beginning");
     same(await log.read("s", 7, 10), GONE, "after 7");
     same(await log.touch("s", 1_000), false, "touch");
@@ -27,7 +27,7 @@ const order: StorageCase[] = [
       "ids are growing positive integers",
     );
   }),
-  storageCase("read goes on after an id, up to its limit", async ({ log }) => {
+  storageCase("read continues after an id, up to its limit", async ({ log }) => {
     const ids: number[] = [];
     for (let index = 0; index < 10; index++) ids.push(await log.append("s", `${index}`, WIDE));
     same(texts(await log.read("s", 0, 3)), ["0", "1", "2"], "first page");
@@ -43,7 +43,7 @@ const order: StorageCase[] = [
       same(texts(await log.read(name, 0, 10)), [`entry of ${name}`], "after");
     }
   }),
-  storageCase("appends at the same time all get their own id and one common order", async (storage, other) => {
+  storageCase("concurrent appends all get their own id and one common order", async (storage, other) => {
     const ids = await Promise.all(
       Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? storage : other).log.append("s", `${index}`, WIDE)),
     );
@@ -61,7 +61,7 @@ const order: StorageCase[] = [
 ];
 
 const eviction: StorageCase[] = [
-  storageCase("maxEntries evicts the oldest, and readers behind the gap learn of it", async ({ log }) => {
+  storageCase("maxEntries evicts the oldest, and readers behind the gap learn about it", async ({ log }) => {
     const ids: number[] = [];
     for (let index = 0; index < 6; index++) ids.push(await log.append("s", `${index}`, { ...WIDE, maxEntries: 3 }));
     same(await log.read("s", 0, 10), GONE, "from the beginning");
@@ -98,7 +98,7 @@ const eviction: StorageCase[] = [
 ];
 
 const expiry: StorageCase[] = [
-  timedCase("an entry is gone after maxAgeMs, and readers behind it learn of it", async ({ log }, advance) => {
+  timedCase("an entry is gone after maxAgeMs, and readers behind it learn about it", async ({ log }, advance) => {
     const limits = { ...WIDE, maxAgeMs: 500 };
     const first = await log.append("s", "a", limits);
     await advance(300);
@@ -110,7 +110,7 @@ const expiry: StorageCase[] = [
     same(await log.read("s", first, 10), GONE, "both gone");
     same(await log.read("s", second, 10), NOTHING, "a reader who saw both has missed nothing");
   }),
-  timedCase("a stream is gone after its ttlMs, which append and touch start anew", async ({ log }, advance) => {
+  timedCase("a stream is gone after its ttlMs, which append and touch restart", async ({ log }, advance) => {
     const first = await log.append("s", "a", { ...WIDE, ttlMs: 400 });
     await advance(200);
     await log.append("s", "b", { ...WIDE, ttlMs: 400 });
@@ -121,7 +121,7 @@ const expiry: StorageCase[] = [
     await advance(200);
     same(await log.read("s", 0, 10), NOTHING, "gone");
     same(await log.read("s", first, 10), GONE, "a position in it");
-    holds((await log.append("s", "c", WIDE)) > first, "ids go on growing");
+    holds((await log.append("s", "c", WIDE)) > first, "ids keep growing");
     same(await log.read("s", first, 10), GONE, "a position in the former stream");
   }),
   timedCase("an append without ttlMs makes the stream live until dropped", async ({ log }, advance) => {

@@ -5,7 +5,7 @@ export interface ContractClock {
   advance(ms: number): void | Promise<void>;
 }
 
-/** One sentence of the storage contract, as a test that depends on no test framework. */
+/** One rule of the storage contract, as a test that depends on no test framework. */
 export interface StorageCase {
   readonly name: string;
   /** Whether `run` needs a clock. Times are multiples of 100 ms, so that a real store can wait them out. */
@@ -13,8 +13,8 @@ export interface StorageCase {
   /**
    * Throws when the storage breaks the contract.
    *
-   * `storage` is fresh and empty; `other` is a second handle on the same store, where the driver has one. A message that
-   * never comes leaves the promise pending: run it under the time limit of the test framework.
+   * `storage` is fresh and empty; `other` is a second handle on the same store, if the driver has one. A missing message
+   * leaves the promise pending, so run the case under the time limit of the test framework.
    */
   run(storage: Storage, clock?: ContractClock, other?: Storage): Promise<void>;
 }
@@ -33,7 +33,7 @@ export function timedCase(
     name,
     timed: true,
     async run(storage, clock) {
-      if (clock === undefined) throw new Error(`"${name}" needs a clock: pass one, or leave out cases that are timed.`);
+      if (clock === undefined) throw new Error(`"${name}" needs a clock: pass one, or skip cases that are timed.`);
       await run(storage, async (ms) => clock.advance(ms));
     },
   };
@@ -42,8 +42,8 @@ export function timedCase(
 /** Throws unless both are the same JSON value; `undefined` equals only itself. */
 export function same(actual: unknown, expected: unknown, what: string): void {
   const got = JSON.stringify(actual);
-  const wanted = JSON.stringify(expected);
-  if (got !== wanted) throw new Error(`${what}: expected ${wanted}, got ${got}`);
+  const text = JSON.stringify(expected);
+  if (got !== text) throw new Error(`${what}: expected ${text}, got ${got}`);
 }
 
 export function holds(condition: boolean, what: string): void {

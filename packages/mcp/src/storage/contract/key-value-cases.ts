@@ -20,7 +20,7 @@ const plain: StorageCase[] = [
       same(await other.kv.get("k"), { value, version }, "get");
     }
   }),
-  storageCase("any string may be a key, and none is taken for another", async ({ kv }) => {
+  storageCase("any string may be a key, and none is confused with another", async ({ kv }) => {
     for (const name of HARD_NAMES) same(await kv.get(name), undefined, `get ${JSON.stringify(name)} before set`);
     for (const name of HARD_NAMES) await kv.set(name, `value of ${name}`);
     for (const name of HARD_NAMES) same((await kv.get(name))?.value, `value of ${name}`, `get ${JSON.stringify(name)}`);
@@ -40,7 +40,7 @@ const plain: StorageCase[] = [
 ];
 
 const compareAndSet: StorageCase[] = [
-  storageCase("ifVersion 0 writes only where the key is absent", async (storage) => {
+  storageCase("ifVersion 0 writes only if the key is absent", async (storage) => {
     holds((await storage.kv.set("k", "first", { ifVersion: 0 })) !== undefined, "absent: written");
     same(await storage.kv.set("k", "second", { ifVersion: 0 }), undefined, "present: refused");
     same(await textOf(storage, "k"), "first", "value");
@@ -56,7 +56,7 @@ const compareAndSet: StorageCase[] = [
     same(await textOf(storage, "k"), "2", "value");
     same(await textOf(storage, "absent"), undefined, "value of the absent key");
   }),
-  storageCase("a version from before a delete never holds again", async (storage) => {
+  storageCase("a version from before a delete never matches again", async (storage) => {
     const first = (await storage.kv.set("k", "1")) ?? -1;
     await storage.kv.delete("k");
     await storage.kv.set("k", "1");
@@ -71,7 +71,7 @@ const compareAndSet: StorageCase[] = [
     same(await storage.kv.delete("k", { ifVersion: second }), true, "the present version");
     same(await storage.kv.get("k"), undefined, "get");
   }),
-  storageCase("of racing writers with one ifVersion exactly one wins", async (storage, other) => {
+  storageCase("of concurrent writers with one ifVersion exactly one succeeds", async (storage, other) => {
     const attempts = Array.from({ length: 20 }, (_, index) =>
       (index % 2 === 0 ? storage : other).kv.set("k", `${index}`, { ifVersion: 0 }),
     );
@@ -106,7 +106,7 @@ const expiry: StorageCase[] = [
     same(await storage.kv.set("k", "w", { ifVersion: version }), undefined, "its version no longer holds");
     holds((await storage.kv.set("k", "w", { ifVersion: 0 })) !== undefined, "it counts as absent");
   }),
-  timedCase("set starts the life anew, and without ttlMs makes it endless", async (storage, advance) => {
+  timedCase("set restarts the lifetime, and without ttlMs removes its end", async (storage, advance) => {
     await storage.kv.set("a", "v", { ttlMs: 400 });
     await storage.kv.set("b", "v", { ttlMs: 400 });
     await advance(200);
@@ -117,7 +117,7 @@ const expiry: StorageCase[] = [
     await advance(300);
     same([await textOf(storage, "a"), await textOf(storage, "b")], [undefined, "w"], "after the second life");
   }),
-  timedCase("touch starts the life anew and keeps value and version", async (storage, advance) => {
+  timedCase("touch restarts the lifetime and keeps value and version", async (storage, advance) => {
     const version = await storage.kv.set("k", "v", { ttlMs: 400 });
     await advance(200);
     same(await storage.kv.touch("k", 400), true, "touch");
@@ -126,7 +126,7 @@ const expiry: StorageCase[] = [
     await advance(200);
     same(await storage.kv.get("k"), undefined, "gone");
   }),
-  timedCase("a refused write leaves value, version and life alone", async (storage, advance) => {
+  timedCase("a rejected write leaves value, version and lifetime unchanged", async (storage, advance) => {
     await storage.kv.set("k", "v", { ttlMs: 400 });
     await advance(200);
     same(await storage.kv.set("k", "w", { ttlMs: 10_000, ifVersion: 0 }), undefined, "refused");
@@ -134,7 +134,7 @@ const expiry: StorageCase[] = [
     await advance(300);
     same(await storage.kv.get("k"), undefined, "gone at its own time");
   }),
-  timedCase("ttlMs 0 means already over", async (storage) => {
+  timedCase("ttlMs 0 means already expired", async (storage) => {
     await storage.kv.set("k", "v", { ttlMs: 0 });
     same(await storage.kv.get("k"), undefined, "set");
     await storage.kv.set("k", "v");

@@ -3,7 +3,7 @@ import { type StorageCase, same, storageCase } from "./contract-case.js";
 
 interface Listener {
   readonly heard: string[];
-  /** Resolves when a message with this text has come. */
+  /** Resolves when a message with this text has arrived. */
   until(message: string): Promise<void>;
   readonly stop: Unsubscribe;
 }
@@ -24,18 +24,21 @@ async function listen(pubsub: PubSub, topic: string): Promise<Listener> {
 }
 
 export const pubSubCases: readonly StorageCase[] = [
-  storageCase("every subscription hears each message once, the publisher's own too", async (storage, other) => {
-    const listeners = [
-      await listen(storage.pubsub, "t"),
-      await listen(storage.pubsub, "t"),
-      await listen(other.pubsub, "t"),
-    ];
-    await storage.pubsub.publish("t", "a");
-    await storage.pubsub.publish("t", "end");
-    await Promise.all(listeners.map(({ until }) => until("end")));
-    for (const { heard } of listeners) same(heard, ["a", "end"], "heard");
-  }),
-  storageCase("one publisher's messages come in order, also when it does not wait", async (storage, other) => {
+  storageCase(
+    "every subscription receives each message once, including the publisher's own",
+    async (storage, other) => {
+      const listeners = [
+        await listen(storage.pubsub, "t"),
+        await listen(storage.pubsub, "t"),
+        await listen(other.pubsub, "t"),
+      ];
+      await storage.pubsub.publish("t", "a");
+      await storage.pubsub.publish("t", "end");
+      await Promise.all(listeners.map(({ until }) => until("end")));
+      for (const { heard } of listeners) same(heard, ["a", "end"], "heard");
+    },
+  ),
+  storageCase("one publisher's messages arrive in order, even if it does not wait", async (storage, other) => {
     const listener = await listen(other.pubsub, "t");
     const sent = Array.from({ length: 200 }, (_, index) => `${index}`);
     await Promise.all(sent.map((message) => storage.pubsub.publish("t", message)));
@@ -53,14 +56,14 @@ export const pubSubCases: readonly StorageCase[] = [
       same(listener.heard, ["", "é😀\u0000\n", `end of ${topics[index]}`], "heard");
     }
   }),
-  storageCase("a message without listeners is forgotten", async ({ pubsub }) => {
+  storageCase("a message without subscribers is dropped", async ({ pubsub }) => {
     await pubsub.publish("t", "early");
     const listener = await listen(pubsub, "t");
     await pubsub.publish("t", "end");
     await listener.until("end");
     same(listener.heard, ["end"], "heard");
   }),
-  storageCase("nothing is delivered after unsubscribing, and others still hear", async ({ pubsub }) => {
+  storageCase("nothing is delivered after unsubscribing, and others still receive", async ({ pubsub }) => {
     const leaving = await listen(pubsub, "t");
     const staying = await listen(pubsub, "t");
     await pubsub.publish("t", "a");
@@ -85,7 +88,7 @@ export const pubSubCases: readonly StorageCase[] = [
     await witness.until("end");
     same(heard, ["a", "a", "end"], "heard");
   }),
-  storageCase("a subscriber that throws does not keep others from hearing", async ({ pubsub }) => {
+  storageCase("a subscriber that throws does not stop delivery to others", async ({ pubsub }) => {
     await pubsub.subscribe("t", () => {
       throw new Error("a subscriber's own fault");
     });
