@@ -1,4 +1,4 @@
-/** Bytes as Base64, in the form that content blocks carry. */
+/** Encodes bytes as Base64, as content blocks contain it. */
 export function toBase64(bytes: Uint8Array): string {
   const parts: string[] = [];
   // Chunks keep the argument list of `fromCharCode` within every engine's limit.

@@ -1,13 +1,13 @@
-/** A value that is there, or will be. Storage answers this way, so that memory costs no turn of the event loop. */
+/** A value or a promise of one. Storage returns this, so that memory costs no turn of the event loop. */
 export type Soon<T> = T | Promise<T>;
 
-/** Goes on at once with a value that is there, and later with one that is not. */
+/** Calls `next` now with a value, or later with the value of a promise. */
 export function whenReady<T, R>(value: Soon<T>, next: (value: T) => Soon<R>): Soon<R> {
-  // What users give may come from another realm, or be no more than something with a `then`.
+  // A value from user code may be a promise of another realm or any object with `then`.
   return isPromise(value) ? Promise.resolve(value).then(next) : next(value);
 }
 
-/** Runs something that may fail now or later; the failure goes to `failed` once. */
+/** Calls `run` and passes the error to `failed` if it throws or rejects. */
 export function guarded(run: () => Soon<unknown>, failed: (error: unknown) => void): void {
   try {
     const result = run();

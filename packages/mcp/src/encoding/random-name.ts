@@ -1,6 +1,6 @@
 import type { Platform } from "../platform/platform.js";
 
-/** A name that cannot be guessed, in characters that headers and URLs carry unchanged. */
+/** An unguessable name of characters that need no escaping in headers and URLs. */
 export function randomName(platform: Platform, bytes: number): string {
   let binary = "";
   for (const byte of platform.randomBytes(bytes)) binary += String.fromCharCode(byte);

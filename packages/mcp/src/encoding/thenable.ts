@@ -1,4 +1,4 @@
-/** True for promises, also those of other libraries and realms. */
+/** Whether a value is a promise, including those of other libraries and realms. */
 export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T>;
 export function isThenable(value: unknown): value is PromiseLike<unknown>;
 export function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -3,14 +3,17 @@ import { bodyTooLarge, readText } from "./body-limit.js";
 import { headerPairs } from "./header-list.js";
 import type { Sender, SendRequest, SendResponse } from "./http.js";
 
-/** A body up to this size is read and dropped, so that its connection can be used again; a longer one is cut off. */
+/**
+ * A body up to this size is read and discarded to keep the connection; a longer one is cancelled, because a new
+ * connection then costs less than reading on.
+ */
 const DRAINED = 64 * 1024;
 
 /**
- * Sends by any `fetch`: the runtime's, one behind a proxy, or a test's.
+ * Sends requests with any `fetch`: the runtime's, one behind a proxy, or a test's.
  *
- * Redirects are handed back, not followed. A browser hides them: they arrive with status 0. Bodies are decoded by
- * `fetch`, and limits count what came out of the decoder.
+ * Redirects are returned, not followed; in browsers they have status 0. `fetch` decodes bodies, and limits count the
+ * decoded bytes.
  */
 export function fetchSender(fetch: Fetch): Sender {
   return (request, onResponse, onError) => {
@@ -61,7 +64,7 @@ class FetchResponse implements SendResponse {
         yield value;
       }
     } finally {
-      // Does nothing after the end; before it, it closes the connection instead of reading on.
+      // Closes the connection instead of reading on; does nothing if the body has ended.
       reader.cancel().catch(() => {});
     }
   }
@@ -75,8 +78,8 @@ class FetchResponse implements SendResponse {
   }
 
   /**
-   * The size of the body where it is certain before reading: a browser shows the length of the compressed form and hides
-   * the encoding across origins, so those are counted while they arrive.
+   * The size of the body if it is certain before reading. Browsers report the compressed length and hide the encoding
+   * across origins, so such bodies are counted while they arrive.
    */
   #plainLength(): number | undefined {
     const { headers, type } = this.#response;

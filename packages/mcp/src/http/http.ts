@@ -1,18 +1,18 @@
-/** An HTTP request as the server side sees it, whatever the runtime calls its own. */
+/** An HTTP request on the server side, independent of the runtime's own type. */
 export interface HttpRequest {
   readonly method: string;
   /** Path and query as sent, for example `/mcp?x=1`. */
   readonly path: string;
   /** The value of a header by its lower-case name; several values are joined by `, `. */
   header(name: string): string | undefined;
-  /** How often the header was sent; more than one `Host` is an attack. */
+  /** How often the header was sent; RFC 9112, 3.2: more than one `Host` must be rejected. */
   headerCount(name: string): number;
-  /** Every header, for handlers that ask; built on demand. */
+  /** All headers; built on demand. */
   headers(): Record<string, string>;
   readonly remoteAddress?: string;
 }
 
-/** What a handler may know of the HTTP request that carries its call. */
+/** What a handler can read about the HTTP request of its call. */
 export interface HttpFacts {
   readonly method: string;
   readonly path: string;
@@ -21,7 +21,7 @@ export interface HttpFacts {
   readonly remoteAddress?: string;
 }
 
-/** A request as the client side sends it. */
+/** An HTTP request on the client side. */
 export interface SendRequest {
   method: "GET" | "POST" | "DELETE";
   url: string;
@@ -30,27 +30,27 @@ export interface SendRequest {
   body?: string;
 }
 
-/** A response as the client side receives it; the body is read once, by `text` or by `chunks`. */
+/** An HTTP response on the client side; the body can be read once, with `text` or `chunks`. */
 export interface SendResponse {
   readonly status: number;
   /** The value of a header; several values are joined by `, `. */
   header(name: string): string | undefined;
-  /** The whole body as text. Rejects when it is longer than `maxBytes`. */
+  /** The whole body as text. Rejects if it is longer than `maxBytes`. */
   text(maxBytes: number): Promise<string>;
-  /** The body as it arrives. Ends when the body ends, throws when the connection breaks. */
+  /** The body as it arrives. Ends with the body, throws if the connection breaks. */
   chunks(): AsyncIterable<Uint8Array>;
-  /** Drops the rest of the body. */
+  /** Discards the rest of the body. */
   cancel(): void;
 }
 
-/** Ends one request: its wait for a response or the reading of its body fails with `reason`. Does nothing once both are over. */
+/** Cancels one request: waiting for its response or reading its body fails with `reason`. Does nothing after both. */
 export type CancelRequest = (reason: Error) => void;
 
 /**
- * Sends one HTTP request and calls, after it has returned, exactly one of the two functions: `onResponse` when a response
- * began, `onError` when none came. Never throws, never follows a redirect.
+ * Sends one HTTP request and later calls exactly one of the two functions: `onResponse` when a response begins, `onError`
+ * if there is none. Never throws, never follows a redirect.
  *
- * A body whose reading begins inside `onResponse` costs least. What comes back cancels the request: a plain function, because
+ * Reading the body inside `onResponse` costs least. The returned function cancels the request; a plain function, because
  * an `AbortSignal` for each request costs 30 µs on Node.
  */
 export type Sender = (

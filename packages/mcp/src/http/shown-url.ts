@@ -1,6 +1,6 @@
 /**
- * An address as messages may say it: the values of its query are left out, because many servers take keys there and
- * messages end up in logs.
+ * A URL for error messages: query values are removed, because many servers accept keys there and messages end up in
+ * logs.
  */
 export function shownUrl(address: string): string {
   const at = address.indexOf("?");

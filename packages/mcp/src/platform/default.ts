@@ -3,7 +3,7 @@ import type { Platform, Timer } from "./platform.js";
 import { sha256 } from "./sha256.js";
 import { webCipher } from "./web-cipher.js";
 
-/** What some runtimes have beyond the web's standards. */
+/** Globals that some runtimes have beyond web standards. */
 interface Extras {
   setImmediate?(run: () => void): unknown;
   console?: { warn(message: string): void };
@@ -13,10 +13,10 @@ interface Extras {
   ): void;
 }
 
-// The library's compiler settings know only web standards; each member is tested before use.
+// Safe: the compiler settings allow only web standards, and each member is tested before use.
 const extras = globalThis as Extras;
 
-/** A platform built on web standards alone: browsers, workerd, Deno, Bun. It starts no processes. */
+/** The platform for browsers, workerd, Deno and Bun: web standards only, no child processes. */
 export const platform: Platform = {
   now: () => Date.now(),
   timer: (ms, run, keepAlive) => longTimer(ms, run, keepAlive === true ? startHolding : startFree),
@@ -27,7 +27,7 @@ export const platform: Platform = {
   randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
   sha256,
   cipher: webCipher,
-  // Looked up at each call, so that instrumentation which replaces the global sees the library's requests.
+  // Read on each call, so that instrumentation that replaces the global sees the library's requests.
   fetch: (url, init) => globalThis.fetch(url, init),
   warn: (message) => extras.console?.warn(message),
   guardRejections(isOurs) {
@@ -53,16 +53,16 @@ function startFree(ms: number, run: () => void): Timer {
 }
 
 function timerOf(handle: unknown): Timer {
-  // The runtime gave this handle itself; only its type differs between runtimes.
+  // Safe: the handle comes from setTimeout; only its type differs between runtimes.
   return { cancel: () => clearTimeout(handle as number) };
 }
 
-/** Timers of Deno and Bun hold their process unless told otherwise; browsers' handles are numbers and hold nothing. */
+/** Timers keep a Deno or Bun process alive unless unreferenced; in browsers the handle is a plain number. */
 function unref(handle: unknown): void {
   if (typeof handle === "object" && handle !== null) (handle as { unref?(): void }).unref?.();
 }
 
-/** Browsers clamp nested timeouts to 4 ms and delay them in hidden pages; messages have neither fault. */
+/** Uses a message port, because browsers clamp nested timeouts to 4 ms and delay them in hidden pages. */
 function deferByPort(run: () => void): void {
   if (typeof MessageChannel === "undefined") {
     setTimeout(run, 0);
@@ -70,7 +70,7 @@ function deferByPort(run: () => void): void {
   }
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = () => {
-    // An open port would keep some runtimes alive.
+    // An open port keeps some runtimes alive.
     port1.close();
     run();
   };

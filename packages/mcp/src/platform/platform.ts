@@ -1,6 +1,6 @@
 /**
- * What the library asks of the runtime it runs on. Every clock, timer, random number, cipher, request and process comes
- * through here, so that a test can replace any of them and a whole system can run on a simulated clock.
+ * What the library needs from its runtime. Every clock, timer, random number, cipher, request and process goes through
+ * this interface, so that tests can replace any of them and run a whole system on a simulated clock.
  */
 export interface Platform {
   /** Milliseconds since the epoch. */
@@ -11,41 +11,41 @@ export interface Platform {
   defer(run: () => void): void;
   /** Cryptographically strong random bytes. */
   randomBytes(count: number): Uint8Array;
-  /** SHA-256. Synchronous, because keys of questions are needed before the first `await`. */
+  /** SHA-256. Synchronous, because a handler's questions need their keys before its first `await`. */
   sha256(data: Uint8Array): Uint8Array;
   /** Authenticated encryption under a key derived from `secret` for one `purpose`. */
   cipher(secret: string, purpose: string): Cipher;
   /** The runtime's `fetch`. */
   fetch: Fetch;
-  /** Starts a child process; absent where the runtime has none. */
+  /** Starts a child process; absent if the runtime has none. */
   spawn?: Spawn;
-  /** Says one line to the operator of the program; never to the peer. */
+  /** Prints one line for the operator of the program; never sent to the peer. */
   warn(message: string): void;
   /**
-   * Keeps rejections that `isOurs` recognises from being reported as unhandled, or from ending the process; all others are
-   * treated as before. Called more than once; only the first call counts. Absent where the runtime cannot do it.
+   * Keeps rejections that `isOurs` recognises from being reported as unhandled, or from ending the process; others are
+   * not affected. Only the first call has an effect. Absent if the runtime cannot do it.
    */
   guardRejections?(isOurs: (reason: unknown) => boolean): void;
 }
 
 /** A pending timer. */
 export interface Timer {
-  /** Stops the timer; does nothing when it has fired. */
+  /** Stops the timer; does nothing after it has fired. */
   cancel(): void;
 }
 
-/** AES-256-GCM with a derived key; synchronous where the runtime can. */
+/** AES-256-GCM with a derived key; synchronous if the runtime allows it. */
 export interface Cipher {
   /** Returns nonce and ciphertext as one array. */
   seal(plain: Uint8Array, bound: Uint8Array): Uint8Array | Promise<Uint8Array>;
-  /** Returns the plaintext, or undefined when `sealed` was not made by `seal` with the same key and `bound`. */
+  /** Returns the plaintext, or undefined unless `seal` made `sealed` with the same key and `bound`. */
   open(sealed: Uint8Array, bound: Uint8Array): Uint8Array | undefined | Promise<Uint8Array | undefined>;
 }
 
 /** The part of `fetch` that the library uses. */
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
 
-/** How a child process is started; no shell is ever involved. */
+/** How to start a child process; never through a shell. */
 export interface SpawnOptions {
   command: string;
   args: readonly string[];
@@ -56,7 +56,7 @@ export interface SpawnOptions {
 /** Starts a child process. Failure to start arrives through `exited`. */
 export type Spawn = (options: SpawnOptions) => ChildHandle;
 
-/** A running child process seen as three pipes and an end. */
+/** A running child process. */
 export interface ChildHandle {
   readonly pid: number | undefined;
   /** Writes to the child's stdin; `false` asks the caller to wait for `drained`. */
@@ -65,7 +65,7 @@ export interface ChildHandle {
   endInput(): void;
   /** Sends a signal to the child and to everything it started. */
   kill(signal: "SIGTERM" | "SIGKILL"): void;
-  /** Whether anything that the child started may still run after the child's own end; absent where nobody can tell. */
+  /** Whether a descendant of the child may still run after the child has exited; absent if that is unknown. */
   treeAlive?(): boolean;
   /** Stops and restarts reading of stdout. */
   pause(): void;
@@ -73,7 +73,7 @@ export interface ChildHandle {
   on(events: ChildEvents): void;
 }
 
-/** What a child process reports. Each `…Closed` and `exited` comes at most once. */
+/** Events of a child process. Each `…Closed` and `exited` is called at most once. */
 export interface ChildEvents {
   stdout(chunk: Uint8Array): void;
   stderr(chunk: Uint8Array): void;
@@ -86,6 +86,6 @@ export interface ChildEvents {
 export interface ChildEnd {
   code?: number;
   signal?: string;
-  /** Set when the process could not be started at all. */
+  /** Set if the process could not be started. */
   error?: Error;
 }

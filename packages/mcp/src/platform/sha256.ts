@@ -18,8 +18,8 @@ const BLOCK_BYTES = 64;
 /**
  * SHA-256 (FIPS 180-4) in plain JavaScript.
  *
- * WebCrypto's digest is asynchronous, and the keys of questions are needed before a handler's first `await`. What is
- * digested is short and public, so neither speed nor constant time matters here.
+ * WebCrypto's digest is asynchronous, but a handler's questions need their keys before its first `await`. The input is
+ * short and public, so neither speed nor constant time matters.
  */
 export function sha256(data: Uint8Array): Uint8Array {
   const padded = pad(data);
@@ -76,7 +76,7 @@ function rotate(word: number, bits: number): number {
   return (word >>> bits) | (word << (32 - bits));
 }
 
-/** Every index here is in range; the fallback only satisfies the compiler. */
+/** Every index is in range; the fallback only satisfies the compiler. */
 function at(words: Uint32Array, index: number): number {
   return words[index] ?? 0;
 }

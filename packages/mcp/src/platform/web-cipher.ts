@@ -1,17 +1,17 @@
 import type { Cipher } from "./platform.js";
 
-/** Length of the random nonce that precedes the ciphertext; 96 bits is what GCM is made for. */
+/** Length of the random nonce before the ciphertext; GCM is specified for 96 bits (NIST SP 800-38D, 5.2.1.1). */
 export const NONCE_BYTES = 12;
-/** Length of the tag that ends the ciphertext. */
+/** Length of the tag at the end of the ciphertext. */
 export const TAG_BYTES = 16;
 
 /**
- * AES-256-GCM by WebCrypto, under a key that HKDF-SHA256 derives from `secret` (no salt, `purpose` as info).
- * Sealed bytes are nonce, ciphertext, tag; every platform's cipher reads every other's.
+ * AES-256-GCM with WebCrypto, with a key that HKDF-SHA256 derives from `secret` (no salt, `purpose` as info).
+ * Sealed bytes are nonce, ciphertext, tag, which the cipher of every platform can open.
  */
 export function webCipher(secret: string, purpose: string): Cipher {
   let key: Promise<CryptoKey> | undefined;
-  // On first use: workerd forbids such work while modules load, and most servers never seal anything.
+  // Derived on first use: workerd forbids it while modules load, and most servers never seal anything.
   const derived = () => {
     key ??= deriveKey(secret, purpose);
     return key;
@@ -34,7 +34,7 @@ export function webCipher(secret: string, purpose: string): Cipher {
       try {
         return new Uint8Array(await crypto.subtle.decrypt(algorithm, usable, bytes(sealed.subarray(NONCE_BYTES))));
       } catch {
-        // WebCrypto says of every mismatch only that the operation failed.
+        // WebCrypto throws the same error for every mismatch.
         return undefined;
       }
     },
@@ -53,7 +53,7 @@ async function deriveKey(secret: string, purpose: string): Promise<CryptoKey> {
   );
 }
 
-/** WebCrypto's types exclude bytes over shared memory; a copy of those is also what a cipher should work on. */
+/** WebCrypto does not accept shared memory, and a cipher should work on a copy of it anyway. */
 function bytes(data: Uint8Array): Uint8Array<ArrayBuffer> {
   return data.buffer instanceof ArrayBuffer ? (data as Uint8Array<ArrayBuffer>) : new Uint8Array(data);
 }

@@ -46,7 +46,7 @@ describe("checkListRootsResult", () => {
   it("leaves out roots without an address", () => {
     expect(checkListRootsResult({ roots: [{ uri: "file:///a", name: null }, { name: "b" }] })).toEqual({
       result: { roots: [{ uri: "file:///a" }] },
-      problems: ["roots[0].name is not a string; it was left out", "roots[1] has no uri"],
+      problems: ["roots[0].name is not a string; ignored", "roots[1] has no uri"],
     });
   });
 });

@@ -36,7 +36,7 @@ export function checkCreateMessageResult(value: unknown): Checked<CreateMessageR
   return { result: readShape(value, shape, "the answer", problems), problems };
 }
 
-/** Reads a client's answer to `roots/list`: unusable roots are left out, the others stay. */
+/** Reads a client's answer to `roots/list`; invalid roots are dropped. */
 export function checkListRootsResult(value: unknown): Checked<ListRootsResult> {
   const problems: string[] = [];
   const shape: Shape<ListRootsResult> = { required: { roots: anArray }, optional: { _meta: anObject } };
@@ -54,8 +54,10 @@ const QUESTIONS: { readonly [method: string]: Shape<{ [key: string]: unknown }> 
 };
 
 /**
- * Reads an interim result. A question that cannot be understood makes it unusable as a whole: the server expects an answer to
- * each, and half the answers would be asked for again.
+ * Reads an interim result. One invalid question makes the whole result unusable: the server expects an answer to each,
+ * and would ask again for the ones that are missing.
+ *
+ * Spec: Multi Round-Trip Requests, https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
  */
 export function checkInputRequiredResult(value: unknown): Checked<InputRequiredResult> {
   const problems: string[] = [];
@@ -86,7 +88,7 @@ function checkQuestions(questions: unknown, problems: string[]): void {
       const shape = QUESTIONS[question.method];
       if (shape !== undefined) readShape(question.params, shape, `${at}.params`, problems);
     } else {
-      problems.push(`${at}.method is not a question that a server may ask`);
+      problems.push(`${at}.method is not a method that a server may send`);
     }
   }
 }

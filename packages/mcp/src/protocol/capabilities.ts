@@ -1,4 +1,4 @@
-/** What a client declares that it can do. Open: unknown members are kept. */
+/** The capabilities that a client declares. Unknown members are kept. */
 export interface ClientCapabilities {
   experimental?: Record<string, unknown>;
   roots?: { listChanged?: boolean };
@@ -8,7 +8,7 @@ export interface ClientCapabilities {
   [other: string]: unknown;
 }
 
-/** What a server declares that it offers. Open: unknown members are kept. */
+/** The capabilities that a server declares. Unknown members are kept. */
 export interface ServerCapabilities {
   experimental?: Record<string, unknown>;
   logging?: object;
@@ -20,7 +20,7 @@ export interface ServerCapabilities {
   [other: string]: unknown;
 }
 
-/** A client capability by its path: what `ctx.client.can` takes. */
+/** A client capability by its path, as `ctx.client.can` expects it. */
 export type ClientCapabilityPath =
   | "elicitation"
   | "elicitation.form"
@@ -31,7 +31,12 @@ export type ClientCapabilityPath =
   | "roots"
   | (string & {});
 
-/** True when the declared capabilities hold the one at `path`. An empty `elicitation` means forms. */
+/**
+ * Whether the declared capabilities include the one at `path`. An empty `elicitation` object means form mode.
+ *
+ * Spec: Elicitation, "Capabilities",
+ * https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#capabilities
+ */
 export function hasCapability(capabilities: object, path: ClientCapabilityPath): boolean {
   let at: unknown = capabilities;
   for (const key of path.split(".")) {
@@ -42,13 +47,13 @@ export function hasCapability(capabilities: object, path: ClientCapabilityPath):
   return path === "elicitation.form" && isEmptyObject((capabilities as ClientCapabilities).elicitation);
 }
 
-/** The smallest capabilities object that holds all `paths`; the wire's `requiredCapabilities`. */
+/** The smallest capabilities object that includes all `paths`, for `requiredCapabilities` on the wire. */
 export function capabilitiesFor(...paths: readonly string[]): Record<string, unknown> {
   const all: Record<string, unknown> = {};
   for (const path of paths) {
     let at = all;
     for (const key of path.split(".")) {
-      // Every member was made here, as an object.
+      // Safe: this loop creates every member as an object.
       const inner = (Object.hasOwn(at, key) ? at[key] : {}) as Record<string, unknown>;
       at[key] = inner;
       at = inner;

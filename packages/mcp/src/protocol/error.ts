@@ -7,13 +7,18 @@ import {
   RpcError,
 } from "../jsonrpc/error.js";
 
-/** The codes that MCP adds to JSON-RPC's. */
+/** The error codes that MCP adds to those of JSON-RPC. Spec: schema reference of each revision, "Errors". */
 export const RESOURCE_NOT_FOUND = -32002;
 export const HEADER_MISMATCH = -32020;
 export const MISSING_CAPABILITY = -32021;
 export const UNSUPPORTED_VERSION = -32022;
 export const URL_ELICITATION_REQUIRED = -32042;
-/** What a client answers when its user refused to sample. */
+/**
+ * The code of a client's answer when the user rejected a sampling request.
+ *
+ * Spec: Sampling, "Error Handling",
+ * https://modelcontextprotocol.io/specification/2025-11-25/client/sampling#error-handling
+ */
 export const USER_REJECTED = -1;
 
 const KINDS = {
@@ -47,71 +52,71 @@ const KINDS = {
   auth_required: INTERNAL_ERROR,
   insufficient_scope: INTERNAL_ERROR,
   unsupported: INTERNAL_ERROR,
-  /** The peer answered with a code that has no meaning in the protocol. */
+  /** The peer answered with a code that the protocol does not define. */
   peer_error: INTERNAL_ERROR,
 } as const;
 
-/** What went wrong, as a stable word to switch on. */
+/** What went wrong: a stable identifier to switch on. */
 export type ErrorKind = keyof typeof KINDS;
 
 /** Every kind, for documentation and tests. */
 export const ERROR_KINDS = Object.keys(KINDS) as readonly ErrorKind[];
 
-/** What an error may carry beside its kind and message. */
+/** Optional properties of an error. */
 export interface McpErrorOptions {
-  /** What the caller should change, in one sentence. Default: what usually helps for this kind. */
+  /** What the caller should change, in one sentence. Default: the usual advice for this kind. */
   fix?: string;
   data?: unknown;
   cause?: unknown;
-  /** The wire's code where it differs from the kind's own. */
+  /** The code on the wire, if it differs from the default of the kind. */
   code?: number;
-  /** True when the peer sent this error; false when it arose here. */
+  /** True if the peer sent this error; false if it was raised here. */
   remote?: boolean;
 }
 
-/** What to change where whoever made the error did not say it better. Read on either side of the wire. */
+/** The default `fix` of each kind. Worded for both sides, because clients and servers raise the same kinds. */
 const FIXES: Readonly<Record<ErrorKind, string>> = {
-  parse_error: "Send one JSON text in UTF-8 per message; look for a program that prints between messages.",
+  parse_error: "Send one JSON text in UTF-8 per message; check whether something else prints to the same stream.",
   invalid_request:
-    "Send JSON-RPC 2.0 in the order of the protocol: the handshake first and once, an id that is not in use.",
-  method_not_found: "Call only what the server's capabilities announce; see `client.serverCapabilities`.",
-  invalid_params: "Check the name and the arguments against what the server lists.",
-  internal_error: "Look at `cause` and at what the server prints; the failure is in its handler, or in its result.",
-  resource_not_found: "Read only URIs that the server lists or that one of its templates makes.",
-  header_mismatch: "List the tools again, so that the mirrored headers fit the newest schema.",
-  capability_missing:
-    "Declare the capability that `data.requiredCapabilities` names, by giving its handler to `connect`.",
-  unsupported_version: "Allow one of the revisions in `data.supported` by the `revisions` option.",
+    "Send JSON-RPC 2.0 in the order that the protocol requires: one handshake first, then requests with unused ids.",
+  method_not_found: "Call only methods that the server's capabilities include; see `client.serverCapabilities`.",
+  invalid_params: "Compare the name and the arguments with the server's list.",
+  internal_error: "Look at `cause` and at the server's log; its handler failed or returned an invalid result.",
+  resource_not_found: "Read only URIs that the server lists or that match one of its templates.",
+  header_mismatch: "List the tools again, so that the mirrored headers match the current schema.",
+  capability_missing: "Declare the capability in `data.requiredCapabilities` by passing its handler to `connect`.",
+  unsupported_version: "Allow one of the revisions in `data.supported` with the `revisions` option.",
   url_elicitation_required: "Open the URLs in `data.elicitations` with the user's consent, then call again.",
-  declined: "Respect the refusal; ask again only when something has changed.",
-  dismissed: "Go on without the answer, or ask again later.",
+  declined: "Respect the user's decision; ask again only if something has changed.",
+  dismissed: "Continue without the answer, or ask again later.",
   question_changed:
-    "Put what shapes the question (time, randomness, I/O) into `ctx.step`, or give the question a `key`.",
-  too_many_questions: "Ask less in one call, or raise `limits.questions` or `limits.rounds` of the server.",
-  limit_exceeded: "Send or ask for less, or raise the limit that the message names.",
+    "Compute what the question depends on (time, randomness, I/O) in `ctx.step`, or give the question a `key`.",
+  too_many_questions: "Ask fewer questions per call, or raise `limits.questions` or `limits.rounds` of the server.",
+  limit_exceeded: "Send or request less, or raise the limit that the message names.",
   timeout: "Raise the deadline that `data.deadline` names, or let the server report progress.",
-  cancelled: "Nothing is to be changed when the cancellation was meant.",
+  cancelled: "Nothing to fix if the cancellation was intended.",
   connection_closed: "Connect again; a request in flight may or may not have run, so repeat it only if that is safe.",
-  connect_failed: "Check the address or the command, and that the server there is running.",
+  connect_failed: "Check the address or the command, and that the server is running.",
   session_lost: "Connect again; repeat the call only if it may run twice.",
-  transport_error: "Look at `data.status` and at what stands between client and server.",
-  decode_error: "Check that the other end is an MCP server and that nothing changes its messages on the way.",
-  oversized_frame: "Ask for less at once, or raise the limit that the message names.",
-  invalid_response: "The server breaks the protocol here; report it to its authors.",
+  transport_error: "Check `data.status` and the proxies between client and server.",
+  decode_error: "Check that the other end is an MCP server and that no proxy changes its messages.",
+  oversized_frame: "Request less at once, or raise the limit that the message names.",
+  invalid_response: "The server violates the protocol; report it to its authors.",
   invalid_schema: "Correct the schema at the path that the message names.",
   invalid_definition: "Correct the registration or the option that the message names.",
   tool_error: "Show the message to the model, or change the arguments.",
-  auth_required: "Give `connect` credentials by `headers`.",
+  auth_required: "Pass credentials to `connect` in `headers`.",
   insufficient_scope: "Authorize again with the scopes that `data` names.",
-  unsupported: "Use a runtime or a transport that can do this.",
-  peer_error: "The peer chose this code itself; its documentation says what it means.",
+  unsupported: "Use a runtime or a transport that supports this.",
+  peer_error: "The peer defined this code; see its documentation.",
 };
 
 const BRAND: unique symbol = Symbol.for("@parley/mcp/error") as never;
 
 /**
- * The one error class of the library. `kind` says what happened, `fix` what to change, `code` what the wire carries.
- * Recognised by a brand, so that two copies of the package know each other's errors: use `McpError.is`.
+ * The error class of the library: `kind` is what happened, `fix` what to change, `code` the number on the wire.
+ *
+ * Use `McpError.is` rather than `instanceof`; it also recognises errors from another copy of the package.
  */
 export class McpError extends Error {
   override readonly name = "McpError";
@@ -132,12 +137,12 @@ export class McpError extends Error {
     Object.defineProperty(this, BRAND, { value: true });
   }
 
-  /** True for an `McpError` of any copy of this package. */
+  /** Whether a value is an `McpError`, of this or another copy of the package. */
   static is(value: unknown): value is McpError {
     return typeof value === "object" && value !== null && (value as { [BRAND]?: unknown })[BRAND] === true;
   }
 
-  /** Turns whatever was thrown into an `McpError`; an `McpError` is returned as it is. */
+  /** Converts any thrown value to an `McpError`; an `McpError` is returned unchanged. */
   static from(value: unknown): McpError {
     if (McpError.is(value)) return value;
     if (value instanceof RpcError) return fromWire(value);
@@ -146,7 +151,7 @@ export class McpError extends Error {
   }
 }
 
-/** The error that a peer sent, as the caller sees it. */
+/** Converts an error response of the peer. */
 export function fromWire(error: RpcError): McpError {
   return new McpError(kindOfCode(error.code), error.message, { code: error.code, data: error.data, remote: true });
 }

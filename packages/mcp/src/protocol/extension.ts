@@ -1,15 +1,15 @@
 import type { MethodRow } from "./methods.js";
 
-/** What an extension adds to the protocol. Off unless it is given to a server or a client. */
+/** An extension of the protocol. Inactive unless it is passed to a server or a client. */
 export interface Extension {
-  /** For example `com.example/feature`; the prefix is mandatory. */
+  /** For example `com.example/feature`; the prefix is required. */
   readonly id: string;
-  /** What the capability `extensions[id]` says; `{}` when there is nothing to say. */
+  /** The value of the capability `extensions[id]`; `{}` if it has no settings. */
   readonly settings: Record<string, unknown>;
-  /** Rows of its own requests and notifications. */
+  /** The requests and notifications that it adds. */
   readonly methods?: readonly MethodRow[];
-  /** Values of `resultType` beyond the core's two. */
+  /** Further values of `resultType`. */
   readonly resultTypes?: readonly string[];
-  /** Members that `subscriptions/listen` accepts in its filter. */
+  /** Further members of the filter of `subscriptions/listen`. */
   readonly listenFilters?: readonly string[];
 }

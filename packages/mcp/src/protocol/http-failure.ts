@@ -2,33 +2,33 @@ import type { ErrorObject } from "../jsonrpc/message.js";
 import { McpError } from "./error.js";
 
 /**
- * What an `McpError` that came from an HTTP status carries in `data`. An `RpcError` that came in the body of such an answer
- * has an `McpError` with this data as its `cause`.
+ * The `data` of an `McpError` for an HTTP error status. An `RpcError` from the body of such a response has an
+ * `McpError` with this data as its `cause`.
  */
 export interface HttpFailure {
   status: number;
   /** The beginning of the body. */
   body?: string;
-  /** The JSON-RPC error in the body, where there was a well-formed one. */
+  /** The JSON-RPC error in the body, if it is well-formed. */
   rpc?: ErrorObject;
   /** `WWW-Authenticate` as sent. */
   challenge?: string;
-  /** How long the server asked to wait; never more than a minute. */
+  /** `Retry-After` in milliseconds, capped at one minute. */
   retryAfterMs?: number;
-  /** Where a refused redirect pointed. */
+  /** The target of a redirect that was not followed. */
   location?: string;
-  /** With `session_lost`: true when the client had already left that session. */
+  /** With `session_lost`: true if the client had already left that session. */
   stale?: boolean;
-  /** With `session_lost`: true when the request had been taken, and only its broken stream was asked for again. */
+  /** With `session_lost`: true if the server had accepted the request and only resuming its stream failed. */
   resumed?: boolean;
 }
 
-/** The HTTP status behind an error of a transport or of a call, or undefined when no answer with an error status came. */
+/** The HTTP status that caused an error of a transport or a call; undefined if no response with an error status did. */
 export function httpStatusOf(error: unknown): number | undefined {
   return httpFailureOf(error)?.status;
 }
 
-/** The HTTP answer behind an error, looked for along its causes. */
+/** The HTTP response that caused an error, found by following `cause`. */
 export function httpFailureOf(error: unknown): HttpFailure | undefined {
   let current = error;
   for (let depth = 0; depth < 5 && current instanceof Error; depth++) {

@@ -1,19 +1,19 @@
-/** A picture for a server, client, tool, prompt or resource. From 2025-11-25 on. */
+/** An icon for a server, client, tool, prompt or resource. From 2025-11-25 on. */
 export interface Icon {
-  /** An `https:` or `data:` address. Consumers fetch it without credentials and only from a trusted origin. */
+  /** An `https:` or `data:` URI. Clients fetch it without credentials and only from a trusted origin. */
   src: string;
   mimeType?: string;
-  /** Sizes such as `48x48`, or `any` for a scalable picture. */
+  /** Sizes such as `48x48`, or `any` for a scalable image. */
   sizes?: string[];
-  /** The background the picture is made for. */
+  /** The background that the icon is designed for. */
   theme?: "light" | "dark";
 }
 
-/** The name and version by which a server or client presents itself; unverified, so never a base for a security decision. */
+/** The name and version that a server or client reports; unverified, so never the basis of a security decision. */
 export interface Implementation {
   name: string;
   version: string;
-  /** A name for people. From 2025-06-18 on. */
+  /** A human-readable name. From 2025-06-18 on. */
   title?: string;
   /** From 2025-11-25 on. */
   description?: string;

@@ -1,4 +1,4 @@
-/** Any value that JSON can carry. */
+/** Any JSON value. */
 export type JSONValue = string | number | boolean | null | JSONValue[] | JSONObject;
 
 /** A JSON object. */
@@ -9,7 +9,7 @@ export type JSONArray = JSONValue[];
 
 /**
  * A JSON Schema document that is an object. Without `$schema` it is JSON Schema 2020-12.
- * Unknown keywords are kept as they are.
+ * Unknown keywords are kept unchanged.
  */
 export interface JSONSchemaObject {
   $schema?: string;
@@ -17,8 +17,8 @@ export interface JSONSchemaObject {
 }
 
 /**
- * The content of a `_meta` member. Keys are an optional dotted prefix with `/` and a name; what a receiver does not know it
- * passes on unchanged.
+ * The content of a `_meta` member. A key is an optional dotted prefix and `/`, then a name; receivers pass unknown keys
+ * on unchanged.
  */
 export interface MetaObject {
   [key: string]: unknown;

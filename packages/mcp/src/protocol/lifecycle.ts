@@ -11,7 +11,7 @@ import type {
 
 /** Parameters of `initialize`. 2024-11-05 to 2025-11-25. */
 export interface InitializeRequestParams extends RequestParams {
-  /** The newest revision that the client speaks and that has this handshake. */
+  /** The newest revision with this handshake that the client supports. */
   protocolVersion: string;
   capabilities: ClientCapabilities;
   clientInfo: Implementation;
@@ -23,7 +23,7 @@ export interface InitializeResult extends Result {
   protocolVersion: string;
   capabilities: ServerCapabilities;
   serverInfo: Implementation;
-  /** How to use the server, for a system prompt. */
+  /** Instructions for using the server, for a system prompt. */
   instructions?: string;
 }
 
@@ -36,17 +36,17 @@ export interface PingRequestParams extends RequestParams {}
 /** Parameters of `server/discover`. From 2026-07-28 on. */
 export interface DiscoverRequestParams extends RequestParams {}
 
-/** Result of `server/discover`; who the server is stands in `_meta`. From 2026-07-28 on. */
+/** Result of `server/discover`; `_meta` identifies the server. From 2026-07-28 on. */
 export interface DiscoverResult extends CacheableResult {
   supportedVersions: string[];
   capabilities: ServerCapabilities;
-  /** How to use the server, for a system prompt. */
+  /** Instructions for using the server, for a system prompt. */
   instructions?: string;
 }
 
 /** Parameters of `notifications/cancelled`. */
 export interface CancelledNotificationParams extends NotificationParams {
-  /** The request to give up; only 2025-11-25 lets it be absent, for a task. */
+  /** The request to cancel; optional only in 2025-11-25, for a task. */
   requestId?: RequestId;
   reason?: string;
 }
@@ -54,7 +54,7 @@ export interface CancelledNotificationParams extends NotificationParams {
 /** Parameters of `notifications/progress`. */
 export interface ProgressNotificationParams extends NotificationParams {
   progressToken: ProgressToken;
-  /** Grows with every notification, whether or not the total is known. */
+  /** Increases with every notification, even if the total is unknown. */
   progress: number;
   total?: number;
   /** From 2025-03-26 on. */

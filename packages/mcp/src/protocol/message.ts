@@ -4,13 +4,13 @@ import type { LoggingLevel } from "./features/logging.js";
 import type { Implementation } from "./implementation.js";
 import type { MetaObject } from "./json.js";
 
-/** The id that ties an answer to its request: a string or an integer, and `1` differs from `"1"`. */
+/** The id that matches a response to its request: a string or an integer; `1` differs from `"1"`. */
 export type RequestId = Id;
 
-/** The value by which progress notifications name the request they belong to. */
+/** The value that matches progress notifications to their request. */
 export type ProgressToken = string | number;
 
-/** An opaque position in a list; only the server that made it can read it. */
+/** An opaque position in a list; only the server that created it can interpret it. */
 export type Cursor = string;
 
 /** The `_meta` of a request. The `io.modelcontextprotocol/` members exist from 2026-07-28 on, where the first two are required. */
@@ -30,7 +30,7 @@ export interface RequestMetaObject extends MetaObject {
 
 /** The `_meta` of a notification. */
 export interface NotificationMetaObject extends MetaObject {
-  /** The id of the listen request that this notification answers. From 2026-07-28 on. */
+  /** The id of the listen request that this notification belongs to. From 2026-07-28 on. */
   "io.modelcontextprotocol/subscriptionId"?: RequestId;
 }
 
@@ -40,38 +40,38 @@ export interface ResultMetaObject extends MetaObject {
   "io.modelcontextprotocol/serverInfo"?: Implementation;
 }
 
-/** What the parameters of every request may hold. */
+/** Members that the parameters of every request may have. */
 export interface RequestParams {
   _meta?: RequestMetaObject;
 }
 
-/** What the parameters of every notification may hold. */
+/** Members that the parameters of every notification may have. */
 export interface NotificationParams {
   _meta?: NotificationMetaObject;
 }
 
-/** `complete` for a final result, `input_required` for an interim one, others by extensions. From 2026-07-28 on. */
+/** `complete` for a final result, `input_required` for an interim one; extensions define others. From 2026-07-28 on. */
 export type ResultType = "complete" | "input_required" | (string & {});
 
-/** What every result may hold; results are open objects and unknown members survive. */
+/** Members that every result may have; unknown members are kept. */
 export interface Result {
   _meta?: ResultMetaObject;
   /** On the wire from 2026-07-28 on; absent means `complete`. */
   resultType?: ResultType;
 }
 
-/** A result that says only that the request was done. */
+/** A result without data. */
 export interface EmptyResult extends Result {}
 
 /** Parameters of a list request. */
 export interface PaginatedRequestParams extends RequestParams {
-  /** Where to go on, as the previous page's `nextCursor` said; absent for the first page. */
+  /** The `nextCursor` of the previous page; absent for the first page. */
   cursor?: Cursor;
 }
 
 /** One page of a list. */
 export interface PaginatedResult extends Result {
-  /** Present when there are more pages; an empty string is a cursor like any other. */
+  /** Present if there are more pages; an empty string is a valid cursor. */
   nextCursor?: Cursor;
 }
 
@@ -85,5 +85,5 @@ export interface CacheHints {
   cacheScope?: CacheScope;
 }
 
-/** A result that a client may keep for a while. From 2026-07-28 on. */
+/** A result that a client may cache. From 2026-07-28 on. */
 export interface CacheableResult extends Result, CacheHints {}

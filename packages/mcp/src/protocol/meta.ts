@@ -12,7 +12,11 @@ export const META = {
 const LABEL = "[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?";
 const KEY = new RegExp(`^(?:(${LABEL}(?:\\.${LABEL})*)/)?(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$`);
 
-/** Tells whether a `_meta` key is well formed, and whether its prefix belongs to the protocol. */
+/**
+ * Whether a `_meta` key is well-formed, and whether the protocol reserves its prefix.
+ *
+ * Spec: Overview, "_meta", https://modelcontextprotocol.io/specification/2026-07-28/basic#_meta
+ */
 export function checkMetaKey(key: string): "free" | "reserved" | "malformed" {
   const match = key.length <= 512 ? KEY.exec(key) : null;
   if (match === null) return "malformed";

@@ -66,8 +66,8 @@ import type {
 import type { EmptyResult } from "./message.js";
 
 /**
- * Parameters and final result of every request of every revision, by method. Interim results (questions, tasks) are not
- * here: they are resolved before a result reaches a caller, a handler or middleware.
+ * Parameters and final result of every request of every revision, by method. Interim results (questions, tasks) are
+ * resolved before a result reaches a caller, a handler or middleware.
  */
 export interface Requests {
   initialize: { params: InitializeRequestParams; result: InitializeResult };

@@ -1,28 +1,28 @@
 import { isWithin, type Revision } from "./revisions.js";
 
-/** Everything that the rest of the library has to know about one method. Every other list is derived from these rows. */
+/** Everything that the library knows about one method. All other lists of methods are derived from these rows. */
 export interface MethodRow {
   method: string;
   kind: "request" | "notification";
   sender: "client" | "server" | "both";
   first: Revision;
   last?: Revision;
-  /** From this revision on the request travels only inside an `input_required` result. */
+  /** From this revision on, the request is sent only inside an `input_required` result. */
   embeddedFrom?: Revision;
   /** The receiver's capability that the method needs, as a path such as `resources.subscribe`. */
   capability?: string;
-  /** The parameter that names the method's object; it is mirrored in a header. */
+  /** The parameter that names the tool, prompt or resource; it is repeated in the `Mcp-Name` header. */
   nameField?: string;
-  /** The handler may ask the client something before it answers. */
+  /** The handler may ask the client questions before it answers. */
   mayAsk?: boolean;
   /** The result carries `ttlMs` and `cacheScope`. */
   cacheable?: boolean;
-  /** Safe to send again when it is unknown whether it ran. */
+  /** Safe to send again if it is unknown whether it ran. */
   idempotent?: boolean;
-  /** False for the one request that is never cancelled. */
+  /** False for `initialize`, which must not be cancelled. */
   cancellable?: boolean;
   opensSession?: boolean;
-  /** Runs until somebody ends it; ordinary deadlines do not apply. */
+  /** Runs until either side ends it, so ordinary deadlines do not apply. */
   deadlineExempt?: boolean;
 }
 
@@ -77,7 +77,7 @@ export const CORE_METHODS: readonly MethodRow[] = [
   notice("notifications/subscriptions/acknowledged", "server", { first: STATELESS }),
 ];
 
-/** The rows that one server or one client knows: the core and its extensions. */
+/** The methods of one server or client: the core's and its extensions'. */
 export class MethodTable {
   readonly #rows = new Map<string, MethodRow>();
 
@@ -89,19 +89,19 @@ export class MethodTable {
     }
   }
 
-  /** The row of a method, whatever the revision. */
+  /** The row of a method in any revision. */
   get(method: string): MethodRow | undefined {
     return this.#rows.get(method);
   }
 
-  /** The row of a method that exists as a message of its own in this revision. */
+  /** The row of a method that this revision has as a separate message. */
   at(method: string, revision: Revision): MethodRow | undefined {
     const row = this.#rows.get(method);
     if (row === undefined || !isWithin(revision, row.first, row.last)) return undefined;
     return row.embeddedFrom !== undefined && revision >= row.embeddedFrom ? undefined : row;
   }
 
-  /** Whether servers send requests of their own in this revision. */
+  /** Whether servers send requests in this revision. */
   serverAsks(revision: Revision): boolean {
     for (const { method, kind, sender } of this.#rows.values()) {
       if (kind === "request" && sender !== "client" && this.at(method, revision) !== undefined) return true;

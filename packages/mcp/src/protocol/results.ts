@@ -26,15 +26,15 @@ import {
 } from "./shape.js";
 
 /**
- * A result of a server after a tolerant look at it. `result` is undefined when it cannot be used at all; `problems` says what
- * was left out or why. A caller that wants to be strict refuses every result that has problems.
+ * A result of a server after a tolerant check. `result` is undefined if it is unusable; `problems` lists what was
+ * dropped and why. A strict caller rejects every result with problems.
  */
 export interface Checked<R> {
   result: R | undefined;
   problems: string[];
 }
 
-/** A checked page; `items` is empty when the page cannot be used. */
+/** A checked page; `items` is empty if the page is unusable. */
 export interface CheckedList<R, T> extends Checked<R> {
   items: T[];
 }
@@ -42,7 +42,7 @@ export interface CheckedList<R, T> extends Checked<R> {
 const cacheHints = { ttlMs: aNumber, cacheScope: oneOf("public", "private") } as const;
 const described = { title: aString, description: aString, icons: anArray, _meta: anObject } as const;
 
-/** A missing `type` is repaired by `readTool`: many servers leave it out, and what they mean is plain. */
+/** `readTool` adds a missing `type`, because many servers omit it and only "object" is allowed. */
 const anObjectSchema: Test = {
   expected: 'a JSON Schema of type "object"',
   passes: (value) => isObject(value) && (value.type === "object" || value.type === undefined),
@@ -79,31 +79,31 @@ const resourcePage: Shape<ListResourcesResult> = { required: { resources: anArra
 const templatePage: Shape<ListResourceTemplatesResult> = { required: { resourceTemplates: anArray }, optional: page };
 const promptPage: Shape<ListPromptsResult> = { required: { prompts: anArray }, optional: page };
 
-/** Reads a result of `tools/list`: unusable tools are left out, the others stay. */
+/** Reads a result of `tools/list`; invalid tools are dropped. */
 export function checkToolList(value: unknown): CheckedList<ListToolsResult, Tool> {
   return checkList(value, "tools", toolPage, readTool);
 }
 
-/** Reads a result of `resources/list`: unusable resources are left out, the others stay. */
+/** Reads a result of `resources/list`; invalid resources are dropped. */
 export function checkResourceList(value: unknown): CheckedList<ListResourcesResult, Resource> {
   return checkList(value, "resources", resourcePage, (item, at, problems) =>
     readShape(item, resourceShape, at, problems),
   );
 }
 
-/** Reads a result of `resources/templates/list`: unusable templates are left out, the others stay. */
+/** Reads a result of `resources/templates/list`; invalid templates are dropped. */
 export function checkResourceTemplateList(value: unknown): CheckedList<ListResourceTemplatesResult, ResourceTemplate> {
   return checkList(value, "resourceTemplates", templatePage, (item, at, problems) =>
     readShape(item, templateShape, at, problems),
   );
 }
 
-/** Reads a result of `prompts/list`: unusable prompts and arguments are left out, the others stay. */
+/** Reads a result of `prompts/list`; invalid prompts and arguments are dropped. */
 export function checkPromptList(value: unknown): CheckedList<ListPromptsResult, Prompt> {
   return checkList(value, "prompts", promptPage, readPrompt);
 }
 
-/** Null is how some servers say "absent"; any other value that is no boolean must not pass for success. */
+/** Some servers send null for "absent"; any other non-boolean must not count as success. */
 const aBooleanOrAbsent: Test = {
   expected: "a boolean",
   passes: (value) => value === undefined || value === null || typeof value === "boolean",
@@ -115,8 +115,8 @@ const callShape: Shape<CallToolResult> = {
 };
 
 /**
- * Reads a result of `tools/call`. Unusable content blocks are left out. Without `content` a result is usable only if it has
- * `structuredContent`: nothing at all must not look like an answer.
+ * Reads a result of `tools/call`. Invalid content blocks are dropped. A result without `content` is usable only if it
+ * has `structuredContent`: an empty result must not look like an answer.
  */
 export function checkCallToolResult(value: unknown): Checked<CallToolResult> {
   const problems: string[] = [];
@@ -130,7 +130,7 @@ export function checkCallToolResult(value: unknown): Checked<CallToolResult> {
   return { result: content === result.content ? result : { ...result, content }, problems };
 }
 
-/** Reads a result of `resources/read`: unusable entries are left out, the others stay. */
+/** Reads a result of `resources/read`; invalid entries are dropped. */
 export function checkReadResourceResult(value: unknown): Checked<ReadResourceResult> {
   const problems: string[] = [];
   const shape = { required: { contents: anArray }, optional: { _meta: anObject, ...cacheHints } };
@@ -141,7 +141,7 @@ export function checkReadResourceResult(value: unknown): Checked<ReadResourceRes
   return { result: contents === result.contents ? result : { ...result, contents }, problems };
 }
 
-/** Reads a result of `prompts/get`: unusable messages are left out, the others stay. */
+/** Reads a result of `prompts/get`; invalid messages are dropped. */
 export function checkGetPromptResult(value: unknown): Checked<GetPromptResult> {
   const problems: string[] = [];
   const shape = { required: { messages: anArray }, optional: { _meta: anObject, description: aString } };
@@ -218,7 +218,7 @@ function checkList<K extends string, T, R extends { [key in K]: T[] }>(
 function readTool(item: unknown, at: string, problems: string[]): Tool | undefined {
   const tool = readShape(item, toolShape, at, problems);
   if (tool === undefined || tool.inputSchema.type === "object") return tool;
-  problems.push(`${at}.inputSchema has no type; it was taken as "object"`);
+  problems.push(`${at}.inputSchema has no type; assuming "object"`);
   return { ...tool, inputSchema: { ...tool.inputSchema, type: "object" } };
 }
 
@@ -236,7 +236,7 @@ function isPromptMessage(value: unknown): value is PromptMessage {
   return isObject(value) && (value.role === "user" || value.role === "assistant") && isContentBlock(value.content);
 }
 
-/** Leaves out what fails the guard; when nothing does, the same array comes back. */
+/** Drops items that fail the guard; returns the same array if none does. */
 function keepSound<T>(
   items: readonly unknown[] & T[],
   guard: (item: unknown) => item is T,
@@ -247,13 +247,13 @@ function keepSound<T>(
   const before = problems.length;
   const sound = readItems(items, (item, index) => {
     if (guard(item)) return item;
-    problems.push(`${name}[${index}] is not ${expected}; it was left out`);
+    problems.push(`${name}[${index}] is not ${expected}; ignored`);
     return undefined;
   });
   return problems.length === before ? items : sound;
 }
 
-/** Where an item stands, with its name for a reader who sees only the warning. */
+/** The position of an item, with its name so that the warning is clear on its own. */
 function placeOf(list: string, index: number, item: unknown): string {
   const name = isObject(item) && typeof item.name === "string" ? ` (${item.name.slice(0, 64)})` : "";
   return `${list}[${index}]${name}`;

@@ -4,10 +4,10 @@ export const REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"
 /** A published revision. */
 export type Revision = (typeof REVISIONS)[number];
 
-/** Revisions that begin with an `initialize` handshake and remember their peer, or that say everything in each request. */
+/** `stateful` revisions begin with an `initialize` handshake; in `stateless` ones every request is self-contained. */
 export type EraName = "stateful" | "stateless";
 
-/** What differs among revisions in the shape of messages; absent features are left out or converted. */
+/** How messages differ between revisions; features that a revision lacks are omitted or converted. */
 export interface RevisionFeatures {
   era: EraName;
   /** Arrays of messages are valid input. */
@@ -15,7 +15,7 @@ export interface RevisionFeatures {
   audio: boolean;
   resourceLink: boolean;
   toolAnnotations: boolean;
-  /** `title`, `_meta` and `annotations.lastModified` on the things that are listed. */
+  /** `title`, `_meta` and `annotations.lastModified` of listed items. */
   title: boolean;
   icons: boolean;
   /** `none`, objects only, or any JSON value. */
@@ -23,17 +23,17 @@ export interface RevisionFeatures {
   completionsCapability: boolean;
   progressMessage: boolean;
   elicitation: "none" | "form" | "form+url";
-  /** `elicitationId`, its completion notice and the URL-required error. */
+  /** `elicitationId`, `notifications/elicitation/complete` and the URL-required error. */
   elicitationIds: boolean;
-  /** Tools in sampling and arrays of content in its answer. */
+  /** Tools in sampling, and content arrays in its messages. */
   samplingTools: boolean;
-  /** The request header that repeats the revision. */
+  /** The `MCP-Protocol-Version` request header. */
   versionHeader: boolean;
   /** An SSE stream may begin with an empty event that carries an id. */
   primingEvent: boolean;
-  /** HTTP requests repeat annotated arguments in headers. */
+  /** HTTP requests repeat annotated arguments in `Mcp-Param-*` headers. */
   paramHeaders: boolean;
-  /** Results say how long they may be kept. */
+  /** Results state how long they may be cached. */
   cacheHints: boolean;
   notFoundCode: number;
 }
@@ -116,7 +116,7 @@ export function isRevision(value: unknown): value is Revision {
   return typeof value === "string" && Object.hasOwn(FEATURES, value);
 }
 
-/** True when `revision` is `first` or newer, and `last` or older. Revisions are dates, so text order is age order. */
+/** Whether a revision is between `first` and `last`. Revisions are ISO dates, so they compare as strings. */
 export function isWithin(revision: Revision, first: Revision, last?: Revision): boolean {
   return revision >= first && (last === undefined || revision <= last);
 }
@@ -126,7 +126,12 @@ export function revisionsOf(era: EraName, among: readonly Revision[] = REVISIONS
   return REVISIONS.filter((revision) => FEATURES[revision].era === era && among.includes(revision)).reverse();
 }
 
-/** The revision that an HTTP request without a version header speaks. */
+/**
+ * The revision of an HTTP request without a version header.
+ *
+ * Spec: Transports, "Protocol Version Header",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
+ */
 export const UNNAMED_HTTP_REVISION: Revision = "2025-03-26";
 
 /** The newest revision of the stateful era. */

@@ -1,12 +1,12 @@
 import { isObject } from "../jsonrpc/message.js";
 
-/** A question about one member; `expected` completes the sentence "… is not …". */
+/** A test of one member; `expected` completes the sentence "… is not …". */
 export interface Test {
   expected: string;
   passes(value: unknown): boolean;
 }
 
-/** What an object of type `T` must have and may have. Members that are not named are kept and not looked at. */
+/** The required and optional members of a `T`. Other members are kept unchecked. */
 export interface Shape<T> {
   required: { readonly [K in keyof T]?: Test };
   optional?: { readonly [K in keyof T]?: Test };
@@ -16,10 +16,10 @@ export const aString: Test = { expected: "a string", passes: (value) => typeof v
 export const aBoolean: Test = { expected: "a boolean", passes: (value) => typeof value === "boolean" };
 export const anObject: Test = { expected: "an object", passes: isObject };
 export const anArray: Test = { expected: "an array", passes: Array.isArray };
-/** JSON has no NaN and no Infinity, so a number from the wire is finite; one from a handler in the same process may not be. */
+/** A number from the wire is always finite, but one from a handler in the same process may be NaN or Infinity. */
 export const aNumber: Test = { expected: "a finite number", passes: (value) => Number.isFinite(value) };
 
-/** An array all of whose items pass. */
+/** An array whose items all pass. */
 export function arrayOf(item: Test): Test {
   return {
     expected: `an array in which each item is ${item.expected}`,
@@ -36,8 +36,8 @@ export function oneOf(...values: readonly string[]): Test {
 }
 
 /**
- * Reads a value as a `T`. A required member that fails makes the value unusable; an optional one that fails is left out of a
- * copy. Either way `problems` says so, with `at` as the name of the place. A sound value is returned as it is, not copied.
+ * Reads a value as a `T`. Returns undefined if a required member is invalid; an invalid optional member is dropped from
+ * a copy. Both are added to `problems`, with `at` as the path. A valid value is returned without copying.
  */
 export function readShape<T extends object>(
   value: unknown,
@@ -54,11 +54,11 @@ export function readShape<T extends object>(
   for (const key in shape.optional) {
     const test = shape.optional[key];
     if (test === undefined || value[key] === undefined || test.passes(value[key])) continue;
-    problems.push(`${at}.${key} is not ${test.expected}; it was left out`);
+    problems.push(`${at}.${key} is not ${test.expected}; ignored`);
     if (sound === value) sound = { ...value };
     delete sound[key];
   }
-  // The tests above have established what `T` demands of every member that a shape names.
+  // Safe: the tests above cover every member that the shape names.
   return sound as T;
 }
 
@@ -77,7 +77,7 @@ function hasRequired<T>(
   return true;
 }
 
-/** Reads each item with `read` and leaves out the unusable ones. */
+/** Reads each item with `read` and drops the unusable ones. */
 export function readItems<T>(items: readonly unknown[], read: (item: unknown, index: number) => T | undefined): T[] {
   const sound: T[] = [];
   for (let index = 0; index < items.length; index++) {

@@ -1,13 +1,13 @@
 import { isObject } from "../jsonrpc/message.js";
 
 /**
- * The trace that a request belongs to, by W3C Trace Context and W3C Baggage. The three texts travel in `_meta` under
- * unprefixed keys; `traceId`, `spanId` and `sampled` are what `traceparent` says.
+ * The trace of a request (W3C Trace Context and W3C Baggage). The three strings are in `_meta` under unprefixed keys;
+ * `traceId`, `spanId` and `sampled` are parsed from `traceparent`.
  */
 export interface TraceContext {
   readonly traceparent?: string;
   readonly traceId?: string;
-  /** The span of the caller; spans made here are its children. */
+  /** The caller's span, which is the parent of spans started here. */
   readonly spanId?: string;
   readonly sampled?: boolean;
   readonly tracestate?: string;
@@ -16,16 +16,17 @@ export interface TraceContext {
 
 const PARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const PRINTABLE = /^[\x20-\x7e\t]+$/;
+// The sizes that the W3C standards require every implementation to propagate.
 const LONGEST_STATE = 512;
 const LONGEST_BAGGAGE = 8192;
 
-/** The trace in a `_meta`; undefined without one. What is malformed is left out, as the standards say. */
+/** Reads the trace from `_meta`, if any. Malformed parts are ignored, as the standards require. */
 export function readTrace(meta: unknown): TraceContext | undefined {
   if (!isObject(meta)) return undefined;
   const parent = readParent(meta["traceparent"]);
   const baggage = readText(meta["baggage"], LONGEST_BAGGAGE);
   if (parent === undefined && baggage === undefined) return undefined;
-  // Without its parent a state belongs to no trace.
+  // Trace Context, 3.3: tracestate is ignored without a valid traceparent.
   const tracestate = parent === undefined ? undefined : readText(meta["tracestate"], LONGEST_STATE);
   return {
     ...parent,
@@ -34,7 +35,7 @@ export function readTrace(meta: unknown): TraceContext | undefined {
   };
 }
 
-/** The members of `_meta` that carry a trace on. */
+/** The members of `_meta` that propagate a trace. */
 export function traceMeta({ traceparent, tracestate, baggage }: TraceContext): Record<string, string> {
   return {
     ...(traceparent === undefined ? {} : { traceparent }),
@@ -47,7 +48,7 @@ function readParent(value: unknown): TraceContext | undefined {
   const match = typeof value === "string" && value.length <= 256 ? PARENT.exec(value) : null;
   if (match === null) return undefined;
   const [traceparent, version, traceId = "", spanId = "", flags = "", rest] = match;
-  // Version ff is forbidden, version 00 ends after the flags, and an id of zeros means none.
+  // Trace Context, 3.2.2: version ff is invalid, version 00 ends after the flags, an id of zeros is invalid.
   if (version === "ff" || (version === "00" && rest !== undefined)) return undefined;
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
   return { traceparent, traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };

@@ -14,26 +14,31 @@ export interface ResourceTemplateReference {
   uri: string;
 }
 
-/** What an argument belongs to. */
+/** The prompt or resource template whose argument is completed. */
 export type CompletionReference = PromptReference | ResourceTemplateReference;
 
 /** Parameters of `completion/complete`. */
 export interface CompleteRequestParams extends RequestParams {
   ref: CompletionReference;
-  /** What has been typed so far. */
+  /** The input so far. */
   argument: { name: string; value: string };
-  /** The arguments that are already settled. From 2025-06-18 on. */
+  /** The arguments that already have a value. From 2025-06-18 on. */
   context?: { arguments?: { [name: string]: string } };
 }
 
-/** The most values that one completion may hold. */
+/**
+ * The maximum number of values in one completion.
+ *
+ * Spec: Completion, "Completion Results",
+ * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion#completion-results
+ */
 export const MAX_COMPLETION_VALUES = 100;
 
 /** Suggestions, best first. */
 export interface Completion {
   /** At most 100. */
   values: string[];
-  /** How many there are in all. */
+  /** The total number of matches. */
   total?: number;
   hasMore?: boolean;
 }

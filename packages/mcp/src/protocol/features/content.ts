@@ -2,14 +2,14 @@ import { isObject } from "../../jsonrpc/message.js";
 import type { Icon } from "../implementation.js";
 import type { MetaObject } from "../json.js";
 
-/** Who speaks in a conversation. */
+/** The author of a message. */
 export type Role = "user" | "assistant";
 
-/** Hints to the client about the use of an object. */
+/** Hints to the client about how to use an object. */
 export interface Annotations {
-  /** For whom the object is meant. */
+  /** The intended audience. */
   audience?: Role[];
-  /** From 0 (optional) to 1 (needed). */
+  /** From 0 (optional) to 1 (required). */
   priority?: number;
   /** When it last changed, as an ISO 8601 time. From 2025-06-18 on. */
   lastModified?: string;
@@ -23,7 +23,7 @@ export interface TextContent {
   _meta?: MetaObject;
 }
 
-/** A picture. */
+/** An image. */
 export interface ImageContent {
   type: "image";
   /** Base64. */
@@ -33,7 +33,7 @@ export interface ImageContent {
   _meta?: MetaObject;
 }
 
-/** A sound. From 2025-03-26 on. */
+/** Audio. From 2025-03-26 on. */
 export interface AudioContent {
   type: "audio";
   /** Base64. */
@@ -60,7 +60,7 @@ export interface BlobResourceContents {
   _meta?: MetaObject;
 }
 
-/** What a resource holds. */
+/** The contents of a resource. */
 export type ResourceContents = TextResourceContents | BlobResourceContents;
 
 /** A resource inside a message. */
@@ -71,7 +71,7 @@ export interface EmbeddedResource {
   _meta?: MetaObject;
 }
 
-/** A pointer to a resource that the server can read; it need not be in `resources/list`. From 2025-06-18 on. */
+/** A link to a resource that the server can read; it need not be in `resources/list`. From 2025-06-18 on. */
 export interface ResourceLink {
   type: "resource_link";
   uri: string;
@@ -79,20 +79,20 @@ export interface ResourceLink {
   title?: string;
   description?: string;
   mimeType?: string;
-  /** Bytes before any encoding. */
+  /** Size in bytes, before encoding. */
   size?: number;
   annotations?: Annotations;
   icons?: Icon[];
   _meta?: MetaObject;
 }
 
-/** One piece of a tool result or a prompt message. */
+/** One content block of a tool result or a prompt message. */
 export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource;
 
 /** The `type` members of all content blocks. */
 export type ContentType = ContentBlock["type"];
 
-/** Tells whether a value has the members that one of the two forms of resource contents requires. */
+/** Whether a value has the members that text or blob resource contents require. */
 export function isResourceContents(value: unknown): value is ResourceContents {
   return (
     isObject(value) &&
@@ -102,8 +102,8 @@ export function isResourceContents(value: unknown): value is ResourceContents {
 }
 
 /**
- * Tells whether a value has the members that its content type requires. Optional members and unknown ones are not looked at:
- * a block with an odd annotation is still a block.
+ * Whether a value has the members that its content type requires. Optional and unknown members are not checked: a block
+ * with an invalid annotation is still usable.
  */
 export function isContentBlock(value: unknown): value is ContentBlock {
   if (!isObject(value)) return false;

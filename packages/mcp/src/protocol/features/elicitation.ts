@@ -24,7 +24,7 @@ export interface NumberSchema {
   default?: number;
 }
 
-/** A yes-or-no field of a form. */
+/** A boolean field of a form. */
 export interface BooleanSchema {
   type: "boolean";
   title?: string;
@@ -42,7 +42,7 @@ export interface UntitledSingleSelectEnumSchema {
   default?: string;
 }
 
-/** One option that is shown under another name than its value. From 2025-11-25 on. */
+/** One option with a display name. From 2025-11-25 on. */
 export interface TitledEnumOption {
   const: string;
   title: string;
@@ -79,7 +79,7 @@ export interface TitledMultiSelectEnumSchema {
   default?: string[];
 }
 
-/** A choice of one whose titles stand beside the values, as 2025-06-18 has it; titled options have replaced it since. */
+/** A choice of one with titles in `enumNames`, as in 2025-06-18; replaced by titled options since. */
 export interface LegacyTitledEnumSchema {
   type: "string";
   title?: string;
@@ -89,16 +89,16 @@ export interface LegacyTitledEnumSchema {
   default?: string;
 }
 
-/** A field with one answer out of a list. */
+/** A field with one answer from a list. */
 export type SingleSelectEnumSchema = UntitledSingleSelectEnumSchema | TitledSingleSelectEnumSchema;
 
-/** A field with several answers out of a list. From 2025-11-25 on. */
+/** A field with several answers from a list. From 2025-11-25 on. */
 export type MultiSelectEnumSchema = UntitledMultiSelectEnumSchema | TitledMultiSelectEnumSchema;
 
-/** A field with answers out of a list. */
+/** A field with answers from a list. */
 export type EnumSchema = SingleSelectEnumSchema | MultiSelectEnumSchema | LegacyTitledEnumSchema;
 
-/** A field of a form: forms are flat, so there are no objects within. */
+/** A field of a form; forms are flat, so a field is never an object. */
 export type PrimitiveSchemaDefinition = StringSchema | NumberSchema | BooleanSchema | EnumSchema;
 
 /** The schema of a form. */
@@ -109,7 +109,7 @@ export interface ElicitRequestedSchema {
   required?: string[];
 }
 
-/** Parameters of `elicitation/create` for a form. From 2025-06-18 on; in 2026-07-28 asked inside an interim result. */
+/** Parameters of `elicitation/create` in form mode. From 2025-06-18 on; inside an interim result from 2026-07-28 on. */
 export interface ElicitRequestFormParams extends RequestParams {
   /** On the wire from 2025-11-25 on; absent means `form`. */
   mode?: "form";
@@ -119,12 +119,12 @@ export interface ElicitRequestFormParams extends RequestParams {
   task?: TaskMetadata;
 }
 
-/** Parameters of `elicitation/create` for something the user does at an address. From 2025-11-25 on. */
+/** Parameters of `elicitation/create` in URL mode: the user completes the interaction there. From 2025-11-25 on. */
 export interface ElicitRequestURLParams extends RequestParams {
   mode: "url";
   message: string;
   url: string;
-  /** Names the elicitation in `notifications/elicitation/complete`. Required in 2025-11-25, gone since. */
+  /** Identifies the elicitation in `notifications/elicitation/complete`. Required in 2025-11-25, removed since. */
   elicitationId?: string;
   /** 2025-11-25 only. */
   task?: TaskMetadata;
@@ -133,13 +133,13 @@ export interface ElicitRequestURLParams extends RequestParams {
 /** Parameters of `elicitation/create`. */
 export type ElicitRequestParams = ElicitRequestFormParams | ElicitRequestURLParams;
 
-/** What the user did: answered, said no, or turned away without a choice. */
+/** The user's action: submitted, explicitly declined, or dismissed without a choice. */
 export type ElicitAction = "accept" | "decline" | "cancel";
 
 /** The answer to one field. */
 export type ElicitValue = string | number | boolean | string[];
 
-/** Tells whether a value can be the answer to one field. */
+/** Whether a value is a valid answer to one field. */
 export function isElicitValue(value: unknown): value is ElicitValue {
   if (Array.isArray(value)) return value.every((each) => typeof each === "string");
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
@@ -148,7 +148,7 @@ export function isElicitValue(value: unknown): value is ElicitValue {
 /** Result of `elicitation/create`. */
 export interface ElicitResult extends Result {
   action: ElicitAction;
-  /** The answers; only with `accept`, and only of a form. */
+  /** The answers; only with `accept`, and only in form mode. */
   content?: { [name: string]: ElicitValue };
 }
 
@@ -157,7 +157,7 @@ export interface ElicitationCompleteNotificationParams {
   elicitationId: string;
 }
 
-/** The `data` of error -32042, by which a 2025-11-25 server says what the user must do first. */
+/** The `data` of error -32042: the URLs that the user must visit before the request can succeed. 2025-11-25 only. */
 export interface URLElicitationRequiredErrorData {
   elicitations: ElicitRequestURLParams[];
 }

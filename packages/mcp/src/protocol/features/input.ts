@@ -3,19 +3,19 @@ import type { ElicitRequestParams, ElicitResult } from "./elicitation.js";
 import type { ListRootsRequestParams, ListRootsResult } from "./roots.js";
 import type { CreateMessageRequestParams, CreateMessageResult } from "./sampling.js";
 
-/** A form or an address, inside an interim result. */
+/** An elicitation inside an interim result. */
 export interface ElicitInputRequest {
   method: "elicitation/create";
   params: ElicitRequestParams;
 }
 
-/** A question to the client's model, inside an interim result. */
+/** A sampling request inside an interim result. */
 export interface CreateMessageInputRequest {
   method: "sampling/createMessage";
   params: CreateMessageRequestParams;
 }
 
-/** A question for the client's roots, inside an interim result. */
+/** A request for the client's roots inside an interim result. */
 export interface ListRootsInputRequest {
   method: "roots/list";
   params?: ListRootsRequestParams;
@@ -27,7 +27,7 @@ export type InputRequest = ElicitInputRequest | CreateMessageInputRequest | List
 /** The answer to one question. From 2026-07-28 on. */
 export type InputResponse = ElicitResult | CreateMessageResult | ListRootsResult;
 
-/** Questions by the server's own keys. From 2026-07-28 on. */
+/** Questions by keys that the server chose. From 2026-07-28 on. */
 export interface InputRequests {
   [key: string]: InputRequest;
 }
@@ -41,7 +41,7 @@ export interface InputResponses {
 export interface InputRequiredResult extends Result {
   resultType: "input_required";
   inputRequests?: InputRequests;
-  /** Goes back untouched with the next try; meaningless to the client. */
+  /** Returned unchanged with the next attempt; opaque to the client. */
   requestState?: string;
 }
 

@@ -1,18 +1,18 @@
 import type { MetaObject } from "../json.js";
 
-/** The severities of RFC 5424 from the least to the most severe. */
+/** The severities of RFC 5424, section 6.2.1, from the least to the most severe. */
 export const LOG_LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
 
 /** A severity of RFC 5424. */
 export type LoggingLevel = (typeof LOG_LEVELS)[number];
 
-/** Tells whether a value is one of the eight severities. */
+/** Whether a value is one of the eight severities. */
 export function isLoggingLevel(value: unknown): value is LoggingLevel {
   const levels: readonly unknown[] = LOG_LEVELS;
   return levels.includes(value);
 }
 
-/** Tells whether a message of severity `level` passes a threshold: it is at least as severe. */
+/** Whether a message of severity `level` is at least as severe as the threshold. */
 export function passesLevel(level: LoggingLevel, threshold: LoggingLevel): boolean {
   return LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(threshold);
 }
@@ -23,12 +23,12 @@ export interface SetLevelRequestParams {
   level: LoggingLevel;
 }
 
-/** Parameters of `notifications/message`, a log line for the client. Discouraged, though present, in 2026-07-28. */
+/** Parameters of `notifications/message`, a log message for the client. Deprecated in 2026-07-28. */
 export interface LoggingMessageNotificationParams {
   _meta?: MetaObject;
   level: LoggingLevel;
-  /** The name of the logger that speaks. */
+  /** The name of the logger. */
   logger?: string;
-  /** Any JSON value: a string or an object, as the server likes. */
+  /** Any JSON value, usually a string or an object. */
   data: unknown;
 }

@@ -7,16 +7,16 @@ import type { InputResponseRequestParams } from "./input.js";
 /** One argument of a prompt; its value is a string. */
 export interface PromptArgument {
   name: string;
-  /** A name for people. From 2025-06-18 on. */
+  /** A human-readable name. From 2025-06-18 on. */
   title?: string;
   description?: string;
   required?: boolean;
 }
 
-/** A prompt that the user may choose. */
+/** A prompt that the user can choose. */
 export interface Prompt {
   name: string;
-  /** A name for people. From 2025-06-18 on. */
+  /** A human-readable name. From 2025-06-18 on. */
   title?: string;
   description?: string;
   arguments?: PromptArgument[];

@@ -11,15 +11,15 @@ import type {
 import type { Annotations, ResourceContents } from "./content.js";
 import type { InputResponseRequestParams } from "./input.js";
 
-/** Something that the server can read. */
+/** A resource that the server can read. */
 export interface Resource {
   uri: string;
   name: string;
-  /** A name for people. From 2025-06-18 on. */
+  /** A human-readable name. From 2025-06-18 on. */
   title?: string;
   description?: string;
   mimeType?: string;
-  /** Bytes before any encoding. */
+  /** Size in bytes, before encoding. */
   size?: number;
   annotations?: Annotations;
   /** From 2025-11-25 on. */
@@ -27,14 +27,14 @@ export interface Resource {
   _meta?: MetaObject;
 }
 
-/** A family of resources, by an RFC 6570 template. */
+/** A set of resources described by a URI template (RFC 6570). */
 export interface ResourceTemplate {
   uriTemplate: string;
   name: string;
-  /** A name for people. From 2025-06-18 on. */
+  /** A human-readable name. From 2025-06-18 on. */
   title?: string;
   description?: string;
-  /** Present only when all resources of the family have this type. */
+  /** Present only if all matching resources have this type. */
   mimeType?: string;
   annotations?: Annotations;
   /** From 2025-11-25 on. */
@@ -63,7 +63,7 @@ export interface ReadResourceRequestParams extends InputResponseRequestParams {
   uri: string;
 }
 
-/** Result of `resources/read`: several entries when the address stands for several resources, such as a folder. */
+/** Result of `resources/read`; several entries if the URI names several resources, such as a folder. */
 export interface ReadResourceResult extends CacheableResult {
   contents: ResourceContents[];
 }
@@ -80,7 +80,7 @@ export interface UnsubscribeRequestParams extends RequestParams {
 
 /** Parameters of `notifications/resources/updated`. */
 export interface ResourceUpdatedNotificationParams extends NotificationParams {
-  /** The changed resource; it may lie below the one subscribed to. */
+  /** The changed resource; it may be a sub-resource of the one subscribed to. */
   uri: string;
 }
 

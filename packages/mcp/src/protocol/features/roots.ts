@@ -1,16 +1,16 @@
 import type { MetaObject } from "../json.js";
 import type { RequestParams, Result } from "../message.js";
 
-/** A place that the user lets the server work in. */
+/** A directory or file that the user lets the server work in. */
 export interface Root {
-  /** A `file:` address. */
+  /** A `file:` URI. */
   uri: string;
   name?: string;
   /** From 2025-06-18 on. */
   _meta?: MetaObject;
 }
 
-/** Parameters of `roots/list`, which the server asks. Discouraged in 2026-07-28, where it is asked inside an interim result. */
+/** Parameters of `roots/list`, which the server sends. Deprecated in 2026-07-28, where it is inside an interim result. */
 export interface ListRootsRequestParams extends RequestParams {}
 
 /** Result of `roots/list`. */

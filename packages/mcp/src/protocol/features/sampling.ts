@@ -12,7 +12,7 @@ import {
 import type { TaskMetadata } from "./task-metadata.js";
 import type { Tool } from "./tool-definition.js";
 
-/** The model asks for a tool to be called. From 2025-11-25 on. */
+/** A tool call by the model. From 2025-11-25 on. */
 export interface ToolUseContent {
   type: "tool_use";
   id: string;
@@ -21,10 +21,10 @@ export interface ToolUseContent {
   _meta?: MetaObject;
 }
 
-/** What a tool that the model asked for gave. From 2025-11-25 on. */
+/** The result of a tool call by the model. From 2025-11-25 on. */
 export interface ToolResultContent {
   type: "tool_result";
-  /** The `id` of the tool use that this answers. */
+  /** The `id` of the tool call. */
   toolUseId: string;
   content: ContentBlock[];
   /** An object in 2025-11-25, any JSON value from 2026-07-28 on. */
@@ -33,7 +33,7 @@ export interface ToolResultContent {
   _meta?: MetaObject;
 }
 
-/** One piece of a sampling message. */
+/** One content block of a sampling message. */
 export type SamplingMessageContentBlock =
   | TextContent
   | ImageContent
@@ -49,12 +49,12 @@ export interface SamplingMessage {
   _meta?: MetaObject;
 }
 
-/** A wish for a model, by a part of its name. */
+/** A preferred model, by a part of its name. */
 export interface ModelHint {
   name?: string;
 }
 
-/** What matters to the server in the choice of a model, each from 0 to 1; the client decides. */
+/** The server's priorities for choosing a model, each from 0 to 1; the client decides. */
 export interface ModelPreferences {
   /** In order of preference. */
   hints?: ModelHint[];
@@ -69,15 +69,15 @@ export interface ToolChoice {
 }
 
 /**
- * Parameters of `sampling/createMessage`, by which a server asks the client's model. Discouraged in 2026-07-28, where it is
- * asked inside an interim result.
+ * Parameters of `sampling/createMessage`, a request to the client's model. Deprecated in 2026-07-28, where it is inside
+ * an interim result.
  */
 export interface CreateMessageRequestParams extends RequestParams {
   messages: SamplingMessage[];
   maxTokens: number;
   modelPreferences?: ModelPreferences;
   systemPrompt?: string;
-  /** Values other than `none` need the client's `sampling.context`. */
+  /** Values other than `none` require the client capability `sampling.context`. */
   includeContext?: "none" | "thisServer" | "allServers";
   temperature?: number;
   stopSequences?: string[];
@@ -91,7 +91,7 @@ export interface CreateMessageRequestParams extends RequestParams {
   task?: TaskMetadata;
 }
 
-/** Why the model stopped; providers may have further reasons. */
+/** Why the model stopped; providers may define other reasons. */
 export type StopReason = "endTurn" | "stopSequence" | "maxTokens" | "toolUse" | (string & {});
 
 /** Result of `sampling/createMessage`. */
@@ -103,7 +103,7 @@ export interface CreateMessageResult extends Result {
   stopReason?: StopReason;
 }
 
-/** Tells whether a value has the members that its type requires of a piece of a sampling message. */
+/** Whether a value has the members that its type of sampling content requires. */
 export function isSamplingContent(value: unknown): value is SamplingMessageContentBlock {
   if (!isObject(value)) return false;
   switch (value.type) {

@@ -1,6 +1,6 @@
-/** Asks that a request be run as a task. 2025-11-25 only. */
+/** Requests that a call run as a task. 2025-11-25 only. */
 export interface TaskMetadata {
-  /** How many milliseconds the task should be kept. */
+  /** How long the task should be kept, in milliseconds. */
   ttl?: number;
 }
 

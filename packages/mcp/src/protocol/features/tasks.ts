@@ -4,22 +4,22 @@ import type { InputRequests, InputResponses } from "./input.js";
 
 export type { RelatedTaskMetadata, TaskMetadata } from "./task-metadata.js";
 
-/** Where a task stands; the last three are final. */
+/** The status of a task; the last three are final. */
 export type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
 /** A task of the `io.modelcontextprotocol/tasks` extension. */
 export interface Task {
   taskId: string;
   status: TaskStatus;
-  /** A word on the status for people. */
+  /** A human-readable description of the status. */
   statusMessage?: string;
   /** An ISO 8601 time. */
   createdAt: string;
   /** An ISO 8601 time. */
   lastUpdatedAt: string;
-  /** Milliseconds from its creation that the task is kept; null when there is no limit. */
+  /** How long the task is kept after its creation, in milliseconds; null for no limit. */
   ttlMs: number | null;
-  /** How long to wait between two looks, in milliseconds. */
+  /** The recommended polling interval in milliseconds. */
   pollIntervalMs?: number;
 }
 
@@ -34,7 +34,7 @@ export interface LegacyTask {
   pollInterval?: number;
 }
 
-/** A task that runs. */
+/** A running task. */
 export interface WorkingTask extends Task {
   status: "working";
 }
@@ -48,7 +48,7 @@ export interface InputRequiredTask extends Task {
 /** A task that ended with a result, which may have `isError`. */
 export interface CompletedTask extends Task {
   status: "completed";
-  /** What the request would have given without a task. */
+  /** The result that the request would have had without a task. */
   result: { [key: string]: unknown };
 }
 
@@ -58,20 +58,20 @@ export interface FailedTask extends Task {
   error: ErrorObject;
 }
 
-/** A task that was given up. */
+/** A cancelled task. */
 export interface CancelledTask extends Task {
   status: "cancelled";
 }
 
-/** A task with all that its status brings. */
+/** A task with the members of its status. */
 export type DetailedTask = WorkingTask | InputRequiredTask | CompletedTask | FailedTask | CancelledTask;
 
-/** The answer to a `tools/call` that became a task, by the extension. */
+/** Result of a `tools/call` that became a task, in the extension. */
 export interface CreateTaskResult extends Result, Task {
   resultType: "task";
 }
 
-/** The answer to a request that became a task, in 2025-11-25. */
+/** Result of a request that became a task, in 2025-11-25. */
 export interface LegacyCreateTaskResult extends Result {
   task: LegacyTask;
 }
@@ -81,18 +81,18 @@ export interface GetTaskRequestParams extends RequestParams {
   taskId: string;
 }
 
-/** Result of `tasks/get` by the extension. */
+/** Result of `tasks/get` in the extension. */
 export type GetTaskResult = Result & DetailedTask;
 
 /** Result of `tasks/get` and `tasks/cancel` in 2025-11-25. */
 export interface LegacyTaskResult extends Result, LegacyTask {}
 
-/** Parameters of `tasks/result`, which waits for the end of a task. 2025-11-25 only. */
+/** Parameters of `tasks/result`, which waits until a task ends. 2025-11-25 only. */
 export interface GetTaskPayloadRequestParams extends RequestParams {
   taskId: string;
 }
 
-/** Result of `tasks/result`: that of the request behind the task. 2025-11-25 only. */
+/** Result of `tasks/result`: the result of the original request. 2025-11-25 only. */
 export interface GetTaskPayloadResult extends Result {
   [key: string]: unknown;
 }
@@ -110,19 +110,19 @@ export interface CancelTaskRequestParams extends RequestParams {
   taskId: string;
 }
 
-/** Result of `tasks/cancel` by the extension: only that the wish was heard. */
+/** Result of `tasks/cancel` in the extension: an acknowledgement only. */
 export interface CancelTaskResult extends Result {}
 
-/** Parameters of `tasks/update`, which answers a task's questions. By the extension only. */
+/** Parameters of `tasks/update`, which answers a task's questions. Extension only. */
 export interface UpdateTaskRequestParams extends RequestParams {
   taskId: string;
   inputResponses: InputResponses;
 }
 
-/** Result of `tasks/update`. By the extension only. */
+/** Result of `tasks/update`. Extension only. */
 export interface UpdateTaskResult extends Result {}
 
-/** Parameters of `notifications/tasks`. By the extension only. */
+/** Parameters of `notifications/tasks`. Extension only. */
 export type TaskNotificationParams = NotificationParams & DetailedTask;
 
 /** Parameters of `notifications/tasks/status`. 2025-11-25 only. */

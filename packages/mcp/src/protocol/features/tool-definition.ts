@@ -1,26 +1,26 @@
 import type { Icon } from "../implementation.js";
 import type { JSONSchemaObject, MetaObject } from "../json.js";
 
-/** What a tool says about its behaviour; hints only, not to be trusted from an unknown server. From 2025-03-26 on. */
+/** Hints about a tool's behaviour; do not trust them from an unknown server. From 2025-03-26 on. */
 export interface ToolAnnotations {
   title?: string;
-  /** Changes nothing. Taken as false when absent. */
+  /** The tool changes nothing. Default: false. */
   readOnlyHint?: boolean;
-  /** May destroy something rather than only add. Taken as true when absent. */
+  /** The tool may delete or overwrite, not only add. Default: true. */
   destructiveHint?: boolean;
-  /** A second call with the same arguments has no further effect. Taken as false when absent. */
+  /** Repeating a call with the same arguments has no further effect. Default: false. */
   idempotentHint?: boolean;
-  /** Touches things outside the server's own domain. Taken as true when absent. */
+  /** The tool interacts with systems outside the server's own domain. Default: true. */
   openWorldHint?: boolean;
 }
 
 /** How a tool may be executed. 2025-11-25 only. */
 export interface ToolExecution {
-  /** Whether a call may, must or must not ask for a task. Taken as `forbidden` when absent. */
+  /** Whether a call may, must or must not request a task. Default: `forbidden`. */
   taskSupport?: "forbidden" | "optional" | "required";
 }
 
-/** The JSON Schema of a tool's arguments: always that of an object. */
+/** The JSON Schema of a tool's arguments, which are always an object. */
 export interface ToolInputSchema extends JSONSchemaObject {
   type: "object";
   properties?: { [name: string]: unknown };
@@ -30,7 +30,7 @@ export interface ToolInputSchema extends JSONSchemaObject {
 /** A tool as the client sees it. */
 export interface Tool {
   name: string;
-  /** A name for people. From 2025-06-18 on. */
+  /** A human-readable name. From 2025-06-18 on. */
   title?: string;
   description?: string;
   inputSchema: ToolInputSchema;

@@ -27,7 +27,7 @@ export interface CallToolResult extends Result {
   content: ContentBlock[];
   /** An object in 2025-06-18 and 2025-11-25, any JSON value from 2026-07-28 on. */
   structuredContent?: unknown;
-  /** The tool failed, and the content tells the model why. */
+  /** True if the tool failed; the content tells the model why. */
   isError?: boolean;
 }
 
