@@ -86,6 +86,6 @@ export const narrow = tool(
 /** Only for callers that authorization knows as operators; nobody else sees it. */
 export const shutDown = tool(
   "shut_down",
-  { description: "Stops the plant", enabled: ({ auth }) => auth?.subject === "operator", scopes: ["plant:stop"] },
+  { description: "Stops the plant", visibleTo: ({ auth }) => auth?.subject === "operator", scopes: ["plant:stop"] },
   () => "stopped",
 );

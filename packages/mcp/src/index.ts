@@ -22,7 +22,7 @@ export type {
   CallOptions,
   ClientOptions,
   QuestionContext,
-  Replay,
+  ResendPolicy,
   Timeouts,
 } from "./client/options.js";
 export type { Prior } from "./era/negotiate/prior.js";
@@ -37,19 +37,19 @@ export type { JsonSchemaObject } from "./schema/json-schema.js";
 export type { AnySchema, InferInput, InferOutput, JsonSchemaAdapter } from "./schema/standard.js";
 export { type ConsentHooks, consent, deny, type GuardedCall, type Verdict } from "./server/consent.js";
 export type {
-  AskingContext,
   ClientFacts,
-  Context,
   ElicitReply,
+  HandlerContext,
   HttpContext,
   ProgressOptions,
   QuestionOptions,
+  RequestContext,
   SampleRequest,
   UrlQuestionOptions,
 } from "./server/context.js";
 export type { ServerHandler, ServerHandlerClass } from "./server/handler/server-handler.js";
 export type { CacheOptions } from "./server/lists/cache-hints.js";
-export type { Caller, Enabled } from "./server/lists/catalogue.js";
+export type { VisibilityCaller, VisibleTo } from "./server/lists/catalogue.js";
 export type { Completer, Completions } from "./server/lists/completion.js";
 export type { CapabilityReason } from "./server/lists/explain-capabilities.js";
 export type { Offer } from "./server/lists/features.js";
@@ -59,27 +59,27 @@ export type { ServerInfo, ServerLimits, ServerOptions } from "./server/options.j
 export {
   assistant,
   type LooseMessage,
-  type Prompt,
   type PromptArgumentDefinition,
   type PromptDefinition,
   type PromptHandler,
+  type PromptOffer,
   type PromptReturn,
   prompt,
   user,
 } from "./server/prompts/prompt.js";
 export { type PromptTemplate, promptTemplate } from "./server/prompts/template.js";
 export { isInputRequired } from "./server/questions/interruption.js";
-export { urlRequired, type Visit } from "./server/questions/url-required.js";
+export { type PageToVisit, urlRequired } from "./server/questions/url-required.js";
 export {
   type ListedResource,
   type ReadContents,
   type ReadHandler,
   type ReadReturn,
   type ResourceDefinition,
-  type ResourceTemplate,
+  type ResourceOffer,
   type ResourceTemplateDefinition,
+  type ResourceTemplateOffer,
   resourceTemplate,
-  type StaticResource,
   staticResource,
   type TemplateReadHandler,
   type Unwatch,
@@ -88,11 +88,11 @@ export {
 export { type Mounted, Server } from "./server/server.js";
 export { audio, type Block, image, link, resource, result, type ToolResult, text } from "./server/tools/content.js";
 export {
-  type Tool,
   type ToolArguments,
   type ToolDefinition,
   ToolError,
   type ToolHandler,
+  type ToolOffer,
   type ToolTypes,
   tool,
 } from "./server/tools/tool.js";

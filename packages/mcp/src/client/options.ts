@@ -14,20 +14,20 @@ import type { ResponseCache } from "./call/cache.js";
 /** How long a client waits, in milliseconds. */
 export interface Timeouts {
   /** For the connection and its handshake. Default 30 s. */
-  connect: number;
+  connectMs: number;
   /** Without any sign of life of one call; progress is one. Default 60 s. */
-  idle: number;
+  idleMs: number;
   /** For one call as a whole, which no progress extends. Default 60 min. */
-  total: number;
+  totalMs: number;
 }
 
-export const DEFAULT_TIMEOUTS: Timeouts = { connect: 30_000, idle: 60_000, total: 3_600_000 };
+export const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 30_000, idleMs: 60_000, totalMs: 3_600_000 };
 
 /**
  * Whether a call that was lost with its connection is sent once more on the next one: those that are safe to repeat (lists,
  * reads, tools that say `readOnlyHint` or `idempotentHint`), every call, or none.
  */
-export type Replay = "idempotent" | "always" | "never";
+export type ResendPolicy = "idempotent" | "always" | "never";
 
 /** What an answerer of the server's questions is told beside the question. */
 export interface QuestionContext {
@@ -83,8 +83,8 @@ export interface ClientOptions {
   strict?: boolean;
   /** Check `structuredContent` against the tool's output schema, where the tool was listed. Default: true. */
   checkOutput?: boolean;
-  /** Default `idempotent`; see `Replay`. */
-  replay?: Replay;
+  /** Default `idempotent`; see `ResendPolicy`. */
+  resend?: ResendPolicy;
   /** Keep results as long as the server allows, or not at all. Default: on. */
   cache?: false | CacheSettings;
   /** Gives the trace context that goes with each request. */
@@ -106,11 +106,11 @@ export interface CallOptions {
   /** Cancels the call, here and at the server. */
   signal?: AbortSignal;
   onProgress?(progress: ProgressNotificationParams): void;
-  timeouts?: Partial<Pick<Timeouts, "idle" | "total">>;
+  timeouts?: Partial<Pick<Timeouts, "idleMs" | "totalMs">>;
   /** More members for the request's `_meta`. */
   meta?: Record<string, unknown>;
   trace?: TraceContext;
-  replay?: Replay;
+  resend?: ResendPolicy;
   /** `false` asks the server also when a kept result is still fresh. */
   cache?: boolean;
 }

@@ -1,5 +1,5 @@
 import { McpError } from "../protocol/error.js";
-import type { Context } from "./context.js";
+import type { RequestContext } from "./context.js";
 import type { Middleware } from "./middleware.js";
 
 /** What a hook decides: let the call through, or refuse it with a reason that the caller is told. */
@@ -7,7 +7,7 @@ export type Verdict = "allow" | { readonly deny: string };
 
 /** What hooks are told of a call. */
 export interface GuardedCall {
-  readonly ctx: Context;
+  readonly ctx: RequestContext;
 }
 
 /** Decides about calls before anything of them runs. In rounds of questions it is asked in every round. */

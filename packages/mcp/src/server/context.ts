@@ -25,7 +25,7 @@ export interface HttpContext extends HttpFacts {
 }
 
 /** What every handler receives for one call. */
-export interface Context {
+export interface RequestContext {
   /** Aborted when the client cancels or is gone, and when a deadline of the server passes. */
   readonly signal: AbortSignal;
   /** The id that the client gave to this request; every round of questions is a request of its own. */
@@ -87,9 +87,9 @@ export type SampleRequest = Omit<CreateMessageRequestParams, "_meta" | "task">;
  * belongs in `step`, and a `catch` must rethrow what `isInputRequired` recognises.
  *
  * A question throws `McpError`: of kind `capability_missing` where the client cannot be asked, `timeout` when it does not
- * answer within `limits.stateMs`, and `cancelled` when the call is.
+ * answer within `limits.answerMs`, and `cancelled` when the call is.
  */
-export interface AskingContext extends Context {
+export interface HandlerContext extends RequestContext {
   /** Asks the user to fill in a form. Throws `McpError` of kind `declined` or `dismissed` when the user does not. */
   elicit<const S extends AnySchema>(message: string, schema: S, options?: QuestionOptions): Promise<InferOutput<S>>;
   /** As `elicit`, but returns what the user did instead of throwing. */

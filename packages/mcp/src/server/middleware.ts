@@ -1,10 +1,14 @@
 import type { Requests } from "../protocol/method-types.js";
 import type { ServerCall } from "./call/server-call.js";
-import type { Context } from "./context.js";
+import type { RequestContext } from "./context.js";
 
 /** A call as middleware sees it. Narrow by `method` to type `params`. */
 export type MiddlewareCall = {
-  [M in keyof Requests & string]: { readonly method: M; readonly params: Requests[M]["params"]; readonly ctx: Context };
+  [M in keyof Requests & string]: {
+    readonly method: M;
+    readonly params: Requests[M]["params"];
+    readonly ctx: RequestContext;
+  };
 }[keyof Requests & string];
 
 /**

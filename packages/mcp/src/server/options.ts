@@ -6,7 +6,7 @@ import type { Implementation } from "../protocol/implementation.js";
 import type { Revision } from "../protocol/revisions.js";
 import type { JsonSchemaAdapter } from "../schema/standard.js";
 import type { Storage } from "../storage/storage.js";
-import type { Context } from "./context.js";
+import type { RequestContext } from "./context.js";
 import type { CacheOptions } from "./lists/cache-hints.js";
 import type { ToolPolicy } from "./tools/tool-policy.js";
 
@@ -16,7 +16,7 @@ export interface ServerInfo extends Implementation {}
 /** Bounds of a server; each has a default and is named by the error that it causes. */
 export interface ServerLimits {
   /** How long a client may take to answer questions, in milliseconds. */
-  stateMs: number;
+  answerMs: number;
   /** Size of all answers and steps of one call. */
   stateBytes: number;
   /** Rounds of questions in one call. */
@@ -38,7 +38,7 @@ export interface ServerLimits {
 }
 
 export const DEFAULT_LIMITS: ServerLimits = {
-  stateMs: 600_000,
+  answerMs: 600_000,
   stateBytes: 256 * 1024,
   rounds: 32,
   questions: 32,
@@ -84,7 +84,7 @@ export interface ServerOptions {
   /** Called when a URI has lost its last subscriber in this process. */
   onUnsubscribe?(uri: string): void;
   /** Called when a client has chosen how much it wants to read of the log. */
-  onLogLevel?(level: LoggingLevel, ctx: Context): void;
+  onLogLevel?(level: LoggingLevel, ctx: RequestContext): void;
   /** Hide what unexpected errors say behind a fixed text and an id. */
   maskErrors?: boolean;
   /** What happens to arguments that do not fit the schema: told to the model (default), or refused as -32602. */

@@ -20,10 +20,10 @@ import type { ServerInfo, ServerOptions } from "./options.js";
 import type {
   NamedArguments,
   NamedValues,
-  Prompt,
   PromptArguments,
   PromptDefinition,
   PromptHandler,
+  PromptOffer,
   PromptSchema,
 } from "./prompts/prompt.js";
 import {
@@ -35,12 +35,12 @@ import {
   type TemplateReadHandler,
 } from "./resources/resource.js";
 import { resourceUpdated } from "./resources/watch.js";
-import type { ClientArguments, ClientResult, Tool, ToolDefinition, ToolHandler, ToolTypes } from "./tools/tool.js";
+import type { ClientArguments, ClientResult, ToolDefinition, ToolHandler, ToolOffer, ToolTypes } from "./tools/tool.js";
 import { tool } from "./tools/tool.js";
 
 /** The tools that a list of offers brings, by name. */
 export type OfferedTools<L extends readonly Offer[]> = {
-  [K in L[number] as K extends Tool ? K["name"] : never]: K extends Tool<string, infer A, infer R>
+  [K in L[number] as K extends ToolOffer ? K["name"] : never]: K extends ToolOffer<string, infer A, infer R>
     ? ToolTypes<A, R>
     : never;
 };
@@ -150,7 +150,7 @@ export class Server<T = {}> {
     definition: PromptDefinition<S>,
     handler: PromptHandler<InferOutput<NoInfer<S>>>,
   ): this;
-  prompt(name: string, definition: PromptDefinition<PromptArguments>, handler: Prompt["handler"]): this {
+  prompt(name: string, definition: PromptDefinition<PromptArguments>, handler: PromptOffer["handler"]): this {
     this.#features.add({ kind: "prompt", name, definition, handler }, false);
     return this;
   }

@@ -14,10 +14,10 @@ function counting() {
 }
 
 describe.each(["2025-11-25", "2026-07-28"] as const)("the chaos transport in %s", (revision) => {
-  const open = (server: Server, options: ChaosOptions, replay?: "always") =>
+  const open = (server: Server, options: ChaosOptions, resend?: "always") =>
     connect(
       { makeTransport: () => chaosTransport(server, options) },
-      { revisions: [revision], replay: replay ?? "never" },
+      { revisions: [revision], resend: resend ?? "never" },
     );
 
   it("delivers everything in order when it only delays", async () => {
@@ -44,7 +44,7 @@ describe.each(["2025-11-25", "2026-07-28"] as const)("the chaos transport in %s"
     const lossy = async (options: ChaosOptions) => {
       ran.length = 0;
       const target = { makeTransport: () => chaosTransport(server, options) };
-      const client = await connect(target, { revisions: [revision], prior, replay: "never" }).catch((error) => error);
+      const client = await connect(target, { revisions: [revision], prior, resend: "never" }).catch((error) => error);
       if (client instanceof Error) return "no connection";
       const outcome = await client.call("count", { n: 1 }).catch((error: { kind: string }) => error.kind);
       await client.close();
@@ -65,7 +65,7 @@ describe.each(["2025-11-25", "2026-07-28"] as const)("the chaos transport in %s"
       made.push(transport);
       return transport;
     };
-    const client = await connect({ makeTransport }, { revisions: [revision], replay: "always" });
+    const client = await connect({ makeTransport }, { revisions: [revision], resend: "always" });
     await client.call("count", { n: 1 });
     made[0]?.cut();
     expect(client.state).toBe("recovering");

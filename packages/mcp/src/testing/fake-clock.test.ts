@@ -27,7 +27,7 @@ describe("the fake clock", () => {
     const clock = fakeClock();
     const server = new Server({ name: "silent", version: "1" }).tool("wait", {}, () => new Promise<string>(() => {}));
     const client = await connect(server, { platform: clock.platform });
-    const call = client.call("wait", {}, { timeouts: { total: 3_600_000, idle: 60_000 } });
+    const call = client.call("wait", {}, { timeouts: { totalMs: 3_600_000, idleMs: 60_000 } });
     const outcome = expect(call).rejects.toMatchObject({ kind: "timeout", data: { deadline: "idle" } });
     await clock.advance(60_000);
     await outcome;

@@ -15,7 +15,7 @@ export interface CommandTarget {
   /** Where the server's stderr goes, beside the ring that is kept for error messages. */
   stderr?: "capture" | "inherit" | ((line: string) => void);
   /** Longest message that is read, in bytes. Default: `maxMessageBytes` of `connect`, or 16 MiB. */
-  maxFrameBytes?: number;
+  maxMessageBytes?: number;
 }
 
 /** What a runtime brings for reaching servers; chosen by package condition. */

@@ -37,7 +37,7 @@ async function visit(url: string, revision: Revision): Promise<PageReport> {
 
 /** Why the page cannot connect; empty when it can. */
 async function refusal(url: string): Promise<string> {
-  return connect(url, { timeouts: { connect: 5000 } }).then(
+  return connect(url, { timeouts: { connectMs: 5000 } }).then(
     (client) => client.close().then(() => ""),
     (error: unknown) => `${kindOf(error)}: ${String(error)}`,
   );

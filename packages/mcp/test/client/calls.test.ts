@@ -34,14 +34,14 @@ for (const era of ["stateful", "stateless"] as const) {
   describe(`deadlines in the ${era} era`, () => {
     it("P5: a total of 150 ms with a silent server ends after 150 ms, whatever idle says", async () => {
       const time = virtualTime();
-      const { client } = await held(era, { timeouts: { idle: 2000, total: 150 }, platform: time.platform });
+      const { client } = await held(era, { timeouts: { idleMs: 2000, totalMs: 150 }, platform: time.platform });
       const started = time.now();
       const call = client.callTool("work");
       const rejected = expect(call).rejects.toMatchObject({
         kind: "timeout",
         message: "tools/call passed its total deadline of 150 ms; nothing was heard",
         data: { deadline: "total", ms: 150 },
-        fix: expect.stringContaining("timeouts.total"),
+        fix: expect.stringContaining("timeouts.totalMs"),
       });
       await turn();
       expect(time.next()).toBe(true);
@@ -52,7 +52,7 @@ for (const era of ["stateful", "stateless"] as const) {
 
     it("LIFE-11: the server is told once that nobody waits any more", async () => {
       const { client, server } = await held(era);
-      await expect(client.callTool("work", {}, { timeouts: { idle: 20 } })).rejects.toMatchObject({
+      await expect(client.callTool("work", {}, { timeouts: { idleMs: 20 } })).rejects.toMatchObject({
         kind: "timeout",
         data: { deadline: "idle" },
       });
@@ -65,7 +65,7 @@ for (const era of ["stateful", "stateless"] as const) {
 
     it("LIFE-12: progress keeps a call alive past its idle deadline, and never past the total", async () => {
       const time = virtualTime();
-      const options = { timeouts: { idle: 1000, total: 10_000 }, platform: time.platform };
+      const options = { timeouts: { idleMs: 1000, totalMs: 10_000 }, platform: time.platform };
       const { client, calls } = await held(era, options);
       const seen: number[] = [];
       let ended: McpError | undefined;
@@ -94,7 +94,7 @@ for (const era of ["stateful", "stateless"] as const) {
 
     it("an idle deadline says when the server was last heard", async () => {
       const time = virtualTime();
-      const { client, calls } = await held(era, { timeouts: { idle: 60 }, platform: time.platform });
+      const { client, calls } = await held(era, { timeouts: { idleMs: 60 }, platform: time.platform });
       const call = client.callTool("work");
       const rejected = expect(call).rejects.toMatchObject({
         message: expect.stringMatching(/idle deadline.*last heard \d+ ms/),
@@ -112,7 +112,7 @@ for (const era of ["stateful", "stateless"] as const) {
 
     it("a log message about the only call in flight is a sign of life (AMB-8)", async () => {
       const time = virtualTime();
-      const { client, calls } = await held(era, { timeouts: { idle: 80 }, platform: time.platform });
+      const { client, calls } = await held(era, { timeouts: { idleMs: 80 }, platform: time.platform });
       const logged: unknown[] = [];
       client.on("notifications/message", ({ data }) => logged.push(data));
       const call = client.callTool("work");
@@ -276,7 +276,7 @@ describe("the server asks while a call runs", () => {
     let answered: (() => void) | undefined;
     const time = virtualTime();
     const { client, calls } = await held("stateful", {
-      timeouts: { idle: 60 },
+      timeouts: { idleMs: 60 },
       platform: time.platform,
       onElicit: () =>
         new Promise((resolve) => {

@@ -241,11 +241,11 @@ describe("an attempt that leads nowhere", () => {
   const silent = () => scriptedPipe(() => {});
 
   it("ends at the connect deadline, which the error names", async () => {
-    const options: ClientOptions = { timeouts: { connect: 60 } };
+    const options: ClientOptions = { timeouts: { connectMs: 60 } };
     await expect(connect(silent(), options)).rejects.toMatchObject({
       kind: "timeout",
       message: expect.stringContaining("connect deadline of 60 ms"),
-      fix: expect.stringContaining("timeouts.connect"),
+      fix: expect.stringContaining("timeouts.connectMs"),
     });
   });
 

@@ -70,10 +70,10 @@ describe("a server that is a process", () => {
       command: process.execPath,
       args: ["-e", "console.error('waiting for a licence'); setInterval(() => {}, 1000)"],
     };
-    await expect(connect(hangs, { timeouts: { connect: 1500 } })).rejects.toMatchObject({
+    await expect(connect(hangs, { timeouts: { connectMs: 1500 } })).rejects.toMatchObject({
       kind: "connect_failed",
       message: expect.stringContaining("waiting for a licence"),
-      cause: { kind: "timeout", fix: expect.stringContaining("timeouts.connect") },
+      cause: { kind: "timeout", fix: expect.stringContaining("timeouts.connectMs") },
     });
   });
 });

@@ -35,7 +35,7 @@ async function served(script: Script) {
     return script(request, response);
   });
   open.push(server);
-  const client = await connect(server.url, { revisions: [STATEFUL], replay: "never" });
+  const client = await connect(server.url, { revisions: [STATEFUL], resend: "never" });
   open.push(client);
   return client;
 }
@@ -62,7 +62,7 @@ const provocations: Partial<Record<ErrorKind, () => Promise<unknown>>> = {
     connect(new Server({ name: "s", version: "1" }, { revisions: ["2026-07-28"] }), { revisions: [STATEFUL] }),
   limit_exceeded: async () =>
     (await piped((message, pipe) => pipe.answer(message, { tools: [], nextCursor: "x" }))).allTools(),
-  timeout: async () => (await piped(() => {})).callTool("x", {}, { timeouts: { idle: 10 } }),
+  timeout: async () => (await piped(() => {})).callTool("x", {}, { timeouts: { idleMs: 10 } }),
   cancelled: async () => (await piped(() => {})).callTool("x", {}, { signal: AbortSignal.timeout(5) }),
   connection_closed: async () => (await piped((_message, pipe) => pipe.end())).callTool("x"),
   connect_failed: () => connect("http://127.0.0.1:1/mcp"),
@@ -124,7 +124,7 @@ describe("E25, E26: every kind of error that a client can see", () => {
   it("BASE-35: what the peer sent can be told from what arose here", async () => {
     await expect(refusing(-32603)).rejects.toMatchObject({ remote: true, code: -32603 });
     const client = await piped(() => {});
-    await expect(client.callTool("x", {}, { timeouts: { idle: 5 } })).rejects.toMatchObject({ remote: false });
+    await expect(client.callTool("x", {}, { timeouts: { idleMs: 5 } })).rejects.toMatchObject({ remote: false });
   });
 
   it("pain 53: errors of another copy of the package are recognised by their brand", () => {

@@ -135,16 +135,16 @@ describe("replay", () => {
     await client.close();
 
     const allowed = await connect(dying(1), { platform: impatient });
-    await allowed.callTool("work", {}, { replay: "always" });
+    await allowed.callTool("work", {}, { resend: "always" });
     await allowed.close();
 
-    const always = await connect(dying(1), { platform: impatient, replay: "always" });
+    const always = await connect(dying(1), { platform: impatient, resend: "always" });
     await always.callTool("work");
     await always.close();
   });
 
-  it("replay: never also holds for lists", async () => {
-    const client = await connect(dying(1), { platform: impatient, replay: "never" });
+  it("resend: never also holds for lists", async () => {
+    const client = await connect(dying(1), { platform: impatient, resend: "never" });
     await expect(client.listTools()).rejects.toMatchObject({ kind: "connection_closed" });
     await client.close();
   });
@@ -181,7 +181,7 @@ describe("while the connection recovers", () => {
     server.pipes[0]?.end();
     for (let spin = 0; server.pipes.length < 2 && spin < 1000; spin++) await turn();
     expect(client.state).toBe("recovering");
-    await expect(client.listResources(undefined, { timeouts: { total: 50 } })).rejects.toMatchObject({
+    await expect(client.listResources(undefined, { timeouts: { totalMs: 50 } })).rejects.toMatchObject({
       kind: "timeout",
       data: { deadline: "total", ms: 50 },
     });

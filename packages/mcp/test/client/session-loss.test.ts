@@ -69,9 +69,9 @@ describe("a server that lost its sessions", () => {
     expect(server.ran).toHaveLength(30);
   });
 
-  it("replay: never rejects the call, and the session is replaced all the same", async () => {
+  it("resend: never rejects the call, and the session is replaced all the same", async () => {
     const server = await forgetful();
-    const client = await connect(server.url, { revisions: [STATEFUL], replay: "never" });
+    const client = await connect(server.url, { revisions: [STATEFUL], resend: "never" });
     open.push(client);
     server.forget();
     await expect(client.callTool("work")).rejects.toMatchObject({ kind: "session_lost", fix: expect.any(String) });

@@ -176,7 +176,7 @@ describe("one listen stream for all subscriptions", () => {
 
   it("a stream that is never acknowledged is given up at the idle deadline, and cancelled", async () => {
     const server = scriptedPipe((message, pipe) => void greetsIn("stateless", message, pipe));
-    const client = await connect(server, { timeouts: { idle: 30 } });
+    const client = await connect(server, { timeouts: { idleMs: 30 } });
     open.push(client);
     await expect(client.subscribe("file:///a")).rejects.toMatchObject({ kind: "timeout" });
     await turn();

@@ -1,11 +1,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
-  type AskingContext,
   type Client,
   type ClientOptions,
   channelTransport,
   connect,
+  type HandlerContext,
   type Revision,
   Server,
   type ServerOptions,
@@ -51,7 +51,7 @@ export async function caught(ask: Parameters<typeof askingTool>[0], cleanup: Cle
   return error;
 }
 
-export function askingTool(ask: (ctx: AskingContext) => unknown, options?: ServerOptions): Server {
+export function askingTool(ask: (ctx: HandlerContext) => unknown, options?: ServerOptions): Server {
   return named(options).tool("ask", {}, async (_args, ctx) => {
     await ask(ctx);
     return "done";

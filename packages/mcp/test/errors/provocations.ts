@@ -1,4 +1,4 @@
-import { type AskingContext, connect, type ErrorKind, McpError, type Server, urlRequired } from "@parley/mcp";
+import { connect, type ErrorKind, type HandlerContext, McpError, type Server, urlRequired } from "@parley/mcp";
 import { z } from "zod";
 import {
   answering,
@@ -136,7 +136,7 @@ export const PROVOCATIONS: Record<ErrorKind, Provocation> = {
     cause: /more than 1 questions at once/,
     async provoke(cleanup) {
       let error: unknown;
-      const ask = async (ctx: AskingContext) => {
+      const ask = async (ctx: HandlerContext) => {
         const asked = ["a", "b"].map((key) => ctx.elicit("Sure?", Yes, { key }));
         error = await rejection(() => asked[1]);
       };
@@ -160,7 +160,7 @@ export const PROVOCATIONS: Record<ErrorKind, Provocation> = {
   timeout: {
     cause: /tools\/call passed its idle deadline of 20 ms/,
     async provoke(cleanup) {
-      const client = await linked(named().tool("wait", {}, never) as Server, cleanup, { timeouts: { idle: 20 } });
+      const client = await linked(named().tool("wait", {}, never) as Server, cleanup, { timeouts: { idleMs: 20 } });
       return rejection(() => client.callTool("wait"));
     },
   },

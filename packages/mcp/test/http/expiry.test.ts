@@ -155,7 +155,7 @@ describe("a stream", () => {
   });
 
   it("that nobody reads is closed when too much waits for its reader", async () => {
-    const { connect, peers } = setUp({ limits: { maxStreamBuffer: 10_000 } });
+    const { connect, peers } = setUp({ limits: { maxQueuedBytes: 10_000 } });
     const client = connect();
     await client.open();
     const response = await client.get();

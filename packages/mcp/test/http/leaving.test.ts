@@ -136,7 +136,7 @@ describe("serveHttp", () => {
   });
 
   it("answers a body that is too long so that its sender can read the answer", async () => {
-    const handle = await serveHttp(patient().endpoint, { port: 0, limits: { maxBodyBytes: 1000 } });
+    const handle = await serveHttp(patient().endpoint, { port: 0, limits: { maxMessageBytes: 1000 } });
     const { headers } = call("silent");
     for (const size of [1001, 200_000, 3_000_000]) {
       const response = await fetch(handle.url, { method: "POST", headers, body: "x".repeat(size) });

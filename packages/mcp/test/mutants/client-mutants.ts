@@ -222,7 +222,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
     name: "missed-changes-hidden",
     recreates: "seed 5139 of the simulation: a stream that is sent again by the replay of calls hides what was missed",
     file: "client/changes/listen-stream.ts",
-    search: '{ signal: over.signal, replay: "never" }',
+    search: '{ signal: over.signal, resend: "never" }',
     replace: "{ signal: over.signal }",
     tests: ["test/simulation/regressions.test.ts"],
   },

@@ -183,7 +183,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "slow-reader-unbounded",
     recreates: "L11: what waits for a reader that stopped has no bound",
     file: "transport/http/server/sse-connection.ts",
-    search: "if (this.#out.write(frames) > this.#state.limits.maxStreamBuffer) this.#cut();",
+    search: "if (this.#out.write(frames) > this.#state.limits.maxQueuedBytes) this.#cut();",
     replace: "this.#out.write(frames);",
     tests: ["test/http/expiry.test.ts"],
   },

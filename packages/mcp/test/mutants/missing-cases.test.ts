@@ -120,7 +120,7 @@ describe("cases that a mutant was needed to find", () => {
   it("R16: a body without a length is refused once it is longer than allowed", async () => {
     const handle = await serveHttp(new Server({ name: "s", version: "1" }), {
       port: 0,
-      limits: { maxBodyBytes: 1000 },
+      limits: { maxMessageBytes: 1000 },
     });
     const body = new ReadableStream({
       start(controller) {

@@ -105,7 +105,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
     name: "frame-cap-missing",
     recreates: "R14: a line of any length is held",
     file: "transport/framing/lines.ts",
-    search: "if (this.#pending.length + chunk.length - start > this.#maxFrameBytes) {",
+    search: "if (this.#pending.length + chunk.length - start > this.#maxMessageBytes) {",
     replace: "if (false) {",
     tests: ["src/transport/framing/lines.test.ts"],
   },

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { NEWEST_STATEFUL, NEWEST_STATELESS } from "../../src/protocol/revisions.js";
-import type { AskingContext } from "../../src/server/context.js";
+import type { HandlerContext } from "../../src/server/context.js";
 
 /** A handler as data: what it asks, in which order, side by side or one after the other. */
 type Program =
@@ -32,7 +32,7 @@ const programs = fc.letrec<{ program: Program }>((tie) => ({
 /** Runs a program; `path` makes every key its own, so that equal parts of a program stay apart. */
 async function run(
   program: Program,
-  ctx: AskingContext,
+  ctx: HandlerContext,
   path: string,
   stepRuns: Map<string, number>,
 ): Promise<unknown> {

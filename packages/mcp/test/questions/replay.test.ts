@@ -2,13 +2,13 @@ import { isInputRequired, McpError, Server, ToolError } from "@parley/mcp";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Platform } from "../../src/platform/platform.js";
-import type { AskingContext } from "../../src/server/context.js";
+import type { HandlerContext } from "../../src/server/context.js";
 import { accept, asked, drive, round } from "./stateless-driver.js";
 
 const answer = z.object({ v: z.string() });
 const echo = (message: string) => ({ v: message.toUpperCase() });
 
-function serverWith(handler: (ctx: AskingContext) => unknown): Server<never> {
+function serverWith(handler: (ctx: HandlerContext) => unknown): Server<never> {
   return new Server({ name: "q", version: "1" }).tool(
     "t",
     {},
@@ -16,7 +16,7 @@ function serverWith(handler: (ctx: AskingContext) => unknown): Server<never> {
   ) as unknown as Server<never>;
 }
 
-const q = async (ctx: AskingContext, message: string, key?: string) =>
+const q = async (ctx: HandlerContext, message: string, key?: string) =>
   (await ctx.elicit(message, answer, key === undefined ? {} : { key })).v;
 
 describe("rounds", () => {
@@ -42,7 +42,8 @@ describe("rounds", () => {
   });
 
   it("advance concurrent branches together", async () => {
-    const branch = async (ctx: AskingContext, name: string) => `${await q(ctx, `${name}1`)}${await q(ctx, `${name}2`)}`;
+    const branch = async (ctx: HandlerContext, name: string) =>
+      `${await q(ctx, `${name}1`)}${await q(ctx, `${name}2`)}`;
     const server = serverWith(async (ctx) => (await Promise.all([branch(ctx, "x"), branch(ctx, "y")])).join());
     const { text, questions } = await drive(server, "t", echo);
     expect(questions).toEqual([
@@ -87,9 +88,9 @@ describe("rounds", () => {
 describe("what a handler does after its question was noted", () => {
   it("changes nothing: a swallowed signal, another question in the catch, a return value", async () => {
     for (const handler of [
-      async (ctx: AskingContext) => q(ctx, "a").catch(() => "swallowed"),
-      async (ctx: AskingContext) => q(ctx, "a").catch(() => q(ctx, "guess")),
-      async (ctx: AskingContext) => {
+      async (ctx: HandlerContext) => q(ctx, "a").catch(() => "swallowed"),
+      async (ctx: HandlerContext) => q(ctx, "a").catch(() => q(ctx, "guess")),
+      async (ctx: HandlerContext) => {
         try {
           return await q(ctx, "a");
         } catch {

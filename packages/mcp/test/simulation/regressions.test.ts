@@ -165,7 +165,7 @@ describe("what simulated runs found", () => {
 
   it("a stream of changes that breaks tells what may have been missed, also to a client that replays everything", async () => {
     const { server, listens, listening, acknowledge } = await listeningServer();
-    const client = await connect(server.url, { platform: impatient, replay: "always" });
+    const client = await connect(server.url, { platform: impatient, resend: "always" });
     open.push(client);
     const subscribed = client.subscribe("file:///x");
     await listening(1);
@@ -203,7 +203,7 @@ describe("what simulated runs found", () => {
       else response.writeHead(404).end();
     });
     open.push(server);
-    const client = await connect(server.url, { revisions: [STATEFUL], replay: "always", platform: time.platform });
+    const client = await connect(server.url, { revisions: [STATEFUL], resend: "always", platform: time.platform });
     open.push(client);
     const before = time.pending();
     const broken = client.callTool("broken");

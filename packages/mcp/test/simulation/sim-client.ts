@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import type { Subscription } from "../../src/client/changes/subscriptions.js";
 import type { Client } from "../../src/client/client.js";
 import { openClient } from "../../src/client/connection/open-client.js";
-import type { CallOptions, ClientOptions, Replay } from "../../src/client/options.js";
+import type { CallOptions, ClientOptions, ResendPolicy } from "../../src/client/options.js";
 import { McpError } from "../../src/protocol/error.js";
 import type { Revision } from "../../src/protocol/revisions.js";
 import type { History } from "./history.js";
@@ -17,8 +17,8 @@ export interface ClientPlan {
   name: string;
   by: "pipe" | "http";
   revisions: readonly Revision[] | undefined;
-  timeouts: { connect: number; idle: number; total: number };
-  replay: Replay;
+  timeouts: { connectMs: number; idleMs: number; totalMs: number };
+  resend: ResendPolicy;
   answers: boolean;
 }
 
@@ -73,7 +73,7 @@ export class SimClient {
     const { world } = this.#run;
     this.connecting = true;
     for (let attempt = 1; attempt <= attempts && this.client === undefined; attempt++) {
-      const done = this.#mustEnd("connect", this.plan.timeouts.connect + CLOSE_MS);
+      const done = this.#mustEnd("connect", this.plan.timeouts.connectMs + CLOSE_MS);
       try {
         this.client = await this.#open();
         this.#listen(this.client);
@@ -96,14 +96,14 @@ export class SimClient {
     const { world, history } = this.#run;
     const nonce = `${this.plan.name}#${++this.#nonces}`;
     const options: CallOptions = { ...given.options };
-    const replay = options.replay ?? this.plan.replay;
-    const total = options.timeouts?.total ?? this.plan.timeouts.total;
+    const resend = options.resend ?? this.plan.resend;
+    const total = options.timeouts?.totalMs ?? this.plan.timeouts.totalMs;
     const record = history.begin({
       nonce,
       client: this.plan.name,
       tool,
       deadline: world.now() + total + 2,
-      mayRepeat: tool === "echo" || tool === "ask" || replay === "always",
+      mayRepeat: tool === "echo" || tool === "ask" || resend === "always",
     });
     options.onProgress = ({ progress, message }) => history.progress(record, progress, message);
     const signal = given.cancelAfter === undefined ? undefined : this.#cancelLater(given.cancelAfter);
@@ -129,7 +129,7 @@ export class SimClient {
     const { client } = this;
     if (client === undefined || this.closed) return;
     // `ping` waits for a connection first, and then has its own deadline.
-    const done = this.#mustEnd(what, this.plan.timeouts.total + (what === "ping" ? RECOVERY_MS : 2));
+    const done = this.#mustEnd(what, this.plan.timeouts.totalMs + (what === "ping" ? RECOVERY_MS : 2));
     try {
       if (what === "tools") await client.listTools();
       else if (what === "ping") await client.ping();
@@ -188,11 +188,11 @@ export class SimClient {
 
   #openUntyped(): Promise<Client<unknown>> {
     const { cluster, http, url } = this.#run;
-    const { name, by, revisions, timeouts, replay, answers } = this.plan;
+    const { name, by, revisions, timeouts, resend, answers } = this.plan;
     const options: ClientOptions = {
       platform: this.process.platform,
       timeouts,
-      replay,
+      resend,
       ...(revisions === undefined ? {} : { revisions }),
       ...(answers ? { onElicit: (question) => this.#answer(question) } : {}),
     };

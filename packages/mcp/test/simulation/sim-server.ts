@@ -1,4 +1,4 @@
-import type { AskingContext } from "../../src/server/context.js";
+import type { HandlerContext } from "../../src/server/context.js";
 import { Server } from "../../src/server/server.js";
 import { ToolError } from "../../src/server/tools/tool.js";
 import type { Storage } from "../../src/storage/storage.js";
@@ -53,9 +53,9 @@ export function makeServer(parts: ServerParts): Server {
   return server as unknown as Server;
 }
 
-type Act = (parts: ServerParts, work: Work, ctx: AskingContext, run: Execution) => Promise<void>;
+type Act = (parts: ServerParts, work: Work, ctx: HandlerContext, run: Execution) => Promise<void>;
 
-async function run(parts: ServerParts, work: Work, ctx: AskingContext, act?: Act): Promise<string> {
+async function run(parts: ServerParts, work: Work, ctx: HandlerContext, act?: Act): Promise<string> {
   const { history, process } = parts;
   const execution = history.execute({
     nonce: work.nonce,

@@ -82,7 +82,7 @@ async function recover({ world, history, cluster, http }: Surroundings, clients:
   const live = clients.filter((client) => client.usable);
   const before = history.outcomes.get("ok") ?? 0;
   for (const client of live)
-    client.call("echo", { options: { replay: "always", timeouts: { idle: RECOVERY_MS, total: RECOVERY_MS } } });
+    client.call("echo", { options: { resend: "always", timeouts: { idleMs: RECOVERY_MS, totalMs: RECOVERY_MS } } });
   await world.run(world.elapsed + RECOVERY_MS + 1_000, () => history.pending === 0);
   const answered = (history.outcomes.get("ok") ?? 0) - before;
   if (answered < live.length)
@@ -133,8 +133,12 @@ function clientPlan(random: Prng, number: number): ClientPlan {
     name: `c${number}`,
     by: random.pick(["pipe", "http"]),
     revisions: random.pick(REVISIONS),
-    timeouts: { connect: random.int(2_000, 30_000), idle: random.int(1_000, 60_000), total: random.int(2_000, 60_000) },
-    replay: random.pick(["idempotent", "idempotent", "always", "never"]),
+    timeouts: {
+      connectMs: random.int(2_000, 30_000),
+      idleMs: random.int(1_000, 60_000),
+      totalMs: random.int(2_000, 60_000),
+    },
+    resend: random.pick(["idempotent", "idempotent", "always", "never"]),
     answers: random.chance(0.8),
   };
 }
@@ -150,7 +154,7 @@ function clusterPlan(random: Prng): ClusterPlan {
         streamAfterMs: random.pick([20, 1_000]),
         ...(random.chance(0.2) ? { sessionIdleMs: 10_000, handshakeMs: 3_000 } : {}),
       },
-      limits: random.chance(0.2) ? { maxStreamBuffer: 2_048 } : {},
+      limits: random.chance(0.2) ? { maxQueuedBytes: 2_048 } : {},
       eventLog: random.chance(0.2) ? { maxEvents: 3 } : {},
     },
   };
@@ -203,11 +207,11 @@ function act(client: SimClient, random: Prng): void {
   const tool = random.pick(TOOLS);
   const steps = tool === "ask" ? random.int(1, 3) : random.int(0, 8);
   const cancel = random.chance(0.2) ? { cancelAfter: random.int(0, 3_000) } : {};
-  const replay = tool === "ask" ? { replay: "never" as const } : {};
+  const resend = tool === "ask" ? { resend: "never" as const } : {};
   const timeouts = random.chance(0.3)
-    ? { timeouts: { idle: random.int(100, 5_000), total: random.int(200, LONGEST_MS) } }
+    ? { timeouts: { idleMs: random.int(100, 5_000), totalMs: random.int(200, LONGEST_MS) } }
     : {};
-  client.call(tool, { steps, gap: random.pick([0, 5, 300, 2_000]), ...cancel, options: { ...replay, ...timeouts } });
+  client.call(tool, { steps, gap: random.pick([0, 5, 300, 2_000]), ...cancel, options: { ...resend, ...timeouts } });
 }
 
 /** Kills servers, cuts and silences pipes. */

@@ -241,8 +241,8 @@ describe("who may open a WebSocket", () => {
     });
   });
 
-  it("a message above `maxPayload` ends the connection with a reason", async () => {
-    const handle = await serveWebSocket(endpoint, { port: 0, maxPayload: 1000 });
+  it("a message above `maxMessageBytes` ends the connection with a reason", async () => {
+    const handle = await serveWebSocket(endpoint, { port: 0, maxMessageBytes: 1000 });
     ends.push(() => handle.close());
     const client = await new RawClient(webSocketTransport(handle.url)).open();
     await expect(client.ask("echo", { text: "x".repeat(2000) })).rejects.toMatchObject({ data: { code: 1009 } });

@@ -54,8 +54,8 @@ export class PendingCall implements Deadline {
     this.extras = extras;
     this.started = now;
     this.heard = now;
-    this.idle = endless ? Number.POSITIVE_INFINITY : (options.timeouts?.idle ?? bounds.idle);
-    this.total = endless ? Number.POSITIVE_INFINITY : (options.timeouts?.total ?? bounds.total);
+    this.idle = endless ? Number.POSITIVE_INFINITY : (options.timeouts?.idleMs ?? bounds.idleMs);
+    this.total = endless ? Number.POSITIVE_INFINITY : (options.timeouts?.totalMs ?? bounds.totalMs);
     this.#stop = stop;
   }
 
@@ -113,7 +113,7 @@ export class PendingCall implements Deadline {
       this,
       new McpError("timeout", `${this.out.method} passed its ${which} deadline of ${this[which]} ms; ${silent}`, {
         data: { deadline: which, ms: this[which], heardAfter },
-        fix: `Raise \`timeouts.${which}\`, for this call or in \`connect\`, or let the server report progress.`,
+        fix: `Raise \`timeouts.${which}Ms\`, for this call or in \`connect\`, or let the server report progress.`,
       }),
     );
   }

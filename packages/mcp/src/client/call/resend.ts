@@ -23,9 +23,9 @@ export function afterLoss(link: Link, call: PendingCall, error: McpError): Promi
 }
 
 function mayRepeat(link: Link, call: PendingCall, error: McpError): boolean {
-  const replay = call.options.replay ?? link.options.replay ?? "idempotent";
-  if (replay === "never") return false;
-  const harmless = replay === "always" || call.row?.idempotent === true || call.extras.idempotent === true;
+  const resend = call.options.resend ?? link.options.resend ?? "idempotent";
+  if (resend === "never") return false;
+  const harmless = resend === "always" || call.row?.idempotent === true || call.extras.idempotent === true;
   switch (error.kind) {
     case "session_lost":
       // The server refused the request itself, unless only the rest of its stream was asked for.

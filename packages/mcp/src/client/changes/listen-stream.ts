@@ -98,16 +98,16 @@ export class ListenStream implements ChangeSource {
     const { listening, accepted } = this.#listen(filter, extras);
     const { platform, timeouts } = this.#link;
     const late = () =>
-      new McpError("timeout", `the server did not acknowledge the subscription within ${timeouts.idle} ms`, {
-        data: { deadline: "idle", ms: timeouts.idle },
-        fix: "Raise `timeouts.idle`, or look at what the server does with `subscriptions/listen`.",
+      new McpError("timeout", `the server did not acknowledge the subscription within ${timeouts.idleMs} ms`, {
+        data: { deadline: "idle", ms: timeouts.idleMs },
+        fix: "Raise `timeouts.idleMs`, or look at what the server does with `subscriptions/listen`.",
       });
     const given = () => new McpError("cancelled", "the subscription was cancelled by its caller");
     try {
       listening.accepted = await bounded(
         platform,
         [
-          { on: timeouts.idle, error: late },
+          { on: timeouts.idleMs, error: late },
           { on: options?.signal, error: given },
         ],
         () => accepted,
@@ -147,7 +147,7 @@ export class ListenStream implements ChangeSource {
           "subscriptions/listen",
           { notifications: filter },
           // Sent again behind its back, the stream would hide what was missed while it was broken.
-          { signal: over.signal, replay: "never" },
+          { signal: over.signal, resend: "never" },
           {
             ...extras,
             onSent: (id) => {

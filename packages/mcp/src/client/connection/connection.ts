@@ -263,13 +263,13 @@ export class Link {
 
   /** Settles with the work, the `connect` deadline, the caller's signal or `close`, whichever is first. */
   #bounded<T>(work: () => Promise<T>): Promise<T> {
-    const { connect } = this.timeouts;
+    const { connectMs } = this.timeouts;
     const { signal } = this.options;
     const cancelled = () => new McpError("cancelled", "connecting was cancelled", { cause: signal?.reason });
     return bounded(
       this.platform,
       [
-        { on: connect, error: () => this.#tooSlow(connect) },
+        { on: connectMs, error: () => this.#tooSlow(connectMs) },
         // Later attempts belong to the client, not to the call of `connect` that the signal was given to.
         { on: this.epoch === 0 ? signal : undefined, error: cancelled },
         { on: this.closing.signal, error: () => this.#notConnected() },
@@ -284,7 +284,7 @@ export class Link {
       `no handshake with ${this.#transport?.target ?? "the server"} within the connect deadline of ${ms} ms`,
       {
         data: { deadline: "connect", ms },
-        fix: "Raise `timeouts.connect`, or look at what the server does when it starts.",
+        fix: "Raise `timeouts.connectMs`, or look at what the server does when it starts.",
       },
     );
   }

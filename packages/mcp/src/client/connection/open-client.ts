@@ -39,7 +39,7 @@ function routeTo(target: Target | LocalServer, options: ClientOptions, platform:
     const { command, args = [], cwd } = target;
     const key = JSON.stringify([command, args, cwd]);
     const { maxMessageBytes } = options;
-    const limited = maxMessageBytes === undefined ? target : { maxFrameBytes: maxMessageBytes, ...target };
+    const limited = maxMessageBytes === undefined ? target : { maxMessageBytes, ...target };
     return { make: () => transports.command(limited, platform), repeatable: true, key };
   }
   if ("makeTransport" in target) return { make: () => target.makeTransport(), repeatable: true };

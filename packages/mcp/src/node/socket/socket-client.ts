@@ -12,7 +12,7 @@ export interface SocketTransportOptions extends QueueLimits {
   /** How messages are marked when written; default one line each. Either form is understood when read. */
   framing?: Exclude<FramingName, "auto">;
   /** Longest message that is read, in bytes; default 16 MiB. */
-  maxFrameBytes?: number;
+  maxMessageBytes?: number;
   platform?: Platform;
 }
 

@@ -33,7 +33,7 @@ export interface ServeWebSocketOptions
   /** Connections at one time; default 1,024. More are refused with 503. */
   maxConnections?: number;
   /** Longest message that is read, in bytes; default 16 MiB. A longer one ends the connection with code 1009. */
-  maxPayload?: number;
+  maxMessageBytes?: number;
   /** A connection that does not answer a ping until the next one is cut; default every 30 s. 0 turns pings off. */
   pingEveryMs?: number;
   platform?: Platform;
@@ -59,7 +59,7 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
   const { WebSocketServer } = await loadWs();
   const sockets = new WebSocketServer({
     noServer: true,
-    maxPayload: options.maxPayload ?? 16 * 1024 * 1024,
+    maxPayload: options.maxMessageBytes ?? 16 * 1024 * 1024,
     // Compression costs memory per connection and mixes secrets with what others can choose.
     perMessageDeflate: false,
     handleProtocols: () => SUBPROTOCOL,

@@ -31,7 +31,7 @@ export function childTransport(
       platform,
       decode: decodeUtf8,
       closeTimeoutMs: CLOSE_TIMEOUT_MS,
-      ...(options.maxFrameBytes === undefined ? {} : { maxFrameBytes: options.maxFrameBytes }),
+      ...(options.maxMessageBytes === undefined ? {} : { maxMessageBytes: options.maxMessageBytes }),
     }),
     report,
   );

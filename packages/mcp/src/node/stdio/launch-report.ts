@@ -151,7 +151,7 @@ const FIXES: Record<LaunchFailure, (data: LaunchReportData) => string> = {
   exited: () => "Run the command in a terminal to see why it ends; `data.stderr` has its last lines.",
   killed: () => "Something killed the server, often for want of memory; `data.stderr` has its last lines.",
   stdout_closed: () => "A server must keep its stdout open as long as it serves.",
-  no_answer: () => "Check that the command is an MCP server in stdio mode, or raise `timeouts.connect`.",
+  no_answer: () => "Check that the command is an MCP server in stdio mode, or raise `timeouts.connectMs`.",
 };
 
 /** The variable that a message on stderr calls missing, if it names one. */

@@ -21,7 +21,7 @@ export interface StdioOptions {
    */
   stderr?: "capture" | "inherit" | ((line: string) => void);
   /** Longest message that is read, in bytes; default 16 MiB. */
-  maxFrameBytes?: number;
+  maxMessageBytes?: number;
 }
 
 /**

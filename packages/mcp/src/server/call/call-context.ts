@@ -9,9 +9,9 @@ import type { Coercion } from "../../schema/coerce.js";
 import type { AnySchema, InferOutput } from "../../schema/standard.js";
 import type { Principal } from "../../transport/transport.js";
 import type {
-  AskingContext,
   ClientFacts,
   ElicitReply,
+  HandlerContext,
   HttpContext,
   ProgressOptions,
   QuestionOptions,
@@ -25,7 +25,7 @@ import { ProgressReporter } from "./progress.js";
 import type { ServerCall } from "./server-call.js";
 
 /** The context of one call. Members are getters on the prototype, so that a call pays only for what its handler uses. */
-export class CallContext implements AskingContext {
+export class CallContext implements HandlerContext {
   readonly #call: ServerCall;
   #data: Record<string, unknown> | undefined;
   #client: ClientFacts | undefined;
@@ -56,7 +56,7 @@ export class CallContext implements AskingContext {
     return this.#client;
   }
 
-  get session(): AskingContext["session"] {
+  get session(): HandlerContext["session"] {
     return this.#call.exchange.peer?.session;
   }
 

@@ -5,7 +5,7 @@ import type { Params } from "../../jsonrpc/message.js";
 import type { MethodRow } from "../../protocol/methods.js";
 import type { Coercion } from "../../schema/coerce.js";
 import type { Exchange } from "../../transport/transport.js";
-import type { AskingContext } from "../context.js";
+import type { HandlerContext } from "../context.js";
 import type { CallEnd } from "../observer.js";
 import type { Asker } from "../questions/asker.js";
 import type { CallDeadline } from "./call-deadline.js";
@@ -15,7 +15,7 @@ const NO_COERCIONS: readonly Coercion[] = [];
 
 /** Makes what few calls need, on first use. Given by dispatch, so that a call does not know what asks and what handlers see. */
 export interface CallMakers {
-  context(call: ServerCall): AskingContext;
+  context(call: ServerCall): HandlerContext;
   asker(call: ServerCall): Asker;
 }
 
@@ -51,7 +51,7 @@ export class ServerCall {
   #release: (() => void) | undefined;
   #asker: Asker | undefined;
   #controller: AbortController | undefined;
-  #context: AskingContext | undefined;
+  #context: HandlerContext | undefined;
   #callId: string | undefined;
 
   constructor(
@@ -86,7 +86,7 @@ export class ServerCall {
     this.#callId = id;
   }
 
-  get ctx(): AskingContext {
+  get ctx(): HandlerContext {
     this.#context ??= this.#makers.context(this);
     return this.#context;
   }

@@ -41,7 +41,7 @@ describe("subscriptions of a session", () => {
   });
 
   it("need a resource that the caller may know of, and a string (RES-04)", async () => {
-    const server = full().resource("t://secret", { enabled: () => false }, () => "");
+    const server = full().resource("t://secret", { visibleTo: () => false }, () => "");
     const client = await talk(server, "2025-11-25");
     for (const uri of ["t://nope", "t://secret", "t://row/%2e%2e"]) {
       expect((await client.ask("resources/subscribe", { uri })).error).toMatchObject({ code: -32002, data: { uri } });
@@ -194,7 +194,7 @@ describe("listen requests", () => {
     const ack = await client.until(({ params }) => idOf(params) === 1);
     expect(ack.params?.["notifications"]).toEqual({ toolsListChanged: true, resourcesListChanged: true });
     const other = await talk(
-      full().resource("t://no", { enabled: () => false }, () => ""),
+      full().resource("t://no", { visibleTo: () => false }, () => ""),
       "2026-07-28",
     );
     const resourceSubscriptions = ["t://no", "t://nope", "t://a", "t://a"];

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { Drive, itemsOf, textOf } from "../../../test/server/drive.js";
 import { McpError } from "../../protocol/error.js";
 import type { LoggingLevel } from "../../protocol/features/logging.js";
-import type { AskingContext } from "../context.js";
+import type { HandlerContext } from "../context.js";
 import { Server } from "../server.js";
 import type { ServerHandler } from "./server-handler.js";
 
@@ -23,7 +23,7 @@ class Everything implements ServerHandler {
     this.log.push(`cursor ${cursor}`);
     return { tools: [{ name: "two", inputSchema: schema }] };
   }
-  async callTool(name: string, args: Record<string, unknown>, ctx: AskingContext) {
+  async callTool(name: string, args: Record<string, unknown>, ctx: HandlerContext) {
     if (name === "ask") return (await ctx.elicit("ok?", z.object({ ok: z.boolean() }))).ok ? "yes" : "no";
     if (name === "wire")
       return { content: [{ type: "text" as const, text: "raw" }], structuredContent: { a: 1 }, isError: false };

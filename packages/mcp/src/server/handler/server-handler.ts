@@ -10,7 +10,7 @@ import type {
   ResourceTemplate,
 } from "../../protocol/features/resources.js";
 import type { CallToolResult, ListToolsResult, Tool } from "../../protocol/features/tools.js";
-import type { AskingContext, Context } from "../context.js";
+import type { HandlerContext, RequestContext } from "../context.js";
 import type { Completions } from "../lists/completion.js";
 import type { PromptReturn } from "../prompts/prompt.js";
 import type { ReadReturn } from "../resources/resource.js";
@@ -29,22 +29,22 @@ export interface ServerHandler {
   terminate?(): Soon<void>;
   /** Beats what the methods say, capability by capability. */
   readonly capabilities?: ServerCapabilities;
-  listTools?(cursor: string | undefined, ctx: Context): Soon<readonly Tool[] | ListToolsResult>;
-  callTool?(name: string, args: Record<string, unknown>, ctx: AskingContext): Soon<LooseResult | CallToolResult>;
-  listResources?(cursor: string | undefined, ctx: Context): Soon<readonly Resource[] | ListResourcesResult>;
+  listTools?(cursor: string | undefined, ctx: RequestContext): Soon<readonly Tool[] | ListToolsResult>;
+  callTool?(name: string, args: Record<string, unknown>, ctx: HandlerContext): Soon<LooseResult | CallToolResult>;
+  listResources?(cursor: string | undefined, ctx: RequestContext): Soon<readonly Resource[] | ListResourcesResult>;
   listResourceTemplates?(
     cursor: string | undefined,
-    ctx: Context,
+    ctx: RequestContext,
   ): Soon<readonly ResourceTemplate[] | ListResourceTemplatesResult>;
-  readResource?(uri: string, ctx: AskingContext): Soon<ReadReturn | ReadResourceResult>;
+  readResource?(uri: string, ctx: HandlerContext): Soon<ReadReturn | ReadResourceResult>;
   /** Called when a URI gets its first subscriber; tell changes by `server.resourceUpdated(uri)`. */
   subscribe?(uri: string): Soon<void>;
   /** Called when a URI has lost its last subscriber. */
   unsubscribe?(uri: string): Soon<void>;
-  listPrompts?(cursor: string | undefined, ctx: Context): Soon<readonly Prompt[] | ListPromptsResult>;
-  getPrompt?(name: string, args: Record<string, string>, ctx: AskingContext): Soon<PromptReturn | GetPromptResult>;
-  complete?(request: CompleteRequestParams, ctx: Context): Soon<Completions | CompleteResult>;
-  setLogLevel?(level: LoggingLevel, ctx: Context): void;
+  listPrompts?(cursor: string | undefined, ctx: RequestContext): Soon<readonly Prompt[] | ListPromptsResult>;
+  getPrompt?(name: string, args: Record<string, string>, ctx: HandlerContext): Soon<PromptReturn | GetPromptResult>;
+  complete?(request: CompleteRequestParams, ctx: RequestContext): Soon<Completions | CompleteResult>;
+  setLogLevel?(level: LoggingLevel, ctx: RequestContext): void;
 }
 
 /** A class of such objects; one is made. */

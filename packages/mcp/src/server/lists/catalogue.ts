@@ -6,18 +6,18 @@ import { messageOf } from "../call/thrown.js";
 import { type ListShape, PagedList, pageOf } from "./pages.js";
 
 /** Who asks. Nothing else may decide what is offered: lists vary by authorization only. */
-export interface Caller {
+export interface VisibilityCaller {
   readonly auth: Principal | undefined;
 }
 
 /** Whether this caller may know of an offer. To others it does not exist. */
-export type Enabled = (caller: Caller) => boolean;
+export type VisibleTo = (caller: VisibilityCaller) => boolean;
 
 /** An offer made ready: what lists say of it, and for whom. */
 export interface Offered<W> {
   readonly key: string;
   readonly wire: W;
-  readonly enabled: Enabled | undefined;
+  readonly visibleTo: VisibleTo | undefined;
 }
 
 /** Different lists to remember at once, where offers are made to some callers only. */
@@ -65,12 +65,12 @@ export class Catalogue<W, I extends Offered<W>, R extends object> {
 
   /** Whether this caller may know of an offer. */
   allows(item: I, call: ServerCall): boolean {
-    if (item.enabled === undefined) return true;
+    if (item.visibleTo === undefined) return true;
     try {
-      return item.enabled(callerOf(call)) === true;
+      return item.visibleTo(callerOf(call)) === true;
     } catch (error) {
       this.#facts.platform.warn(
-        `the ${this.#kind} "${item.key}" is hidden, because its \`enabled\` failed: ${messageOf(error)}`,
+        `the ${this.#kind} "${item.key}" is hidden, because its \`visibleTo\` failed: ${messageOf(error)}`,
       );
       return false;
     }
@@ -117,7 +117,7 @@ export class Catalogue<W, I extends Offered<W>, R extends object> {
   #changed(): void {
     this.#all = undefined;
     this.#lists.clear();
-    this.#restricted = [...this.#items.values()].some(({ enabled }) => enabled !== undefined);
+    this.#restricted = [...this.#items.values()].some(({ visibleTo }) => visibleTo !== undefined);
   }
 }
 
@@ -125,6 +125,6 @@ function wireOf<W>({ wire }: { readonly wire: W }): W {
   return wire;
 }
 
-function callerOf({ exchange }: ServerCall): Caller {
+function callerOf({ exchange }: ServerCall): VisibilityCaller {
   return { auth: exchange.principal ?? exchange.peer?.principal };
 }

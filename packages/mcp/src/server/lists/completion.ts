@@ -4,7 +4,7 @@ import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { type CompleteResult, type Completion, MAX_COMPLETION_VALUES } from "../../protocol/features/completion.js";
 import type { ServerCall } from "../call/server-call.js";
-import type { Context } from "../context.js";
+import type { RequestContext } from "../context.js";
 import type { Feature, MethodHandler } from "./feature.js";
 
 /** Suggestions, best first. Of more than 100 the rest is left out, and the client learns that there are more. */
@@ -16,7 +16,11 @@ export type Completions = readonly string[] | { values: readonly string[]; total
  */
 export type Completer =
   | readonly string[]
-  | ((value: string, args: Readonly<Record<string, string>>, ctx: Context) => Completions | Promise<Completions>);
+  | ((
+      value: string,
+      args: Readonly<Record<string, string>>,
+      ctx: RequestContext,
+    ) => Completions | Promise<Completions>);
 
 /** The arguments of one prompt or template; undefined for those that nobody completes. */
 export type CompletableArguments = ReadonlyMap<string, Completer | undefined>;

@@ -4,19 +4,19 @@ import type { Hub } from "../changes/hub.js";
 import { Logging } from "../changes/logging.js";
 import { PeerSubscribers, RESOURCE_FILTER } from "../changes/peer-subscriber.js";
 import { Subscriptions } from "../changes/subscriptions.js";
-import type { Prompt } from "../prompts/prompt.js";
+import type { PromptOffer } from "../prompts/prompt.js";
 import { Prompts } from "../prompts/prompts.js";
-import type { ResourceTemplate, StaticResource } from "../resources/resource.js";
+import type { ResourceOffer, ResourceTemplateOffer } from "../resources/resource.js";
 import { Resources } from "../resources/resources.js";
 import { ResourceWatches } from "../resources/watch.js";
 import { ToolCalls } from "../tools/call.js";
-import type { Tool } from "../tools/tool.js";
+import type { ToolOffer } from "../tools/tool.js";
 import { Tools } from "../tools/tools.js";
 import { CompletionFeature } from "./completion.js";
 import type { Registry } from "./registry.js";
 
 /** What `add` takes: anything that can be offered, as a value. */
-export type Offer = Tool | StaticResource | ResourceTemplate | Prompt;
+export type Offer = ToolOffer | ResourceOffer | ResourceTemplateOffer | PromptOffer;
 
 /** The features of one server, joined to each other. */
 export class Features {

@@ -20,7 +20,7 @@ function weather() {
     )
     .tool("ask", {}, async (_args, ctx) => String((await ctx.elicit("sure?", z.object({ ok: z.boolean() }))).ok))
     .tool("links", {}, () => [link("map://oslo"), link("https://example.com/x"), resource("map://oslo", "x")])
-    .tool("admin", { enabled: ({ auth }) => auth?.key === "root", scopes: ["a"] }, () => "root")
+    .tool("admin", { visibleTo: ({ auth }) => auth?.key === "root", scopes: ["a"] }, () => "root")
     .resource("map://oslo", {}, () => "map of Oslo")
     .resourceTemplate("city://{name}", { complete: { name: ["Oslo", "Rome"] } }, ({ name }) => `city ${name}`)
     .prompt("plan", { arguments: { day: { complete: ["mon", "tue"] } } }, () => "plan the day");

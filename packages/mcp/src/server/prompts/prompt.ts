@@ -3,8 +3,8 @@ import type { ContentBlock, Role } from "../../protocol/features/content.js";
 import type { Icon } from "../../protocol/implementation.js";
 import type { JsonSchemaObject } from "../../schema/json-schema.js";
 import type { InferOutput } from "../../schema/standard.js";
-import type { AskingContext } from "../context.js";
-import type { Enabled } from "../lists/catalogue.js";
+import type { HandlerContext } from "../context.js";
+import type { VisibleTo } from "../lists/catalogue.js";
 import type { Completer } from "../lists/completion.js";
 
 /** One argument of a prompt. Its value is a string. `Q` says whether it must be given. */
@@ -42,7 +42,7 @@ export interface PromptDefinition<A = undefined> {
   icons?: Icon[];
   _meta?: Record<string, unknown>;
   /** Whether this caller may know of the prompt. To others it does not exist. */
-  enabled?: Enabled;
+  visibleTo?: VisibleTo;
 }
 
 /** Named arguments as the handler receives them. */
@@ -67,13 +67,13 @@ export type PromptReturn =
   | { messages: readonly (MessageContent | LooseMessage)[]; description?: string; _meta?: Record<string, unknown> };
 
 /** Makes the messages of a prompt. */
-export type PromptHandler<V> = (args: V, ctx: AskingContext) => PromptReturn | Promise<PromptReturn>;
+export type PromptHandler<V> = (args: V, ctx: HandlerContext) => PromptReturn | Promise<PromptReturn>;
 
 // The arguments are checked before the handler sees them, so the erased type is sound.
-type AnyPromptHandler = (args: never, ctx: AskingContext) => PromptReturn | Promise<PromptReturn>;
+type AnyPromptHandler = (args: never, ctx: HandlerContext) => PromptReturn | Promise<PromptReturn>;
 
 /** A prompt as a value, to be registered with `server.add`. */
-export interface Prompt<N extends string = string> {
+export interface PromptOffer<N extends string = string> {
   readonly kind: "prompt";
   readonly name: N;
   readonly definition: PromptDefinition<PromptArguments>;
@@ -85,13 +85,17 @@ export function prompt<const N extends string, const R>(
   name: N,
   definition: PromptDefinition<NamedArguments<R>>,
   handler: PromptHandler<NamedValues<NoInfer<R>>>,
-): Prompt<N>;
+): PromptOffer<N>;
 export function prompt<const N extends string, const S extends PromptSchema>(
   name: N,
   definition: PromptDefinition<S>,
   handler: PromptHandler<InferOutput<NoInfer<S>>>,
-): Prompt<N>;
-export function prompt(name: string, definition: PromptDefinition<PromptArguments>, handler: AnyPromptHandler): Prompt {
+): PromptOffer<N>;
+export function prompt(
+  name: string,
+  definition: PromptDefinition<PromptArguments>,
+  handler: AnyPromptHandler,
+): PromptOffer {
   return { kind: "prompt", name, definition, handler };
 }
 

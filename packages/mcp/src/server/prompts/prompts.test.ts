@@ -28,7 +28,7 @@ describe.each(ERAS)("prompts in %s", (revision) => {
           arguments: { who: { title: "Who", description: "a name", required: true, complete: ["ann"] }, how: {} },
           icons: [{ src: "https://example.com/i.png" }],
           _meta: { a: 1 },
-          enabled: () => true,
+          visibleTo: () => true,
         },
         () => "",
       )
@@ -182,7 +182,7 @@ describe.each(ERAS)("prompts in %s", (revision) => {
   it("may be for some callers only; for others they do not exist", async () => {
     const made = server()
       .prompt("open", {}, () => "")
-      .prompt("secret", { enabled: ({ auth }) => auth?.subject === "admin" }, () => "gold");
+      .prompt("secret", { visibleTo: ({ auth }) => auth?.subject === "admin" }, () => "gold");
     const guest = await talk(made, revision);
     const admin = await talk(made, revision, { principal: { key: "a", subject: "admin" } });
     expect((await guest.result("prompts/list")).prompts).toHaveLength(1);

@@ -13,7 +13,7 @@ import type { Feature, MethodHandler } from "../lists/feature.js";
 import type { ListShape } from "../lists/pages.js";
 import type { Registry } from "../lists/registry.js";
 import { toPromptResult } from "./messages.js";
-import type { Prompt } from "./prompt.js";
+import type { PromptOffer } from "./prompt.js";
 import { badArguments, type ReadyPrompt, readyPrompt } from "./ready-prompt.js";
 
 const PROMPTS: ListShape<WirePrompt, ListPromptsResult> = {
@@ -53,7 +53,7 @@ export class Prompts implements Feature, CompletionSource {
     return { prompts: this.#facts.options.listChanged === false ? {} : { listChanged: true } };
   }
 
-  add(prompt: Prompt, replace = false): void {
+  add(prompt: PromptOffer, replace = false): void {
     this.#prompts.add(readyPrompt(prompt, this.#facts), replace);
     this.#changed();
   }

@@ -4,11 +4,11 @@ import type { PromptArgument, Prompt as WirePrompt } from "../../protocol/featur
 import { describeIssues, type ParseResult } from "../../schema/parse.js";
 import { type AnySchema, isStandardSchema } from "../../schema/standard.js";
 import type { ServerFacts } from "../call/facts.js";
-import type { AskingContext } from "../context.js";
+import type { HandlerContext } from "../context.js";
 import type { Offered } from "../lists/catalogue.js";
 import type { CompletableArguments, Completer } from "../lists/completion.js";
 import { compileSchema } from "../tools/compile-schema.js";
-import type { Prompt, PromptArgumentDefinition, PromptArguments } from "./prompt.js";
+import type { PromptArgumentDefinition, PromptArguments, PromptOffer } from "./prompt.js";
 import { isPromptTemplate } from "./template.js";
 
 type Values = Record<string, string>;
@@ -17,7 +17,7 @@ type Values = Record<string, string>;
 export interface ReadyPrompt extends Offered<WirePrompt> {
   readonly arguments: CompletableArguments;
   readonly parse: (values: Values) => ParseResult | Promise<ParseResult>;
-  readonly handler: (args: unknown, ctx: AskingContext) => unknown;
+  readonly handler: (args: unknown, ctx: HandlerContext) => unknown;
 }
 
 interface ReadyArguments {
@@ -26,8 +26,8 @@ interface ReadyArguments {
   readonly parse: ReadyPrompt["parse"];
 }
 
-export function readyPrompt({ name, definition, handler }: Prompt, facts: ServerFacts): ReadyPrompt {
-  const { arguments: given, complete = {}, enabled, ...said } = definition;
+export function readyPrompt({ name, definition, handler }: PromptOffer, facts: ServerFacts): ReadyPrompt {
+  const { arguments: given, complete = {}, visibleTo, ...said } = definition;
   const ready = readyArguments(name, given ?? placeholdersOf(handler), facts);
   for (const [argument, completer] of Object.entries(complete)) {
     if (!ready.completers.has(argument)) {
@@ -38,7 +38,7 @@ export function readyPrompt({ name, definition, handler }: Prompt, facts: Server
   return {
     key: name,
     wire: { name, ...said, ...(ready.wire.length === 0 ? {} : { arguments: [...ready.wire] }) },
-    enabled,
+    visibleTo,
     arguments: ready.completers,
     parse: ready.parse,
     // The parser makes sure that the arguments are what the handler declares.

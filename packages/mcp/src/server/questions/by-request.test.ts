@@ -4,7 +4,7 @@ import type { InboundRequest } from "../../jsonrpc/inbound.js";
 import type { Id, NotificationMessage, RequestMessage } from "../../jsonrpc/message.js";
 import { channelPair } from "../../transport/channel/in-memory.js";
 import { serveChannel } from "../../transport/channel/server.js";
-import type { AskingContext } from "../context.js";
+import type { HandlerContext } from "../context.js";
 import type { ServerOptions } from "../options.js";
 import { Server } from "../server.js";
 
@@ -12,7 +12,7 @@ const form = { type: "object", properties: { v: { type: "string" } } } as const;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A client of the stateful era whose user never answers unless told to. */
-async function client(handler: (ctx: AskingContext) => Promise<string>, options: ServerOptions = {}) {
+async function client(handler: (ctx: HandlerContext) => Promise<string>, options: ServerOptions = {}) {
   const server = new Server({ name: "s", version: "1" }, options).tool("t", {}, (_args, ctx) => handler(ctx));
   const [here, there] = channelPair();
   serveChannel(server, there);
@@ -78,9 +78,9 @@ describe("a question in flight", () => {
     expect(withdrawn(one.notices)).toEqual([one.questions[0]?.id]);
   });
 
-  it("is given up after `limits.stateMs`, and the error names the limit", async () => {
+  it("is given up after `limits.answerMs`, and the error names the limit", async () => {
     const one = await client(async (ctx) => JSON.stringify(await ctx.elicit("sure?", form)), {
-      limits: { stateMs: 20 },
+      limits: { answerMs: 20 },
     });
     const { isError, content } = await one.send(7, "tools/call", { name: "t" });
     expect([isError, content?.[0]?.text]).toEqual([true, "the client did not answer elicitation/create within 20 ms"]);

@@ -56,8 +56,8 @@ function whileWanted(call: ServerCall, question: Question, open: Set<(reason: Mc
       const stream = signal.aborted ? exchange.peer : exchange;
       stream?.say(notificationText("notifications/cancelled", { requestId: id, reason: reason.message }));
     };
-    const { stateMs } = facts.limits;
-    const timer = facts.platform.timer(stateMs, () => giveUp(unanswered(method, stateMs)));
+    const { answerMs } = facts.limits;
+    const timer = facts.platform.timer(answerMs, () => giveUp(unanswered(method, answerMs)));
     const asked = signal.aborted ? undefined : exchange.ask?.({ id, method, text }, unwanted.signal);
     if (asked === undefined) {
       timer.cancel();
@@ -76,8 +76,8 @@ function isRefusal(error: unknown): boolean {
 
 function unanswered(method: string, ms: number): McpError {
   return new McpError("timeout", `the client did not answer ${method} within ${ms} ms`, {
-    data: { limit: "stateMs", ms },
-    fix: "Ask for less at a time, or raise `limits.stateMs` of the server.",
+    data: { limit: "answerMs", ms },
+    fix: "Ask for less at a time, or raise `limits.answerMs` of the server.",
   });
 }
 

@@ -30,7 +30,7 @@ interface Sealed {
 /** Seals a state for the same caller and the same request. */
 export async function sealState(call: ServerCall, state: QuestionState): Promise<string> {
   const { platform, limits, secrets } = call.facts;
-  const payload: Sealed = { until: platform.now() + limits.stateMs, bound: binding(call), state };
+  const payload: Sealed = { until: platform.now() + limits.answerMs, bound: binding(call), state };
   const text = JSON.stringify(payload);
   if (utf8Bytes(text) > limits.stateBytes) {
     throw new McpError(

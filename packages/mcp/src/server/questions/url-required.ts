@@ -7,7 +7,7 @@ import { canAsk } from "./can-ask.js";
 import { elicitUrl } from "./questions.js";
 
 /** A page that the user must visit before a request can be served. */
-export interface Visit {
+export interface PageToVisit {
   message: string;
   url: string;
   /** Names the visit, for `ctx.elicitationComplete`; made up when absent. */
@@ -18,7 +18,7 @@ export interface Visit {
  * The error for a request that cannot be served before the user has visited some pages, for example to sign in somewhere.
  * Throw it from a tool, a prompt or a resource: clients are told in the way of their revision, and call again.
  */
-export function urlRequired(visits: readonly Visit[], message = "The user must visit a page first."): McpError {
+export function urlRequired(visits: readonly PageToVisit[], message = "The user must visit a page first."): McpError {
   const elicitations = visits.map((visit) => ({ mode: "url", ...visit }));
   return new McpError("url_elicitation_required", message, { data: { elicitations } });
 }

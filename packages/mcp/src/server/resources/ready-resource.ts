@@ -4,11 +4,17 @@ import type { Resource as WireResource, ResourceTemplate as WireTemplate } from 
 import { compileMatcher, type MatchedVariables } from "../../uri-template/match.js";
 import { parseTemplate, type TemplatePart } from "../../uri-template/parse.js";
 import type { ServerFacts } from "../call/facts.js";
-import type { AskingContext } from "../context.js";
+import type { HandlerContext } from "../context.js";
 import { cacheHint } from "../lists/cache-hints.js";
 import type { Offered } from "../lists/catalogue.js";
 import type { CompletableArguments } from "../lists/completion.js";
-import type { ReadHandler, ResourceTemplate, ResourceTemplateDefinition, StaticResource, Watch } from "./resource.js";
+import type {
+  ReadHandler,
+  ResourceOffer,
+  ResourceTemplateDefinition,
+  ResourceTemplateOffer,
+  Watch,
+} from "./resource.js";
 
 /** A resource made ready at registration. */
 export interface ReadyResource extends Offered<WireResource> {
@@ -21,7 +27,7 @@ export interface ReadyResource extends Offered<WireResource> {
 export interface ReadyTemplate extends Offered<WireTemplate> {
   readonly parts: readonly TemplatePart[];
   readonly match: (uri: string) => MatchedVariables | undefined;
-  readonly read: (variables: unknown, ctx: AskingContext, uri: string) => unknown;
+  readonly read: (variables: unknown, ctx: HandlerContext, uri: string) => unknown;
   readonly cache: CacheHint;
   readonly watch: Watch | undefined;
   readonly list: ResourceTemplateDefinition["list"];
@@ -32,7 +38,7 @@ export interface ReadyTemplate extends Offered<WireTemplate> {
 /** Characters that RFC 3986 allows nowhere in a URI. */
 const NOT_IN_URIS = /[\s<>"{}|\\^`]/;
 
-export function readyResource({ name: uri, definition, read }: StaticResource, facts: ServerFacts): ReadyResource {
+export function readyResource({ name: uri, definition, read }: ResourceOffer, facts: ServerFacts): ReadyResource {
   if (!URL.canParse(uri) || NOT_IN_URIS.test(uri)) {
     throw new McpError("invalid_definition", `"${uri}" is no URI`, {
       fix: uri.includes("{")
@@ -40,11 +46,11 @@ export function readyResource({ name: uri, definition, read }: StaticResource, f
         : "Write a scheme, a colon and a path.",
     });
   }
-  const { cache, enabled, watch, name = uri, ...said } = definition;
+  const { cache, visibleTo, watch, name = uri, ...said } = definition;
   return {
     key: uri,
     wire: { uri, name, ...said },
-    enabled,
+    visibleTo,
     read,
     cache: cacheHint(`the resource "${uri}"`, facts.hints.read, cache),
     watch,
@@ -52,15 +58,15 @@ export function readyResource({ name: uri, definition, read }: StaticResource, f
 }
 
 export function readyTemplate(
-  { name: template, definition, read }: ResourceTemplate,
+  { name: template, definition, read }: ResourceTemplateOffer,
   facts: ServerFacts,
 ): ReadyTemplate {
   const parts = partsOf(template);
-  const { cache, enabled, watch, list, complete = {}, allowTraversal, name = template, ...said } = definition;
+  const { cache, visibleTo, watch, list, complete = {}, allowTraversal, name = template, ...said } = definition;
   return {
     key: template,
     wire: { uriTemplate: template, name, ...said },
-    enabled,
+    visibleTo,
     parts,
     match: compileMatcher(parts),
     // The template's own text gave the variables' types, and a match gives these variables.

@@ -3,8 +3,8 @@ import type { Annotations, EmbeddedResource } from "../../protocol/features/cont
 import type { Resource as WireResource } from "../../protocol/features/resources.js";
 import type { Icon } from "../../protocol/implementation.js";
 import type { TemplateVariables } from "../../uri-template/template-variables.js";
-import type { AskingContext, Context } from "../context.js";
-import type { Enabled } from "../lists/catalogue.js";
+import type { HandlerContext, RequestContext } from "../context.js";
+import type { VisibleTo } from "../lists/catalogue.js";
 import type { Completer } from "../lists/completion.js";
 import type { Block } from "../tools/content.js";
 
@@ -24,7 +24,7 @@ interface CommonDefinition {
   /** How long clients may keep what was read. Default: what the server's `cache` says. */
   cache?: Partial<CacheHint>;
   /** Whether this caller may know of it. To others it does not exist, neither in lists nor when read. */
-  enabled?: Enabled;
+  visibleTo?: VisibleTo;
   /** Looks after changes while somebody is subscribed. */
   watch?: Watch;
 }
@@ -48,7 +48,7 @@ export interface ResourceDefinition extends CommonDefinition {
 /** What a family of resources says of itself. `T` is its template. */
 export interface ResourceTemplateDefinition<T extends string = string> extends CommonDefinition {
   /** The members of the family that are worth listing. Without it none is listed. */
-  list?(ctx: Context): Listed<T> | Promise<Listed<T>>;
+  list?(ctx: RequestContext): Listed<T> | Promise<Listed<T>>;
   /** Completes variables for the user. */
   complete?: { readonly [K in keyof TemplateVariables<T>]?: Completer };
   /**
@@ -81,17 +81,17 @@ export type ReadContents =
 export type ReadReturn = ReadContents | readonly ReadContents[] | null | undefined;
 
 /** Reads a resource. */
-export type ReadHandler = (uri: string, ctx: AskingContext) => ReadReturn | Promise<ReadReturn>;
+export type ReadHandler = (uri: string, ctx: HandlerContext) => ReadReturn | Promise<ReadReturn>;
 
 /** Reads a member of a family, by the variables of its URI. */
 export type TemplateReadHandler<T extends string = string> = (
   variables: TemplateVariables<T>,
-  ctx: AskingContext,
+  ctx: HandlerContext,
   uri: string,
 ) => ReadReturn | Promise<ReadReturn>;
 
 /** A resource as a value, to be registered with `server.add`. */
-export interface StaticResource {
+export interface ResourceOffer {
   readonly kind: "resource";
   readonly name: string;
   readonly definition: ResourceDefinition;
@@ -99,10 +99,10 @@ export interface StaticResource {
 }
 
 // A match of the template gives exactly these variables, so the erased type is sound.
-type AnyTemplateReadHandler = (variables: never, ctx: AskingContext, uri: string) => ReadReturn | Promise<ReadReturn>;
+type AnyTemplateReadHandler = (variables: never, ctx: HandlerContext, uri: string) => ReadReturn | Promise<ReadReturn>;
 
 /** A family of resources as a value, to be registered with `server.add`. */
-export interface ResourceTemplate {
+export interface ResourceTemplateOffer {
   readonly kind: "resourceTemplate";
   readonly name: string;
   // Listed members are expanded, and completers found, by names that the compiler has checked.
@@ -111,7 +111,7 @@ export interface ResourceTemplate {
 }
 
 /** Defines a resource that lives in a file of its own. */
-export function staticResource(uri: string, definition: ResourceDefinition, read: ReadHandler): StaticResource {
+export function staticResource(uri: string, definition: ResourceDefinition, read: ReadHandler): ResourceOffer {
   return { kind: "resource", name: uri, definition, read };
 }
 
@@ -120,7 +120,7 @@ export function resourceTemplate<const T extends string>(
   template: T,
   definition: ResourceTemplateDefinition<NoInfer<T>>,
   read: TemplateReadHandler<NoInfer<T>>,
-): ResourceTemplate {
+): ResourceTemplateOffer {
   return {
     kind: "resourceTemplate",
     name: template,

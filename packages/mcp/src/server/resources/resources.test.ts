@@ -182,8 +182,8 @@ describe.each(ERAS)("resources in %s", (revision) => {
   it("may be for some callers only; for others they do not exist, and lists become private", async () => {
     const made = new Server({ name: "s", version: "1" }, { cache: { scope: "public", ttlMs: 9 } })
       .resource("t://open", {}, () => "open")
-      .resource("t://secret", { enabled: ({ auth }) => auth?.subject === "admin" }, () => "secret")
-      .resourceTemplate("t://vault/{id}", { enabled: ({ auth }) => auth?.subject === "admin" }, () => "gold");
+      .resource("t://secret", { visibleTo: ({ auth }) => auth?.subject === "admin" }, () => "secret")
+      .resourceTemplate("t://vault/{id}", { visibleTo: ({ auth }) => auth?.subject === "admin" }, () => "gold");
     const guest = await talk(made, revision);
     const admin = await talk(made, revision, { principal: { key: "a", subject: "admin" } });
     const uris = async (who: typeof guest) =>

@@ -22,7 +22,7 @@ import type { Registry } from "../lists/registry.js";
 import type { OverflowStore } from "../tools/overflow-store.js";
 import { resourceNotFound, toReadResult } from "./contents.js";
 import { type ReadyResource, type ReadyTemplate, readyResource, readyTemplate } from "./ready-resource.js";
-import type { ListedResource, ResourceTemplate, StaticResource, Watch } from "./resource.js";
+import type { ListedResource, ResourceOffer, ResourceTemplateOffer, Watch } from "./resource.js";
 
 const RESOURCES: ListShape<WireResource, ListResourcesResult> = {
   name: "resources",
@@ -82,7 +82,7 @@ export class Resources implements Feature, CompletionSource {
     };
   }
 
-  add(offer: StaticResource | ResourceTemplate, replace = false): void {
+  add(offer: ResourceOffer | ResourceTemplateOffer, replace = false): void {
     if (offer.kind === "resource") this.#resources.add(readyResource(offer, this.#facts), replace);
     else this.#templates.add(readyTemplate(offer, this.#facts), replace);
     this.#changed();

@@ -7,11 +7,11 @@ import type { Parser } from "../../schema/parse.js";
 import { type AnySchema, isStandardSchema } from "../../schema/standard.js";
 import { CallLimit } from "../call/call-limit.js";
 import type { ServerFacts } from "../call/facts.js";
-import type { AskingContext } from "../context.js";
+import type { HandlerContext } from "../context.js";
 import type { Offered } from "../lists/catalogue.js";
 import { compileSchema } from "./compile-schema.js";
 import { type ResultLimit, resultLimit } from "./result-limit.js";
-import type { Tool, ToolDefinition } from "./tool.js";
+import type { ToolOffer, ToolDefinition } from "./tool.js";
 import { toolNameProblem } from "./tool-name.js";
 import type { ToolPolicy } from "./tool-policy.js";
 import { type KnownArguments, knownArguments } from "./unknown-arguments.js";
@@ -32,7 +32,7 @@ export interface ReadyTool extends Offered<WireTool> {
   readonly timeoutMs: number | undefined;
   readonly limit: CallLimit | undefined;
   readonly resultLimit: ResultLimit | undefined;
-  readonly handler: (args: unknown, ctx: AskingContext) => unknown;
+  readonly handler: (args: unknown, ctx: HandlerContext) => unknown;
 }
 
 /** The parser of a structured result. */
@@ -44,7 +44,7 @@ export interface OutputParser extends Parser {
 const NO_ARGUMENTS = { type: "object", additionalProperties: false } as const satisfies AnySchema;
 
 /** Makes a tool ready. Throws, naming the tool, for whatever is wrong with its definition. */
-export function readyTool({ name, definition, handler }: Tool, facts: ServerFacts): ReadyTool {
+export function readyTool({ name, definition, handler }: ToolOffer, facts: ServerFacts): ReadyTool {
   const problem = toolNameProblem(name);
   if (problem !== undefined) facts.platform.warn(`the name of tool "${name}" ${problem}`);
   const adapter = facts.options.toJsonSchema;
@@ -69,7 +69,7 @@ export function readyTool({ name, definition, handler }: Tool, facts: ServerFact
     coerce: policy.coerce === false ? undefined : prepareCoercion(input.jsonSchema),
     known: knownArguments(input.jsonSchema, isStandardSchema(schema)),
     reportsUnknown: policy.unknownArguments !== "ignore",
-    enabled: definition.enabled,
+    visibleTo: definition.visibleTo,
     requires: definition.requires ?? [],
     scopes: definition.scopes ?? [],
     timeoutMs: positive(name, "timeoutMs", policy.timeoutMs),

@@ -3,8 +3,8 @@ import type { ContentBlock } from "../../protocol/features/content.js";
 import type { ToolAnnotations } from "../../protocol/features/tools.js";
 import type { Icon } from "../../protocol/implementation.js";
 import type { AnySchema, InferInput, InferOutput } from "../../schema/standard.js";
-import type { AskingContext } from "../context.js";
-import type { Enabled } from "../lists/catalogue.js";
+import type { HandlerContext } from "../context.js";
+import type { VisibleTo } from "../lists/catalogue.js";
 import type { Block, ToolResult } from "./content.js";
 import type { ToolPolicy } from "./tool-policy.js";
 
@@ -26,7 +26,7 @@ export interface ToolDefinition<
   icons?: Icon[];
   _meta?: Record<string, unknown>;
   /** Whether this caller may know of the tool. To others it does not exist, neither in lists nor in calls. */
-  enabled?: Enabled;
+  visibleTo?: VisibleTo;
   /** What the client must be able to do, for example `elicitation.form`; a call of any other client never reaches the handler. */
   requires?: readonly ClientCapabilityPath[];
   /** Scopes that an authorized caller must have. A pipe without authorization has none to check. */
@@ -53,8 +53,8 @@ export type LooseResult =
 /** Runs a tool. With `output` it returns the structured result, otherwise what it means. */
 // Conditional on purpose: with a plain function type, enums and unions in `output` widen to `string`.
 export type ToolHandler<I, O> = [O] extends [undefined]
-  ? (args: ToolArguments<I>, ctx: AskingContext) => LooseResult | Promise<LooseResult>
-  : (args: ToolArguments<I>, ctx: AskingContext) => Returned<O> | Promise<Returned<O>>;
+  ? (args: ToolArguments<I>, ctx: HandlerContext) => LooseResult | Promise<LooseResult>
+  : (args: ToolArguments<I>, ctx: HandlerContext) => Returned<O> | Promise<Returned<O>>;
 
 type Returned<O> = InferInput<O> | ToolResult<InferInput<O>>;
 
@@ -71,7 +71,7 @@ export type ClientArguments<I> = I extends AnySchema ? InferInput<I> : Record<st
 export type ClientResult<O> = O extends AnySchema ? InferOutput<O> : string;
 
 /** A tool as a value, to be registered with `server.add`. */
-export interface Tool<N extends string = string, A = unknown, R = unknown> {
+export interface ToolOffer<N extends string = string, A = unknown, R = unknown> {
   readonly kind: "tool";
   readonly name: N;
   readonly definition: ToolDefinition<AnySchema | undefined, AnySchema | undefined>;
@@ -81,7 +81,7 @@ export interface Tool<N extends string = string, A = unknown, R = unknown> {
 }
 
 // The schema has checked the arguments by the time the handler sees them, so the erased type is sound.
-export type AnyToolHandler = (args: never, ctx: AskingContext) => unknown;
+export type AnyToolHandler = (args: never, ctx: HandlerContext) => unknown;
 
 /** Defines a tool that lives in a file of its own; past about 50 tools this keeps editors fast. */
 export function tool<
@@ -92,7 +92,7 @@ export function tool<
   name: N,
   definition: ToolDefinition<I, O>,
   handler: ToolHandler<NoInfer<I>, NoInfer<O>>,
-): Tool<N, ClientArguments<I>, ClientResult<O>> {
+): ToolOffer<N, ClientArguments<I>, ClientResult<O>> {
   return { kind: "tool", name, definition, handler: handler as AnyToolHandler };
 }
 

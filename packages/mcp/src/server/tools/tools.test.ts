@@ -29,7 +29,7 @@ describe("what a tool says of itself", () => {
         coerce: false,
         scopes: ["read"],
         requires: ["sampling"],
-        enabled: () => true,
+        visibleTo: () => true,
       },
       () => ({ b: 1 }),
     );
@@ -81,7 +81,7 @@ describe("what a tool says of itself", () => {
 describe("a tool for some callers only (TOOL-02)", () => {
   const server = new Server(info, { cache: { ttlMs: 60_000, scope: "public" } })
     .tool("everyone", {}, () => "ok")
-    .tool("admins", { enabled: isAdmin }, () => "secret");
+    .tool("admins", { visibleTo: isAdmin }, () => "secret");
   const names = (reply: Reply) => itemsOf<{ name: string }>(reply, "tools").map(({ name }) => name);
 
   it("is in the list of those callers only, which nobody else may keep", async () => {
@@ -113,7 +113,7 @@ describe("a tool for some callers only (TOOL-02)", () => {
     const failing = new Server(info, { platform: { warn: (line) => void warnings.push(line) } }).tool(
       "t",
       {
-        enabled: () => {
+        visibleTo: () => {
           throw new Error("no database");
         },
       },

@@ -11,7 +11,7 @@ import type { ListShape } from "../lists/pages.js";
 import type { Registry } from "../lists/registry.js";
 import type { ToolCalls } from "./call.js";
 import { type ReadyTool, readyTool } from "./ready-tool.js";
-import type { Tool } from "./tool.js";
+import type { ToolOffer } from "./tool.js";
 
 const TOOLS: ListShape<WireTool, ListToolsResult> = {
   name: "tools",
@@ -51,7 +51,7 @@ export class Tools implements Feature {
   }
 
   /** Offers a tool. With `replace` it takes the place of the one with its name, if there is one. */
-  add(tool: Tool, replace = false): void {
+  add(tool: ToolOffer, replace = false): void {
     const ready = readyTool(tool, this.#facts);
     this.#tools.add(ready, replace);
     if (ready.resultLimit?.overflow === "link") this.#calls.overflow.inUse = true;

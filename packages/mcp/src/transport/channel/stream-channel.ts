@@ -9,7 +9,7 @@ import { Outbox, type QueueLimits } from "./outbox.js";
 export interface StreamChannelOptions extends QueueLimits {
   platform: Pick<Platform, "defer" | "timer">;
   /** Longest message that is read, in bytes; default 16 MiB. A longer one is skipped and reported; the channel lives on. */
-  maxFrameBytes?: number;
+  maxMessageBytes?: number;
   /**
    * Stop reading while more than this waits to leave, so that a peer that does not read its answers cannot send more
    * requests. For servers only, default 1 Mi there; if both ends did so, each could wait for the other for ever.
@@ -29,7 +29,7 @@ export interface StreamChannelOptions extends QueueLimits {
 export interface Framing {
   /** Joins whole messages into what is written. */
   encode(texts: readonly string[]): string;
-  decoder(sink: FrameSink, options: { maxFrameBytes?: number; decode?: DecodeUtf8 }): FrameDecoder;
+  decoder(sink: FrameSink, options: { maxMessageBytes?: number; decode?: DecodeUtf8 }): FrameDecoder;
 }
 
 /** One message per line: what MCP says for stdio and recommends for every other byte stream. */
@@ -79,10 +79,10 @@ export class StreamChannel implements Channel {
 
   open(receiver: ChannelReceiver): void {
     this.#receiver = receiver;
-    const { maxFrameBytes, decode } = this.#options;
+    const { maxMessageBytes, decode } = this.#options;
     const decoder = this.#framing.decoder(
       { message: (text) => this.#deliver(text), error: (error) => this.#fault(error) },
-      { ...(maxFrameBytes === undefined ? {} : { maxFrameBytes }), ...(decode === undefined ? {} : { decode }) },
+      { ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }), ...(decode === undefined ? {} : { decode }) },
     );
     this.#decoder = decoder;
     this.#stream.open({

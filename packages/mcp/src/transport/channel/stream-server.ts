@@ -8,7 +8,7 @@ export interface ServeStreamOptions
   extends ServeChannelOptions,
     Pick<
       StreamChannelOptions,
-      "maxFrameBytes" | "maxQueuedMessages" | "maxQueuedBytes" | "holdInputAbove" | "decode" | "framing"
+      "maxMessageBytes" | "maxQueuedMessages" | "maxQueuedBytes" | "holdInputAbove" | "decode" | "framing"
     > {
   platform: Platform;
   /** How long requests in flight may take to finish once the peer will send no more; default 2 s. */

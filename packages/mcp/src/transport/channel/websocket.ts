@@ -1,7 +1,7 @@
 import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
-import { DEFAULT_MAX_FRAME_BYTES, oversizedFrame } from "../framing/frame-decoder.js";
+import { DEFAULT_MAX_MESSAGE_BYTES, oversizedFrame } from "../framing/frame-decoder.js";
 import { Outbox, type QueueLimits } from "./outbox.js";
 
 /** The subprotocol under which both ends know that the texts are MCP messages. */
@@ -29,7 +29,7 @@ export interface WebSocketLike {
 export interface WebSocketChannelOptions extends QueueLimits {
   platform: Pick<Platform, "defer" | "timer">;
   /** Longest message that is read, in UTF-16 units; default 16 Mi. A longer one is refused; the channel lives on. */
-  maxFrameBytes?: number;
+  maxMessageBytes?: number;
   /** Stop reading while more than this waits to leave. For servers; see `StreamChannelOptions`. */
   holdInputAbove?: number;
   /** How long `close` waits for the peer to agree; default 2 s. */
@@ -156,7 +156,7 @@ class WebSocketChannel implements Channel {
 
   #message(data: unknown): void {
     if (this.#told) return;
-    const limit = this.#options.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES;
+    const limit = this.#options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
     if (typeof data !== "string") {
       const fix = "Send every message as one text frame.";
       this.#receiver?.fault(new McpError("decode_error", "a binary frame is no message", { fix }));

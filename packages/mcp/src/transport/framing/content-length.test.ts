@@ -82,7 +82,7 @@ describe("Content-Length framing", () => {
 
   it("refuses an oversized frame when its header is read, and skips exactly its bytes", () => {
     const stream = bytes(`Content-Length: 20\r\n\r\n${"x".repeat(20)}Content-Length: 2\r\n\r\n{}`);
-    expect(readAnyway(stream, { maxFrameBytes: 8 })).toEqual({ messages: ["{}"], errors: ["oversized_frame"] });
+    expect(readAnyway(stream, { maxMessageBytes: 8 })).toEqual({ messages: ["{}"], errors: ["oversized_frame"] });
   });
 
   it("refuses a body that is not UTF-8 and reads the next", () => {

@@ -1,6 +1,6 @@
 import { ByteBuffer } from "./byte-buffer.js";
 import {
-  DEFAULT_MAX_FRAME_BYTES,
+  DEFAULT_MAX_MESSAGE_BYTES,
   type DecodeUtf8,
   type FrameDecoder,
   type FrameSink,
@@ -21,18 +21,18 @@ const encoder = new TextEncoder();
  *
  * - Header names are case-insensitive, other headers are ignored, `\n` is taken for `\r\n`, and blank lines between frames
  *   are skipped.
- * - A frame above `maxFrameBytes` is one `oversized_frame` error; exactly its bytes are skipped.
+ * - A frame above `maxMessageBytes` is one `oversized_frame` error; exactly its bytes are skipped.
  * - A body that is not UTF-8 is one `invalid_utf8` error; the next frame is read as usual.
  * - A header that cannot be read (no or two different lengths, a line without a colon, more than 8 KiB) is one
  *   `bad_header` error. Nobody can know where its body ends, so reading resumes at the next line that is a valid
  *   `Content-Length` header, and what lies between is lost.
  * - `end` within a frame is one `truncated` error.
  *
- * Time is linear in the bytes for any chunking; memory is at most twice `maxFrameBytes`.
+ * Time is linear in the bytes for any chunking; memory is at most twice `maxMessageBytes`.
  */
 export class ContentLengthDecoder implements FrameDecoder {
   readonly #sink: FrameSink;
-  readonly #maxFrameBytes: number;
+  readonly #maxMessageBytes: number;
   readonly #decode: DecodeUtf8;
   /** The header line or the body that is not complete yet. */
   readonly #pending = new ByteBuffer();
@@ -46,7 +46,7 @@ export class ContentLengthDecoder implements FrameDecoder {
 
   constructor(sink: FrameSink, options: FramingOptions = {}) {
     this.#sink = sink;
-    this.#maxFrameBytes = options.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES;
+    this.#maxMessageBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
     this.#decode = options.decode ?? textDecoderUtf8();
   }
 
@@ -110,8 +110,8 @@ export class ContentLengthDecoder implements FrameDecoder {
       return;
     }
     this.#left = length;
-    this.#state = length > this.#maxFrameBytes ? "skip" : "body";
-    if (this.#state === "skip") this.#sink.error(oversizedFrame(this.#maxFrameBytes));
+    this.#state = length > this.#maxMessageBytes ? "skip" : "body";
+    if (this.#state === "skip") this.#sink.error(oversizedFrame(this.#maxMessageBytes));
     else if (length === 0) this.#deliver(new Uint8Array(0), 0, 0);
   }
 

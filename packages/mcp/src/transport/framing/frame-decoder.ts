@@ -34,7 +34,7 @@ export interface FrameDecoder {
 /** Options that every decoder takes. */
 export interface FramingOptions {
   /** Longest frame in bytes, without its delimiter or header. Default 16 MiB: larger than any sane message, small enough to hold. */
-  readonly maxFrameBytes?: number;
+  readonly maxMessageBytes?: number;
   /** Strict UTF-8 decoding; a runtime may inject a faster one. Default: `TextDecoder`. */
   readonly decode?: DecodeUtf8;
 }
@@ -42,13 +42,13 @@ export interface FramingOptions {
 /** Decodes `bytes[start, end)` and returns `undefined`, never replacement characters, where they are not valid UTF-8. A leading BOM is kept. */
 export type DecodeUtf8 = (bytes: Uint8Array, start: number, end: number) => string | undefined;
 
-export const DEFAULT_MAX_FRAME_BYTES = 16 * 1024 * 1024;
+export const DEFAULT_MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
-export function oversizedFrame(maxFrameBytes: number): FramingError {
+export function oversizedFrame(maxMessageBytes: number): FramingError {
   return {
     code: "oversized_frame",
-    message: `A frame is longer than ${maxFrameBytes} bytes; it was skipped.`,
-    fix: "Send a smaller message, or raise maxFrameBytes on the reading side.",
+    message: `A frame is longer than ${maxMessageBytes} bytes; it was skipped.`,
+    fix: "Send a smaller message, or raise maxMessageBytes on the reading side.",
   };
 }
 

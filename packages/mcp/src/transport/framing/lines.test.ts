@@ -87,21 +87,21 @@ describe("newline framing", () => {
   it("STDIO-05 refuses a line over the limit once, for any split, and resumes at the next newline", () => {
     const stream = bytes(`12345678\n${"x".repeat(9)}\n${"y".repeat(40)}\nok\n`);
     const expected = { messages: ["12345678", "ok"], errors: ["oversized_frame", "oversized_frame"] };
-    expect(read([stream], { maxFrameBytes: 8 })).toEqual(expected);
+    expect(read([stream], { maxMessageBytes: 8 })).toEqual(expected);
     for (let cut = 0; cut <= stream.length; cut++) {
-      expect(read(splitAt(stream, [cut]), { maxFrameBytes: 8 })).toEqual(expected);
+      expect(read(splitAt(stream, [cut]), { maxMessageBytes: 8 })).toEqual(expected);
     }
     expect(
       read(
         [...stream].map((byte) => Uint8Array.of(byte)),
-        { maxFrameBytes: 8 },
+        { maxMessageBytes: 8 },
       ),
     ).toEqual(expected);
   });
 
   it("reports an oversized line when the limit is passed, not when its newline comes", () => {
     const seen = sink();
-    const decoder = new LineDecoder(seen, { maxFrameBytes: 4 });
+    const decoder = new LineDecoder(seen, { maxMessageBytes: 4 });
     decoder.feed(bytes("12345"));
     expect(seen.errors).toEqual(["oversized_frame"]);
     decoder.end();
@@ -152,10 +152,10 @@ describe("newline framing, any input", () => {
   it("reads garbage the same way for any split, without a throw, and then a good line", () => {
     const garbage = fc.array(fc.oneof(fc.constant(0x0a), fc.nat(255)), { maxLength: 200 });
     fc.assert(
-      fc.property(garbage, fc.array(fc.nat()), fc.integer({ min: 4, max: 40 }), (data, cuts, maxFrameBytes) => {
+      fc.property(garbage, fc.array(fc.nat()), fc.integer({ min: 4, max: 40 }), (data, cuts, maxMessageBytes) => {
         const stream = concat([Uint8Array.from(data), bytes("\nok\n")]);
-        const whole = read([stream], { maxFrameBytes });
-        expect(read(splitAt(stream, cuts), { maxFrameBytes })).toEqual(whole);
+        const whole = read([stream], { maxMessageBytes });
+        expect(read(splitAt(stream, cuts), { maxMessageBytes })).toEqual(whole);
         expect(whole.messages.at(-1)).toBe("ok");
       }),
       { numRuns: 1_000 },

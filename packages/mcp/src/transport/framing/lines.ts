@@ -1,6 +1,6 @@
 import { ByteBuffer } from "./byte-buffer.js";
 import {
-  DEFAULT_MAX_FRAME_BYTES,
+  DEFAULT_MAX_MESSAGE_BYTES,
   type DecodeUtf8,
   type FrameDecoder,
   type FrameSink,
@@ -19,15 +19,15 @@ const SPACE = 0x20;
  *
  * - A line ends at `\n`; one `\r` before it is dropped. Blank lines are skipped, as is a byte order mark at the very start.
  * - A line that is not UTF-8 is one `invalid_utf8` error; the next line is read as usual.
- * - A line above `maxFrameBytes` (its `\r` counted) is one `oversized_frame` error as soon as the limit is passed; its
+ * - A line above `maxMessageBytes` (its `\r` counted) is one `oversized_frame` error as soon as the limit is passed; its
  *   bytes are dropped up to the next `\n`.
  * - `end` delivers an unterminated last line as a message: whether it is whole is for the JSON reader to say.
  *
- * Time is linear in the bytes for any chunking; memory is at most twice `maxFrameBytes`.
+ * Time is linear in the bytes for any chunking; memory is at most twice `maxMessageBytes`.
  */
 export class LineDecoder implements FrameDecoder {
   readonly #sink: FrameSink;
-  readonly #maxFrameBytes: number;
+  readonly #maxMessageBytes: number;
   readonly #decode: DecodeUtf8;
   /** The bytes of the line that no newline has ended yet; empty while skipping. */
   readonly #pending = new ByteBuffer();
@@ -39,7 +39,7 @@ export class LineDecoder implements FrameDecoder {
 
   constructor(sink: FrameSink, options: FramingOptions = {}) {
     this.#sink = sink;
-    this.#maxFrameBytes = options.maxFrameBytes ?? DEFAULT_MAX_FRAME_BYTES;
+    this.#maxMessageBytes = options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
     this.#decode = options.decode ?? textDecoderUtf8();
   }
 
@@ -73,11 +73,11 @@ export class LineDecoder implements FrameDecoder {
   /** Holds the start of a line, unless it is already longer than a line may be. */
   #keep(chunk: Uint8Array, start: number): void {
     if (this.#skipping) return;
-    if (this.#pending.length + chunk.length - start > this.#maxFrameBytes) {
+    if (this.#pending.length + chunk.length - start > this.#maxMessageBytes) {
       this.#pending.clear();
       this.#skipping = true;
       this.#atStart = false;
-      this.#sink.error(oversizedFrame(this.#maxFrameBytes));
+      this.#sink.error(oversizedFrame(this.#maxMessageBytes));
       return;
     }
     this.#pending.append(chunk, start, chunk.length);
@@ -89,10 +89,10 @@ export class LineDecoder implements FrameDecoder {
       return;
     }
     const length = this.#pending.length + newline;
-    if (length > this.#maxFrameBytes) {
+    if (length > this.#maxMessageBytes) {
       this.#pending.clear();
       this.#atStart = false;
-      this.#sink.error(oversizedFrame(this.#maxFrameBytes));
+      this.#sink.error(oversizedFrame(this.#maxMessageBytes));
       return;
     }
     this.#pending.append(chunk, 0, newline);
@@ -110,7 +110,7 @@ export class LineDecoder implements FrameDecoder {
    * because a newline byte can never be part of a longer UTF-8 sequence.
    */
   #lines(chunk: Uint8Array, start: number, last: number): void {
-    const text = last - start <= this.#maxFrameBytes ? this.#decode(chunk, start, last) : undefined;
+    const text = last - start <= this.#maxMessageBytes ? this.#decode(chunk, start, last) : undefined;
     if (text === undefined) {
       this.#lineByLine(chunk, start, last);
       return;
@@ -134,9 +134,9 @@ export class LineDecoder implements FrameDecoder {
   }
 
   #line(bytes: Uint8Array, start: number, end: number): void {
-    if (end - start > this.#maxFrameBytes) {
+    if (end - start > this.#maxMessageBytes) {
       this.#atStart = false;
-      this.#sink.error(oversizedFrame(this.#maxFrameBytes));
+      this.#sink.error(oversizedFrame(this.#maxMessageBytes));
       return;
     }
     const text = isUtf8(bytes, start, end) ? this.#decode(bytes, start, end) : undefined;

@@ -1,5 +1,5 @@
 import { createParser } from "eventsource-parser";
-import { DEFAULT_MAX_FRAME_BYTES, type FramingError } from "./frame-decoder.js";
+import { DEFAULT_MAX_MESSAGE_BYTES, type FramingError } from "./frame-decoder.js";
 
 /** One server-sent event as read. */
 export interface SseEvent {
@@ -52,7 +52,7 @@ export class SseDecoder {
 
   constructor(sink: SseSink, options: SseDecoderOptions = {}) {
     this.#sink = sink;
-    this.#maxEventLength = options.maxEventLength ?? DEFAULT_MAX_FRAME_BYTES;
+    this.#maxEventLength = options.maxEventLength ?? DEFAULT_MAX_MESSAGE_BYTES;
     this.#parser = createParser({
       maxBufferSize: this.#maxEventLength,
       onEvent: ({ data, id, event }) => {

@@ -21,11 +21,11 @@ export default scenario({
       }),
   async run({ connect }) {
     const client = await connect();
-    await expect(client.callTool("silent", {}, { timeouts: { idle: 100 } })).rejects.toMatchObject({
+    await expect(client.callTool("silent", {}, { timeouts: { idleMs: 100 } })).rejects.toMatchObject({
       kind: "timeout",
       data: { deadline: "idle" },
     });
-    await expect(client.callTool("talks", {}, { timeouts: { idle: 200, total: 600 } })).rejects.toMatchObject({
+    await expect(client.callTool("talks", {}, { timeouts: { idleMs: 200, totalMs: 600 } })).rejects.toMatchObject({
       kind: "timeout",
       data: { deadline: "total" },
     });

@@ -8,7 +8,7 @@ export default scenario({
   server: () =>
     new Server({ name: "notes", version: "1" })
       .resource("note://known", {}, () => "")
-      .resource("note://secret", { enabled: () => false }, () => ""),
+      .resource("note://secret", { visibleTo: () => false }, () => ""),
   async run({ connect }) {
     const client = await connect();
     for (const uri of ["note://nope", "note://secret"]) await expect(client.subscribe(uri)).rejects.toThrow();

@@ -13,9 +13,9 @@ async function call(target: string | { command: string; args: string[] }): Promi
   const since = performance.now();
   // What is known of the server spares it all questions but the one that is attacked.
   const prior = { revision: "2026-07-28", capabilities: { tools: {} } } as const;
-  const client = await connect(target as Target, { prior, replay: "never", onWarning() {} });
+  const client = await connect(target as Target, { prior, resend: "never", onWarning() {} });
   try {
-    await client.callTool("anything", {}, { timeouts: { idle: 60_000 } });
+    await client.callTool("anything", {}, { timeouts: { idleMs: 60_000 } });
     return { kind: "answered", message: "", ms: performance.now() - since };
   } catch (error) {
     const { kind, message } = McpError.from(error);

@@ -3,7 +3,7 @@ import { shownUrl } from "../../../http/shown-url.js";
 import type { Id } from "../../../jsonrpc/message.js";
 import type { Platform } from "../../../platform/platform.js";
 import { McpError } from "../../../protocol/error.js";
-import { DEFAULT_MAX_FRAME_BYTES } from "../../framing/frame-decoder.js";
+import { DEFAULT_MAX_MESSAGE_BYTES } from "../../framing/frame-decoder.js";
 import type { Outgoing, Receiver, Transport } from "../../transport.js";
 import { ClientExchange } from "./exchange.js";
 import { GetStream } from "./get-stream.js";
@@ -18,7 +18,7 @@ export interface HttpTransportOptions extends RedirectPolicy {
   headers?: Record<string, string>;
   timeouts?: HttpTimeouts;
   /** The longest event or body that is read. Default 16 MiB. */
-  maxBytes?: number;
+  maxMessageBytes?: number;
   /** Whether a server with sessions is asked for a stream of what belongs to no request. Default true. */
   standingStream?: boolean;
   /**
@@ -31,9 +31,9 @@ export interface HttpTransportOptions extends RedirectPolicy {
 /** Waits that no call's own deadline bounds, in milliseconds. */
 export interface HttpTimeouts {
   /** For the server to take a notification or an answer. Default 30 s. */
-  send?: number;
+  sendMs?: number;
   /** For the end of the session on `close`. Default 2 s. */
-  close?: number;
+  closeMs?: number;
 }
 
 const SEND_MS = 30_000;
@@ -94,16 +94,16 @@ class HttpTransport implements Transport {
   }
 
   open(receiver: Receiver): void {
-    const { sender, platform, headers, timeouts, maxBytes, maxReconnects } = this.#options;
+    const { sender, platform, headers, timeouts, maxMessageBytes, maxReconnects } = this.#options;
     this.#requests = new HttpRequests({
       sender: followRedirects(sender, this.#options),
       platform,
       receiver,
       url: this.#url,
       headers: headers ?? {},
-      maxBytes: maxBytes ?? DEFAULT_MAX_FRAME_BYTES,
+      maxBytes: maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES,
       maxAttempts: maxReconnects,
-      sendMs: timeouts?.send ?? SEND_MS,
+      sendMs: timeouts?.sendMs ?? SEND_MS,
     });
     this.reset();
   }
@@ -160,7 +160,7 @@ class HttpTransport implements Transport {
     const reason = new McpError("connection_closed", `the connection to ${this.target} was closed by this program`);
     for (const exchange of this.#exchanges.values()) exchange.cut(reason);
     this.#requests?.stop(reason);
-    await this.#requests?.end(this.#facts, this.#options.timeouts?.close ?? CLOSE_MS);
+    await this.#requests?.end(this.#facts, this.#options.timeouts?.closeMs ?? CLOSE_MS);
   }
 }
 

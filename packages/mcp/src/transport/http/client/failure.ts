@@ -46,7 +46,7 @@ export async function failureOf(response: SendResponse, sent: SentRequest): Prom
   if (sent.inSession && isSessionLoss(failure)) {
     return new McpError("session_lost", `the server no longer knows this session (${line})`, {
       data: failure,
-      fix: "Initialize again; a call that may run twice can be repeated by `replay`.",
+      fix: "Initialize again; a call that may run twice can be repeated by `resend`.",
     });
   }
   const fix = FIXES[status] ?? (status >= 500 ? SERVER_FIX : "Look up what the server means by this status.");

@@ -4,7 +4,7 @@ import type { Channel, ChannelReceiver } from "../../../jsonrpc/channel.js";
 import type { Id } from "../../../jsonrpc/message.js";
 import { McpError } from "../../../protocol/error.js";
 import { channelTransport } from "../../channel/client.js";
-import { DEFAULT_MAX_FRAME_BYTES } from "../../framing/frame-decoder.js";
+import { DEFAULT_MAX_MESSAGE_BYTES } from "../../framing/frame-decoder.js";
 import type { Outgoing, Receiver, Transport } from "../../transport.js";
 import { type HttpTransportOptions, httpAddress } from "./client.js";
 import { type EventSink, isEventStream, readEvents } from "./events.js";
@@ -104,16 +104,16 @@ class SsePipe implements Channel, EventSink {
   }
 
   #requestsTo(url: string, receiver: Receiver): HttpRequests {
-    const { sender, platform, headers, timeouts, maxBytes } = this.#options;
+    const { sender, platform, headers, timeouts, maxMessageBytes } = this.#options;
     const requests = new HttpRequests({
       sender: followRedirects(sender, this.#options),
       platform,
       url,
       receiver,
       headers: headers ?? {},
-      maxBytes: maxBytes ?? DEFAULT_MAX_FRAME_BYTES,
+      maxBytes: maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES,
       maxAttempts: undefined,
-      sendMs: timeouts?.send ?? SEND_MS,
+      sendMs: timeouts?.sendMs ?? SEND_MS,
     });
     this.#facts.headers = requests.headersOf({});
     return requests;

@@ -9,7 +9,7 @@ export interface CorsOptions {
   /** Request headers beyond those of the protocol. */
   headers?: readonly string[];
   /** How long a browser may remember the answer to its preflight; default 2 hours, the most that browsers honour. */
-  maxAgeSeconds?: number;
+  maxAgeMs?: number;
 }
 
 const PROTOCOL_HEADERS = [
@@ -38,7 +38,7 @@ export interface Cors {
 export function createCors(options: CorsOptions): Cors {
   const { origins, credentials = false } = options;
   const allowed = new Set([...PROTOCOL_HEADERS, ...(options.headers ?? []).map((name) => name.toLowerCase())]);
-  const maxAge = String(options.maxAgeSeconds ?? 7200);
+  const maxAge = String(Math.floor((options.maxAgeMs ?? 7_200_000) / 1000));
   const base = (origin: string): string[] => {
     if (origins === "*" && !credentials) return ["access-control-allow-origin", "*"];
     if (origins !== "*" && !origins.includes(origin)) return ["vary", "origin"];

@@ -96,7 +96,7 @@ class LegacyLines {
   post(visit: Visit, id: string): void {
     const fault = bodyFault(visit);
     if (fault !== undefined) return visit.refuse(fault);
-    visit.incoming.readBody(this.#state.limits.maxBodyBytes, (body) => {
+    visit.incoming.readBody(this.#state.limits.maxMessageBytes, (body) => {
       if (!("text" in body)) return visit.refuse(refusal(body.status, body.code, body.reason));
       // Only to refuse at once what is no message; the stream's own connection reads it again.
       const item = parseMessage(body.text);

@@ -22,7 +22,7 @@ export interface AuthenticationRefusal {
 /** Bounds on what clients can make a server hold. */
 export interface HttpLimits {
   /** Bytes of one request body; default 4 MiB. */
-  maxBodyBytes?: number;
+  maxMessageBytes?: number;
   /** Requests that wait for an answer, streams not counted; default 4,096. More are refused with 503. */
   maxInFlight?: number;
   /** Open event streams; default 16,384. More are refused with 503. */
@@ -30,7 +30,7 @@ export interface HttpLimits {
   /** Open event streams of one authenticated principal; default 1,024. */
   maxStreamsPerPrincipal?: number;
   /** Bytes that may wait for a client that does not read its stream; then the connection is closed. Default 1 MiB. */
-  maxStreamBuffer?: number;
+  maxQueuedBytes?: number;
   /** Sessions that one node holds; default 10,000. More are refused with 503. */
   maxSessions?: number;
   /** Standing (GET) streams of one session; default 8. More are refused with 409. */
@@ -109,11 +109,11 @@ export type ResolvedTimes = Required<HttpTimes>;
 export type ResolvedEventLog = Required<EventLogLimits>;
 
 export const DEFAULT_LIMITS: ResolvedLimits = {
-  maxBodyBytes: 4 * 1024 * 1024,
+  maxMessageBytes: 4 * 1024 * 1024,
   maxInFlight: 4096,
   maxStreams: 16_384,
   maxStreamsPerPrincipal: 1024,
-  maxStreamBuffer: 1024 * 1024,
+  maxQueuedBytes: 1024 * 1024,
   maxSessions: 10_000,
   maxStreamsPerSession: 8,
   maxInFlightPerSession: 256,

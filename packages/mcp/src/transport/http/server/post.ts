@@ -32,7 +32,7 @@ export type Received =
 export function handlePost(state: ServerState, sessions: SessionDesk | undefined, visit: Visit): void {
   const fault = headerFault(visit);
   if (fault !== undefined) return visit.refuse(fault);
-  visit.incoming.readBody(state.limits.maxBodyBytes, (body) => {
+  visit.incoming.readBody(state.limits.maxMessageBytes, (body) => {
     try {
       received(state, sessions, visit, body);
     } catch (error) {

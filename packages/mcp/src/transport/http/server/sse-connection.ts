@@ -37,7 +37,7 @@ export class SseConnection {
   write(frames: string): void {
     if (!this.#open) return;
     this.#state.keepAlive.touch(this);
-    if (this.#out.write(frames) > this.#state.limits.maxStreamBuffer) this.#cut();
+    if (this.#out.write(frames) > this.#state.limits.maxQueuedBytes) this.#cut();
   }
 
   /** Sends a comment after a silence; closes a stream that nobody reads, or whose reader's credentials have ended. */
