@@ -1,4 +1,4 @@
-import { audio, image, resource, Server, ToolError, text } from "@parley/mcp";
+import { content, Server, ToolError } from "@parley/mcp";
 import { serveHttp } from "@parley/mcp/node";
 import everyKeyword from "./every-keyword.schema.json" with { type: "json" };
 import { addInputRequiredTools } from "./input-required-tools.js";
@@ -15,15 +15,15 @@ const server = new Server(
 
 server
   .tool("test_simple_text", { description: "Plain text" }, () => "This is a simple text response for testing.")
-  .tool("test_image_content", { description: "A picture" }, () => image(PNG, "image/png"))
-  .tool("test_audio_content", { description: "A sound" }, () => audio(WAV, "audio/wav"))
+  .tool("test_image_content", { description: "A picture" }, () => content.image(PNG, "image/png"))
+  .tool("test_audio_content", { description: "A sound" }, () => content.audio(WAV, "audio/wav"))
   .tool("test_embedded_resource", { description: "A resource" }, () =>
-    resource("test://embedded-resource", "This is an embedded resource content.", { mimeType: "text/plain" }),
+    content.resource("test://embedded-resource", "This is an embedded resource content.", { mimeType: "text/plain" }),
   )
   .tool("test_multiple_content_types", { description: "Text, picture and resource" }, () => [
-    text("Multiple content types test:"),
-    image(PNG, "image/png"),
-    resource("test://mixed-content-resource", '{"test":"data","value":123}', { mimeType: "application/json" }),
+    content.text("Multiple content types test:"),
+    content.image(PNG, "image/png"),
+    content.resource("test://mixed-content-resource", '{"test":"data","value":123}', { mimeType: "application/json" }),
   ])
   .tool("test_error_handling", { description: "Fails" }, () => {
     throw new ToolError("This tool intentionally returns an error for testing");
@@ -100,13 +100,13 @@ server
     "test_prompt_with_embedded_resource",
     { description: "Embeds a resource", arguments: { resourceUri: { required: true } } },
     ({ resourceUri }) => [
-      resource(resourceUri, "Embedded resource content.", { mimeType: "text/plain" }),
-      text("Please process it."),
+      content.resource(resourceUri, "Embedded resource content.", { mimeType: "text/plain" }),
+      content.text("Please process it."),
     ],
   )
   .prompt("test_prompt_with_image", { description: "Shows a picture" }, () => [
-    image(PNG, "image/png"),
-    text("Please analyse it."),
+    content.image(PNG, "image/png"),
+    content.text("Please analyse it."),
   ]);
 
 const handle = await serveHttp(server, { port: Number(process.env["PORT"] ?? 0) });

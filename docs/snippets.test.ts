@@ -62,7 +62,9 @@ function snippetsOf(page: string): Snippet[] {
 const UNTYPED = new Set([7016, 7006, 7031]);
 
 const checked = snippets.filter(({ use }) => use !== "other");
-const entries = ["index", "node", "storage", "testing"].map((name) => join(root, `packages/mcp/src/${name}.ts`));
+const entries = ["http", "index", "node", "storage", "testing", "transport"].map((name) =>
+  join(root, `packages/mcp/src/${name}.ts`),
+);
 
 function compile(): ts.Program {
   const files = [...entries, ...checked.map(({ file }) => file)];

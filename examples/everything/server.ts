@@ -1,4 +1,4 @@
-import { assistant, consent, deny, promptTemplate, resource, resourceTemplate, Server, tool, user } from "@parley/mcp";
+import { consent, content, message, promptTemplate, resourceTemplate, Server, tool } from "@parley/mcp";
 import { z } from "zod";
 import { library } from "./library.js";
 import { ask, buy, folders, orderTool, pay, secret, survey } from "./questions.js";
@@ -45,8 +45,8 @@ const base = new Server(
       arguments: { language: { required: true, complete: ["English", "French", "German"] }, text: {} },
     },
     ({ language, text: body = "nothing" }) => [
-      user(`Review this ${language} text:`, resource("note://today", body)),
-      assistant("I will be kind."),
+      message.user(`Review this ${language} text:`, content.resource("note://today", body)),
+      message.assistant("I will be kind."),
     ],
   )
   .prompt("greet", { description: "Greets somebody" }, promptTemplate("Say hello to {{name}}."));
@@ -72,7 +72,7 @@ export const server = base
   .mount("library", library)
   .use(
     consent({
-      beforeToolCall: ({ name }) => (name === "format_disk" ? deny("Nothing is formatted here.") : "allow"),
+      beforeToolCall: ({ name }) => (name === "format_disk" ? { deny: "Nothing is formatted here." } : "allow"),
     }),
   );
 

@@ -1,4 +1,4 @@
-import { audio, image, link, McpError, resource, ToolError, text, tool } from "@parley/mcp";
+import { content, McpError, ToolError, tool } from "@parley/mcp";
 import { z } from "zod";
 
 /** Typed arguments and a typed result; `"[1, 2]"` is taken for a list, a misspelled argument is named. */
@@ -35,11 +35,11 @@ export const primes = tool(
 
 /** Content of every kind. */
 export const media = tool("media", { description: "Shows every kind of content" }, () => [
-  text("Some words", { annotations: { audience: ["user"], priority: 0.9 } }),
-  image(new Uint8Array([137, 80, 78, 71]), "image/png"),
-  audio(new Uint8Array([82, 73, 70, 70]), "audio/wav"),
-  resource("note://today", "A note inside the result", { mimeType: "text/plain" }),
-  link("note://tomorrow", { name: "tomorrow", description: "A note elsewhere" }),
+  content.text("Some words", { annotations: { audience: ["user"], priority: 0.9 } }),
+  content.image(new Uint8Array([137, 80, 78, 71]), "image/png"),
+  content.audio(new Uint8Array([82, 73, 70, 70]), "audio/wav"),
+  content.resource("note://today", "A note inside the result", { mimeType: "text/plain" }),
+  content.link("note://tomorrow", { name: "tomorrow", description: "A note elsewhere" }),
 ]);
 
 /** A failure for the model, an unexpected one, and one of the protocol. */

@@ -4,10 +4,12 @@ import { defineConfig } from "rolldown";
 
 const entries = {
   index: "src/index.ts",
+  http: "src/http.ts",
   node: "src/node.ts",
   protocol: "src/protocol.ts",
   storage: "src/storage.ts",
   testing: "src/testing.ts",
+  transport: "src/transport.ts",
   "platform-node": "src/node/platform.ts",
   "platform-default": "src/platform/default.ts",
   "transports-node": "src/node/transports.ts",

@@ -3,10 +3,10 @@ import type { RequestContext } from "./context.js";
 import type { Middleware } from "./middleware.js";
 
 /** What a hook decides: let the call through, or refuse it with a reason that the caller is told. */
-export type Verdict = "allow" | { readonly deny: string };
+type Verdict = "allow" | { readonly deny: string };
 
 /** What hooks are told of a call. */
-export interface GuardedCall {
+interface GuardedCall {
   readonly ctx: RequestContext;
 }
 
@@ -17,11 +17,6 @@ export interface ConsentHooks {
   ): Verdict | Promise<Verdict>;
   beforeResourceRead?(call: GuardedCall & { readonly uri: string }): Verdict | Promise<Verdict>;
   beforePrompt?(call: GuardedCall & { readonly name: string }): Verdict | Promise<Verdict>;
-}
-
-/** Refuses a call with a reason; what a hook of `consent` returns. */
-export function deny(reason: string): Verdict {
-  return { deny: reason };
 }
 
 /**

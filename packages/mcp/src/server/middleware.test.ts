@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
 import { Drive, itemsOf, textOf } from "../../test/server/drive.js";
 import { McpError } from "../protocol/error.js";
-import { consent, deny } from "./consent.js";
+import { consent } from "./consent.js";
 import type { Middleware } from "./middleware.js";
 import { isInputRequired } from "./questions/interruption.js";
 import { Server } from "./server.js";
@@ -176,9 +176,9 @@ describe("consent", () => {
       consent({
         beforeToolCall: ({ name, arguments: args }) => {
           asked.push([name, args]);
-          return args["who"] === "friend" ? "allow" : deny("strangers are not greeted");
+          return args["who"] === "friend" ? "allow" : { deny: "strangers are not greeted" };
         },
-        beforeResourceRead: async ({ uri }) => deny(`${uri} is private`),
+        beforeResourceRead: async ({ uri }) => ({ deny: `${uri} is private` }),
         beforePrompt: () => "allow",
       }),
     );

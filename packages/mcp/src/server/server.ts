@@ -30,8 +30,8 @@ import {
   type ReadHandler,
   type ResourceDefinition,
   type ResourceTemplateDefinition,
+  resource,
   resourceTemplate,
-  staticResource,
   type TemplateReadHandler,
 } from "./resources/resource.js";
 import { resourceUpdated } from "./resources/watch.js";
@@ -125,7 +125,7 @@ export class Server<T = {}> {
 
   /** Offers something to read, under one URI. */
   resource(uri: string, definition: ResourceDefinition, read: ReadHandler): this {
-    this.#features.add(staticResource(uri, definition, read), false);
+    this.#features.add(resource(uri, definition, read), false);
     return this;
   }
 
@@ -155,7 +155,7 @@ export class Server<T = {}> {
     return this;
   }
 
-  /** Offers values made by `tool`, `staticResource`, `resourceTemplate` and `prompt`. */
+  /** Offers values made by `tool`, `resource`, `resourceTemplate` and `prompt`. */
   add<const L extends readonly Offer[]>(...offers: L): Server<T & OfferedTools<L>> {
     for (const offer of offers) this.#features.add(offer, false);
     return this as unknown as Server<T & OfferedTools<L>>;

@@ -46,7 +46,14 @@ export function binFileNames(files: readonly ScannedSource[]): string[] {
     .map((file) => violation(file, 1, "file name", "a file is named for what it exports"));
 }
 
-export function tooManyExports(file: ScannedSource, limit: number): string[] {
-  const count = file.exportedValues.length;
-  return count <= limit ? [] : [violation(file, 1, "root export", `${count} names, at most ${limit}`)];
+export function tooManyExports(file: ScannedSource, limits: { values: number; types: number }): string[] {
+  const { exportedValues, exportedTypes } = file;
+  return [
+    ...tooMany(file, "values", exportedValues.length, limits.values),
+    ...tooMany(file, "types", exportedTypes.length, limits.types),
+  ];
+}
+
+function tooMany(file: ScannedSource, what: string, count: number, limit: number): string[] {
+  return count <= limit ? [] : [violation(file, 1, "root export", `${count} ${what}, at most ${limit}`)];
 }

@@ -3,7 +3,6 @@ import type { AddressInfo } from "node:net";
 import {
   type Client,
   type ClientOptions,
-  channelTransport,
   connect,
   type HandlerContext,
   type Revision,
@@ -12,6 +11,7 @@ import {
 } from "@parley/mcp";
 import { type ServeHttpOptions, serveHttp } from "@parley/mcp/node";
 import { channelPair } from "@parley/mcp/testing";
+import { channelTransport } from "@parley/mcp/transport";
 import { z } from "zod";
 
 /** Closes what a provocation opened. */

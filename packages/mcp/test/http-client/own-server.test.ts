@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { serveHttp } from "../../src/node/http/serve-http.js";
 import { platform } from "../../src/node/platform.js";
 import { Server } from "../../src/server/server.js";
-import { httpTransport } from "../../src/transport/http/client/client.js";
+import { httpClientTransport } from "../../src/transport/http/client/client.js";
 import { closeAll, later, SENDERS } from "./opened.js";
 import { recordingReceiver, rejection } from "./recording-receiver.js";
 
@@ -24,7 +24,7 @@ async function serve() {
 
 describe.each(SENDERS)("our own server, reached over %s", (_name, makeSender) => {
   it("answers a stateful dialogue: handshake, notification, call with progress, end of the session", async () => {
-    const transport = httpTransport(await serve(), { sender: makeSender(), platform });
+    const transport = httpClientTransport(await serve(), { sender: makeSender(), platform });
     const receiver = recordingReceiver();
     await transport.open(receiver);
     const ask = (id: number, method: string, params: unknown) =>

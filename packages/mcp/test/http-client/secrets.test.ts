@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { nodeSender } from "../../src/node/http/sender.js";
 import { platform } from "../../src/node/platform.js";
 import { webSocketTransport } from "../../src/transport/channel/websocket-client.js";
-import { httpTransport } from "../../src/transport/http/client/client.js";
+import { httpClientTransport } from "../../src/transport/http/client/client.js";
 import { legacySseTransport } from "../../src/transport/http/client/legacy-sse.js";
 import { closeAll, later } from "./opened.js";
 import { call, notice, recordingReceiver, rejection } from "./recording-receiver.js";
@@ -31,7 +31,7 @@ describe("the key in the query of an address", () => {
     later(() => server.close());
     const address = `${server.url}?key=${KEY}&${KEY}`;
     const options = { sender: nodeSender(), platform, standingStream: false };
-    for (const make of [httpTransport, legacySseTransport]) {
+    for (const make of [httpClientTransport, legacySseTransport]) {
       const transport = make(address, options);
       later(() => transport.close());
       expect(transport.target).toBe(`${server.url}?key=…&…`);

@@ -5,7 +5,7 @@ import { isBodyTooLarge } from "../../src/http/body-limit.js";
 import type { Sender, SendRequest, SendResponse } from "../../src/http/http.js";
 import { nodeSender } from "../../src/node/http/sender.js";
 import { platform } from "../../src/node/platform.js";
-import { httpTransport } from "../../src/transport/http/client/client.js";
+import { httpClientTransport } from "../../src/transport/http/client/client.js";
 import { closeAll, later, SENDERS } from "./opened.js";
 import { call, recordingReceiver, rejection } from "./recording-receiver.js";
 import { type Script, type ScriptedServer, scriptedServer } from "./scripted-server.js";
@@ -135,7 +135,7 @@ describe.each(SENDERS)("the sender over %s", (_name, makeSender) => {
 
   it("finds out that TLS is not spoken before anything is sent", async () => {
     const server = await serve(() => {});
-    const transport = httpTransport(server.url.replace("http:", "https:"), { sender, platform });
+    const transport = httpClientTransport(server.url.replace("http:", "https:"), { sender, platform });
     await transport.open(recordingReceiver());
     expect(await rejection(transport.request(call(1)))).toMatchObject({ kind: "connect_failed" });
   });

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { socketTransport } from "../../src/node/socket/socket-client.js";
 import { serveSocket } from "../../src/node/socket/socket-server.js";
-import { webSocketTransport } from "../../src/node/socket/websocket-client.js";
+import { nodeWebSocketTransport } from "../../src/node/socket/websocket-client.js";
 import { serveWebSocket } from "../../src/node/socket/websocket-server.js";
 import { McpError } from "../../src/protocol/error.js";
 import { endpoint } from "./fixtures/endpoint.js";
@@ -45,7 +45,7 @@ const places = {
   },
   WebSocket: async () => {
     const handle = await serveWebSocket(endpoint, { port: 0 });
-    return { handle, transport: () => webSocketTransport(handle.url) };
+    return { handle, transport: () => nodeWebSocketTransport(handle.url) };
   },
 };
 
@@ -230,11 +230,11 @@ describe("who may open a WebSocket", () => {
     });
     ends.push(() => handle.close());
     const known = await new RawClient(
-      webSocketTransport(handle.url, { headers: { authorization: "Bearer t" } }),
+      nodeWebSocketTransport(handle.url, { headers: { authorization: "Bearer t" } }),
     ).open();
     ends.push(() => known.transport.close());
     expect(seen).toEqual([{ key: "user" }]);
-    const stranger = new RawClient(webSocketTransport(handle.url, { headers: {} }));
+    const stranger = new RawClient(nodeWebSocketTransport(handle.url, { headers: {} }));
     await expect(stranger.open()).rejects.toMatchObject({
       kind: "connect_failed",
       message: expect.stringContaining("401"),
@@ -244,7 +244,7 @@ describe("who may open a WebSocket", () => {
   it("a message above `maxMessageBytes` ends the connection with a reason", async () => {
     const handle = await serveWebSocket(endpoint, { port: 0, maxMessageBytes: 1000 });
     ends.push(() => handle.close());
-    const client = await new RawClient(webSocketTransport(handle.url)).open();
+    const client = await new RawClient(nodeWebSocketTransport(handle.url)).open();
     await expect(client.ask("echo", { text: "x".repeat(2000) })).rejects.toMatchObject({ data: { code: 1009 } });
   });
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Sender } from "../../src/http/http.js";
 import { platform } from "../../src/node/platform.js";
-import { httpTransport } from "../../src/transport/http/client/client.js";
+import { httpClientTransport } from "../../src/transport/http/client/client.js";
 import { SENDERS } from "../http-client/opened.js";
 import { call, recordingReceiver, rejection } from "../http-client/recording-receiver.js";
 
@@ -40,7 +40,7 @@ async function growthDuring(work: () => Promise<unknown>): Promise<number> {
 
 /** Pays for the code and the buffers that every program needs once. */
 async function warmUp(sender: Sender): Promise<void> {
-  const transport = httpTransport(`${origin}/small`, { sender, platform });
+  const transport = httpClientTransport(`${origin}/small`, { sender, platform });
   await transport.open(recordingReceiver());
   await expect(transport.request(call(1))).resolves.toEqual({});
   await transport.close();
@@ -50,7 +50,7 @@ describe.each(SENDERS)("an answer without end, over %s", (_name, makeSender) => 
   it.each(["line", "lines", "json", "length", "gzip"])(
     "is refused at 16 MiB with little memory: %s (P13)",
     async (path) => {
-      const transport = httpTransport(`${origin}/${path}`, { sender: makeSender(), platform });
+      const transport = httpClientTransport(`${origin}/${path}`, { sender: makeSender(), platform });
       await transport.open(recordingReceiver());
       let id = 0;
       const refused = async () => {
@@ -64,7 +64,7 @@ describe.each(SENDERS)("an answer without end, over %s", (_name, makeSender) => 
   );
 
   it("of comments is read to its end, with little memory, and then is an answer that never came", async () => {
-    const transport = httpTransport(`${origin}/comments`, { sender: makeSender(), platform });
+    const transport = httpClientTransport(`${origin}/comments`, { sender: makeSender(), platform });
     await transport.open(recordingReceiver());
     const growth = await growthDuring(async () => {
       expect(await rejection(transport.request(call(1)))).toMatchObject({ kind: "connection_closed" });

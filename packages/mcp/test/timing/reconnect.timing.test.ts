@@ -1,7 +1,7 @@
 import { connect } from "@parley/mcp";
 import { expect, it } from "vitest";
 import type { Sender, SendResponse } from "../../src/http/http.js";
-import { httpTransport } from "../../src/transport/http/client/client.js";
+import { httpClientTransport } from "../../src/transport/http/client/client.js";
 import { impatient } from "../client/impatient.js";
 import { greetsIn, scriptedPipe } from "../client/scripted-pipe.js";
 import { recordingReceiver } from "../http-client/recording-receiver.js";
@@ -29,7 +29,7 @@ it("10,000 reconnects of one standing stream leave nothing behind (R7)", async (
     queueMicrotask(() => onResponse(oneEvent));
     return () => gets--;
   };
-  const transport = httpTransport("http://127.0.0.1/mcp", { sender, platform: time.platform });
+  const transport = httpClientTransport("http://127.0.0.1/mcp", { sender, platform: time.platform });
   let heard = 0;
   await transport.open({ ...recordingReceiver(), notification: () => void heard++ });
   transport.established?.({ headers: {}, hasSessions: true });

@@ -1,4 +1,4 @@
-import { connect, result, Server, tool } from "@parley/mcp";
+import { connect, content, Server, tool } from "@parley/mcp";
 import { toJsonSchema } from "@valibot/to-json-schema";
 import { type } from "arktype";
 import * as v from "valibot";
@@ -14,7 +14,7 @@ describe("what the compiler refuses", () => {
   it("is a missing, wrong or misspelt structured output", () => {
     const server = new Server(info)
       .tool("right", { output }, () => ({ kind: "a", n: 1 }))
-      .tool("full", { output }, () => result({ structured: { kind: "b", n: 2 } }))
+      .tool("full", { output }, () => content.result({ structured: { kind: "b", n: 2 } }))
       .tool("async", { output }, async () => ({ kind: "b", n: 2 }))
       // @ts-expect-error a value of the wrong type
       .tool("wrong", { output }, () => ({ kind: "a", n: "1" }))

@@ -8,7 +8,7 @@ import { revisionsOf } from "../../protocol/revisions.js";
 import { channelTransport } from "../../transport/channel/client.js";
 import { channelPair } from "../../transport/channel/in-memory.js";
 import { serveChannel } from "../../transport/channel/server.js";
-import { httpAddress, httpTransport } from "../../transport/http/client/client.js";
+import { httpAddress, httpClientTransport } from "../../transport/http/client/client.js";
 import { legacySseTransport } from "../../transport/http/client/legacy-sse.js";
 import type { Endpoint, Transport } from "../../transport/transport.js";
 import { Client } from "../client.js";
@@ -63,13 +63,13 @@ function httpRoute(address: string, options: ClientOptions, platform: Platform):
   const url = httpAddress(address);
   const sender = options.fetch === undefined ? transports.sender(platform) : fetchSender(options.fetch);
   const headers = options.headers === undefined ? {} : { headers: options.headers };
-  const limit = options.maxMessageBytes === undefined ? {} : { maxBytes: options.maxMessageBytes };
+  const limit = options.maxMessageBytes === undefined ? {} : { maxMessageBytes: options.maxMessageBytes };
   const given = { sender, platform, ...headers, ...limit };
   // The older transport opens with a handshake, so it serves no client that allows none.
   const older = revisionsOf("stateful", options.revisions).length > 0;
   const legacy: Route = { make: () => legacySseTransport(url, given), repeatable: true, greetAtOnce: true };
   return {
-    make: () => httpTransport(url, given),
+    make: () => httpClientTransport(url, given),
     repeatable: true,
     key: url,
     fallback: (error) => (older && mayBeLegacySse(error) ? legacy : undefined),

@@ -1,9 +1,6 @@
 import type { Platform } from "../../platform/platform.js";
 import type { WebSocketLike } from "../../transport/channel/websocket.js";
-import {
-  webSocketTransport as neutralTransport,
-  type WebSocketTransportOptions,
-} from "../../transport/channel/websocket-client.js";
+import { type WebSocketTransportOptions, webSocketTransport } from "../../transport/channel/websocket-client.js";
 import type { Transport } from "../../transport/transport.js";
 import { platform as nodePlatform } from "../platform.js";
 import { loadWs } from "./ws-package.js";
@@ -19,12 +16,12 @@ export interface NodeWebSocketOptions extends Omit<WebSocketTransportOptions, "p
  * A client transport over a WebSocket, on Node: by the runtime's own `WebSocket` where there is one and no headers are
  * asked for, else by the optional package `ws`.
  */
-export function webSocketTransport(url: string | URL, options: NodeWebSocketOptions = {}): Transport {
+export function nodeWebSocketTransport(url: string | URL, options: NodeWebSocketOptions = {}): Transport {
   const { headers, platform = nodePlatform, ...rest } = options;
   const own = headers === undefined && "WebSocket" in globalThis;
   const openWebSocket = async (target: string, protocol: string): Promise<WebSocketLike> => {
     const { WebSocket } = await loadWs();
     return new WebSocket(target, protocol, { headers: { ...headers }, perMessageDeflate: false });
   };
-  return neutralTransport(url, { ...(own ? {} : { openWebSocket }), ...rest, platform });
+  return webSocketTransport(url, { ...(own ? {} : { openWebSocket }), ...rest, platform });
 }

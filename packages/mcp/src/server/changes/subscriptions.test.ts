@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { talk, turn } from "../../../test/server/talk.js";
 import type { ServerOptions } from "../options.js";
 import { prompt } from "../prompts/prompt.js";
-import { staticResource } from "../resources/resource.js";
+import { resource } from "../resources/resource.js";
 import { Server } from "../server.js";
 import { tool } from "../tools/tool.js";
 
@@ -99,7 +99,7 @@ describe("changes of lists", () => {
     server.replace(
       tool("u", {}, () => "2"),
       prompt("p", {}, () => "2"),
-      staticResource("t://a", {}, () => "2"),
+      resource("t://a", {}, () => "2"),
     );
     await turn();
     expect(client.heard.slice(2).map(({ method }) => method)).toEqual([

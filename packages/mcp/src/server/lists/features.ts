@@ -96,7 +96,7 @@ function unknownKind(what: unknown): McpError {
     "invalid_definition",
     `there is nothing of kind ${JSON.stringify(kind) ?? "undefined"} to offer`,
     {
-      fix: "Use what `tool`, `staticResource`, `resourceTemplate` and `prompt` make.",
+      fix: "Use what `tool`, `resource`, `resourceTemplate` and `prompt` make.",
     },
   );
 }

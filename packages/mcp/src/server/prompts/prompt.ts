@@ -98,13 +98,3 @@ export function prompt(
 ): PromptOffer {
   return { kind: "prompt", name, definition, handler };
 }
-
-/** Messages of the user, one for each piece of content. */
-export function user(...content: readonly MessageContent[]): LooseMessage {
-  return { role: "user", content };
-}
-
-/** Messages of the assistant, one for each piece of content. */
-export function assistant(...content: readonly MessageContent[]): LooseMessage {
-  return { role: "assistant", content };
-}

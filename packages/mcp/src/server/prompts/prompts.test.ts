@@ -3,7 +3,8 @@ import { z } from "zod";
 import { talk } from "../../../test/server/talk.js";
 import { Server } from "../server.js";
 import { audio, image, link, resource, text } from "../tools/content.js";
-import { assistant, prompt, user } from "./prompt.js";
+import { assistant, user } from "./message.js";
+import { prompt } from "./prompt.js";
 import { promptTemplate } from "./template.js";
 
 const ERAS = ["2025-11-25", "2026-07-28"] as const;

@@ -2,7 +2,7 @@ import { toBase64 } from "../../encoding/base64.js";
 import { McpError } from "../../protocol/error.js";
 import type { ResourceContents } from "../../protocol/features/content.js";
 import type { ReadResourceResult } from "../../protocol/features/resources.js";
-import { isBlock } from "../tools/content.js";
+import { isBlock } from "../tools/marked-content.js";
 
 /** What a read handler returned, as the result that clients get. */
 export function toReadResult(uri: string, value: unknown, mimeType: string | undefined): ReadResourceResult {

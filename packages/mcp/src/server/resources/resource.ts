@@ -6,7 +6,7 @@ import type { TemplateVariables } from "../../uri-template/template-variables.js
 import type { HandlerContext, RequestContext } from "../context.js";
 import type { VisibleTo } from "../lists/catalogue.js";
 import type { Completer } from "../lists/completion.js";
-import type { Block } from "../tools/content.js";
+import type { Block } from "../tools/marked-content.js";
 
 /** What a resource and a family of resources say of themselves, and how they are treated. */
 interface CommonDefinition {
@@ -111,7 +111,7 @@ export interface ResourceTemplateOffer {
 }
 
 /** Defines a resource that lives in a file of its own. */
-export function staticResource(uri: string, definition: ResourceDefinition, read: ReadHandler): ResourceOffer {
+export function resource(uri: string, definition: ResourceDefinition, read: ReadHandler): ResourceOffer {
   return { kind: "resource", name: uri, definition, read };
 }
 

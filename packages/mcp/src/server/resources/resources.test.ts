@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { talk } from "../../../test/server/talk.js";
 import { McpError } from "../../protocol/error.js";
 import { Server } from "../server.js";
-import { resource } from "../tools/content.js";
-import { resourceTemplate, staticResource } from "./resource.js";
+import * as content from "../tools/content.js";
+import { resource, resourceTemplate } from "./resource.js";
 
 const ERAS = ["2025-11-25", "2026-07-28"] as const;
 const server = () => new Server({ name: "s", version: "1" });
@@ -47,7 +47,7 @@ describe.each(ERAS)("resources in %s", (revision) => {
         { uri: `${uri}/2`, text: "two", mimeType: "text/html", _meta: { m: 1 } },
         { blob: bytes },
         { blob: "AAE=" },
-        resource("t://other", "three", { mimeType: "text/css" }),
+        content.resource("t://other", "three", { mimeType: "text/css" }),
       ])
       .resource("t://none", {}, () => []);
     expect(await contents(made, "t://text")).toEqual([{ uri: "t://text", mimeType: "text/x", text: "hi" }]);
@@ -226,11 +226,11 @@ describe("resources at registration", () => {
 
   it("values are offered, replaced in place and withdrawn like chained ones", async () => {
     const made = server().add(
-      staticResource("t://a", {}, () => "a"),
-      staticResource("t://b", {}, () => "b"),
+      resource("t://a", {}, () => "a"),
+      resource("t://b", {}, () => "b"),
       resourceTemplate("t://c/{d}", {}, ({ d }) => d),
     );
-    made.replace(staticResource("t://a", { title: "new" }, () => "A"));
+    made.replace(resource("t://a", { title: "new" }, () => "A"));
     const client = await talk(made, "2026-07-28");
     expect((await client.result("resources/list")).resources).toEqual([
       { uri: "t://a", name: "t://a", title: "new" },

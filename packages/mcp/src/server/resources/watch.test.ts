@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { talk, turn } from "../../../test/server/talk.js";
 import { Server } from "../server.js";
 import type { Watch } from "./resource.js";
-import { staticResource } from "./resource.js";
+import { resource } from "./resource.js";
 
 const UPDATED = "notifications/resources/updated";
 
@@ -68,7 +68,7 @@ it("a resource that is replaced while somebody is subscribed is watched anew", a
   const server = new Server({ name: "s", version: "1" }).resource("t://a", { watch: first.watch }, () => "");
   const client = await talk(server, "2025-11-25");
   await client.result("resources/subscribe", { uri: "t://a" });
-  server.replace(staticResource("t://a", { watch: second.watch }, () => ""));
+  server.replace(resource("t://a", { watch: second.watch }, () => ""));
   await turn();
   expect(first.log).toEqual(["watch t://a", "stop t://a"]);
   expect(second.log).toEqual(["watch t://a"]);

@@ -7,45 +7,23 @@ import type {
   ResourceLink,
   TextContent,
 } from "../../protocol/features/content.js";
-
-const BLOCK = Symbol.for("@parley/mcp/content-block");
-const RESULT = Symbol.for("@parley/mcp/tool-result");
-
-/** A content block that a builder made; plain objects are data, whatever their members are called. */
-export type Block<T extends ContentBlock = ContentBlock> = T & { readonly [BLOCK]: true };
-
-// The mark sits on the prototype: it costs nothing per block, is not serialised, and does not survive a spread.
-class BlockMark {
-  get [BLOCK](): true {
-    return true;
-  }
-}
-
-function block<T extends ContentBlock>(members: T): Block<T> {
-  // The mark and the members together are what the type says.
-  return Object.assign(new BlockMark(), members) as unknown as Block<T>;
-}
-
-/** True for what the builders below return, also those of another copy of this package. */
-export function isBlock(value: unknown): value is Block {
-  return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[BLOCK] === true;
-}
+import { type Block, markBlock, markResult, type ToolResult } from "./marked-content.js";
 
 type Extras<T> = Omit<T, "type" | "text" | "data" | "mimeType" | "uri" | "name" | "resource">;
 
 /** Text. */
 export function text(value: string, extras?: Extras<TextContent>): Block<TextContent> {
-  return block({ type: "text", text: value, ...extras });
+  return markBlock({ type: "text", text: value, ...extras });
 }
 
 /** A picture, from bytes or from Base64. */
 export function image(data: Uint8Array | string, mimeType: string, extras?: Extras<ImageContent>): Block<ImageContent> {
-  return block({ type: "image", data: base64(data), mimeType, ...extras });
+  return markBlock({ type: "image", data: base64(data), mimeType, ...extras });
 }
 
 /** A sound, from bytes or from Base64. */
 export function audio(data: Uint8Array | string, mimeType: string, extras?: Extras<AudioContent>): Block<AudioContent> {
-  return block({ type: "audio", data: base64(data), mimeType, ...extras });
+  return markBlock({ type: "audio", data: base64(data), mimeType, ...extras });
 }
 
 /** A resource with its contents. */
@@ -57,7 +35,7 @@ export function resource(
   const { mimeType, ...extras } = options;
   const type = mimeType === undefined ? {} : { mimeType };
   const body = typeof contents === "string" ? { text: contents } : { blob: toBase64(contents) };
-  return block({ type: "resource", resource: { uri, ...type, ...body }, ...extras });
+  return markBlock({ type: "resource", resource: { uri, ...type, ...body }, ...extras });
 }
 
 /** A resource by its address alone. */
@@ -65,26 +43,11 @@ export function link(
   uri: string,
   options: Omit<ResourceLink, "type" | "uri" | "name"> & { name?: string } = {},
 ): Block<ResourceLink> {
-  return block({ type: "resource_link", uri, ...options, name: options.name ?? uri });
+  return markBlock({ type: "resource_link", uri, ...options, name: options.name ?? uri });
 }
 
 function base64(data: Uint8Array | string): string {
   return typeof data === "string" ? data : toBase64(data);
-}
-
-/** A full result of a tool, for handlers that need more than a value: content, failure, metadata. */
-export interface ToolResult<T = unknown> {
-  readonly content?: readonly ContentBlock[];
-  readonly structured?: T;
-  readonly isError?: boolean;
-  readonly _meta?: Record<string, unknown>;
-  readonly [RESULT]: true;
-}
-
-class ResultMark {
-  get [RESULT](): true {
-    return true;
-  }
 }
 
 /** Builds a full result. Without `content`, the text of `structured` is sent. */
@@ -94,10 +57,5 @@ export function result<T = undefined>(members: {
   isError?: boolean;
   _meta?: Record<string, unknown>;
 }): ToolResult<T> {
-  return Object.assign(new ResultMark(), members) as unknown as ToolResult<T>;
-}
-
-/** True for what `result` returns, also that of another copy of this package. */
-export function isToolResult(value: unknown): value is ToolResult {
-  return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[RESULT] === true;
+  return markResult(members);
 }

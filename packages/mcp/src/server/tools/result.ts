@@ -7,7 +7,7 @@ import { describeIssues, type ParseResult } from "../../schema/parse.js";
 import type { ServerCall } from "../call/server-call.js";
 import { messageOf, readable } from "../call/thrown.js";
 import { isUrlRequired, urlRequiredFor, urlRequiredInWords } from "../questions/url-required.js";
-import { isBlock, isToolResult, type ToolResult } from "./content.js";
+import { isBlock, isToolResult, type ToolResult } from "./marked-content.js";
 import { isPlainJson } from "./plain-json.js";
 import type { OutputParser } from "./ready-tool.js";
 import { ToolError } from "./tool.js";

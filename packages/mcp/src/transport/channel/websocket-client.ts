@@ -30,6 +30,6 @@ function openRuntimeWebSocket(url: string, protocol: string): WebSocketLike {
   const { WebSocket } = globalThis as { WebSocket?: new (url: string, protocol: string) => WebSocketLike };
   if (WebSocket !== undefined) return new WebSocket(url, protocol);
   throw new McpError("unsupported", "this runtime has no WebSocket", {
-    fix: "Pass `openWebSocket`; on Node 20 use the transport of `@parley/mcp/node`, which takes the `ws` package.",
+    fix: "Pass `openWebSocket`; on Node 20 use `nodeWebSocketTransport` of `@parley/mcp/node`, which takes the `ws` package.",
   });
 }

@@ -1,4 +1,4 @@
-import { consent, deny, Server } from "@parley/mcp";
+import { consent, Server } from "@parley/mcp";
 import { expect } from "vitest";
 import { scenario } from "../scenario.js";
 
@@ -13,8 +13,8 @@ export default scenario({
       .resource("file:///secret", {}, () => "secret")
       .use(
         consent({
-          beforeToolCall: ({ name }) => (name === "delete" ? deny("Nothing is deleted here.") : "allow"),
-          beforeResourceRead: () => deny("not for you"),
+          beforeToolCall: ({ name }) => (name === "delete" ? { deny: "Nothing is deleted here." } : "allow"),
+          beforeResourceRead: () => ({ deny: "not for you" }),
         }),
       );
   },

@@ -1,4 +1,4 @@
-import { assistant, audio, image, link, resource, Server, text, user } from "@parley/mcp";
+import { content, message, Server } from "@parley/mcp";
 import { expect } from "vitest";
 import { scenario } from "../scenario.js";
 
@@ -8,9 +8,12 @@ export default scenario({
   server: () =>
     new Server({ name: "host", version: "1" }).prompt("all", {}, async () => [
       "plain",
-      user(image(new Uint8Array([1]), "image/png"), audio("AQ==", "audio/wav")),
-      assistant(resource("note://1", "body", { mimeType: "text/plain" }), link("note://2", { name: "two" })),
-      assistant(text("done")),
+      message.user(content.image(new Uint8Array([1]), "image/png"), content.audio("AQ==", "audio/wav")),
+      message.assistant(
+        content.resource("note://1", "body", { mimeType: "text/plain" }),
+        content.link("note://2", { name: "two" }),
+      ),
+      message.assistant(content.text("done")),
     ]),
   async run({ connect }) {
     const client = await connect();

@@ -1,4 +1,4 @@
-import { resource, Server } from "@parley/mcp";
+import { content, Server } from "@parley/mcp";
 import { expect } from "vitest";
 import { scenario } from "../scenario.js";
 
@@ -11,7 +11,7 @@ export default scenario({
       .resource("book://cover", { mimeType: "image/png" }, async () => new Uint8Array([137, 80, 0, 255]))
       .resource("book://all", {}, (uri) => [
         { text: "chapter", uri: `${uri}/1`, mimeType: "text/markdown" },
-        resource("book://other", "embedded"),
+        content.resource("book://other", "embedded"),
       ]),
   async run({ connect }) {
     const client = await connect();

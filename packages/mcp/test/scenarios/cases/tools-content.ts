@@ -1,4 +1,4 @@
-import { audio, image, link, resource, Server, text } from "@parley/mcp";
+import { content, Server } from "@parley/mcp";
 import { expect } from "vitest";
 import { scenario } from "../scenario.js";
 
@@ -7,11 +7,11 @@ export default scenario({
   ids: ["TOOL-10", "TOOL-14"],
   server: () =>
     new Server({ name: "media", version: "1" }).tool("show", {}, () => [
-      text("words", { annotations: { audience: ["user"], priority: 0.5 } }),
-      image(new Uint8Array([1, 2, 3]), "image/png"),
-      audio("UklGRg==", "audio/wav"),
-      resource("file:///a.txt", "inside", { mimeType: "text/plain" }),
-      link("file:///b.txt", { name: "b", description: "elsewhere" }),
+      content.text("words", { annotations: { audience: ["user"], priority: 0.5 } }),
+      content.image(new Uint8Array([1, 2, 3]), "image/png"),
+      content.audio("UklGRg==", "audio/wav"),
+      content.resource("file:///a.txt", "inside", { mimeType: "text/plain" }),
+      content.link("file:///b.txt", { name: "b", description: "elsewhere" }),
     ]),
   async run({ connect }) {
     const client = await connect();

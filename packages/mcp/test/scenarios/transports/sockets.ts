@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { connect } from "@parley/mcp";
 import { socketTransport } from "../../../src/node/socket/socket-client.js";
 import { serveSocket } from "../../../src/node/socket/socket-server.js";
-import { webSocketTransport } from "../../../src/node/socket/websocket-client.js";
+import { nodeWebSocketTransport } from "../../../src/node/socket/websocket-client.js";
 import { serveWebSocket } from "../../../src/node/socket/websocket-server.js";
 import type { TransportUnderTest } from "./transport-under-test.js";
 
@@ -42,7 +42,7 @@ export const webSocket: TransportUnderTest = {
   async serve(server) {
     const handle = await serveWebSocket(server(), { port: 0 });
     return {
-      connect: (options) => connect(webSocketTransport(handle.url), options),
+      connect: (options) => connect(nodeWebSocketTransport(handle.url), options),
       close: () => handle.close(),
     };
   },

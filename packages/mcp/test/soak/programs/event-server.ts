@@ -1,8 +1,9 @@
 // A server of resumable streams: each session is told numbered events as fast as its client allows. The store outlives
 // the server, which can be started anew on it.
-import { type Endpoint, Server } from "@parley/mcp";
+import { Server } from "@parley/mcp";
 import { type HttpHandle, serveHttp } from "@parley/mcp/node";
 import { memoryStorage } from "@parley/mcp/storage";
+import type { Endpoint } from "@parley/mcp/transport";
 import { answerCommands } from "./answer-commands.js";
 
 type Peer = Parameters<Endpoint["opened"]>[0];

@@ -1,6 +1,7 @@
 // The server of most lanes: a few tools, one resource that changes, and counts of what it holds.
-import { type Endpoint, Server } from "@parley/mcp";
+import { Server } from "@parley/mcp";
 import { type ServeHttpOptions, serveHttp } from "@parley/mcp/node";
+import type { Endpoint } from "@parley/mcp/transport";
 import { answerCommands, settingsOf } from "./answer-commands.js";
 
 /** The options of serving that JSON can carry. */

@@ -11,9 +11,7 @@ import { followRedirects, type RedirectPolicy } from "./redirect.js";
 import { type HandshakeFacts, HttpRequests } from "./requests.js";
 
 /** How an HTTP transport reaches its server. */
-export interface HttpTransportOptions extends RedirectPolicy {
-  sender: Sender;
-  platform: Platform;
+export interface HttpConnectionOptions extends RedirectPolicy {
   /** Sent with every request, and never to another origin. */
   headers?: Record<string, string>;
   timeouts?: HttpTimeouts;
@@ -26,6 +24,12 @@ export interface HttpTransportOptions extends RedirectPolicy {
    * standing stream; the pace is bounded in any case.
    */
   maxReconnects?: number;
+}
+
+/** What an HTTP transport takes from the runtime. */
+export interface HttpClientParts extends HttpConnectionOptions {
+  sender: Sender;
+  platform: Platform;
 }
 
 /** Waits that no call's own deadline bounds, in milliseconds. */
@@ -46,7 +50,7 @@ const CLOSE_MS = 2_000;
  * `data`; an `RpcError` that came with an error status has one behind its `cause`; `httpStatusOf` reads both. Of a session
  * that the standing stream finds lost, `Receiver.fault` hears by an error of kind `session_lost`.
  */
-export function httpTransport(url: string | URL, options: HttpTransportOptions): Transport {
+export function httpClientTransport(url: string | URL, options: HttpClientParts): Transport {
   return new HttpTransport(httpAddress(url), options);
 }
 
@@ -66,7 +70,8 @@ export function httpAddress(address: string | URL): string {
 }
 
 function schemeFix(protocol: string): string {
-  if (protocol === "ws:" || protocol === "wss:") return "Pass `webSocketTransport(address)` to `connect`.";
+  if (protocol === "ws:" || protocol === "wss:")
+    return "Pass `webSocketTransport(address)` of `@parley/mcp/transport` to `connect`.";
   return "Write it with its scheme, for example `http://localhost:3000/mcp`.";
 }
 
@@ -78,7 +83,7 @@ class HttpTransport implements Transport {
   readonly kind = "http";
   readonly target: string;
   readonly #url: string;
-  readonly #options: HttpTransportOptions;
+  readonly #options: HttpClientParts;
   readonly #exchanges = new Map<Id, ClientExchange>();
   #requests: HttpRequests | undefined;
   #facts: HandshakeFacts = newFacts({});
@@ -87,7 +92,7 @@ class HttpTransport implements Transport {
   #telling: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
-  constructor(url: string, options: HttpTransportOptions) {
+  constructor(url: string, options: HttpClientParts) {
     this.#url = url;
     this.target = shownUrl(url);
     this.#options = options;

@@ -6,14 +6,14 @@ import { McpError } from "../../../protocol/error.js";
 import { channelTransport } from "../../channel/client.js";
 import { DEFAULT_MAX_MESSAGE_BYTES } from "../../framing/frame-decoder.js";
 import type { Outgoing, Receiver, Transport } from "../../transport.js";
-import { type HttpTransportOptions, httpAddress } from "./client.js";
+import { type HttpClientParts, httpAddress } from "./client.js";
 import { type EventSink, isEventStream, readEvents } from "./events.js";
 import { networkError } from "./failure.js";
 import { followRedirects } from "./redirect.js";
 import { type HandshakeFacts, HttpRequests, protocolFault } from "./requests.js";
 
 /** What the older transport takes; it has no sessions and nothing to resume. */
-export type LegacySseTransportOptions = Omit<HttpTransportOptions, "standingStream" | "maxReconnects">;
+export type LegacySseTransportOptions = Omit<HttpClientParts, "standingStream" | "maxReconnects">;
 
 const SEND_MS = 30_000;
 
