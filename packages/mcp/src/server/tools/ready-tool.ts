@@ -11,7 +11,7 @@ import type { HandlerContext } from "../context.js";
 import type { Offered } from "../lists/catalogue.js";
 import { compileSchema } from "./compile-schema.js";
 import { type ResultLimit, resultLimit } from "./result-limit.js";
-import type { ToolOffer, ToolDefinition } from "./tool.js";
+import type { ToolDefinition, ToolOffer } from "./tool.js";
 import { toolNameProblem } from "./tool-name.js";
 import type { ToolPolicy } from "./tool-policy.js";
 import { type KnownArguments, knownArguments } from "./unknown-arguments.js";
