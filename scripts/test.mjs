@@ -1,15 +1,18 @@
 // The whole test command: every step runs, in order, whatever came before; the last line is `N passed, N failed`.
 //
-// A step counts as one, the test files by their tests.
+// A step counts as one, the test files by their tests. Only tests of the project `timing` are repeated when they fail; the
+// lines before the last name those that passed no sooner.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
+import { describeRepeated, REPEATED_TESTS } from "./repeated-tests.mjs";
 
 const root = resolve(import.meta.dirname, "..");
 const report = join(root, "node_modules/.cache/parley/vitest.json");
 let passed = 0;
 let failed = 0;
 const failures = [];
+const repeated = [];
 
 step("Node is the shell's", isShellsNode);
 step("lint", () => npm("lint"));
@@ -21,6 +24,7 @@ vitest();
 step("conformance", () => npm("conformance"));
 step("package", () => npm("check:package"));
 
+for (const line of describeRepeated(repeated)) console.log(line);
 for (const name of failures) console.log(`failed: ${name}`);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed > 0 ? 1 : 0;
@@ -41,7 +45,9 @@ function count(name, ok) {
 }
 
 function npm(script) {
-  return spawnSync("npm", ["run", "--silent", script], { cwd: root, stdio: "inherit" }).status === 0;
+  // On Windows npm is a script of the shell.
+  const options = { cwd: root, stdio: "inherit", shell: process.platform === "win32" };
+  return spawnSync("npm", ["run", "--silent", script], options).status === 0;
 }
 
 function isNpms(folder) {
@@ -61,8 +67,11 @@ function vitest() {
   console.log("\n== tests");
   mkdirSync(dirname(report), { recursive: true });
   rmSync(report, { force: true });
-  const args = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-  const { status } = spawnSync(join(root, "node_modules/.bin/vitest"), args, { cwd: root, stdio: "inherit" });
+  rmSync(REPEATED_TESTS, { force: true });
+  const reporters = ["default", "json", "./scripts/repeated-tests.mjs"].map((name) => `--reporter=${name}`);
+  const args = [join(root, "node_modules/vitest/vitest.mjs"), "run", ...reporters, `--outputFile.json=${report}`];
+  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" });
+  if (existsSync(REPEATED_TESTS)) repeated.push(...JSON.parse(readFileSync(REPEATED_TESTS, "utf8")));
   if (!existsSync(report)) return count("tests: no report was written", false);
 
   const result = JSON.parse(readFileSync(report, "utf8"));
