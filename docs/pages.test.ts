@@ -14,7 +14,17 @@ import { region } from "./region.js";
 const root = resolve(import.meta.dirname, "..");
 const read = (page: string) => readFileSync(join(root, page), "utf8");
 const guides = readdirSync(join(root, "docs"), { encoding: "utf8" }).filter((name) => name.endsWith(".md"));
-const pages = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", ...guides.map((name) => `docs/${name}`)];
+const internals = readdirSync(join(root, "docs/internals"), { encoding: "utf8" }).filter((name) =>
+  name.endsWith(".md"),
+);
+const pages = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "CHANGELOG.md",
+  ...guides.map((name) => `docs/${name}`),
+  ...internals.map((name) => `docs/internals/${name}`),
+];
 
 function table(heading: string, values: object): string {
   const rows = Object.entries(values).map(([name, value]) => `| \`${name}\` | ${said(name, value)} |\n`);

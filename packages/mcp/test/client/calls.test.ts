@@ -32,7 +32,7 @@ const progress = (message: Heard, value: number) => ({
 
 for (const era of ["stateful", "stateless"] as const) {
   describe(`deadlines in the ${era} era`, () => {
-    it("P5: a total of 150 ms with a silent server ends after 150 ms, whatever idle says", async () => {
+    it("a total of 150 ms with a silent server ends after 150 ms, whatever idle says", async () => {
       const time = virtualTime();
       const { client } = await held(era, { timeouts: { idleMs: 2000, totalMs: 150 }, platform: time.platform });
       const started = time.now();
@@ -128,7 +128,7 @@ for (const era of ["stateful", "stateless"] as const) {
       await client.close();
     });
 
-    it("P5, R4: after close no timer, no call and no waiting is left", async () => {
+    it("after close no timer, no call and no waiting is left", async () => {
       const before = process.getActiveResourcesInfo().length;
       const { client } = await held(era);
       const calls = Array.from({ length: 50 }, () => client.callTool("work"));
@@ -210,7 +210,7 @@ for (const era of ["stateful", "stateless"] as const) {
   });
 
   describe(`answers in the ${era} era`, () => {
-    it("A28: 10,000 calls answered in another order each get their own answer", async () => {
+    it("10,000 calls answered in another order each get their own answer", async () => {
       const { client, calls } = await held(era);
       const count = 10_000;
       const all = Array.from({ length: count }, (_, index) => client.callTool("echo", { index }));

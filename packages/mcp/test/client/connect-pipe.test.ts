@@ -263,7 +263,7 @@ describe("an attempt that leads nowhere", () => {
     await expect(connect("ftp://example.com")).rejects.toMatchObject({ kind: "connect_failed" });
   });
 
-  it("R35: 1,000 failing connects leave nothing behind", async () => {
+  it("1,000 failing connects leave nothing behind", async () => {
     const before = process.getActiveResourcesInfo().length;
     for (let round = 0; round < 1000; round++) {
       const server = scriptedPipe((_message, pipe) => pipe.end());

@@ -100,7 +100,7 @@ const elsewhere: Partial<Record<ErrorKind, string>> = {
   decode_error: "reported as a fault of the transport, never as the outcome of a call",
 };
 
-describe("E25, E26: every kind of error that a client can see", () => {
+describe("every kind of error that a client can see", () => {
   for (const [kind, provoke] of Object.entries(provocations)) {
     it(`${kind} says what happened and what to change`, async () => {
       const error = await provoke().then(

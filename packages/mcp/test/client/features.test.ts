@@ -39,7 +39,7 @@ function everything() {
 }
 
 for (const revision of [STATEFUL, STATELESS] as const) {
-  describe(`A26: every method against our own server, ${revision}`, () => {
+  describe(`every method against our own server, ${revision}`, () => {
     async function client() {
       const connection = await connect(everything(), { revisions: [revision] });
       open.push(connection);
@@ -134,7 +134,7 @@ describe("logging", () => {
     expect(server.methods()).not.toContain("logging/setLevel");
   });
 
-  it("E24: messages reach onLog and listeners; malformed ones are dropped with a warning", async () => {
+  it("messages reach onLog and listeners; malformed ones are dropped with a warning", async () => {
     const logged: unknown[] = [];
     const warnings: string[] = [];
     const script: PipeScript = (message, pipe) => {
@@ -159,7 +159,7 @@ describe("logging", () => {
   });
 });
 
-describe("E39: the cache", () => {
+describe("the cache", () => {
   const cacheable: PipeScript = (message, pipe) => {
     if (message.method === "touch") {
       pipe.say({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
@@ -276,7 +276,7 @@ describe("middleware", () => {
 });
 
 describe("notifications and the connection", () => {
-  it("E27: known ones by method, others by `unknown`; G01: states as they pass", async () => {
+  it("known ones by method, others by `unknown`; states as they pass", async () => {
     const script: PipeScript = (message, pipe) => {
       pipe.say({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
       pipe.say({ jsonrpc: "2.0", method: "notifications/of/our/own", params: { a: 1 } });
@@ -292,7 +292,7 @@ describe("notifications and the connection", () => {
     expect(heard).toEqual(["tools", ["notifications/of/our/own", { a: 1 }], "closed"]);
   });
 
-  it("E28: progress is routed to its call and to listeners", async () => {
+  it("progress is routed to its call and to listeners", async () => {
     const script: PipeScript = (message, pipe) => {
       const { progressToken } = memberOf(message, "_meta");
       pipe.say({ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken, progress: 1 } });

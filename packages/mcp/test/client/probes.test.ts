@@ -32,26 +32,26 @@ async function against(revision: Revision, script: Script) {
 }
 
 const wrong: Record<string, [script: Script, kind: string]> = {
-  "P1: a stream that ends without the answer": [
+  "a stream that ends without the answer": [
     (_request, response) => {
       stream(response);
       response.end(": nothing\n\n");
     },
     "connection_closed",
   ],
-  "P1: a stream that is reset without the answer": [
+  "a stream that is reset without the answer": [
     (_request, response) => {
       stream(response);
       setImmediate(() => response.destroy());
     },
     "connection_closed",
   ],
-  "P2: 202 to a request": [(_request, response) => void response.writeHead(202).end(), "invalid_response"],
-  "P2: JSON with another id": [
+  "202 to a request": [(_request, response) => void response.writeHead(202).end(), "invalid_response"],
+  "JSON with another id": [
     (_request, response) => json(response, { jsonrpc: "2.0", id: 4711, result: {} }),
     "invalid_response",
   ],
-  "P2: an event with another id, then the end": [
+  "an event with another id, then the end": [
     (_request, response) => {
       stream(response);
       response.end(event({ jsonrpc: "2.0", id: 4711, result: {} }));
@@ -73,7 +73,7 @@ for (const revision of [STATEFUL, STATELESS] as const) {
 }
 
 describe("lifetime", () => {
-  it("R6: closing from inside every listener, again and again, is one close", async () => {
+  it("closing from inside every listener, again and again, is one close", async () => {
     const server = scriptedPipe((message, pipe) => void greetsIn("stateful", message, pipe));
     const client = await connect(server);
     let closes = 0;

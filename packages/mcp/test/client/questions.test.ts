@@ -231,7 +231,7 @@ describe("requests of the server (stateful)", () => {
     expect(await inSession({ method: "roots/list" }, roots)).toMatchObject({ result: roots });
   });
 
-  it("A32, ROOT-04, ELIC-02: what cannot be answered is declined with a reason", async () => {
+  it("ROOT-04, ELIC-02: what cannot be answered is declined with a reason", async () => {
     expect(await inSession({ method: "no/such" }, {})).toMatchObject({ error: { code: -32601 } });
     expect(await inSession({ method: "roots/list" }, {})).toMatchObject({ error: { code: -32601 } });
     expect(await inSession({ method: "sampling/createMessage" }, {})).toMatchObject({

@@ -150,7 +150,7 @@ describe("replay", () => {
   });
 
   for (const annotation of ["readOnlyHint", "idempotentHint"]) {
-    it(`G09: a tool that was listed with ${annotation} is repeated`, async () => {
+    it(`a tool that was listed with ${annotation} is repeated`, async () => {
       const tool = { name: "work", inputSchema: { type: "object" }, annotations: { [annotation]: true } };
       const server = scriptedPipe((message, pipe, connection) => {
         if (greetsIn("stateful", message, pipe)) return;

@@ -54,7 +54,7 @@ for (const [era, revision] of Object.entries(revisions)) {
         return { server, client };
       }
 
-      it("E20: tell the changes of what was asked for, and of nothing else", async () => {
+      it("tell the changes of what was asked for, and of nothing else", async () => {
         const { server, client } = await connected();
         const a = collect(await client.subscribe("file:///a"));
         const both = collect(await client.subscribe(["file:///a", "file:///b"]));
@@ -197,7 +197,7 @@ describe("one listen stream for all subscriptions", () => {
     },
   };
   for (const [name, end] of Object.entries(ends)) {
-    it(`SUB-10, R37: ${name} ends the subscription in good order`, async () => {
+    it(`SUB-10: ${name} ends the subscription in good order`, async () => {
       const { client, streams } = await listening();
       const watched = collect(await client.subscribe("file:///a"));
       end(streams[0] as (typeof streams)[0]);
@@ -243,7 +243,7 @@ describe("one listen stream for all subscriptions", () => {
     expect(server.methods()).toEqual(["server/discover"]);
   });
 
-  it("R27: the client can be closed from inside the loop", async () => {
+  it("the client can be closed from inside the loop", async () => {
     const { client, streams } = await listening();
     const subscription = await client.subscribe("file:///a");
     const { pipe, message } = streams[0] as (typeof streams)[0];

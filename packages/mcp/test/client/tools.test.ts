@@ -40,7 +40,7 @@ describe("lists", () => {
     });
   });
 
-  it("A27, PAGE-03: 1,000 tools by 7 arrive once each, also where an empty cursor is one of them", async () => {
+  it("PAGE-03: 1,000 tools by 7 arrive once each, also where an empty cursor is one of them", async () => {
     const page = (message: Heard) => {
       const cursor = message.params?.["cursor"] as string | undefined;
       const at = cursor === undefined ? 0 : cursor === "" ? 7 : Number(cursor);
@@ -52,7 +52,7 @@ describe("lists", () => {
     expect(new Set(names).size).toBe(1000);
   });
 
-  it("A55: leaving the loop after the first item costs one request", async () => {
+  it("leaving the loop after the first item costs one request", async () => {
     const { client, server } = await serving({
       "tools/list": () => ({ tools: [tool("a"), tool("b")], nextCursor: "x" }),
     });
@@ -78,7 +78,7 @@ describe("lists", () => {
     expect(server.methods().filter((method) => method === "tools/list")).toHaveLength(1000);
   });
 
-  it("E05: a server without the capability is not asked", async () => {
+  it("a server without the capability is not asked", async () => {
     const server = scriptedPipe((message, pipe) => void greetsIn("stateful", message, pipe, {}));
     const client = await connect(server);
     open.push(client);
@@ -128,9 +128,9 @@ describe("results of tools", () => {
   });
 
   const hostile: Record<string, [schema: object, value: unknown]> = {
-    "P10: a pattern that explodes": [{ type: "string", pattern: "^(a+)+$" }, `${"a".repeat(60)}!`],
-    "P11: 2^20 references": [fanOut(20), 1],
-    "P11: nested anyOf and allOf": [nested(7), {}],
+    "a pattern that explodes": [{ type: "string", pattern: "^(a+)+$" }, `${"a".repeat(60)}!`],
+    "2^20 references": [fanOut(20), 1],
+    "nested anyOf and allOf": [nested(7), {}],
   };
   for (const [name, [schema, value]] of Object.entries(hostile)) {
     it(`${name} ends in an error instead of blocking`, async () => {
@@ -166,7 +166,7 @@ describe("results of tools", () => {
   });
 });
 
-describe("E38: many at once", () => {
+describe("many at once", () => {
   it("callMany keeps the order, holds the limit and tells each outcome", async () => {
     let running = 0;
     let most = 0;

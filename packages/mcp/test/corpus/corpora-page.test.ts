@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { jsonCounts } from "./json/counts.js";
 import { SSE_CASES } from "./sse/sse-cases.js";
 
-const page = fileURLToPath(new URL("../../../../docs/corpora.md", import.meta.url));
+const page = fileURLToPath(new URL("../../../../docs/internals/corpora.md", import.meta.url));
 
 function render(): string {
   const json = jsonCounts();
@@ -32,7 +32,7 @@ counted as "either way"; invalid bytes are tested as bytes in \`test/corpus/http
 `;
 }
 
-it("docs/corpora.md says what the corpora hold", () => {
+it("docs/internals/corpora.md says what the corpora hold", () => {
   if (process.env.UPDATE === "1") writeFileSync(page, render());
   expect(readFileSync(page, "utf8")).toBe(render());
 });

@@ -78,7 +78,7 @@ describe.each(SENDERS)("an answer that breaks off, over %s", (_name, makeSender)
     ["stateful", true],
     ["stateless", false],
   ])("in the %s era", (_era, stateful) => {
-    it.each(ENDS)("and %s rejects its request without waiting for any timer (P1, R1)", async (_how, kind, script) => {
+    it.each(ENDS)("and %s rejects its request without waiting for any timer", async (_how, kind, script) => {
       // A clock that nobody moves: what waited for a deadline would wait for ever.
       const { platform } = virtualTime();
       const { transport, server } = await opened(after(script), { sender: makeSender(), platform });
@@ -233,7 +233,7 @@ describe("a stream that can be resumed", () => {
     expect(server.requests.filter(isGet)).toHaveLength(1);
   });
 
-  it("can be abandoned while it waits, and leaves no timer behind (R4)", async () => {
+  it("can be abandoned while it waits, and leaves no timer behind", async () => {
     const time = virtualTime();
     const { transport, server } = await opened(
       after((_request, response) => {

@@ -92,7 +92,7 @@ describe.each(SENDERS)("HTTP+SSE of 2024-11-05 over %s", (_name, makeSender) => 
     expect(await rejection(Promise.resolve(transport.open(receiver)))).toMatchObject({ kind: "invalid_response" });
   });
 
-  it("rejects everything pending and tells of the end when the stream ends (R1)", async () => {
+  it("rejects everything pending and tells of the end when the stream ends", async () => {
     const { transport, receiver } = await served(
       legacy((_request, events, response) => {
         response.writeHead(202).end();

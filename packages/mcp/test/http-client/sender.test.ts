@@ -55,7 +55,7 @@ describe.each(SENDERS)("the sender over %s", (_name, makeSender) => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it("reads a body of exactly the limit, with and without a length, and refuses one byte more (R16)", async () => {
+  it("reads a body of exactly the limit, with and without a length, and refuses one byte more", async () => {
     const server = await serve((request, response) => {
       const body = Buffer.alloc(Number(request.url.slice(2)), "x");
       if (request.url.startsWith("/l")) response.setHeader("content-length", body.length);

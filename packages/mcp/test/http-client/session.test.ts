@@ -96,7 +96,7 @@ describe.each(SENDERS)("a session over %s", (_name, makeSender) => {
 });
 
 describe("a session", () => {
-  it("is not taken from a probe that failed (R33), and a 404 without a session is none lost", async () => {
+  it("is not taken from a probe that failed, and a 404 without a session is none lost", async () => {
     const { server, transport } = await opened((request, response) => {
       if (request.message?.id === 1) {
         const error = { code: -32601, message: "unknown" };
@@ -164,7 +164,7 @@ describe("a session", () => {
     },
   );
 
-  it("whose server does not answer DELETE delays close by 2 s and no more (R26)", async () => {
+  it("whose server does not answer DELETE delays close by 2 s and no more", async () => {
     const time = virtualTime();
     const { server, transport } = await opened(
       (request, response) => {
@@ -183,7 +183,7 @@ describe("a session", () => {
     expect(time.pending()).toBe(0);
   });
 
-  it("leaves no timer behind when it is closed while a notification waits, and that one rejects (R4)", async () => {
+  it("leaves no timer behind when it is closed while a notification waits, and that one rejects", async () => {
     const time = virtualTime();
     const { server, transport } = await opened(
       (request, response) => {
@@ -210,7 +210,7 @@ describe("a session", () => {
     expect(time.now() - before).toBe(30_000);
   });
 
-  it("is closed once, however often close is called, also from inside a notification (R6, R27)", async () => {
+  it("is closed once, however often close is called, also from inside a notification", async () => {
     const { server, transport, receiver } = await opened((request, response) => {
       if (request.method === "DELETE") return void response.writeHead(204).end();
       if (request.message?.method === "initialize")

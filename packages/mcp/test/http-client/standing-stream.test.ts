@@ -75,7 +75,7 @@ describe("the standing stream", () => {
     expect(server.requests.filter(isGet)).toHaveLength(1);
   });
 
-  it("that is closed cleanly each time is tried at most 8 times in 60 s (P3)", async () => {
+  it("that is closed cleanly each time is tried at most 8 times in 60 s", async () => {
     for (const random of [0, 0.5, 1]) {
       const { time, at, receiver } = await standing(
         (_request, response) => {
@@ -93,7 +93,7 @@ describe("the standing stream", () => {
     }
   });
 
-  it("that is closed with `retry: 1` and an empty event waits 500 ms and is tried at most 8 times in 60 s (P4)", async () => {
+  it("that is closed with `retry: 1` and an empty event waits 500 ms and is tried at most 8 times in 60 s", async () => {
     const { time, at } = await standing(
       (_request, response) => {
         stream(response);
@@ -170,7 +170,7 @@ describe("the standing stream", () => {
     expect(receiver.faults).toEqual([]);
   });
 
-  it("tries exactly as often as `maxReconnects` says (R2)", async () => {
+  it("tries exactly as often as `maxReconnects` says", async () => {
     for (const maxReconnects of [0, 1, 2, 10]) {
       const { server, time, at } = await standing((_request, response) => void response.destroy(), { maxReconnects });
       await until(() => at.length === 1);

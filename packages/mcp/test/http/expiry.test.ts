@@ -116,7 +116,7 @@ describe("a stream", () => {
     await reader.rest();
   });
 
-  it("is not opened beyond the limit: the request is refused with 503 and cancelled (P23)", async () => {
+  it("is not opened beyond the limit: the request is refused with 503 and cancelled", async () => {
     const watched = watch(
       new Server({ name: "t", version: "1" }).tool("forever", {}, (_args, ctx) => {
         ctx.progress(1);

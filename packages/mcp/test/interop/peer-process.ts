@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 
-const peers = new URL("../peers", import.meta.url);
+const peers = new URL("../peers/", import.meta.url);
 
 /** The path of a file in the folder of peers. */
 export function peerPath(path: string): string {

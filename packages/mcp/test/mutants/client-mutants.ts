@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.js";
 export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "ended-stream-leaves-request-pending",
-    recreates: "R1, P1 (#2739): a stream that ends without the answer leaves its request to the deadline",
+    recreates: "typescript-sdk#2739: a stream that ends without the answer leaves its request to the deadline",
     file: "transport/http/client/exchange.ts",
     search: "      this.#refuse(this.#ended(broken));\n",
     replace: "",
@@ -12,7 +12,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "accepted-request-pending",
-    recreates: "P2: a request that is answered with 202 stays pending",
+    recreates: "a request that is answered with 202 stays pending",
     file: "transport/http/client/exchange.ts",
     search: "return this.#refuse(this.#wrong(",
     replace: "return void ((error: unknown) => error)(this.#wrong(",
@@ -20,7 +20,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "foreign-answer-ignored",
-    recreates: "P2: an answer with another id leaves the request pending",
+    recreates: "an answer with another id leaves the request pending",
     file: "transport/http/client/exchange.ts",
     search: "    if (!own) {\n",
     replace: "    if (!own) {\n      return;\n",
@@ -28,7 +28,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "reconnect-for-ever",
-    recreates: "R2, P3 (#2682): a stream that ends cleanly each time is opened again without end",
+    recreates: "typescript-sdk#2682: a stream that ends cleanly each time is opened again without end",
     file: "transport/reconnect.ts",
     search: "const PER_WINDOW = 8;",
     replace: "const PER_WINDOW = 1_000_000;",
@@ -36,7 +36,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "retry-not-clamped",
-    recreates: "P4: `retry: 1` makes the client ask 195 times a second",
+    recreates: "`retry: 1` makes the client ask 195 times a second",
     file: "transport/reconnect.ts",
     search: "return Math.min(Math.max(ms, RETRY_MIN_MS), RETRY_MAX_MS);",
     replace: "return ms;",
@@ -44,7 +44,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "no-attempt-is-infinite",
-    recreates: "R2 (bfad917): `maxReconnects: 0` means without end",
+    recreates: "typescript-sdk bfad917: `maxReconnects: 0` means without end",
     file: "transport/reconnect.ts",
     search: "if (this.#failures >= this.#maxAttempts) return undefined;",
     replace: "if (this.#maxAttempts > 0 && this.#failures >= this.#maxAttempts) return undefined;",
@@ -52,7 +52,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "attempts-off-by-one",
-    recreates: "R2 (csharp 2c9bb5d3): one attempt too many",
+    recreates: "csharp-sdk 2c9bb5d3: one attempt too many",
     file: "transport/reconnect.ts",
     search: "if (this.#failures >= this.#maxAttempts) return undefined;",
     replace: "if (this.#failures > this.#maxAttempts) return undefined;",
@@ -60,7 +60,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "total-ignored",
-    recreates: "R3, P5 (#2695): the total deadline is ignored while the idle one is longer",
+    recreates: "typescript-sdk#2695: the total deadline is ignored while the idle one is longer",
     file: "client/call/deadlines.ts",
     search: "return paused || this.#holds > 0 ? latest : Math.min(heard + idle, latest);",
     replace: "return heard + idle;",
@@ -68,7 +68,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "total-counts-from-progress",
-    recreates: "R3 (#2817): the naive mending makes the total deadline one of silence",
+    recreates: "typescript-sdk#2817: the naive mending makes the total deadline one of silence",
     file: "client/call/deadlines.ts",
     search: "    const latest = started + total;",
     replace: "    const latest = heard + total;",
@@ -76,7 +76,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "timers-after-close",
-    recreates: "R4: the timer of deadlines is left after close",
+    recreates: "the timer of deadlines is left after close",
     file: "client/call/deadlines.ts",
     search: "    this.#pending.clear();\n    this.#timer?.cancel();",
     replace: "    this.#pending.clear();",
@@ -84,7 +84,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "close-waits-for-ever",
-    recreates: "R26: a server that does not answer DELETE hangs close",
+    recreates: "a server that does not answer DELETE hangs close",
     file: "transport/http/client/requests.ts",
     search: "const timer = this.platform.timer(ms, () => end(tooSlow(this.shown, ms)));",
     replace: "const timer = { cancel() {} };",
@@ -92,7 +92,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "probe-401-means-legacy",
-    recreates: "R33 (faa7e2b): 401 and 403 on the probe are taken for an old server",
+    recreates: "typescript-sdk faa7e2b: 401 and 403 on the probe are taken for an old server",
     file: "era/negotiate/refusal.ts",
     search: "return status !== undefined && status < 500 && status !== 401 && status !== 403 && status !== 429;",
     replace: "return status !== undefined && status < 500;",
@@ -100,7 +100,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "session-of-a-failed-probe",
-    recreates: "R33 (9b41b56): the session id of a refused probe is kept",
+    recreates: "typescript-sdk 9b41b56: the session id of a refused probe is kept",
     file: "transport/http/client/exchange.ts",
     search: "        this.#offered = sessionOf(response);",
     replace: "        this.#facts.session ??= sessionOf(response);",
@@ -108,7 +108,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "unhandled-rejection-of-recovery",
-    recreates: "R12 (#392): a failure that nobody waits for ends the process",
+    recreates: "typescript-sdk#392: a failure that nobody waits for ends the process",
     file: "client/connection/connection.ts",
     search: "    running.catch(() => {});\n",
     replace: "",
@@ -156,7 +156,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "answer-unbounded",
-    recreates: "P13: a body of any size is read, also one that was 389 KB before it was unpacked",
+    recreates: "a body of any size is read, also one that was 389 KB before it was unpacked",
     file: "http/body-limit.ts",
     search: "if (bytes > maxBytes) throw bodyTooLarge(maxBytes);",
     replace: "",
@@ -164,7 +164,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "event-unbounded",
-    recreates: "R15, P13: an event of any length is held",
+    recreates: "an event of any length is held",
     file: "transport/framing/sse-decoder.ts",
     search: "      maxBufferSize: this.#maxEventLength,\n",
     replace: "",

@@ -45,7 +45,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "two-hosts",
-    recreates: "P21: a request with two Host headers is served",
+    recreates: "a request with two Host headers is served",
     file: "transport/http/server/server.ts",
     search: 'if (incoming.headerCount("host") > 1) return',
     replace: "if (false) return",
@@ -53,7 +53,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "encoded-body",
-    recreates: "P21: a body that says it is compressed is read as it is",
+    recreates: "a body that says it is compressed is read as it is",
     file: "transport/http/server/post.ts",
     search: 'if (encoding !== undefined && encoding.trim().toLowerCase() !== "identity") {',
     replace: "if (false) {",
@@ -61,7 +61,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "accept-ignored",
-    recreates: "P21: `Accept: text/html` is answered with JSON",
+    recreates: "`Accept: text/html` is answered with JSON",
     file: "transport/http/server/post.ts",
     search: "if (accepted.json && accepted.events) return undefined;",
     replace: "return undefined;",
@@ -69,7 +69,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "bad-utf8-body",
-    recreates: "P21: a body that is no UTF-8 is read with replacement characters (Node)",
+    recreates: "a body that is no UTF-8 is read with replacement characters (Node)",
     file: "node/http/incoming.ts",
     search: "if (!isUtf8(bytes)) return",
     replace: "if (false) return",
@@ -77,7 +77,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "bad-utf8-body-by-fetch",
-    recreates: "P21: the same at the web-standard entry, which the Go SDK forgot once",
+    recreates: "the same at the web-standard entry, which the Go SDK forgot once",
     file: "transport/http/server/fetch-core.ts",
     search: 'new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })',
     replace: 'new TextDecoder("utf-8", { ignoreBOM: true })',
@@ -85,7 +85,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "body-unbounded",
-    recreates: "R16: a body of any size is read (Node)",
+    recreates: "a body of any size is read (Node)",
     file: "node/http/incoming.ts",
     search: "    if (size > maxBytes) {\n",
     replace: "    if (false) {\n",
@@ -93,7 +93,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "any-method",
-    recreates: "P21: TRACE ends in an internal error instead of 405",
+    recreates: "TRACE ends in an internal error instead of 405",
     file: "transport/http/server/server.ts",
     search: "  if (METHODS.has(incoming.method)) return undefined;",
     replace: "  return undefined;",
@@ -101,7 +101,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "legacy-error-codes",
-    recreates: "P22: refusals carry -32000",
+    recreates: "refusals carry -32000",
     file: "transport/http/server/refusal.ts",
     search: "text: errorText(options.id, code, message, options.data) };",
     replace: "text: errorText(options.id, -32000, message, options.data) };",
@@ -141,7 +141,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "evicted-means-from-the-start",
-    recreates: "R10: an event that is no longer kept leads to a silent gap",
+    recreates: "an event that is no longer kept leads to a silent gap",
     file: "storage/memory-append-log.ts",
     search: "if (!isKnown || !Number.isSafeInteger(afterId) || nextId < firstKept) return EVICTED;",
     replace: "if (!isKnown || nextId < firstKept) return { evicted: false, entries: stream.entries };",
@@ -149,7 +149,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "event-log-unbounded",
-    recreates: "R10: events are kept for ever",
+    recreates: "events are kept for ever",
     file: "storage/memory-append-log.ts",
     search: "all - count + 1 > limits.maxEntries",
     replace: "false",
@@ -157,7 +157,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "sessions-never-expire",
-    recreates: "R9: sessions that nobody ends live for ever",
+    recreates: "sessions that nobody ends live for ever",
     file: "transport/http/session/store.ts",
     search: "    if (this.#alone) return this.end(session);",
     replace: "    if (this.#alone) return;",
@@ -165,7 +165,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "handshake-never-finished",
-    recreates: "R9: sessions whose client never says that it is ready are kept",
+    recreates: "sessions whose client never says that it is ready are kept",
     file: "transport/http/session/store.ts",
     search: "else this.#fresh.touch(made);",
     replace: "",
@@ -173,7 +173,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "timers-of-ended-streams",
-    recreates: "R28: the keep-alive of a stream goes on after its end",
+    recreates: "the keep-alive of a stream goes on after its end",
     file: "transport/http/server/sse-connection.ts",
     search: "    this.#state.connections.delete(this);\n    this.#state.keepAlive.drop(this);",
     replace: "    this.#state.keepAlive.drop(this);",
@@ -189,7 +189,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "unheard-messages-dropped",
-    recreates: "R30: what is said while no stream is open is lost",
+    recreates: "what is said while no stream is open is lost",
     file: "transport/http/session/session.ts",
     search: "if (!this.#ended) this.#forUnrelated().say(text);",
     replace: "if (!this.#ended && this.standingCount > 0) this.#forUnrelated().say(text);",
@@ -205,7 +205,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "busy-is-ok",
-    recreates: "P23: a refusal at a limit comes with HTTP 200",
+    recreates: "a refusal at a limit comes with HTTP 200",
     file: "transport/http/server/visit.ts",
     search: "this.refuse(refusal(503, INTERNAL_ERROR, message,",
     replace: "this.refuse(refusal(200, INTERNAL_ERROR, message,",

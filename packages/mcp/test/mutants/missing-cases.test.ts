@@ -29,7 +29,7 @@ async function raw(server: Server) {
 }
 
 describe("cases that a mutant was needed to find", () => {
-  it("R5: a request with the id 0 can be cancelled", async () => {
+  it("a request with the id 0 can be cancelled", async () => {
     let aborted = false;
     const server = new Server({ name: "s", version: "1" }).tool("wait", {}, (_, ctx) => {
       ctx.signal.addEventListener("abort", () => {
@@ -43,14 +43,14 @@ describe("cases that a mutant was needed to find", () => {
     await expect.poll(() => aborted).toBe(true);
   });
 
-  it("R23: a second `initialize` is refused and changes nothing", async () => {
+  it("a second `initialize` is refused and changes nothing", async () => {
     const { heard, say, hello } = await raw(new Server({ name: "s", version: "1" }));
     say({ id: 2, method: "initialize", params: { ...hello, protocolVersion: "2025-03-26" } });
     await expect.poll(() => heard.length).toBe(2);
     expect(heard[1]).toMatchObject({ id: 2, error: { code: -32600 } });
   });
 
-  it("I4: progress that does not grow is not sent", async () => {
+  it("progress that does not grow is not sent", async () => {
     const server = new Server({ name: "s", version: "1" }).tool("work", {}, (_, ctx) => {
       for (const value of [1, 1, 0.5, 2]) ctx.progress(value);
       return "done";
@@ -65,7 +65,7 @@ describe("cases that a mutant was needed to find", () => {
     expect(told).toEqual([1, 2]);
   });
 
-  it("R36: a result that JSON cannot hold is an error of the server, which lives on", async () => {
+  it("a result that JSON cannot hold is an error of the server, which lives on", async () => {
     const cycle: Record<string, unknown> = {};
     cycle["self"] = cycle;
     const server = new Server({ name: "s", version: "1" })
@@ -81,7 +81,7 @@ describe("cases that a mutant was needed to find", () => {
     expect(heard.find(({ id }) => id === "fine")).toMatchObject({ result: { content: [{ text: "fine" }] } });
   });
 
-  it("P11: a schema whose references fan out is given up", () => {
+  it("a schema whose references fan out is given up", () => {
     const $defs: Record<string, object> = { end: { type: "string" } };
     for (let level = 0; level < 21; level++) {
       const next = level === 20 ? "#/$defs/end" : `#/$defs/l${level + 1}`;
@@ -91,7 +91,7 @@ describe("cases that a mutant was needed to find", () => {
     expect(() => validator.validate(1)).toThrowError(SchemaError);
   });
 
-  it("I7: what waits for a peer that does not read is bounded in number and in length", () => {
+  it("what waits for a peer that does not read is bounded in number and in length", () => {
     const few = new Outbox({ maxQueuedMessages: 2 });
     few.push("a");
     few.push("b");
@@ -101,7 +101,7 @@ describe("cases that a mutant was needed to find", () => {
     expect(() => short.push("cd")).toThrowError(/maxQueuedBytes/);
   });
 
-  it("R2: a stream that brings nothing is tried exactly as often as it may be", () => {
+  it("a stream that brings nothing is tried exactly as often as it may be", () => {
     for (const attempts of [0, 1, 2, 10]) {
       const pacer = new ReconnectPacer(platform, attempts);
       let tries = 0;
@@ -117,7 +117,7 @@ describe("cases that a mutant was needed to find", () => {
     expect(pages).toBe(2);
   });
 
-  it("R16: a body without a length is refused once it is longer than allowed", async () => {
+  it("a body without a length is refused once it is longer than allowed", async () => {
     const handle = await serveHttp(new Server({ name: "s", version: "1" }), {
       port: 0,
       limits: { maxMessageBytes: 1000 },

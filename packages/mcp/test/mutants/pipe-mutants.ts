@@ -12,7 +12,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "duplicate-id-accepted",
-    recreates: "R24, P20: the same id twice in flight is run twice",
+    recreates: "the same id twice in flight is run twice",
     file: "jsonrpc/connection.ts",
     search: "if (this.#inFlight.has(id)) {",
     replace: "if (false) {",
@@ -20,7 +20,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "answer-after-cancel",
-    recreates: "R21: a cancelled request is answered all the same",
+    recreates: "a cancelled request is answered all the same",
     file: "jsonrpc/connection.ts",
     search: "if (inbound.aborted) return undefined;",
     replace: "",
@@ -28,7 +28,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "handlers-outlive-connection",
-    recreates: "R22: handlers go on after their client has gone",
+    recreates: "handlers go on after their client has gone",
     file: "jsonrpc/connection.ts",
     search: "for (const inbound of this.#inFlight.values()) inbound.abort(error);",
     replace: "",
@@ -36,7 +36,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "pending-not-rejected-on-close",
-    recreates: "R1, R4: requests stay pending when the connection ends",
+    recreates: "requests stay pending when the connection ends",
     file: "jsonrpc/connection.ts",
     search: "    this.#asks.rejectAll(error);\n    this.#handler.closed(reason);",
     replace: "    this.#handler.closed(reason);",
@@ -44,7 +44,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "closed-told-twice",
-    recreates: "R6, I13: `closed` is told for every reason that ends a connection",
+    recreates: "`closed` is told for every reason that ends a connection",
     file: "transport/channel/stream-channel.ts",
     search: "    if (this.#told) return;\n    this.#told = true;",
     replace: "    this.#told = true;",
@@ -60,7 +60,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "id-zero-is-falsy",
-    recreates: "R5: the id 0 counts as none, so that its cancellation is ignored",
+    recreates: "the id 0 counts as none, so that its cancellation is ignored",
     file: "server/call/dispatch.ts",
     search: "    if (isId(id))\n",
     replace: "    if (id)\n",
@@ -86,7 +86,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "depth-unbounded",
-    recreates: "hardening, category D: nesting of any depth reaches handlers",
+    recreates: "nesting of any depth reaches handlers",
     file: "jsonrpc/message.ts",
     search: "if (depth > limits.maxDepth + 1) return",
     replace: "if (false) return",
@@ -94,7 +94,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "quadratic-framing",
-    recreates: "R14, official SDK 2.4: each chunk copies all that came before it",
+    recreates: "official SDK 2.4: each chunk copies all that came before it",
     file: "transport/framing/byte-buffer.ts",
     search: "  append(chunk: Uint8Array, start: number, end: number): void {\n",
     replace:
@@ -103,7 +103,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "frame-cap-missing",
-    recreates: "R14: a line of any length is held",
+    recreates: "a line of any length is held",
     file: "transport/framing/lines.ts",
     search: "if (this.#pending.length + chunk.length - start > this.#maxMessageBytes) {",
     replace: "if (false) {",
@@ -119,7 +119,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "last-line-lost",
-    recreates: "R13: a line without its newline is dropped at the end of the input",
+    recreates: "a line without its newline is dropped at the end of the input",
     file: "transport/framing/lines.ts",
     search: "if (this.#pending.length > 0) this.#line(this.#pending.bytes, 0, this.#pending.length);",
     replace: "",
@@ -127,7 +127,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "child-only-is-killed",
-    recreates: "R17, P14: signals reach the child and not what it started",
+    recreates: "signals reach the child and not what it started",
     file: "node/stdio/spawn.ts",
     search: "    process.kill(-pid, signal);",
     replace: "    process.kill(pid, signal);",
@@ -135,7 +135,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "stderr-not-drained",
-    recreates: "R18, P16: a child that writes much to stderr stops",
+    recreates: "a child that writes much to stderr stops",
     file: "node/stdio/spawn.ts",
     search: 'child.stderr.on("data", (chunk: Uint8Array) => events.stderr(chunk));',
     replace: "",
@@ -143,7 +143,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "closed-stdout-unnoticed",
-    recreates: "P17: a child that closes its stdout but lives leaves requests pending",
+    recreates: "a child that closes its stdout but lives leaves requests pending",
     file: "node/stdio/child-stream.ts",
     search: 'else this.#after(TOGETHER_MS, () => this.#close("stdout_closed"));',
     replace: "",
@@ -159,7 +159,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "no-drain-at-eof",
-    recreates: "P18: requests in flight at the end of stdin get no answer",
+    recreates: "requests in flight at the end of stdin get no answer",
     file: "transport/channel/stream-server.ts",
     search: "if (served.inFlight > 0) await firstOf(served.whenIdle(), ms, platform);",
     replace: "",
@@ -167,7 +167,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "no-exit-at-eof",
-    recreates: "P19: a server whose program holds a timer outlives its client",
+    recreates: "a server whose program holds a timer outlives its client",
     file: "node/stdio/stdio-server.ts",
     search: "if (exit) platform.timer(EXIT_GRACE_MS, () => process.exit());",
     replace: "",
@@ -175,7 +175,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "stdout-shared-with-the-program",
-    recreates: "R20: what the program prints breaks the protocol",
+    recreates: "what the program prints breaks the protocol",
     file: "node/stdio/stdio-server.ts",
     search: "if (options.guardStdout !== false) guardStdout();",
     replace: "",
@@ -183,7 +183,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "queue-unbounded",
-    recreates: "I7: what waits for a peer that does not read has no bound",
+    recreates: "what waits for a peer that does not read has no bound",
     file: "transport/channel/outbox.ts",
     search: "if (this.#texts.length >= this.#maxMessages) throw",
     replace: "if (false) throw",

@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.js";
 export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     name: "second-handshake",
-    recreates: "R23: a second `initialize` overwrites what the client said of itself",
+    recreates: "a second `initialize` overwrites what the client said of itself",
     file: "era/stateful/server.ts",
     search:
       'if (origin.session !== undefined) throw new McpError("invalid_request", "the session is initialized already");',
@@ -45,7 +45,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "acknowledgement-second",
-    recreates: "I14: changes are told before the subscription is acknowledged",
+    recreates: "changes are told before the subscription is acknowledged",
     file: "server/changes/listen.ts",
     search: "  begin(): void {\n",
     replace:
@@ -54,7 +54,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "subscription-leaks",
-    recreates: "R8: what a listen request subscribed to stays when it ends",
+    recreates: "what a listen request subscribed to stays when it ends",
     file: "server/changes/listen.ts",
     search: "    this.#each((filter, value) => this.#hub.unsubscribe(this, filter, value));\n",
     replace: "",
@@ -98,7 +98,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "result-that-json-cannot-hold",
-    recreates: "R36: a handler that returns a BigInt or a cycle breaks the server",
+    recreates: "a handler that returns a BigInt or a cycle breaks the server",
     file: "server/tools/result.ts",
     search: "    text = JSON.stringify(value);\n  } catch (error) {\n",
     replace: "    text = JSON.stringify(value);\n  } catch (error) {\n    return undefined as never;\n",
@@ -114,7 +114,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "progress-goes-back",
-    recreates: "I4: progress that does not grow is sent",
+    recreates: "progress that does not grow is sent",
     file: "server/call/progress.ts",
     search: "if (progress <= this.#last) return;",
     replace: "",
@@ -122,7 +122,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "backtracking-patterns",
-    recreates: "P10, CVE-2025-69873: `^(a+)+$` in a schema freezes the process",
+    recreates: "CVE-2025-69873: `^(a+)+$` in a schema freezes the process",
     file: "schema/json-schema/pattern/pattern.ts",
     search: "if (oneWay === undefined) return compileAutomaton(tree, flags);",
     replace: "",
@@ -130,7 +130,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "schema-without-budget",
-    recreates: "P11: 1,343 bytes of `$ref` freeze the process",
+    recreates: "1,343 bytes of `$ref` freeze the process",
     file: "schema/json-schema/validation.ts",
     search: "if (run.left <= 0) throw tooComplex",
     replace: "run.left = 1e9;\n    if (false) throw tooComplex",

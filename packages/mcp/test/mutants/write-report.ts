@@ -19,7 +19,7 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 /** Writes the report as JSON for programs and as a page for people. */
 export function writeReport(report: MutantReport): void {
   writeFileSync(path("./report.json"), `${JSON.stringify(report, undefined, 2)}\n`);
-  writeFileSync(path("../../../../docs/mutants.md"), renderPage(report));
+  writeFileSync(path("../../../../docs/internals/mutants.md"), renderPage(report));
 }
 
 /** What the last report says of each mutant. */

@@ -5,7 +5,7 @@ import { runCell } from "./run-cell.js";
 import { exclusion, type Scenario } from "./scenario.js";
 import { TRANSPORTS } from "./transports/all.js";
 
-const files = readdirSync(new URL("./cases", import.meta.url)).filter((file) => file.endsWith(".ts"));
+const files = readdirSync(new URL("./cases/", import.meta.url)).filter((file) => file.endsWith(".ts"));
 const scenarios = await Promise.all(
   files.map(async (file) => {
     const module = (await import(/* @vite-ignore */ `./cases/${file}`)) as { default: Scenario<never> };

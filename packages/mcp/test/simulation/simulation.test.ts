@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { RULES } from "./rules.js";
 import { type SimulationResult, simulate } from "./simulate.js";
 
 const SEEDS = Number(process.env.SEEDS ?? 2_000);
@@ -7,7 +8,7 @@ const ONE = process.env.SEED;
 const FILE = "packages/mcp/test/simulation/simulation.test.ts";
 
 function report({ seed, violations }: SimulationResult): string {
-  const rules = violations.slice(0, 5).map(({ rule, what, at }) => `  ${rule} at ${at} ms: ${what}`);
+  const rules = violations.slice(0, 5).map(({ rule, what, at }) => `  ${rule} (${RULES[rule]}) at ${at} ms: ${what}`);
   return [`seed ${seed} breaks rules; replay it by: SEED=${seed} npx vitest run ${FILE}`, ...rules].join("\n");
 }
 

@@ -1,4 +1,5 @@
 import { hashText, type Prng, prng } from "./prng.js";
+import type { Rule } from "./rules.js";
 
 /** Something that will happen. */
 export interface Pending {
@@ -15,7 +16,7 @@ export interface Lane {
 
 /** A rule that did not hold. */
 export interface Violation {
-  readonly rule: string;
+  readonly rule: Rule;
   readonly what: string;
   readonly at: number;
 }
@@ -95,7 +96,7 @@ export class World {
     return hex(this.#hash) + hex(this.#hash2);
   }
 
-  violate(rule: string, what: string): void {
+  violate(rule: Rule, what: string): void {
     this.violations.push({ rule, what, at: this.elapsed });
     this.note(`VIOLATION ${rule}: ${what}`);
   }

@@ -1,7 +1,7 @@
 // Runs the soak lanes: loads and faults that are too long for the tests, each under ten minutes.
 //
 // Usage: npm run build && npm run soak [-- lane…] [--scale N]
-//   lane     only these; all without one. `report` writes docs/soak.md out of the reports instead.
+//   lane     only these; all without one. `report` writes docs/internals/soak.md out of the reports instead.
 //   --scale  a part of the full size, for trying; reports are written at full size only, or with --keep
 //   --keep   writes the report whatever the size
 import { fileURLToPath } from "node:url";

@@ -4,7 +4,7 @@ import { figure, type Measure } from "./lane.js";
 import { type LaneReport, readReports } from "./report.js";
 
 /** Where the page is. */
-export const PAGE = fileURLToPath(new URL("../../../../docs/soak.md", import.meta.url));
+export const PAGE = fileURLToPath(new URL("../../../../docs/internals/soak.md", import.meta.url));
 
 const HEAD = `# Soak lanes
 

@@ -28,7 +28,7 @@ interface Machine {
 /** Every lane is made to end within this time. */
 export const LONGEST_MS = 600_000;
 
-const FOLDER = fileURLToPath(new URL("./reports", import.meta.url));
+const FOLDER = fileURLToPath(new URL("./reports/", import.meta.url));
 
 /** Runs a lane. A lane that throws has failed, and its report says why. */
 export async function runLane(lane: Lane, settings: LaneSettings): Promise<LaneReport> {

@@ -109,7 +109,7 @@ describe.each(Object.entries(places))("a server on %s", (_name, place) => {
 });
 
 describe("framing", () => {
-  it("C01: a server answers in the framing of its client", async () => {
+  it("a server answers in the framing of its client", async () => {
     const handle = await serveSocket(endpoint, { port: 0 });
     ends.push(() => handle.close());
     const text = '{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":"ä"}}';

@@ -112,7 +112,7 @@ describe("what a running server prints and holds", () => {
     expect(client.faults).toHaveLength(3);
   });
 
-  it("P16, STDIO-04: 10 MB on stderr do not stall the server", async () => {
+  it("STDIO-04: 10 MB on stderr do not stall the server", async () => {
     const client = await start("stderr-flood");
     expect(await client.ask("echo", { n: 1 })).toEqual({ n: 1 });
   });
@@ -159,7 +159,7 @@ describe("a server that ends", () => {
     expect((await failureOf(client.ask("late"))).kind).toBe("connection_closed");
   });
 
-  it("P17: a server that closes stdout but lives rejects what is pending and is ended", async () => {
+  it("a server that closes stdout but lives rejects what is pending and is ended", async () => {
     const client = await start();
     const pid = Number(await client.ask("pid"));
     const error = await failureOf(client.ask("close-stdout"));
@@ -185,7 +185,7 @@ describe("close", () => {
     expect(client.endings).toEqual([]);
   });
 
-  it("P15: a server that ignores EOF and SIGTERM is ended; what is pending rejects first", async () => {
+  it("a server that ignores EOF and SIGTERM is ended; what is pending rejects first", async () => {
     const client = await start("ignore-eof,ignore-term");
     const pid = Number(await client.ask("pid"));
     const order: string[] = [];
@@ -196,7 +196,7 @@ describe("close", () => {
     expect(await eventually(() => !isRunning(pid))).toBe(true);
   });
 
-  it("P14: grandchildren end with the server, also those that ignore SIGTERM", async () => {
+  it("grandchildren end with the server, also those that ignore SIGTERM", async () => {
     let grandchild = 0;
     const note = (line: string) => {
       grandchild = Number(/grandchild (\d+)/.exec(line)?.[1] ?? grandchild);

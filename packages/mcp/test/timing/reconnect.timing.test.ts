@@ -21,7 +21,7 @@ const oneEvent: SendResponse = {
   cancel() {},
 };
 
-it("10,000 reconnects of one standing stream leave nothing behind (R7)", async () => {
+it("10,000 reconnects of one standing stream leave nothing behind", async () => {
   const time = virtualTime();
   let gets = 0;
   const sender: Sender = (_request, onResponse) => {
@@ -49,7 +49,7 @@ it("10,000 reconnects of one standing stream leave nothing behind (R7)", async (
   expect(time.pending()).toBe(0);
 });
 
-it("3,000 reconnects of one client leave nothing behind (R7)", async () => {
+it("3,000 reconnects of one client leave nothing behind", async () => {
   const server = scriptedPipe((message, pipe) => {
     if (!greetsIn("stateful", message, pipe)) pipe.answer(message, {});
   });

@@ -36,7 +36,7 @@ function nested(depth: number, wrap: (inner: unknown) => unknown): unknown {
   return value;
 }
 
-describe("Hostile patterns end in time (P10)", () => {
+describe("Hostile patterns end in time", () => {
   const evil = [
     "^(a+)+$",
     "^(a*)*$",
@@ -70,7 +70,7 @@ describe("Hostile patterns end in time (P10)", () => {
     expect(verdict(schema, { [`${"a".repeat(28)}!`]: 1 })).toBe(false);
   });
 
-  it("with the right verdict on the 29 characters of P10", () => {
+  it("with the right verdict on the 29 characters that freeze a backtracking matcher", () => {
     expect(verdict({ pattern: "^(a+)+$" }, `${"a".repeat(28)}!`)).toBe(false);
     expect(verdict({ pattern: "^(a+)+$" }, "a".repeat(29))).toBe(true);
   });
@@ -88,7 +88,7 @@ describe("Hostile patterns end in time (P10)", () => {
   });
 });
 
-describe("Schemas that multiply end in time (P11, BASE-42)", () => {
+describe("Schemas that multiply end in time (BASE-42)", () => {
   const twice: Record<string, (ref: object) => object> = {
     allOf: (ref) => ({ allOf: [ref, ref] }),
     anyOf: (ref) => ({ anyOf: [ref, ref] }),

@@ -30,7 +30,7 @@ function setUp() {
   return { time, deadlines, expired, add, runTo };
 }
 
-// R3: what fires first, by idle, total and signs of life at these moments.
+// What fires first, by idle, total and signs of life at these moments.
 const table: [idle: number, total: number, signs: number[], expected: string][] = [
   [100, 1000, [], "a idle at 100"],
   [1000, 100, [], "a total at 100"],
@@ -46,7 +46,7 @@ const table: [idle: number, total: number, signs: number[], expected: string][] 
   [1000, 0, [], "a total at 0"],
 ];
 
-describe("R3: two bounds on one timer", () => {
+describe("two bounds on one timer", () => {
   for (const [idle, total, signs, expected] of table) {
     it(`idle ${idle}, total ${total}, signs at [${signs.join(", ")}]: ${expected}`, () => {
       const { time, expired, add, runTo } = setUp();

@@ -9,7 +9,7 @@ function setUp() {
 
 const SOUND = { progress: 1, progressToken: 1, level: "info", uri: "u", elicitationId: "e", notifications: {} };
 
-describe("E27: the router of notifications", () => {
+describe("the router of notifications", () => {
   for (const { method } of CORE_METHODS.filter(({ kind }) => kind === "notification")) {
     it(`routes ${method} to its listeners and to nobody else`, () => {
       const { router } = setUp();
@@ -42,7 +42,7 @@ describe("E27: the router of notifications", () => {
     expect(warnings).toHaveLength(2);
   });
 
-  it("A30: tells all listeners in order, also when one throws, and stops when asked to", () => {
+  it("tells all listeners in order, also when one throws, and stops when asked to", () => {
     const { router, warnings } = setUp();
     const heard: string[] = [];
     const listener = () => heard.push("same");

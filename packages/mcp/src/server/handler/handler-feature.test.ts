@@ -93,7 +93,7 @@ describe("a server made of one object", () => {
     },
   );
 
-  it("hands its own cursors back to it, and nobody else's (A46)", async () => {
+  it("hands its own cursors back to it, and nobody else's", async () => {
     const handler = new Everything();
     const drive = new Drive(Server.from(handler, info));
     const first = await drive.send("tools/list");
@@ -154,7 +154,7 @@ describe("a server made of one object", () => {
     expect(textOf(await drive.call("x"))).toBe("ok");
   });
 
-  it("offers exactly what its methods say, for every subset of them (A44)", async () => {
+  it("offers exactly what its methods say, for every subset of them", async () => {
     const changes = { listChanged: true };
     const rules: [keyof ServerHandler, string, object][] = [
       ["listTools", "tools", changes],

@@ -111,7 +111,7 @@ describe("arguments that nobody reads", () => {
   });
 });
 
-describe("names of the prototype (corpus P)", () => {
+describe("names of the prototype", () => {
   it.each(["__proto__", "constructor", "prototype", "toString", "hasOwnProperty"])("%s is plain data", async (name) => {
     const drive = new Drive(searcher());
     const args = JSON.parse(`{"filters":[],"${name}":{"polluted":true}}`) as object;

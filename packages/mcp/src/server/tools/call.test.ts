@@ -98,7 +98,7 @@ function raise(value: unknown): never {
   throw value;
 }
 
-describe("a handler that misbehaves (corpus P, corpus Q)", () => {
+describe("a handler that misbehaves", () => {
   for (const [what, { handler, shows }] of Object.entries(MISBEHAVIOUR)) {
     it(`${what}: its own call fails, no other does`, async () => {
       const server = new Server(info).tool("bad", {}, handler as () => object).tool("good", {}, () => "fine");

@@ -176,7 +176,7 @@ describe("what a tool needs of its caller", () => {
   });
 });
 
-describe("schemas that would cost too much (corpus K)", () => {
+describe("schemas that would cost too much", () => {
   const nested = (levels: number): object =>
     levels === 0 ? { type: "number" } : { anyOf: Array(8).fill({ allOf: Array(8).fill(nested(levels - 1)) }) };
 

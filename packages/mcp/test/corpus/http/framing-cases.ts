@@ -130,7 +130,7 @@ const RAW: HttpCase[] = [
 
 const sized = (bytes: number) => `${GOOD_BODY}${" ".repeat(bytes - GOOD_BODY.length)}`;
 
-/** How a body travels: media types, encodings, methods, lengths. HTTP25-08, P21. */
+/** How a body travels: media types, encodings, methods, lengths. HTTP25-08. */
 export const FRAMING_CASES: HttpCase[] = [
   withHeader("content-type", undefined, 415),
   ...WRONG_TYPES.map((value) => withHeader("content-type", value, 415)),

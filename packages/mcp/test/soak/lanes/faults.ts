@@ -5,7 +5,7 @@ import { atMost, exactly, type Lane, scaled, told } from "../lane.js";
 import { waitFor } from "../wait-for.js";
 
 const WIDTH = 8;
-const FIXTURES = new URL("../../process-faults/fixtures", import.meta.url);
+const FIXTURES = new URL("../../process-faults/fixtures/", import.meta.url);
 
 export const faults: Lane = {
   name: "faults",
