@@ -5,7 +5,8 @@ import type { McpError } from "../protocol/error.js";
 import type { LoggingLevel } from "../protocol/features/logging.js";
 import type { Implementation } from "../protocol/implementation.js";
 import type { MethodRow, MethodTable } from "../protocol/methods.js";
-import type { EraName, Revision, RevisionFeatures } from "../protocol/revisions.js";
+import type { EraName, Revision } from "../protocol/revisions.js";
+import type { ParamHeader } from "./param-headers.js";
 import type { Session } from "./session.js";
 
 /** What an era needs to know of the server that it speaks for. */
@@ -45,15 +46,16 @@ export interface Call {
   readonly params: Params;
   readonly era: ServerEra;
   readonly revision: Revision;
-  readonly features: RevisionFeatures;
   readonly clientInfo: Implementation | undefined;
   readonly clientCapabilities: ClientCapabilities;
   /** Where progress goes; absent when nobody wants it. */
   readonly progressToken: Id | undefined;
-  /** The least level that the peer wants to read; absent: see `logsByDefault` of the era. */
+  /** The least level of log messages that the peer wants to read; absent when it wants none. */
   readonly logLevel: LoggingLevel | undefined;
   /** Answers to questions of an earlier round, and the state that went with them. */
   readonly inputs: CallInputs | undefined;
+  /** The result of a method that belongs to the era itself; absent for all others. */
+  readonly own: EraResult | undefined;
 }
 
 export interface CallInputs {
@@ -62,7 +64,7 @@ export interface CallInputs {
 }
 
 /** Where a request came from, as far as an era cares. */
-export interface Origin {
+export interface RequestSource {
   session?: Session | undefined;
   http?: HttpFacts | undefined;
   batched?: boolean;
@@ -74,12 +76,18 @@ export interface Question {
   params?: Params;
 }
 
+/** A question with the capabilities of the client that it needs. */
+export interface AskedQuestion {
+  readonly question: Question;
+  readonly needs: readonly string[];
+}
+
 /** The result of a method that belongs to the era itself. */
-export interface Lifecycle {
+export interface EraResult {
   result: object;
   cache?: CacheHint;
   /** The session that the handshake opened. */
-  opens?: Session;
+  session?: Session;
 }
 
 /** The text of an answer, with what a transport has to know of it. */
@@ -91,22 +99,28 @@ export interface EncodedAnswer {
 /** Turns wire requests into neutral calls and neutral outcomes into wire answers, for one era. */
 export interface ServerEra {
   readonly name: EraName;
-  /** How questions reach the client: as requests of their own, or as interim results and another try. */
-  readonly asks: "request" | "replay";
-  /** True when HTTP requests repeat annotated arguments in headers. */
-  readonly mirrorsParams: boolean;
-  /** True when log messages flow before the peer has named a level. */
-  readonly logsByDefault: boolean;
+  /** True when questions travel in interim results, and a handler runs again with the answers; else they are requests of their own. */
+  readonly replays: boolean;
   /** Throws an `McpError` when the request cannot be served in this era. */
-  decode(message: RequestMessage, origin: Origin, self: ServerSelf): Call;
-  /** Serves the era's own methods; undefined for all others. */
-  lifecycle(call: Call, self: ServerSelf, origin: Origin): Lifecycle | undefined;
+  decode(message: RequestMessage, source: RequestSource, self: ServerSelf): Call;
+  /** Refuses arguments that the headers of the HTTP request ought to repeat and do not. */
+  checkArguments(headers: readonly ParamHeader[], args: unknown, http: HttpFacts): void;
+  /** Whether a question that needs this capability can be put to the client; `reachable` when requests can be sent to it. */
+  canAsk(call: Call, capability: string, reachable: boolean): boolean;
+  /** A question in the form that the client's revision has. */
+  question(asked: AskedQuestion, call: Call): AskedQuestion;
+  /** What the client answered to the question that was given to `question`, as the newest revision would have it. */
+  answer(question: Question, answer: unknown, call: Call): unknown;
+  /** The text of a notification about a call; undefined where the client's revision has no such notification. */
+  notification(method: string, params: object, call: Call): string | undefined;
   /** The answer to a call that ended well. */
   result(call: Call, result: unknown, row: MethodRow, self: ServerSelf, cache: CacheHint): EncodedAnswer;
   /** The interim answer that asks the client something. Stateless only. */
   input(call: Call, questions: Record<string, Question>, state: string | undefined, self: ServerSelf): EncodedAnswer;
-  /** The answer to a call that failed; `early` when it was refused before any handler ran. */
-  error(id: Id | undefined, error: McpError, early: boolean, features?: RevisionFeatures): EncodedAnswer;
+  /** The answer to a call that failed. */
+  failure(call: Call, error: McpError): EncodedAnswer;
+  /** The answer to a request that was refused before it became a call. */
+  refusal(id: Id | undefined, error: McpError): EncodedAnswer;
 }
 
 /** What an era needs to know of the client that it speaks for. */

@@ -83,7 +83,7 @@ export type SampleRequest = Omit<CreateMessageRequestParams, "_meta" | "task">;
 /**
  * What handlers of tools, prompts and resources receive: they may ask the client before they answer.
  *
- * In the stateless era the handler runs again from the top for each round of questions; work that must happen once
+ * In revisions without sessions the handler runs again from the top for each round of questions; work that must happen once
  * belongs in `step`, and a `catch` must rethrow what `isInputRequired` recognises.
  *
  * A question throws `McpError`: of kind `capability_missing` where the client cannot be asked, `timeout` when it does not

@@ -1,4 +1,4 @@
-import { type ParamHeader, paramHeaders, paramHeaderTable } from "../../era/stateless/param-headers.js";
+import { type ParamHeader, paramHeaders, paramHeaderTable } from "../../era/param-headers.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallToolResult, Tool } from "../../protocol/features/tools.js";
 import { compileValidator, type Validator } from "../../schema/json-schema/validate.js";

@@ -1,5 +1,8 @@
 import { isObject } from "../../jsonrpc/message.js";
+import type { ElicitRequestedSchema, PrimitiveSchemaDefinition } from "../../protocol/features/elicitation.js";
+import type { SamplingMessage } from "../../protocol/features/sampling.js";
 import type { RevisionFeatures } from "../../protocol/revisions.js";
+import type { AskedQuestion, Question } from "../era.js";
 
 type Members = Record<string, unknown>;
 
@@ -103,4 +106,80 @@ function mapMember(item: Members, key: string, change: (value: Members) => Membe
     return changed;
   });
   return same ? item : { ...item, [key]: mapped };
+}
+
+/** A notification as an older revision has it; undefined where it has none of this method. */
+export function downgradeNotification(method: string, params: object, features: RevisionFeatures): object | undefined {
+  if (method === "notifications/elicitation/complete" && !features.elicitationIds) return undefined;
+  if (method !== "notifications/progress" || features.progressMessage) return params;
+  return without(params as Members, ["message"]);
+}
+
+/** A question as an older revision has it. */
+export function downgradeQuestion(asked: AskedQuestion, features: RevisionFeatures): AskedQuestion {
+  const { question, needs } = asked;
+  if (question.method === "elicitation/create") {
+    const form = formOf(question, features);
+    if (form === undefined) return asked;
+    return { question: { ...question, params: { ...question.params, requestedSchema: downgradeForm(form) } }, needs };
+  }
+  if (question.method !== "sampling/createMessage" || features.samplingTools) return asked;
+  // Each message has one block, and there is no word for context: the client may leave it out. Questions are made by this
+  // library, so their messages are there.
+  const { messages } = question.params as { messages: SamplingMessage[] };
+  return {
+    question: { ...question, params: { ...question.params, messages: messages.flatMap(oneByOne) } },
+    needs: needs.filter((need) => need !== "sampling.context"),
+  };
+}
+
+/** The answer to a question that was downgraded, as the newest revision would have it. */
+export function upgradeAnswer(question: Question, answer: unknown, features: RevisionFeatures): unknown {
+  const form = formOf(question, features);
+  if (form === undefined || !isObject(answer) || answer["action"] !== "accept") return answer;
+  const content = answer["content"] ?? {};
+  return isObject(content) ? { ...answer, content: upgradeContent(form, content) } : answer;
+}
+
+/** The form of a question, where this revision has forms of the first kind. */
+function formOf({ params }: Question, features: RevisionFeatures): ElicitRequestedSchema | undefined {
+  // Questions are made by this library: a form that is there is a whole one.
+  return features.elicitation === "form"
+    ? (params?.["requestedSchema"] as ElicitRequestedSchema | undefined)
+    : undefined;
+}
+
+function oneByOne(message: SamplingMessage): SamplingMessage[] {
+  return Array.isArray(message.content) ? message.content.map((content) => ({ ...message, content })) : [message];
+}
+
+/** A form as the first revision with forms has it: titles beside the values, no lists, defaults only for yes/no. */
+function downgradeForm(form: ElicitRequestedSchema): ElicitRequestedSchema {
+  const fields = Object.entries(form.properties).map(([name, field]) => [name, downgradeField(field)]);
+  return { ...form, properties: Object.fromEntries(fields) as ElicitRequestedSchema["properties"] };
+}
+
+function downgradeField(field: PrimitiveSchemaDefinition): PrimitiveSchemaDefinition {
+  if (field.type === "boolean") return field;
+  const { default: _default, ...plain } = field;
+  if (plain.type === "array") {
+    const { items, minItems: _min, maxItems: _max, description, ...said } = plain;
+    const values = "enum" in items ? items.enum : items.anyOf.map((option) => option.const);
+    const hint = `Several of these, with commas between: ${values.join(", ")}`;
+    return { ...said, type: "string", description: description === undefined ? hint : `${description}. ${hint}` };
+  }
+  if (!("oneOf" in plain)) return plain;
+  const { oneOf, ...said } = plain;
+  return { ...said, enum: oneOf.map((option) => option.const), enumNames: oneOf.map((option) => option.title) };
+}
+
+/** The answer to such a form as the newest one would have it: lists are split, and what had a default gets it. */
+function upgradeContent(form: ElicitRequestedSchema, content: Members): Members {
+  const answer = Object.entries(form.properties).flatMap(([name, field]) => {
+    const given = Object.hasOwn(content, name) ? content[name] : undefined;
+    if (given === undefined) return field.default === undefined ? [] : [[name, field.default]];
+    if (field.type !== "array" || typeof given !== "string") return [[name, given]];
+    return [[name, given.split(",").flatMap((part) => part.trim() || [])]];
+  });
+  return { ...content, ...(Object.fromEntries(answer) as Members) };
 }

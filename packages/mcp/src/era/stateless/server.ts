@@ -6,40 +6,66 @@ import {
   PARSE_ERROR,
   resultText,
 } from "../../jsonrpc/error.js";
-import { isId, isObject, type RequestMessage } from "../../jsonrpc/message.js";
-import type { ClientCapabilities } from "../../protocol/capabilities.js";
+import { type Id, isId, isObject, type RequestMessage } from "../../jsonrpc/message.js";
+import { type ClientCapabilities, hasCapability } from "../../protocol/capabilities.js";
 import { HEADER_MISMATCH, McpError, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from "../../protocol/error.js";
 import { isLoggingLevel } from "../../protocol/features/logging.js";
 import type { Implementation } from "../../protocol/implementation.js";
 import { META } from "../../protocol/meta.js";
 import type { MethodRow } from "../../protocol/methods.js";
-import { featuresOf, isRevision, NEWEST_STATELESS, revisionsOf } from "../../protocol/revisions.js";
-import type { CacheHint, Call, EncodedAnswer, Lifecycle, Origin, Question, ServerEra, ServerSelf } from "../era.js";
+import { featuresOf, isRevision, NEWEST_STATELESS, type Revision, revisionsOf } from "../../protocol/revisions.js";
+import type {
+  AskedQuestion,
+  CacheHint,
+  Call,
+  EncodedAnswer,
+  EraResult,
+  Question,
+  RequestSource,
+  ServerEra,
+  ServerSelf,
+} from "../era.js";
+import { notificationText } from "../notification.js";
+import { checkParamHeaders } from "../param-headers.js";
 import { markedResultText } from "../result-text.js";
 import { checkHeaders } from "./headers.js";
 
 /** The era without a handshake: every request says all that the server may use. */
 export const statelessServer: ServerEra = {
   name: "stateless",
-  asks: "replay",
-  mirrorsParams: true,
-  logsByDefault: false,
+  replays: true,
   decode,
-  lifecycle,
+  checkArguments: checkParamHeaders,
+  canAsk: ({ clientCapabilities }, capability) => hasCapability(clientCapabilities, capability),
+  question: withoutElicitationId,
+  answer: (_question, answer) => answer,
+  notification(method, params) {
+    return method === "notifications/elicitation/complete" ? undefined : notificationText(method, params);
+  },
   result(call, result, row, self, cache) {
     return {
       text: resultText(call.id, markedResultText(result, row.method, call.revision, tailFor(row, self, cache))),
     };
   },
   input,
-  error(id, error, early, features) {
-    const code =
-      error.kind === "resource_not_found" ? (features ?? featuresOf(NEWEST_STATELESS)).notFoundCode : error.code;
-    const answer = { text: errorText(id, code, error.message, error.data) };
-    const status = statusOf(code, early);
-    return status === 200 ? answer : { ...answer, status };
-  },
+  failure: ({ id, revision }, error) => encodedError(id, error, false, revision),
+  refusal: (id, error) => encodedError(id, error, true, NEWEST_STATELESS),
 };
+
+function encodedError(id: Id | undefined, error: McpError, early: boolean, revision: Revision): EncodedAnswer {
+  const code = error.kind === "resource_not_found" ? featuresOf(revision).notFoundCode : error.code;
+  const answer = { text: errorText(id, code, error.message, error.data) };
+  const status = statusOf(code, early);
+  return status === 200 ? answer : { ...answer, status };
+}
+
+/** No notice ever tells that a visit is over, so nothing names it; the same question is the same text in every round. */
+function withoutElicitationId(asked: AskedQuestion): AskedQuestion {
+  const { question } = asked;
+  if (question.params?.["elicitationId"] === undefined) return asked;
+  const { elicitationId: _, ...params } = question.params;
+  return { ...asked, question: { ...question, params } };
+}
 
 /** The status that an error's code demands; errors of handlers travel with 200. */
 function statusOf(code: number, early: boolean): number {
@@ -49,7 +75,7 @@ function statusOf(code: number, early: boolean): number {
   return code === PARSE_ERROR || code === INVALID_REQUEST || code === INVALID_PARAMS ? 400 : 200;
 }
 
-function decode(message: RequestMessage, { http }: Origin, self: ServerSelf): Call {
+function decode(message: RequestMessage, { http }: RequestSource, self: ServerSelf): Call {
   const params = message.params ?? {};
   const meta = params["_meta"];
   if (!isObject(meta)) throw missingMeta("_meta");
@@ -76,13 +102,13 @@ function decode(message: RequestMessage, { http }: Origin, self: ServerSelf): Ca
     params,
     era: statelessServer,
     revision: version,
-    features: featuresOf(version),
     // Both are objects; their members are optional and read one by one.
     clientInfo: isObject(info) ? (info as unknown as Implementation) : undefined,
     clientCapabilities: capabilities as ClientCapabilities,
     progressToken: isId(token) ? token : undefined,
     logLevel: level,
     inputs: hasInputs ? { responses: params["inputResponses"], state: params["requestState"] } : undefined,
+    own: message.method === "server/discover" ? discovered(version, self) : undefined,
   };
 }
 
@@ -103,11 +129,10 @@ function unsupported(requested: string, self: ServerSelf): McpError {
   return new McpError("unsupported_version", message, { data: { supported, requested } });
 }
 
-function lifecycle(call: Call, self: ServerSelf): Lifecycle | undefined {
-  if (call.method !== "server/discover") return undefined;
+function discovered(revision: Revision, self: ServerSelf): EraResult {
   const result = {
     supportedVersions: revisionsOf("stateless", self.revisions),
-    capabilities: self.capabilities(call.revision),
+    capabilities: self.capabilities(revision),
     ...(self.instructions === undefined ? {} : { instructions: self.instructions }),
   };
   return { result, cache: self.discoverCache };

@@ -1,4 +1,3 @@
-import { notificationText } from "../../era/notification.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import { type LoggingLevel, passesLevel } from "../../protocol/features/logging.js";
@@ -106,8 +105,7 @@ export class CallContext implements HandlerContext {
   log(level: LoggingLevel, data: unknown, logger?: string): void {
     const { request, facts } = this.#call;
     if (!facts.logging) return;
-    const least = request.logLevel ?? (request.era.logsByDefault ? "debug" : undefined);
-    if (least === undefined || !passesLevel(level, least)) return;
+    if (request.logLevel === undefined || !passesLevel(level, request.logLevel)) return;
     this.#call.notify("notifications/message", { level, ...(logger === undefined ? {} : { logger }), data });
   }
 
@@ -131,8 +129,8 @@ export class CallContext implements HandlerContext {
 
   elicitationComplete(elicitationId: string): void {
     const { request, exchange } = this.#call;
-    if (!request.features.elicitationIds) return;
-    const text = notificationText("notifications/elicitation/complete", { elicitationId });
+    const text = request.era.notification("notifications/elicitation/complete", { elicitationId }, request);
+    if (text === undefined) return;
     // The visit may end long after the answer, when nothing can be said about this call any more.
     if (exchange.peer === undefined) exchange.say(text);
     else exchange.peer.say(text);

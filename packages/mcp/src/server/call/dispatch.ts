@@ -1,4 +1,4 @@
-import type { Accepted, Call, EncodedAnswer, Lifecycle, Origin } from "../../era/era.js";
+import type { Accepted, Call, EncodedAnswer, EraResult, RequestSource } from "../../era/era.js";
 import { accepting } from "../../era/select.js";
 import { isId, type NotificationMessage } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
@@ -32,7 +32,7 @@ export interface Dispatching {
 
 const MAKERS: CallMakers = {
   context: (call) => new CallContext(call),
-  asker: (call) => (call.request.era.asks === "replay" ? new Replay(call, undefined, {}) : requestAsker(call)),
+  asker: (call) => (call.replays ? new Replay(call, undefined, {}) : requestAsker(call)),
 };
 
 /** The one path in and back: every request of every transport and revision goes through here. */
@@ -75,15 +75,19 @@ function dispatch(server: Dispatching, { message, era }: Accepted, exchange: Exc
   let call: ServerCall;
   let route: Route;
   try {
-    const origin: Origin = { session: exchange.peer?.session, http: exchange.http, batched: exchange.batched === true };
-    const request = era.decode(message, origin, registry.self);
-    const own = era.lifecycle(request, registry.self, origin);
-    route = own === undefined ? routeOf(registry, request) : lifecycleRoute(registry, request, own);
+    const source: RequestSource = {
+      session: exchange.peer?.session,
+      http: exchange.http,
+      batched: exchange.batched === true,
+    };
+    const request = era.decode(message, source, registry.self);
+    const { own } = request;
+    route = own === undefined ? routeOf(registry, request) : eraRoute(registry, request, own);
     call = new ServerCall(facts, request, route.row, exchange, MAKERS);
     call.straight = pipeline.middleware.length === 0;
   } catch (error) {
     if (pipeline.observers.length > 0) pipeline.refused(message.method, message.id, error);
-    return era.error(message.id, McpError.from(error), true);
+    return era.refusal(message.id, McpError.from(error));
   }
   if (pipeline.observers.length === 0) return open(server, call, route.handler);
   return pipeline.observed(call, () => open(server, call, route.handler));
@@ -105,10 +109,10 @@ function routeOf(registry: Registry, request: Call): Route {
   return route;
 }
 
-function lifecycleRoute(registry: Registry, request: Call, own: Lifecycle): Route {
+function eraRoute(registry: Registry, request: Call, own: EraResult): Route {
   const row = registry.self.methods.get(request.method);
   if (row === undefined) throw unknownMethod(request, registry);
-  return { row, handler: (call) => settleLifecycle(call, own) };
+  return { row, handler: (call) => settleOwn(call, own) };
 }
 
 function unknownMethod(request: Call, registry: Registry): McpError {
@@ -117,8 +121,8 @@ function unknownMethod(request: Call, registry: Registry): McpError {
   return new McpError("method_not_found", `the method "${request.method}" ${why}`);
 }
 
-function settleLifecycle(call: ServerCall, own: Lifecycle): object {
-  call.opens = own.opens;
+function settleOwn(call: ServerCall, own: EraResult): object {
+  call.opens = own.session;
   if (own.cache !== undefined) call.cache = own.cache;
   return own.result;
 }
@@ -139,9 +143,9 @@ function invoke(server: Dispatching, call: ServerCall, handler: MethodHandler): 
   );
 }
 
-/** Runs the handler, by replay where this era asks by interim results. */
+/** Runs the handler; by replay where questions travel in interim results. */
 function execute(call: ServerCall, handler: MethodHandler): object | Promise<object> {
-  if (call.row.mayAsk !== true || call.request.era.asks !== "replay") return handler(call);
+  if (call.row.mayAsk !== true || !call.replays) return handler(call);
   if (call.request.inputs === undefined) return interruptible(call, handler);
   return openReplay(call).then((replay) => {
     call.useAsker(replay);
@@ -212,11 +216,11 @@ function failure({ pipeline }: Pick<Dispatching, "pipeline">, call: ServerCall, 
 
 function errorAnswer({ request }: ServerCall, error: McpError): EncodedAnswer {
   try {
-    return request.era.error(request.id, error, false, request.features);
+    return request.era.failure(request, error);
   } catch {
     // A handler's error may carry data that JSON cannot hold; what happened must be told all the same.
     const { kind, code } = error;
-    return request.era.error(request.id, new McpError(kind, messageOf(error), { code }), false, request.features);
+    return request.era.failure(request, new McpError(kind, messageOf(error), { code }));
   }
 }
 

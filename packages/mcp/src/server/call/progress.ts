@@ -29,7 +29,7 @@ export class ProgressReporter {
       progressToken: request.progressToken,
       progress,
       ...(options.total === undefined ? {} : { total: options.total }),
-      ...(options.message === undefined || !request.features.progressMessage ? {} : { message: options.message }),
+      ...(options.message === undefined ? {} : { message: options.message }),
     };
     if (this.#sent < BURST) this.#send(params);
     else {

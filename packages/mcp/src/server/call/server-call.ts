@@ -1,5 +1,4 @@
 import type { CacheHint, Call } from "../../era/era.js";
-import { notificationText } from "../../era/notification.js";
 import type { Session } from "../../era/session.js";
 import type { Params } from "../../jsonrpc/message.js";
 import type { MethodRow } from "../../protocol/methods.js";
@@ -91,6 +90,11 @@ export class ServerCall {
     return this.#context;
   }
 
+  /** True when an unanswered question interrupts the handler, which runs again with the answer. */
+  get replays(): boolean {
+    return this.request.era.replays;
+  }
+
   /** Follows the exchange's signal and can be aborted by the server itself. */
   get signal(): AbortSignal {
     return this.#abortable().signal;
@@ -141,6 +145,7 @@ export class ServerCall {
 
   /** Sends a notification that belongs to this call. */
   notify(method: string, params: object): void {
-    this.exchange.say(notificationText(method, params));
+    const text = this.request.era.notification(method, params, this.request);
+    if (text !== undefined) this.exchange.say(text);
   }
 }

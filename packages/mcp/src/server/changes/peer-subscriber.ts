@@ -12,7 +12,7 @@ export const RESOURCE_FILTER = "resourceSubscriptions";
 
 const NOTHING: readonly string[] = [];
 
-/** A peer of a stateful revision: it hears of every list, and of the resources that its session names. */
+/** A peer with a session: it hears of every list, and of the resources that its session names. */
 export class PeerSubscriber implements Subscriber {
   readonly peer: Peer;
   readonly #registry: Registry;

@@ -1,10 +1,8 @@
-import type { Question } from "../../era/era.js";
+import type { AskedQuestion } from "../../era/era.js";
 
-/** A question ready to be asked, with the client's capabilities that it needs. */
-export interface PreparedQuestion {
-  question: Question;
-  needs: readonly string[];
-  key: string | undefined;
+/** A question ready to be asked, in the form that the client knows. */
+export interface PreparedQuestion extends AskedQuestion {
+  readonly key: string | undefined;
 }
 
 /** Carries questions of one call to the client and back. */

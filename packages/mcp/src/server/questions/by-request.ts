@@ -9,7 +9,7 @@ import type { ServerCall } from "../call/server-call.js";
 import type { Asker } from "./asker.js";
 import { requireCapabilities } from "./can-ask.js";
 
-/** Asks by a request of its own on the exchange's stream: the way of the stateful era. */
+/** Asks by a request of its own on the exchange's stream. */
 export function requestAsker(call: ServerCall): Asker {
   const steps = new Set<string>();
   const open = new Set<(reason: McpError) => void>();

@@ -1,14 +1,10 @@
-import { capabilitiesFor, hasCapability } from "../../protocol/capabilities.js";
+import { capabilitiesFor } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { ServerCall } from "../call/server-call.js";
 
 /** Whether a question that needs a capability of the client can be put to it, in this revision and on this connection. */
 export function canAsk({ request, exchange }: ServerCall, capability: string): boolean {
-  if (request.era.asks === "request" && exchange.ask === undefined) return false;
-  const { elicitation } = request.features;
-  if (capability.startsWith("elicitation") && elicitation === "none") return false;
-  if (capability === "elicitation.url" && elicitation !== "form+url") return false;
-  return hasCapability(request.clientCapabilities, capability);
+  return request.era.canAsk(request, capability, exchange.ask !== undefined);
 }
 
 /** Refuses a call whose questions the client said it cannot answer; the error names all that is missing. */

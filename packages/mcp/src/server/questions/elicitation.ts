@@ -1,3 +1,4 @@
+import type { Question } from "../../era/era.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { ElicitRequestedSchema } from "../../protocol/features/elicitation.js";
@@ -7,14 +8,18 @@ import type { AnySchema } from "../../schema/standard.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { ElicitReply } from "../context.js";
 import { compileSchema } from "../tools/compile-schema.js";
-import { fromFirstAnswer, toFirstForm, toForm } from "./form.js";
+import { toForm } from "./form.js";
+
+/** What the client answered, and the question as it saw it. */
+export interface Answered {
+  readonly answer: unknown;
+  readonly shown: Question;
+}
 
 /** A schema made ready to be asked. */
 export interface Form {
   readonly parser: Parser;
-  readonly newest: ElicitRequestedSchema;
-  /** As the first revision with forms has it. */
-  readonly first: ElicitRequestedSchema;
+  readonly requestedSchema: ElicitRequestedSchema;
 }
 
 /** Forms by the schema object they were made from; a schema at module scope is converted once. */
@@ -30,30 +35,21 @@ export function formOf(call: ServerCall, schema: AnySchema): Form {
     adapter: call.facts.options.toJsonSchema,
     formats: standardFormats,
   });
-  const newest = toForm(parser.jsonSchema);
-  const form = { parser, newest, first: toFirstForm(newest) };
+  const form = { parser, requestedSchema: toForm(parser.jsonSchema) };
   forms.set(schema, form);
   return form;
 }
 
-/** What the client is shown: older clients know fewer kinds of fields. */
-export function requestedSchema(call: ServerCall, form: Form): ElicitRequestedSchema {
-  return call.request.features.elicitation === "form" ? form.first : form.newest;
-}
-
 /** What the client answered, checked against what was asked. */
-export async function readElicitReply(call: ServerCall, answer: unknown, form: Form): Promise<ElicitReply<unknown>> {
+export async function readElicitReply({ answer, shown }: Answered, form: Form): Promise<ElicitReply<unknown>> {
   const action = isObject(answer) ? answer["action"] : undefined;
   if (action === "decline" || action === "cancel") return { action };
   if (!isObject(answer) || action !== "accept") {
     throw new McpError("invalid_params", "the answer to a question has no `action` of accept, decline or cancel");
   }
-  const content = answer["content"] ?? {};
-  const given =
-    call.request.features.elicitation === "form" && isObject(content) ? fromFirstAnswer(form.newest, content) : content;
-  const parsed = await form.parser.parse(given);
+  const parsed = await form.parser.parse(answer["content"] ?? {});
   if (parsed.ok) return { action, content: parsed.value };
   throw new McpError("invalid_params", `the answer to a question does not fit: ${describeIssues(parsed.issues)}`, {
-    data: { requestedSchema: requestedSchema(call, form) },
+    data: { requestedSchema: shown.params?.["requestedSchema"] },
   });
 }

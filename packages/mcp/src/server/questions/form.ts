@@ -1,6 +1,6 @@
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
-import type { ElicitRequestedSchema, PrimitiveSchemaDefinition } from "../../protocol/features/elicitation.js";
+import type { ElicitRequestedSchema } from "../../protocol/features/elicitation.js";
 import { checkForm } from "../../schema/form.js";
 import type { JsonSchemaObject } from "../../schema/json-schema.js";
 
@@ -98,35 +98,4 @@ function pick(members: Members, names: readonly string[]): Members {
 
 function isText(value: unknown): value is string {
   return typeof value === "string";
-}
-
-/** A form as the first revision with forms has it: titles beside the values, no lists, defaults only for yes/no. */
-export function toFirstForm(form: ElicitRequestedSchema): ElicitRequestedSchema {
-  const fields = Object.entries(form.properties).map(([name, field]) => [name, toFirstField(field)]);
-  return { ...form, properties: Object.fromEntries(fields) as ElicitRequestedSchema["properties"] };
-}
-
-function toFirstField(field: PrimitiveSchemaDefinition): PrimitiveSchemaDefinition {
-  if (field.type === "boolean") return field;
-  const { default: _default, ...plain } = field;
-  if (plain.type === "array") {
-    const { items, minItems: _min, maxItems: _max, description, ...said } = plain;
-    const values = "enum" in items ? items.enum : items.anyOf.map((option) => option.const);
-    const hint = `Several of these, with commas between: ${values.join(", ")}`;
-    return { ...said, type: "string", description: description === undefined ? hint : `${description}. ${hint}` };
-  }
-  if (!("oneOf" in plain)) return plain;
-  const { oneOf, ...said } = plain;
-  return { ...said, enum: oneOf.map((option) => option.const), enumNames: oneOf.map((option) => option.title) };
-}
-
-/** The answer to such a form as the newest one would have it: lists are split, and what had a default gets it. */
-export function fromFirstAnswer(form: ElicitRequestedSchema, content: Members): Members {
-  const answer = Object.entries(form.properties).flatMap(([name, field]) => {
-    const given = Object.hasOwn(content, name) ? content[name] : undefined;
-    if (given === undefined) return field.default === undefined ? [] : [[name, field.default]];
-    if (field.type !== "array" || !isText(given)) return [[name, given]];
-    return [[name, given.split(",").flatMap((part) => part.trim() || [])]];
-  });
-  return { ...content, ...(Object.fromEntries(answer) as Members) };
 }

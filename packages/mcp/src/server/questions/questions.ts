@@ -1,4 +1,5 @@
-import { isObject, type Params } from "../../jsonrpc/message.js";
+import type { AskedQuestion, Question } from "../../era/era.js";
+import { isObject } from "../../jsonrpc/message.js";
 import { checkListRootsResult } from "../../protocol/answers.js";
 import { McpError } from "../../protocol/error.js";
 import type { Root } from "../../protocol/features/roots.js";
@@ -6,8 +7,7 @@ import type { CreateMessageResult } from "../../protocol/features/sampling.js";
 import type { AnySchema } from "../../schema/standard.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { ElicitReply, QuestionOptions, SampleRequest, UrlQuestionOptions } from "../context.js";
-import type { PreparedQuestion } from "./asker.js";
-import { formOf, readElicitReply, requestedSchema } from "./elicitation.js";
+import { type Answered, formOf, readElicitReply } from "./elicitation.js";
 import { readSample, sampleQuestion } from "./sampling.js";
 
 /** Asks for a form; throws when the user does not fill it in. */
@@ -33,8 +33,9 @@ export async function tryElicit(
   options: QuestionOptions,
 ): Promise<ElicitReply<unknown>> {
   const form = formOf(call, schema);
-  const params = { message, requestedSchema: requestedSchema(call, form) };
-  return readElicitReply(call, await ask(call, "elicitation/create", params, ["elicitation.form"], options), form);
+  const params = { message, requestedSchema: form.requestedSchema };
+  const question: Question = { method: "elicitation/create", params };
+  return readElicitReply(await ask(call, { question, needs: ["elicitation.form"] }, options), form);
 }
 
 /** Asks the user to open a page; resolves on consent. */
@@ -47,11 +48,9 @@ export async function elicitUrl(
   if (!URL.canParse(url)) {
     throw new McpError("internal_error", `"${url}" is no URL`, { fix: "Pass an absolute URL." });
   }
-  const id = call.request.features.elicitationIds
-    ? { elicitationId: options.elicitationId ?? call.facts.randomId() }
-    : {};
-  const params = { mode: "url", message, url, ...id };
-  const answer = await ask(call, "elicitation/create", params, ["elicitation.url"], options);
+  const elicitationId = options.elicitationId ?? call.facts.randomId();
+  const question: Question = { method: "elicitation/create", params: { mode: "url", message, url, elicitationId } };
+  const { answer } = await ask(call, { question, needs: ["elicitation.url"] }, options);
   const action = isObject(answer) ? answer["action"] : undefined;
   if (action !== "accept") throw refusal(action === "decline" ? "decline" : "cancel", `the user did not open ${url}`);
 }
@@ -62,32 +61,32 @@ export async function sample(
   request: SampleRequest,
   options: QuestionOptions,
 ): Promise<CreateMessageResult> {
-  const { params, needs } = sampleQuestion(call, request);
-  return readSample(await ask(call, "sampling/createMessage", params, needs, options));
+  const { answer } = await ask(call, sampleQuestion(request), options);
+  return readSample(answer);
 }
 
 /** Asks which folders the client works in. */
 export async function roots(call: ServerCall, options: QuestionOptions): Promise<Root[]> {
-  const answer = await ask(call, "roots/list", undefined, ["roots"], options);
+  const { answer } = await ask(call, { question: { method: "roots/list" }, needs: ["roots"] }, options);
   const { result, problems } = checkListRootsResult(answer);
   if (result !== undefined) return result.roots;
   throw new McpError("invalid_params", `the client's answer to roots/list is malformed: ${problems.join("; ")}`);
 }
 
+/** Puts a question in the form of the client's revision, and reads its answer in the newest one. */
 async function ask(
-  call: ServerCall,
-  method: PreparedQuestion["question"]["method"],
-  params: Params | undefined,
-  needs: readonly string[],
-  options: QuestionOptions,
-): Promise<unknown> {
-  const question = params === undefined ? { method } : { method, params };
+  { request, asker, deadline }: ServerCall,
+  asked: AskedQuestion,
+  { key }: QuestionOptions,
+): Promise<Answered> {
+  const { question, needs } = request.era.question(asked, request);
   // A user who takes a while to answer is no tool that takes too long.
-  call.deadline?.pause();
+  deadline?.pause();
   try {
-    return await call.asker.ask({ question, needs, key: options.key });
+    const answer = await asker.ask({ question, needs, key });
+    return { answer: request.era.answer(asked.question, answer, request), shown: question };
   } finally {
-    call.deadline?.resume();
+    deadline?.resume();
   }
 }
 

@@ -1,4 +1,5 @@
-import { isObject, type Params } from "../../jsonrpc/message.js";
+import type { AskedQuestion } from "../../era/era.js";
+import { isObject } from "../../jsonrpc/message.js";
 import { checkCreateMessageResult } from "../../protocol/answers.js";
 import { McpError } from "../../protocol/error.js";
 import type {
@@ -6,28 +7,16 @@ import type {
   SamplingMessage,
   SamplingMessageContentBlock,
 } from "../../protocol/features/sampling.js";
-import type { ServerCall } from "../call/server-call.js";
 import type { SampleRequest } from "../context.js";
 
-/** A question to the client's model in the form that its revision has, with the capabilities that it needs. */
-export function sampleQuestion(call: ServerCall, request: SampleRequest): { params: Params; needs: string[] } {
+/** A question to the client's model, with the capabilities that it needs. */
+export function sampleQuestion(request: SampleRequest): AskedQuestion {
   checkMessages(request.messages);
   if (!Number.isInteger(request.maxTokens) || request.maxTokens < 1) throw misuse("`maxTokens` must be a whole number");
-  const { samplingTools } = call.request.features;
   const needs = ["sampling"];
   if (request.tools !== undefined || request.toolChoice !== undefined) needs.push("sampling.tools");
-  // Older revisions have no word for it; there the client may leave the context out.
-  const context = request.includeContext ?? "none";
-  if (context !== "none" && samplingTools) needs.push("sampling.context");
-  return {
-    params: { ...request, messages: samplingTools ? request.messages : request.messages.flatMap(oneByOne) },
-    needs,
-  };
-}
-
-/** Messages with several blocks, for revisions in which each has one. */
-function oneByOne(message: SamplingMessage): SamplingMessage[] {
-  return blocksOf(message).map((content) => ({ ...message, content }));
+  if ((request.includeContext ?? "none") !== "none") needs.push("sampling.context");
+  return { question: { method: "sampling/createMessage", params: { ...request } }, needs };
 }
 
 function blocksOf({ content }: SamplingMessage): readonly SamplingMessageContentBlock[] {

@@ -41,7 +41,7 @@ export async function askForVisits(call: ServerCall, error: McpError): Promise<n
 
 /** The same error as the client of this call understands it; undefined when it has no way to visit pages. */
 export function urlRequiredFor(call: ServerCall, error: McpError): McpError | undefined {
-  if (!call.request.features.elicitationIds || !canAsk(call, "elicitation.url")) return undefined;
+  if (call.replays || !canAsk(call, "elicitation.url")) return undefined;
   const elicitations = visitsOf(error).map(({ message, url, elicitationId }) => ({
     mode: "url",
     message,

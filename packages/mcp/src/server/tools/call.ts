@@ -1,5 +1,4 @@
 import { isThenable } from "../../encoding/thenable.js";
-import { checkParamHeaders } from "../../era/stateless/param-headers.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import { CallDeadline } from "../call/call-deadline.js";
@@ -42,8 +41,8 @@ export class ToolCalls {
         return toErrorResult(error, call);
       }
     }
-    if (tool.headers.length > 0 && call.exchange.http !== undefined && call.request.era.mirrorsParams) {
-      checkParamHeaders(tool.headers, args, call.exchange.http);
+    if (tool.headers.length > 0 && call.exchange.http !== undefined) {
+      call.request.era.checkArguments(tool.headers, args, call.exchange.http);
     }
     const read = readArguments(tool, args, call);
     if (isThenable(read)) return Promise.resolve(read).then((settled) => this.#withArguments(tool, settled, call));
@@ -131,7 +130,7 @@ export class ToolCalls {
   }
 
   #failed(tool: RunnableTool, error: unknown, call: ServerCall): SoonResult {
-    if (call.request.era.asks !== "replay" || !isUrlRequired(error)) {
+    if (!call.replays || !isUrlRequired(error)) {
       return this.#limited(tool, toErrorResult(error, call), call);
     }
     return askForVisits(call, error).catch((refused) => toErrorResult(refused, call));

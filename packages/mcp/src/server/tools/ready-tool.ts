@@ -1,4 +1,4 @@
-import { type ParamHeader, paramHeaderTable } from "../../era/stateless/param-headers.js";
+import { type ParamHeader, paramHeaderTable } from "../../era/param-headers.js";
 import type { ClientCapabilityPath } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { Tool as WireTool } from "../../protocol/features/tools.js";

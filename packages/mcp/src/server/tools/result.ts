@@ -129,10 +129,9 @@ export function toErrorResult(thrown: unknown, call: ServerCall): CallToolResult
 }
 
 function toldToTheModel(error: McpError, call: ServerCall): CallToolResult {
-  const asksByRequest = call.request.era.asks === "request";
-  const unreachable = isUrlRequired(error) && asksByRequest && urlRequiredFor(call, error) === undefined;
+  const unreachable = isUrlRequired(error) && !call.replays && urlRequiredFor(call, error) === undefined;
   // A client that is asked by requests has no use for the code of a missing capability, its model may have.
-  const told = FOR_THE_MODEL.includes(error.kind) || (asksByRequest && error.kind === "capability_missing");
+  const told = FOR_THE_MODEL.includes(error.kind) || (!call.replays && error.kind === "capability_missing");
   if (!told && !unreachable) throw error;
   return {
     content: [{ type: "text", text: unreachable ? urlRequiredInWords(error) : error.message }],

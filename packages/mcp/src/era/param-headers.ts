@@ -1,7 +1,7 @@
-import type { HttpFacts } from "../../http/http.js";
-import { isObject } from "../../jsonrpc/message.js";
-import { decodeHeaderValue, encodeHeaderValue } from "./header-value.js";
-import { mismatch } from "./headers.js";
+import type { HttpFacts } from "../http/http.js";
+import { isObject } from "../jsonrpc/message.js";
+import { decodeHeaderValue, encodeHeaderValue } from "./stateless/header-value.js";
+import { mismatch } from "./stateless/headers.js";
 
 /** One argument that a header repeats: where it is in the arguments, and the header's name. */
 export interface ParamHeader {
