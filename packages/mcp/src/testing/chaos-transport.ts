@@ -8,36 +8,36 @@ import { serveChannel } from "../transport/channel/server.js";
 import { endpointOf, type Servable } from "../transport/servable.js";
 import type { Outgoing, Receiver, Transport } from "../transport/transport.js";
 
-/** How bad the connection is. Shares are from 0 to 1; what is left out does not happen. */
+/** The faults of the connection. Probabilities are from 0 to 1; by default no fault happens. */
 export interface ChaosOptions {
-  /** The same seed gives the same luck for the same order of messages. Default 1. */
+  /** The same seed gives the same faults for the same order of messages. Default 1. */
   seed?: number;
-  /** Milliseconds that each message takes at least and at most. */
+  /** The minimum and maximum delay of each message, in milliseconds. */
   delayMs?: readonly [least: number, most: number];
-  /** How many requests are lost before the server has them. */
+  /** The probability that a request is lost before it reaches the server. */
   loseRequests?: number;
-  /** How many answers are lost: the server has done the work. */
+  /** The probability that an answer is lost; the server has done the work. */
   loseAnswers?: number;
-  /** How many notifications of the server are lost. */
+  /** The probability that a notification of the server is lost. */
   loseNotifications?: number;
-  /** How many notifications of the server come twice. */
+  /** The probability that a notification of the server is delivered twice. */
   repeatNotifications?: number;
   /** Ends the connection after this many requests. */
   cutAfter?: number;
   platform?: Pick<Platform, "timer">;
 }
 
-/** A transport that can be broken by hand. */
+/** A transport that a test can break. */
 export interface ChaosTransport extends Transport {
-  /** Ends the connection as a network does: what is pending rejects, and the client is told. */
+  /** Breaks the connection as a network failure would: pending requests reject, and the client is notified. */
   cut(): void;
 }
 
 /**
- * A bad connection to a server, for tests of what a program does then: to a `Server` of this process, or over any transport.
+ * A faulty connection for tests, to a `Server` in this process or over any transport.
  *
- * What is lost looks as it does in reality: the request rejects with kind `connection_closed`, and nobody knows whether it ran.
- * Give `connect` a maker, `{ makeTransport: () => chaosTransport(server, …) }`, to let it connect again after a cut.
+ * A lost message looks as in reality: the request rejects with kind `connection_closed`, and it is unknown whether it
+ * ran. To let a client reconnect after a cut, pass `{ makeTransport: () => chaosTransport(server, …) }` to `connect`.
  */
 export function chaosTransport(target: Transport | Servable, options: ChaosOptions = {}): ChaosTransport {
   return new Chaos("target" in target ? target : inProcess(target), options);
@@ -57,7 +57,7 @@ class Chaos implements ChaosTransport {
   readonly #platform: Pick<Platform, "timer">;
   readonly #random: () => number;
   readonly #pending = new Map<Id, (reason: Error) => void>();
-  /** What comes in keeps its order, so that nothing said about a request comes after its answer. */
+  /** Incoming messages keep their order, so that no message about a request arrives after its answer. */
   #inbound: Promise<void> = Promise.resolve();
   #receiver: Receiver | undefined;
   #requests = 0;
@@ -171,13 +171,13 @@ class Chaos implements ChaosTransport {
   }
 
   #lost(): McpError {
-    return new McpError("connection_closed", `the connection to ${this.target} was broken on purpose`, {
-      fix: "This is what the test is for; treat it as a network that broke.",
+    return new McpError("connection_closed", `the connection to ${this.target} was broken by chaosTransport`, {
+      fix: "This fault is part of the test; handle it like a broken network.",
     });
   }
 }
 
-/** A small generator with a seed; good enough for luck, and for nothing else. */
+/** A small seeded random generator; not suitable for security. */
 function generator(seed: number): () => number {
   let state = seed | 0;
   return () => {

@@ -1,15 +1,15 @@
 import type { Platform, Timer } from "../platform/platform.js";
 
-/** A clock for tests: time passes only when it is told to. */
+/** A clock for tests: time passes only by `advance` and `next`. */
 export interface FakeClock {
-  /** What goes into the `platform` option of a server, a client or a transport. */
+  /** The value for the `platform` option of a server, a client or a transport. */
   readonly platform: Pick<Platform, "now" | "timer">;
-  /** Timers that are set and not yet due. */
+  /** The number of pending timers. */
   readonly pending: number;
   now(): number;
-  /** Lets `ms` milliseconds pass: each timer runs at its own time, and what it sets off settles before the next one. */
+  /** Lets `ms` milliseconds pass: each timer runs at its time, and its promise jobs settle before the next timer. */
   advance(ms: number): Promise<void>;
-  /** Moves to the next timer and runs it. False when there is none. */
+  /** Advances to the next timer and runs it. Returns false if there is none. */
   next(): Promise<boolean>;
 }
 
@@ -18,16 +18,16 @@ interface Waiting {
   readonly run: () => void;
 }
 
-/** How deep a chain of promises may be that one timer sets off; each level costs one turn. */
+/** The longest chain of promises that one timer may start; each link takes one turn. */
 const TURNS = 100;
 
-/** Makes a clock that stands still at `start`. */
+/** Makes a clock that is stopped at `start`. */
 export function fakeClock(start = 0): FakeClock {
   let now = start;
   const waiting = new Set<Waiting>();
   const runFirst = async (until: number): Promise<boolean> => {
     let first: Waiting | undefined;
-    // Of those due at the same time the one that was set first runs first, as sets keep their order.
+    // Of timers due at the same time, the first one set runs first, because a Set keeps its order.
     for (const one of waiting) if (one.at <= until && (first === undefined || one.at < first.at)) first = one;
     if (first === undefined) return false;
     waiting.delete(first);

@@ -3,12 +3,12 @@ import type { Channel } from "../jsonrpc/channel.js";
 
 const PATIENCE_MS = 10_000;
 
-/** One end of a channel that keeps what it is told. */
+/** One end of a channel that records what it receives. */
 export class RecordingEnd {
   readonly texts: string[] = [];
   readonly faults: Error[] = [];
   readonly endings: (Error | undefined)[] = [];
-  /** Messages that came after `closed`. */
+  /** Messages received after `closed`. */
   lateTexts = 0;
 
   /** Opens `channel`; `onMessage` runs inside the delivery of each message. */
@@ -24,7 +24,7 @@ export class RecordingEnd {
     });
   }
 
-  /** Waits until exactly these texts have come. */
+  /** Waits until exactly these texts have arrived. */
   async expectTexts(expected: readonly string[]): Promise<void> {
     let next = 0;
     const what = () => `message ${next} of ${expected.length} arrives`;
@@ -38,7 +38,7 @@ export class RecordingEnd {
       throw new Error(`${this.texts.length - expected.length} messages too many`);
   }
 
-  /** Waits for `closed`, and a little longer for a second one that must not come. */
+  /** Waits for `closed`, then a little longer to detect a second call. */
   async expectClosedOnce(): Promise<void> {
     await until("`closed` is called", () => this.endings.length > 0);
     let more = 5;
@@ -47,11 +47,11 @@ export class RecordingEnd {
   }
 }
 
-/** Looks once a turn until `holds`; rejects after ten seconds, naming what was awaited. */
+/** Checks once per turn until `holds`; rejects after ten seconds with the name of the condition. */
 export async function until(what: string | (() => string), holds: () => boolean): Promise<void> {
   const end = platform.now() + PATIENCE_MS;
   while (!holds()) {
-    if (platform.now() > end) throw new Error(`waited in vain until ${typeof what === "string" ? what : what()}`);
+    if (platform.now() > end) throw new Error(`timed out waiting until ${typeof what === "string" ? what : what()}`);
     await new Promise<void>((resolve) => {
       platform.timer(1, resolve, true);
     });

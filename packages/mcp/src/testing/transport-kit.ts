@@ -2,37 +2,37 @@ import type { Channel } from "../jsonrpc/channel.js";
 import { McpError } from "../protocol/error.js";
 import { RecordingEnd, until } from "./recording-end.js";
 
-/** Two channels that are the ends of one pipe, and what a test may do to the pipe where its kind allows that. */
+/** The two ends of one pipe, and the faults that a test can cause in it. */
 export interface ChannelPair {
   readonly a: Channel;
   readonly b: Channel;
-  /** Puts bytes that are no message on the way to `b`, between two messages. Without it those cases are left out. */
+  /** Sends bytes that are not a message to `b`, between two messages. Without it those cases are skipped. */
   garbage?(): void | Promise<void>;
-  /** Breaks the pipe as a crash of the peer of `b` would. Without it those cases are left out. */
+  /** Breaks the pipe as a crash of the peer of `b` would. Without it those cases are skipped. */
   break?(): void | Promise<void>;
-  /** Makes the far end of `a` stop reading for good; the pair's bounds should be small. Without it the case is left out. */
+  /** Makes the far end of `a` stop reading permanently; use small queue limits. Without it the case is skipped. */
   stall?(): void | Promise<void>;
-  /** Frees what the pair holds; called after every case. */
+  /** Frees the pair's resources; called after every case. */
   dispose?(): void | Promise<void>;
 }
 
 /** Makes a fresh pair for each case. */
 export type MakePair = () => ChannelPair | Promise<ChannelPair>;
 
-/** One rule that every channel keeps. `run` rejects with the reason when it is broken. */
+/** One rule of the channel contract. `run` rejects with the reason if the channel breaks it. */
 export interface TransportCase {
   readonly name: string;
   run(makePair: MakePair): Promise<void>;
 }
 
 /**
- * What the library expects of a `Channel`, as cases for any test framework:
+ * The contract of a `Channel`, as cases for any test framework:
  *
  * ```ts
  * for (const { name, run } of transportContract()) it(name, () => run(makePair));
  * ```
  *
- * A case that needs something the pair does not offer passes without a check.
+ * A case passes without a check if the pair lacks the optional member that it needs.
  */
 export function transportContract(): TransportCase[] {
   return CASES.map(([name, check]) => ({
@@ -57,14 +57,14 @@ const CASES: [name: string, check: Check][] = [
   ["delivers a message of 8 MiB", large],
   ["delivers what was sent before the other end was opened", beforeOpen],
   ["delivers 200 messages of 64 KiB in each direction at once", burst],
-  ["takes a message that is sent while another one is delivered", reentrant],
+  ["accepts a message that is sent while another one is delivered", reentrant],
   ["never calls back inside `send` or `close`", asynchronous],
-  ["delivers what was sent before `close`, then says `closed` once on both ends", closeAfterSend],
-  ["says `closed` once when both ends close at the same time, and twice", closeBoth],
+  ["delivers what was sent before `close`, then calls `closed` once on both ends", closeAfterSend],
+  ["calls `closed` once when both ends close at the same time, even twice", closeBoth],
   ["ignores what is sent after `close`", sendAfterClose],
-  ["reports garbage as a fault and lives on", garbageIsFault],
-  ["says `closed` once when the pipe breaks", breaks],
-  ["refuses to hold more than its bound for a peer that does not read, and says which bound", bounded],
+  ["reports garbage as a fault and continues", garbageIsFault],
+  ["calls `closed` once when the pipe breaks", breaks],
+  ["limits what it queues for a peer that does not read, and names the limit", bounded],
 ];
 
 function inOrder({ a, b }: ChannelPair): Promise<void> {
@@ -152,8 +152,8 @@ async function closeAfterSend({ a, b }: ChannelPair): Promise<void> {
   await a.close();
   await Promise.all([left.expectClosedOnce(), right.expectClosedOnce()]);
   await right.expectTexts(texts);
-  must(right.lateTexts === 0, "a message came after `closed`");
-  must(right.endings[0] === undefined, `an orderly end gave a reason: ${right.endings[0]?.message}`);
+  must(right.lateTexts === 0, "a message arrived after `closed`");
+  must(right.endings[0] === undefined, `an orderly end has a reason: ${right.endings[0]?.message}`);
 }
 
 async function closeBoth({ a, b }: ChannelPair): Promise<void> {
@@ -206,11 +206,14 @@ async function bounded(pair: ChannelPair): Promise<void> {
     } catch (error) {
       refusal = error;
     }
-    // Sockets take some megabytes by themselves before anything waits.
+    // Sockets buffer several megabytes before anything queues.
     await turns(1);
   }
-  must(refusal !== undefined, "300 MiB were taken for a peer that does not read");
-  must(McpError.is(refusal) && refusal.kind === "limit_exceeded", `the refusal is no limit: ${String(refusal)}`);
+  must(refusal !== undefined, "300 MiB were queued for a peer that does not read");
+  must(
+    McpError.is(refusal) && refusal.kind === "limit_exceeded",
+    `the error is not \`limit_exceeded\`: ${String(refusal)}`,
+  );
 }
 
 function openBoth(a: Channel, b: Channel): [RecordingEnd, RecordingEnd] {

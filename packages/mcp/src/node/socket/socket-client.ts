@@ -2,7 +2,7 @@ import type { Platform } from "../../platform/platform.js";
 import type { QueueLimits } from "../../transport/channel/outbox.js";
 import { lateTransport } from "../../transport/late-transport.js";
 import type { Transport } from "../../transport/transport.js";
-import type { FramingName } from "./socket-framing.js";
+import type { SocketFraming } from "./socket-framing.js";
 
 /** Where a server listens: a TCP port, or the path of a Unix socket (on Windows of a named pipe). */
 export type SocketAddress = { port: number; host?: string } | { path: string };
@@ -10,7 +10,7 @@ export type SocketAddress = { port: number; host?: string } | { path: string };
 /** How messages travel over a socket. */
 export interface SocketTransportOptions extends QueueLimits {
   /** How messages are marked when written; default one line each. Either form is understood when read. */
-  framing?: Exclude<FramingName, "auto">;
+  framing?: Exclude<SocketFraming, "auto">;
   /** Longest message that is read, in bytes; default 16 MiB. */
   maxMessageBytes?: number;
   platform?: Platform;

@@ -6,10 +6,10 @@ import { SniffingDecoder } from "../../transport/framing/sniff.js";
  * How messages are marked when written. `lines`: one message per line, as MCP recommends. `content-length`: a header with
  * the length before each, as LSP has it. `auto`, for servers: as the client writes, and lines until that is known.
  */
-export type FramingName = "lines" | "content-length" | "auto";
+export type SocketFraming = "lines" | "content-length" | "auto";
 
 /** The framing of one connection: what is written by name, and either form when reading, by its first bytes. */
-export function framingNamed(name: FramingName): Framing {
+export function framingNamed(name: SocketFraming): Framing {
   let decoder: SniffingDecoder | undefined;
   return {
     decoder(sink, options) {

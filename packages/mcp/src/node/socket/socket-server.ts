@@ -9,14 +9,14 @@ import { builtin } from "../builtin.js";
 import { decodeUtf8 } from "../decode-utf8.js";
 import { platform as nodePlatform } from "../platform.js";
 import type { SocketAddress } from "./socket-client.js";
-import { type FramingName, framingNamed } from "./socket-framing.js";
+import { framingNamed, type SocketFraming } from "./socket-framing.js";
 import { socketStream } from "./socket-stream.js";
 import { removeStaleSocket } from "./stale-socket.js";
 
 /** Who may connect to a socket, and what is bounded. */
 export interface ServeSocketOptions extends Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "principal"> {
   /** How messages are marked when written; default as the client marks its own. */
-  framing?: FramingName;
+  framing?: SocketFraming;
   /** Connections at one time; default 1,024. More are closed at once. */
   maxConnections?: number;
   /** Says who a new connection belongs to; undefined refuses it. */

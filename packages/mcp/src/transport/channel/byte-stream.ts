@@ -5,25 +5,25 @@
  */
 export interface ByteStream {
   open(events: ByteStreamEvents): void;
-  /** Writes the text as UTF-8. False asks the caller to write no more until `drained`. */
+  /** Writes the text as UTF-8. False asks the caller to stop writing until `drained`. */
   write(text: string): boolean;
-  /** Ends the output after all that was written, then the stream. Safe to call twice. */
+  /** Ends the output after all pending writes, then the stream. Safe to call twice. */
   end(): void;
-  /** Gives the stream up at once; what was not yet written is lost. Safe to call twice. */
+  /** Closes the stream immediately; pending writes are lost. Safe to call twice. */
   destroy(): void;
   /** Stops and restarts `data`. */
   pause(): void;
   resume(): void;
 }
 
-/** What a byte stream reports. */
+/** Events of a byte stream. */
 export interface ByteStreamEvents {
-  /** The bytes belong to the callee only until it returns. */
+  /** The callee must not use the bytes after it returns. */
   data(chunk: Uint8Array): void;
-  /** The peer will send no more; the output may still be open. At most once. */
+  /** The peer has ended its output; ours may still be open. At most once. */
   inputEnded(): void;
-  /** Writing may go on after a `write` that returned false. */
+  /** Writing may continue after a `write` that returned false. */
   drained(): void;
-  /** Both directions are over. Exactly once, and last. */
+  /** Both directions have ended. Exactly once, and last. */
   closed(reason?: Error): void;
 }

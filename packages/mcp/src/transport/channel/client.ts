@@ -28,7 +28,7 @@ class ChannelTransport implements Transport {
       {
         request: (message, inbound) =>
           receiver.request(message).then((text) => {
-            // No answer at all is what an aborted request gets.
+            // An aborted request gets no answer.
             if (text === "") inbound.abort(undefined);
             return { text };
           }),
@@ -37,7 +37,7 @@ class ChannelTransport implements Transport {
         closed: (reason) => {
           if (!this.#closing) receiver.closed(reason);
         },
-        // A server of the revision that has arrays may send them at any time after its handshake.
+        // A server may send batches at any time after a handshake in the revision that has them.
         acceptsBatch: () => true,
       },
       undefined,
@@ -70,9 +70,9 @@ class ChannelTransport implements Transport {
 }
 
 function unreadable(cause: Error, target: string): McpError {
-  return new McpError("decode_error", `${target} sent something else than a message: ${cause.message}`, {
+  return new McpError("decode_error", `${target} sent something that is not a message: ${cause.message}`, {
     cause,
-    fix: "Look for a line that the server prints where only messages may go; its log belongs on stderr.",
+    fix: "Check whether the server prints to the message stream; its log belongs on stderr.",
   });
 }
 

@@ -1,8 +1,8 @@
 import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
 
 /**
- * Two ends of a pipe inside one process. Texts cross as they would on a wire, so both ends run the real codec;
- * each is delivered on a later microtask, never inside `send`.
+ * Two ends of a pipe inside one process. Messages are sent as text, so both ends run the real codec; each is delivered
+ * in a later microtask, never inside `send`.
  */
 export function channelPair(): [Channel, Channel] {
   const a = new PairEnd();
@@ -18,7 +18,7 @@ class PairEnd implements Channel {
   #inbox: string[] = [];
   #scheduled = false;
   #closed = false;
-  #told = false;
+  #closedCalled = false;
 
   join(other: PairEnd): void {
     this.#other = other;
@@ -62,8 +62,8 @@ class PairEnd implements Channel {
     this.#inbox = [];
     for (const text of batch) receiver.message(text);
     if (this.#inbox.length > 0) return this.#wake();
-    if (this.#closed && !this.#told) {
-      this.#told = true;
+    if (this.#closed && !this.#closedCalled) {
+      this.#closedCalled = true;
       receiver.closed();
     }
   }

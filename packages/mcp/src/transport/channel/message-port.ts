@@ -4,32 +4,32 @@ import type { Platform, Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { Outbox, type QueueLimits } from "./outbox.js";
 
-/** A `MessagePort`, a `Worker` or a worker's own global scope, of the web or of Node. */
+/** A `MessagePort`, a `Worker` or a worker's global scope, in browsers or in Node. */
 export interface PortLike {
   postMessage(value: unknown): void;
   addEventListener?(type: string, listener: (event: object) => void): void;
-  /** Node's form; preferred where both exist, because Node's `Worker` has no other. */
+  /** Node's form; preferred if both exist, because Node's `Worker` has only this one. */
   on?(type: string, listener: (value: unknown) => void): unknown;
   start?(): void;
   close?(): void;
 }
 
-/** Bounds of a channel over a port. */
+/** Limits of a channel over a port. */
 export interface MessagePortOptions extends QueueLimits {
   platform?: Pick<Platform, "defer" | "timer">;
 }
 
-/** What may be under way without the peer having taken it. Ports have no back-pressure of their own. */
+/** How many messages may be sent before the peer acknowledges one, because ports have no back-pressure. */
 const WINDOW_MESSAGES = 1024;
 const WINDOW_LENGTH = 4 * 1024 * 1024;
-/** How long a closed port waits for the peer's own end before it goes. */
+/** How long a closing port waits for the peer to close; a peer in the same process answers within a turn. */
 const CLOSE_MS = 1000;
 
 /**
- * A channel over a port; both ends of the port must be such channels.
+ * A channel over a port; both ends of the port must use this function.
  *
- * On the port a string is a message, a number says how many messages its sender has taken since it last said so, and
- * `null` is the end. The numbers bound what can pile up inside the port.
+ * On the port, a string is a message, a number acknowledges that many messages since the last number, and `null` is the
+ * end. The acknowledgements bound what can queue up inside the port.
  */
 export function messagePortChannel(port: PortLike, options: MessagePortOptions = {}): Channel {
   return new PortChannel(port, options);
@@ -40,13 +40,13 @@ class PortChannel implements Channel {
   readonly #platform: Pick<Platform, "defer" | "timer">;
   readonly #outbox: Outbox;
   #receiver: ChannelReceiver | undefined;
-  /** Lengths of the messages that the peer has not taken yet, oldest first, and their sum. */
+  /** Lengths of the messages that the peer has not acknowledged, oldest first, and their sum. */
   #underWay: number[] = [];
   #underWayLength = 0;
-  /** Messages taken since the peer was told. */
+  /** Messages received since the last acknowledgement. */
   #taken = 0;
   #closing = false;
-  #told = false;
+  #closedCalled = false;
   #waiting: Timer | undefined;
 
   constructor(port: PortLike, options: MessagePortOptions) {
@@ -67,21 +67,21 @@ class PortChannel implements Channel {
     } else {
       addEventListener?.call(this.#port, "message", (event) => this.#take("data" in event ? event.data : undefined));
       addEventListener?.call(this.#port, "close", gone);
-      addEventListener?.call(this.#port, "messageerror", () => this.#fault("a value could not be read"));
+      addEventListener?.call(this.#port, "messageerror", () => this.#fault("a value on the port could not be read"));
     }
     this.#port.start?.();
   }
 
   send(text: string): void {
-    if (this.#closing || this.#told) return;
+    if (this.#closing || this.#closedCalled) return;
     if (this.#outbox.isEmpty && this.#hasRoom()) this.#post(text);
     else this.#outbox.push(text);
   }
 
   close(): void {
-    if (this.#closing || this.#told) return;
+    if (this.#closing || this.#closedCalled) return;
     this.#closing = true;
-    // The window no longer matters: nothing will be added to what is here.
+    // The window no longer matters, because nothing more will be queued.
     for (const text of this.#outbox.takeAll()) this.#port.postMessage(text);
     this.#port.postMessage(null);
     this.#platform.defer(() => this.#tell());
@@ -102,17 +102,17 @@ class PortChannel implements Channel {
     if (typeof value === "string") this.#message(value);
     else if (typeof value === "number") this.#acknowledged(value);
     else if (value === null) this.#end();
-    else this.#fault("a value on the port is no text");
+    else this.#fault("a value on the port is not a string");
   }
 
   #message(text: string): void {
-    if (this.#told) return;
+    if (this.#closedCalled) return;
     if (this.#taken++ === 0) this.#platform.defer(() => this.#acknowledge());
     this.#receiver?.message(text);
   }
 
   #acknowledge(): void {
-    if (!this.#told && !this.#closing) this.#port.postMessage(this.#taken);
+    if (!this.#closedCalled && !this.#closing) this.#port.postMessage(this.#taken);
     this.#taken = 0;
   }
 
@@ -125,11 +125,11 @@ class PortChannel implements Channel {
   }
 
   #fault(message: string): void {
-    const fix = "Use this channel on both ends of the port, and the port for nothing else.";
-    if (!this.#told) this.#receiver?.fault(new McpError("decode_error", message, { fix }));
+    const fix = "Use this channel on both ends of the port, and use the port for nothing else.";
+    if (!this.#closedCalled) this.#receiver?.fault(new McpError("decode_error", message, { fix }));
   }
 
-  /** The peer has ended, or the port has. */
+  /** The peer or the port has closed. */
   #end(reason?: Error): void {
     if (!this.#closing) {
       this.#closing = true;
@@ -142,8 +142,8 @@ class PortChannel implements Channel {
   }
 
   #tell(reason?: Error): void {
-    if (this.#told) return;
-    this.#told = true;
+    if (this.#closedCalled) return;
+    this.#closedCalled = true;
     this.#receiver?.closed(reason);
   }
 }

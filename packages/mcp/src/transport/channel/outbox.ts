@@ -1,6 +1,6 @@
 import { McpError } from "../../protocol/error.js";
 
-/** How much may wait for a peer that reads slowly. */
+/** How much may be queued for a peer that reads slowly. */
 export interface QueueLimits {
   /** Default 65,536. */
   maxQueuedMessages?: number;
@@ -8,7 +8,7 @@ export interface QueueLimits {
   maxQueuedBytes?: number;
 }
 
-/** Texts that wait to leave, bounded in number and length. */
+/** A queue of outgoing texts, bounded in number and length. */
 export class Outbox {
   readonly #maxMessages: number;
   readonly #maxBytes: number;
@@ -29,7 +29,7 @@ export class Outbox {
     return this.#texts.length === 0;
   }
 
-  /** Throws when a bound is reached, naming it. A single text of any length is taken: its maker holds it anyway. */
+  /** Throws an error that names the limit if the queue is full. An empty queue accepts a text of any length. */
   push(text: string): void {
     if (this.#texts.length >= this.#maxMessages) throw tooMuch("maxQueuedMessages", this.#maxMessages, "messages");
     if (this.#length > 0 && this.#length + text.length > this.#maxBytes) {
@@ -39,7 +39,7 @@ export class Outbox {
     this.#length += text.length;
   }
 
-  /** Takes everything out, in order. */
+  /** Removes and returns all texts, in order. */
   takeAll(): string[] {
     const texts = this.#texts;
     this.#texts = [];
@@ -49,8 +49,8 @@ export class Outbox {
 }
 
 function tooMuch(limit: string, value: number, unit: string): McpError {
-  return new McpError("limit_exceeded", `more than ${value} ${unit} wait for the peer to read (${limit})`, {
+  return new McpError("limit_exceeded", `the peer does not read: more than ${value} ${unit} are queued (${limit})`, {
     data: { limit, value },
-    fix: `The peer reads too slowly or not at all; send less, or raise \`${limit}\`.`,
+    fix: `Send less, or raise \`${limit}\`; the peer reads too slowly or not at all.`,
   });
 }

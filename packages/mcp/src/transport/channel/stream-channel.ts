@@ -8,41 +8,45 @@ import { Outbox, type QueueLimits } from "./outbox.js";
 
 export interface StreamChannelOptions extends QueueLimits {
   platform: Pick<Platform, "defer" | "timer">;
-  /** Longest message that is read, in bytes; default 16 MiB. A longer one is skipped and reported; the channel lives on. */
+  /** Longest message that is read, in bytes; default 16 MiB. A longer one is skipped and reported; the channel continues. */
   maxMessageBytes?: number;
   /**
-   * Stop reading while more than this waits to leave, so that a peer that does not read its answers cannot send more
-   * requests. For servers only, default 1 Mi there; if both ends did so, each could wait for the other for ever.
+   * Stop reading while more than this is queued, so that a peer that does not read its answers cannot send more
+   * requests. For servers only, default 1 Mi there; if both ends did so, they could deadlock.
    */
   holdInputAbove?: number;
-  /** How long `close` lets the last bytes leave before the stream is cut; default 2 s. */
+  /** How long `close` waits for pending writes before it destroys the stream; default 2 s. */
   closeTimeoutMs?: number;
-  /** The peer will send no more. Without it the channel closes at once. */
+  /** The peer has ended its output. Without this callback the channel closes. */
   onInputEnd?(): void;
-  /** A faster strict UTF-8 decoder, where the runtime has one. */
+  /** A faster strict UTF-8 decoder, if the runtime has one. */
   decode?: DecodeUtf8;
-  /** How texts are wrapped and unwrapped; default one line each. */
+  /** How messages are delimited; default one line each. */
   framing?: Framing;
 }
 
-/** How messages are marked in a stream of bytes. */
+/** How messages are delimited in a stream of bytes. */
 export interface Framing {
-  /** Joins whole messages into what is written. */
+  /** Joins messages into the text to write. */
   encode(texts: readonly string[]): string;
   decoder(sink: FrameSink, options: { maxMessageBytes?: number; decode?: DecodeUtf8 }): FrameDecoder;
 }
 
-/** One message per line: what MCP says for stdio and recommends for every other byte stream. */
+/**
+ * One message per line, which MCP requires for stdio and recommends for other byte streams.
+ *
+ * Spec: Transports, https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
+ */
 export const LINES: Framing = {
   encode: (texts) => `${texts.join("\n")}\n`,
   decoder: (sink, options) => new LineDecoder(sink, options),
 };
 
-/** A batch is written before the turn's end once it is this large: more would only be held twice. */
+/** Pending texts of this size are written before the end of the turn, because larger batches only cost memory. */
 const EARLY_WRITE = 64 * 1024;
 
 /**
- * A channel over a stream of bytes. Texts sent in one turn of the event loop leave in one write; while the stream is
+ * A channel over a stream of bytes. Texts sent in one turn of the event loop are written together; while the stream is
  * congested they wait in a bounded queue.
  */
 export class StreamChannel implements Channel {
@@ -56,13 +60,13 @@ export class StreamChannel implements Channel {
   #receiver: ChannelReceiver | undefined;
   #decoder: FrameDecoder | undefined;
   #scheduled = false;
-  /** The stream asked to wait for `drained`. */
+  /** True while the stream asks to wait for `drained`. */
   #congested = false;
-  /** Reading is stopped until the queue is short again. */
+  /** True while reading is paused because the queue is too long. */
   #held = false;
-  /** `close` was called: nothing is accepted, and the stream ends once the queue is empty. */
+  /** `close` was called: nothing more is accepted, and the stream ends when the queue is empty. */
   #closing = false;
-  #told = false;
+  #closedCalled = false;
   #cut: Timer | undefined;
   readonly #faults = new Map<string, Error>();
 
@@ -94,14 +98,14 @@ export class StreamChannel implements Channel {
   }
 
   send(text: string): void {
-    if (this.#closing || this.#told) return;
+    if (this.#closing || this.#closedCalled) return;
     this.#outbox.push(text);
     if (this.#outbox.length >= EARLY_WRITE) this.#flush();
     else if (!this.#scheduled) this.#schedule();
   }
 
   close(): Promise<void> {
-    if (this.#closing || this.#told) return this.#done;
+    if (this.#closing || this.#closedCalled) return this.#done;
     this.#closing = true;
     if (this.#receiver === undefined) {
       this.#stream.destroy();
@@ -110,7 +114,7 @@ export class StreamChannel implements Channel {
     }
     const { platform, closeTimeoutMs = 2000 } = this.#options;
     this.#cut = platform.timer(closeTimeoutMs, () => this.#stream.destroy(), true);
-    // On a later turn, so that the caller of `close` is not called back inside it.
+    // In a later turn, so that `closed` is not called inside `close`.
     platform.defer(() => this.#tell(undefined));
     this.#flush();
     return this.#done;
@@ -149,12 +153,12 @@ export class StreamChannel implements Channel {
   }
 
   #deliver(text: string): void {
-    if (!this.#told) this.#receiver?.message(text);
+    if (!this.#closedCalled) this.#receiver?.message(text);
   }
 
   #fault(error: FramingError): void {
-    if (this.#told) return;
-    // One error value per cause: a flood of bad frames should not cost a stack trace each.
+    if (this.#closedCalled) return;
+    // One error per cause, so that a flood of bad frames does not cost a stack trace each.
     let fault = this.#faults.get(error.code);
     if (fault === undefined) {
       const kind = error.code === "oversized_frame" ? "oversized_frame" : "decode_error";
@@ -179,8 +183,8 @@ export class StreamChannel implements Channel {
   }
 
   #tell(reason: Error | undefined): void {
-    if (this.#told) return;
-    this.#told = true;
+    if (this.#closedCalled) return;
+    this.#closedCalled = true;
     this.#receiver?.closed(reason);
   }
 }

@@ -11,7 +11,7 @@ export interface ServeStreamOptions
       "maxMessageBytes" | "maxQueuedMessages" | "maxQueuedBytes" | "holdInputAbove" | "decode" | "framing"
     > {
   platform: Platform;
-  /** How long requests in flight may take to finish once the peer will send no more; default 2 s. */
+  /** How long requests in flight may take to finish after the peer has ended its output; default 2 s. */
   drainMs?: number;
 }
 
@@ -27,7 +27,7 @@ export interface ServedStream {
 
 const HOLD_INPUT_ABOVE = 1024 * 1024;
 
-/** Serves one byte stream until it ends. When the peer has no more to say, its requests in flight are still answered. */
+/** Serves one byte stream until it ends. After the peer ends its output, its requests in flight are still answered. */
 export function serveStream(endpoint: Endpoint, stream: ByteStream, options: ServeStreamOptions): ServedStream {
   const { platform, drainMs = 2000 } = options;
   const channel = new StreamChannel(stream, {
@@ -50,7 +50,7 @@ export function serveStream(endpoint: Endpoint, stream: ByteStream, options: Ser
 
 function firstOf(work: Promise<void>, ms: number, platform: Platform): Promise<void> {
   return new Promise((resolve) => {
-    // It holds the process: an answer that is still being made must not be lost to an idle event loop.
+    // Keeps the process alive, so that a pending answer is not lost to an empty event loop.
     const timer = platform.timer(ms, resolve, true);
     void work.then(() => {
       timer.cancel();

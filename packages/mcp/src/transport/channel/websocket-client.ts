@@ -6,17 +6,17 @@ import { lateTransport } from "../late-transport.js";
 import type { Transport } from "../transport.js";
 import type { WebSocketChannelOptions, WebSocketLike } from "./websocket.js";
 
-/** Makes a WebSocket that is opening. */
+/** Opens a WebSocket; it may still be connecting when returned. */
 export type OpenWebSocket = (url: string, protocol: string) => WebSocketLike | Promise<WebSocketLike>;
 
-/** How a WebSocket is opened and bounded. */
+/** Options of a WebSocket transport. */
 export interface WebSocketTransportOptions extends Omit<WebSocketChannelOptions, "platform" | "holdInputAbove"> {
   platform?: Platform;
   /** How a socket is made; default the runtime's own `WebSocket`. Give it to set headers, where the runtime can. */
   openWebSocket?: OpenWebSocket;
 }
 
-/** A client transport over a WebSocket. `open` resolves when the socket is open and rejects when it cannot be. */
+/** A client transport over a WebSocket. `open` resolves when the socket is open and rejects if it cannot be opened. */
 export function webSocketTransport(url: string | URL, options: WebSocketTransportOptions = {}): Transport {
   const { openWebSocket = openRuntimeWebSocket, platform = runtimePlatform } = options;
   const target = shownUrl(String(url));

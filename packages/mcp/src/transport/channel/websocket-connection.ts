@@ -5,7 +5,7 @@ import { channelTransport } from "./client.js";
 import { isConnecting, SUBPROTOCOL, type WebSocketLike, webSocketChannel } from "./websocket.js";
 import type { OpenWebSocket, WebSocketTransportOptions } from "./websocket-client.js";
 
-/** Begins to open a WebSocket; what `webSocketTransport` does once this part of the library is loaded. */
+/** Opens a WebSocket. A separate module, so that `webSocketTransport` loads it on demand. */
 export async function startWebSocket(
   url: string,
   target: string,
@@ -18,7 +18,7 @@ export async function startWebSocket(
     target,
     async open(receiver) {
       const ready = whenOpen(socket, target);
-      // Before the socket is open, so that no message can come earlier than somebody listens.
+      // Before the socket is open, so that no message arrives before there is a listener.
       await inner.open(receiver);
       await ready;
     },
@@ -36,7 +36,7 @@ function whenOpen(socket: WebSocketLike, target: string): Promise<void> {
     let cause: unknown;
     socket.addEventListener("open", () => resolve());
     socket.addEventListener("error", (event) => {
-      // Browsers say nothing here; `ws` and Node's own sockets do.
+      // Only `ws` and Node's own WebSocket give a reason.
       if ("error" in event) cause = event.error;
       if ("message" in event) why = String(event.message);
     });
@@ -44,7 +44,7 @@ function whenOpen(socket: WebSocketLike, target: string): Promise<void> {
       why ||= `code ${code}`;
       const error = new McpError("connect_failed", `the WebSocket to ${target} could not be opened: ${why}`, {
         cause,
-        fix: "Check the address, and that the server there accepts the subprotocol `mcp`.",
+        fix: "Check the address, and that the server accepts the subprotocol `mcp`.",
       });
       reject(error);
     });

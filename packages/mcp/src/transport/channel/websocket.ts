@@ -4,14 +4,14 @@ import { McpError } from "../../protocol/error.js";
 import { DEFAULT_MAX_MESSAGE_BYTES, oversizedFrame } from "../framing/frame-decoder.js";
 import { Outbox, type QueueLimits } from "./outbox.js";
 
-/** The subprotocol under which both ends know that the texts are MCP messages. */
+/** The WebSocket subprotocol (RFC 6455, 1.9) that identifies MCP messages. */
 export const SUBPROTOCOL = "mcp";
 
-/** The part of a WebSocket that is used; the web's own, and `ws`'s, fit. */
+/** The part of a WebSocket that is used; those of browsers and of `ws` fit. */
 export interface WebSocketLike {
   /** 0 connecting, 1 open, 2 closing, 3 closed. */
   readonly readyState: number;
-  /** Bytes that were given to `send` and have not left yet. */
+  /** Bytes passed to `send` that are not sent yet. */
   readonly bufferedAmount: number;
   send(text: string): void;
   close(code?: number, reason?: string): void;
@@ -19,26 +19,26 @@ export interface WebSocketLike {
   addEventListener(type: "message", listener: (event: { data: unknown }) => void): void;
   addEventListener(type: "close", listener: (event: { code: number; reason: string }) => void): void;
   addEventListener(type: "error", listener: (event: object) => void): void;
-  /** Cuts the connection; `ws` has it, browsers have not. */
+  /** Destroys the connection; only `ws` has it. */
   terminate?(): void;
-  /** Stop and restart reading; `ws` has them, browsers have not. */
+  /** Stop and restart reading; only `ws` has them. */
   pause?(): void;
   resume?(): void;
 }
 
 export interface WebSocketChannelOptions extends QueueLimits {
   platform: Pick<Platform, "defer" | "timer">;
-  /** Longest message that is read, in UTF-16 units; default 16 Mi. A longer one is refused; the channel lives on. */
+  /** Longest message that is read, in UTF-16 units; default 16 Mi. A longer one is rejected; the channel continues. */
   maxMessageBytes?: number;
-  /** Stop reading while more than this waits to leave. For servers; see `StreamChannelOptions`. */
+  /** Stop reading while more than this is queued. For servers; see `StreamChannelOptions`. */
   holdInputAbove?: number;
-  /** How long `close` waits for the peer to agree; default 2 s. */
+  /** How long `close` waits for the peer's close frame; default 2 s. */
   closeTimeoutMs?: number;
 }
 
-/** What may lie in the socket's own buffer before texts wait here, where their number is bounded. */
+/** Above this size of the socket's own unbounded buffer, texts wait in our bounded queue. */
 const HIGH_WATER = 1024 * 1024;
-/** Sockets do not say when their buffer has emptied, so it is looked at. */
+/** Polling interval, because WebSockets have no event for an empty buffer. */
 const LOOK_EVERY_MS = 5;
 const CONNECTING = 0;
 const OPEN = 1;
@@ -59,7 +59,7 @@ class WebSocketChannel implements Channel {
   #looking = false;
   #held = false;
   #closing = false;
-  #told = false;
+  #closedCalled = false;
   #cut: Timer | undefined;
 
   constructor(socket: WebSocketLike, options: WebSocketChannelOptions) {
@@ -70,7 +70,7 @@ class WebSocketChannel implements Channel {
     this.#done = new Promise((resolve) => {
       this.#finish = resolve;
     });
-    // What comes before somebody listens would be lost.
+    // Messages that arrive before there is a listener would be lost.
     socket.pause?.();
   }
 
@@ -80,14 +80,14 @@ class WebSocketChannel implements Channel {
     socket.addEventListener("open", () => this.#flush());
     socket.addEventListener("message", (event) => this.#message(event.data));
     socket.addEventListener("close", (event) => this.#closed(event));
-    // The close event that follows has the code; browsers say nothing more here.
+    // The close event that follows has the code; the error event has no further information.
     socket.addEventListener("error", () => {});
     socket.resume?.();
     if (socket.readyState > OPEN) this.#options.platform.defer(() => this.#closed({ code: 1006, reason: "" }));
   }
 
   send(text: string): void {
-    if (this.#closing || this.#told) return;
+    if (this.#closing || this.#closedCalled) return;
     if (this.#outbox.isEmpty && this.#hasRoom()) {
       this.#socket.send(text);
       return;
@@ -101,7 +101,7 @@ class WebSocketChannel implements Channel {
   }
 
   close(): Promise<void> {
-    if (this.#closing || this.#told) return this.#done;
+    if (this.#closing || this.#closedCalled) return this.#done;
     this.#closing = true;
     const { platform, closeTimeoutMs = 2000 } = this.#options;
     if (this.#receiver === undefined) {
@@ -110,7 +110,7 @@ class WebSocketChannel implements Channel {
       return this.#done;
     }
     this.#socket.resume?.();
-    // A socket that is still opening sends first what it has, unless that is nothing.
+    // A connecting socket first sends its queue, if there is one.
     if (this.#socket.readyState !== CONNECTING || this.#outbox.isEmpty) this.#leave();
     platform.defer(() => this.#tell());
     this.#cut = platform.timer(closeTimeoutMs, () => {
@@ -134,7 +134,7 @@ class WebSocketChannel implements Channel {
       this.#leave();
       return;
     }
-    if (this.#told) return;
+    if (this.#closedCalled) return;
     const waiting = this.#outbox.takeAll();
     let next = 0;
     for (; next < waiting.length && this.#hasRoom(); next++) this.#socket.send(waiting[next] ?? "");
@@ -155,11 +155,11 @@ class WebSocketChannel implements Channel {
   }
 
   #message(data: unknown): void {
-    if (this.#told) return;
+    if (this.#closedCalled) return;
     const limit = this.#options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES;
     if (typeof data !== "string") {
       const fix = "Send every message as one text frame.";
-      this.#receiver?.fault(new McpError("decode_error", "a binary frame is no message", { fix }));
+      this.#receiver?.fault(new McpError("decode_error", "a binary frame is not a message", { fix }));
     } else if (data.length > limit) {
       const { message, fix } = oversizedFrame(limit);
       this.#receiver?.fault(new McpError("oversized_frame", message, { fix }));
@@ -169,15 +169,15 @@ class WebSocketChannel implements Channel {
   #closed({ code, reason }: { code: number; reason: string }): void {
     this.#cut?.cancel();
     this.#outbox.takeAll();
-    // 1000 and 1001 are how peers leave on purpose; 1005 is a close frame without a code.
+    // RFC 6455, 7.4.1: 1000 and 1001 are orderly ends; 1005 is a close frame without a code.
     const orderly = code === 1000 || code === 1001 || code === 1005;
     this.#tell(orderly ? undefined : broken(code, reason));
     this.#finish();
   }
 
   #tell(reason?: Error): void {
-    if (this.#told) return;
-    this.#told = true;
+    if (this.#closedCalled) return;
+    this.#closedCalled = true;
     this.#receiver?.closed(reason);
   }
 }
@@ -194,14 +194,14 @@ const CLOSE_CODES: Record<number, string> = {
   1003: "unsupported data",
   1006: "the connection broke",
   1007: "not UTF-8",
-  1008: "refused by the peer's policy",
-  1009: "a message was too big",
+  1008: "the peer's policy rejected a message",
+  1009: "a message was too large",
   1011: "the peer failed",
   1012: "the peer restarts",
   1013: "the peer is overloaded",
 };
 
-/** True while a socket is neither open nor over. */
+/** Whether a socket is still connecting. */
 export function isConnecting(socket: WebSocketLike): boolean {
   return socket.readyState === CONNECTING;
 }

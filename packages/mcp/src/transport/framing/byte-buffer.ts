@@ -1,18 +1,18 @@
 const SMALLEST = 1024;
-/** A single block up to this size is kept when the buffer is emptied; anything larger is given back. */
+/** A single block up to this size is reused after the buffer is emptied; larger ones are freed. */
 const KEPT = 64 * 1024;
-/** Large enough that a full frame is some twenty blocks, small enough that the last one wastes little. */
+/** The largest block: a frame of 16 MiB is then about twenty blocks, and the last one wastes at most 1 MiB. */
 const LARGEST = 1024 * 1024;
 
 /**
- * An append-only run of bytes, in a list of blocks that are joined once, when they are read.
+ * An append-only sequence of bytes, in a list of blocks that are joined once, when they are read.
  *
- * Bytes are copied in, so each chunk is free at once: a list of one-byte chunks would cost some 200 bytes of bookkeeping
- * for every byte held. Full blocks are never copied to grow, so a message nine times as long touches nine times the
- * memory; one doubling buffer touches up to fifteen times as much.
+ * Bytes are copied in, so chunks can be freed at once: a list of one-byte chunks would need about 200 bytes of
+ * bookkeeping for each byte. Full blocks are never copied to grow, so a message nine times as long touches nine times
+ * the memory; a single doubling buffer would touch up to fifteen times as much.
  */
 export class ByteBuffer {
-  /** The blocks before `#block`, each filled to its end. */
+  /** The blocks before `#block`, all full. */
   #full: Uint8Array[] = [];
   #block = new Uint8Array(0);
   /** Bytes used in `#block`. */
@@ -23,7 +23,7 @@ export class ByteBuffer {
     return this.#length;
   }
 
-  /** All bytes in one array; only the first `length` count, and only until the next call. */
+  /** All bytes in one array; only the first `length` are valid, and only until the next call. */
   get bytes(): Uint8Array {
     if (this.#full.length > 0) this.#join();
     return this.#block;
@@ -54,7 +54,7 @@ export class ByteBuffer {
     const size = Math.min(LARGEST, Math.max(SMALLEST, needed, this.#block.length * 2));
     const block = new Uint8Array(size);
     if (this.#full.length === 0 && size <= KEPT) {
-      // Most messages end here, in one small block that needs no joining.
+      // Most messages fit into one small block, which needs no joining.
       block.set(this.#block);
     } else {
       if (this.#used > 0) this.#full.push(this.#block);

@@ -11,7 +11,7 @@ import {
 } from "./frame-decoder.js";
 import { textDecoderUtf8 } from "./utf8.js";
 
-/** Longest header block. Real ones have some 40 bytes. */
+/** Longest header block. Real ones have about 40 bytes. */
 const MAX_HEADER_BYTES = 8 * 1024;
 const NEWLINE = 0x0a;
 const encoder = new TextEncoder();
@@ -19,13 +19,13 @@ const encoder = new TextEncoder();
 /**
  * Reads messages framed as in the Language Server Protocol: `Content-Length: 12`, a blank line, 12 bytes.
  *
- * - Header names are case-insensitive, other headers are ignored, `\n` is taken for `\r\n`, and blank lines between frames
- *   are skipped.
+ * - Header names are case-insensitive, other headers are ignored, `\n` is accepted for `\r\n`, and blank lines between
+ *   frames are skipped.
  * - A frame above `maxMessageBytes` is one `oversized_frame` error; exactly its bytes are skipped.
  * - A body that is not UTF-8 is one `invalid_utf8` error; the next frame is read as usual.
- * - A header that cannot be read (no or two different lengths, a line without a colon, more than 8 KiB) is one
- *   `bad_header` error. Nobody can know where its body ends, so reading resumes at the next line that is a valid
- *   `Content-Length` header, and what lies between is lost.
+ * - An invalid header (no or two different lengths, a line without a colon, more than 8 KiB) is one `bad_header` error.
+ *   The end of its body is unknown, so reading resumes at the next line that is a valid `Content-Length` header; the
+ *   bytes between are lost.
  * - `end` within a frame is one `truncated` error.
  *
  * Time is linear in the bytes for any chunking; memory is at most twice `maxMessageBytes`.
@@ -34,12 +34,12 @@ export class ContentLengthDecoder implements FrameDecoder {
   readonly #sink: FrameSink;
   readonly #maxMessageBytes: number;
   readonly #decode: DecodeUtf8;
-  /** The header line or the body that is not complete yet. */
+  /** The incomplete header line or body. */
   readonly #pending = new ByteBuffer();
-  /** `lost` looks for a line to resume at. `body` and `skip` count down `#left`. */
+  /** `lost` searches for a line to resume at. `body` and `skip` count down `#left`. */
   #state: "header" | "lost" | "body" | "skip" = "header";
   #left = 0;
-  /** Bytes of the current header block, its finished lines included; 0 between frames. */
+  /** Bytes of the current header block, including its complete lines; 0 between frames. */
   #headerBytes = 0;
   #length: number | undefined;
   #ended = false;
@@ -64,7 +64,7 @@ export class ContentLengthDecoder implements FrameDecoder {
     if (this.#ended) return;
     this.#ended = true;
     this.#pending.clear();
-    // In `lost` the error is already told.
+    // In `lost` the error has already been reported.
     const isInside =
       this.#state === "body" || this.#state === "skip" || (this.#state === "header" && this.#headerBytes > 0);
     if (isInside) this.#sink.error(TRUNCATED);
@@ -86,12 +86,12 @@ export class ContentLengthDecoder implements FrameDecoder {
   }
 
   #header(line: string): void {
-    // The newline counts too, so that no flood of short lines is endless.
+    // Counting the newline bounds even a flood of empty lines.
     this.#headerBytes++;
     const length = contentLength(line);
     if (length === undefined) {
       if (!/^[\w!#$%&'*+.^`|~-]+[ \t]*:/.test(line)) this.#bad("has a line without a colon");
-      else if (/^content-length[ \t]*:/i.test(line)) this.#bad("has a Content-Length that is no number");
+      else if (/^content-length[ \t]*:/i.test(line)) this.#bad("has a Content-Length that is not a number");
     } else if (this.#length !== undefined && this.#length !== length) {
       this.#bad("has two different Content-Length lines");
     } else {
@@ -162,7 +162,7 @@ export class ContentLengthDecoder implements FrameDecoder {
   }
 }
 
-/** Frames a message for a reader of Content-Length headers. */
+/** Writes a message with a Content-Length header. */
 export function encodeContentLength(text: string): string {
   return `Content-Length: ${encoder.encode(text).length}\r\n\r\n${text}`;
 }
@@ -170,7 +170,7 @@ export function encodeContentLength(text: string): string {
 const TRUNCATED: FramingError = {
   code: "truncated",
   message: "The stream ended inside a frame.",
-  fix: "Write every frame whole before closing, with Content-Length counting bytes, not characters.",
+  fix: "Finish every frame before closing; Content-Length counts bytes, not characters.",
 };
 
 function badHeader(what: string): FramingError {
@@ -187,7 +187,7 @@ function contentLength(line: string): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** The line without its `\r`. Header lines are ASCII; other bytes only have to make them invalid. */
+/** The line without its `\r`. Header lines are ASCII; any other byte makes them invalid. */
 function asciiLine(buffer: ByteBuffer): string {
   let line = "";
   for (let at = 0; at < buffer.length; at++) line += String.fromCharCode(buffer.bytes[at] ?? 0);

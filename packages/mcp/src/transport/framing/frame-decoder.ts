@@ -1,8 +1,8 @@
-/** Why a frame was refused: too long, not UTF-8, a header nobody can read, or a stream that ended inside a frame. */
+/** Why a frame was rejected: too long, not UTF-8, an invalid header, or a stream that ended inside the frame. */
 export type FramingErrorCode = "oversized_frame" | "invalid_utf8" | "bad_header" | "truncated";
 
 /**
- * One refused frame.
+ * One rejected frame.
  *
  * A plain value, not an `Error`: a hostile peer can send millions of bad frames, and a stack trace for each would cost
  * far more than the bytes that caused it.
@@ -14,28 +14,28 @@ export interface FramingError {
   readonly fix: string;
 }
 
-/** Receives what a decoder finds. Both members are called inside `feed` or `end`, in stream order, and MUST NOT throw. */
+/** Receives messages and errors. Both members are called inside `feed` or `end`, in stream order, and MUST NOT throw. */
 export interface FrameSink {
   message(text: string): void;
   error(error: FramingError): void;
 }
 
 /**
- * Turns chunks of bytes into messages.
+ * Splits chunks of bytes into messages.
  *
- * A decoder never throws, whatever the bytes are, and keeps no reference to a chunk after `feed` has returned. A refused
- * frame is reported once and skipped; the stream lives on. After `end` both members do nothing.
+ * A decoder never throws, whatever the bytes are, and keeps no reference to a chunk after `feed` has returned. A
+ * rejected frame is reported once and skipped; the stream continues. After `end` both members do nothing.
  */
 export interface FrameDecoder {
   feed(chunk: Uint8Array): void;
   end(): void;
 }
 
-/** Options that every decoder takes. */
+/** Options of every decoder. */
 export interface FramingOptions {
-  /** Longest frame in bytes, without its delimiter or header. Default 16 MiB: larger than any sane message, small enough to hold. */
+  /** Longest frame in bytes, without its delimiter or header. Default 16 MiB: far above real messages, and small enough to buffer. */
   readonly maxMessageBytes?: number;
-  /** Strict UTF-8 decoding; a runtime may inject a faster one. Default: `TextDecoder`. */
+  /** Strict UTF-8 decoding; a runtime may pass a faster function. Default: `TextDecoder`. */
   readonly decode?: DecodeUtf8;
 }
 

@@ -17,11 +17,13 @@ const SPACE = 0x20;
 /**
  * Reads newline-delimited messages.
  *
+ * Spec: Transports, "stdio", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
+ *
  * - A line ends at `\n`; one `\r` before it is dropped. Blank lines are skipped, as is a byte order mark at the very start.
  * - A line that is not UTF-8 is one `invalid_utf8` error; the next line is read as usual.
- * - A line above `maxMessageBytes` (its `\r` counted) is one `oversized_frame` error as soon as the limit is passed; its
- *   bytes are dropped up to the next `\n`.
- * - `end` delivers an unterminated last line as a message: whether it is whole is for the JSON reader to say.
+ * - A line above `maxMessageBytes` (including its `\r`) is one `oversized_frame` error as soon as the limit is passed; its
+ *   bytes are discarded up to the next `\n`.
+ * - `end` delivers an unterminated last line as a message; the JSON parser decides whether it is complete.
  *
  * Time is linear in the bytes for any chunking; memory is at most twice `maxMessageBytes`.
  */
@@ -29,11 +31,11 @@ export class LineDecoder implements FrameDecoder {
   readonly #sink: FrameSink;
   readonly #maxMessageBytes: number;
   readonly #decode: DecodeUtf8;
-  /** The bytes of the line that no newline has ended yet; empty while skipping. */
+  /** The bytes of the current unterminated line; empty while skipping. */
   readonly #pending = new ByteBuffer();
-  /** True between an oversized line's refusal and its newline. */
+  /** True from the error for an oversized line until its newline. */
   #skipping = false;
-  /** True until the first text of the stream was looked at for a byte order mark. */
+  /** True until the first text of the stream has been checked for a byte order mark. */
   #atStart = true;
   #ended = false;
 
@@ -70,7 +72,7 @@ export class LineDecoder implements FrameDecoder {
     this.#pending.clear();
   }
 
-  /** Holds the start of a line, unless it is already longer than a line may be. */
+  /** Keeps the start of a line, unless it is already too long. */
   #keep(chunk: Uint8Array, start: number): void {
     if (this.#skipping) return;
     if (this.#pending.length + chunk.length - start > this.#maxMessageBytes) {
@@ -97,17 +99,17 @@ export class LineDecoder implements FrameDecoder {
     }
     this.#pending.append(chunk, 0, newline);
     const text = this.#textOf(this.#pending.bytes, length);
-    // Cleared before the callback runs, so that the buffer of a large message is free while it is being handled.
+    // Cleared before the callback, so that the buffer of a large message is free while it is handled.
     this.#pending.clear();
     if (text === undefined) this.#sink.error(INVALID_UTF8);
     else this.#emit(text, 0, text.length);
   }
 
   /**
-   * Delivers the whole lines in `chunk[start, last)`.
+   * Delivers the complete lines in `chunk[start, last)`.
    *
-   * One decoding call for all of them, then cheap string slices: several times faster than a call per line, and exact,
-   * because a newline byte can never be part of a longer UTF-8 sequence.
+   * Decodes all of them with one call and slices the string, because a decoding call costs more than a short line. That
+   * is exact: a newline byte is never part of a longer UTF-8 sequence.
    */
   #lines(chunk: Uint8Array, start: number, last: number): void {
     const text = last - start <= this.#maxMessageBytes ? this.#decode(chunk, start, last) : undefined;
@@ -123,7 +125,7 @@ export class LineDecoder implements FrameDecoder {
     this.#emit(text, from, text.length);
   }
 
-  /** The careful path: some line is not UTF-8, or may be too long. */
+  /** The slow path, if some line is not UTF-8 or may be too long. */
   #lineByLine(chunk: Uint8Array, start: number, last: number): void {
     let from = start;
     while (from <= last) {

@@ -2,32 +2,32 @@ import { ContentLengthDecoder } from "./content-length.js";
 import type { FrameDecoder, FrameSink, FramingOptions } from "./frame-decoder.js";
 import { LineDecoder } from "./lines.js";
 
-export type Framing = "lines" | "content-length";
+export type FramingName = "lines" | "content-length";
 
-/** The headers of a frame begin with this; a JSON message never does, and a stray line of text hardly ever. */
+/** Frame headers begin with this; a JSON message never does, and a stray line of text rarely. */
 const MARK = "content-";
 
 /**
- * Reads either framing: the first bytes that are no white space decide, for the whole stream.
+ * Reads either framing; the first bytes other than white space decide for the whole stream.
  *
- * A stream that begins with `Content-` (in any case) has headers; any other has lines. So a peer that cannot be
- * configured still gets through; `framing` tells a writer how to answer.
+ * A stream that begins with `Content-` (in any case) has headers; any other has lines. This supports peers that cannot
+ * be configured; `framing` tells the writer which form to use.
  */
 export class SniffingDecoder implements FrameDecoder {
   readonly #sink: FrameSink;
   readonly #options: FramingOptions;
-  /** A part of the mark, in the bytes as they came. */
+  /** The bytes so far, while they may be the start of the mark. */
   #held: number[] = [];
   #decoder: FrameDecoder | undefined;
-  #framing: Framing | undefined;
+  #framing: FramingName | undefined;
 
   constructor(sink: FrameSink, options: FramingOptions = {}) {
     this.#sink = sink;
     this.#options = options;
   }
 
-  /** Undefined until the first bytes have decided. */
-  get framing(): Framing | undefined {
+  /** Undefined until enough bytes have arrived to decide. */
+  get framing(): FramingName | undefined {
     return this.#framing;
   }
 
@@ -55,7 +55,7 @@ export class SniffingDecoder implements FrameDecoder {
     (this.#decoder ?? this.#choose("lines")).end();
   }
 
-  #choose(framing: Framing): FrameDecoder {
+  #choose(framing: FramingName): FrameDecoder {
     this.#framing = framing;
     const Decoder = framing === "lines" ? LineDecoder : ContentLengthDecoder;
     this.#decoder = new Decoder(this.#sink, this.#options);

@@ -1,19 +1,19 @@
 import { createParser } from "eventsource-parser";
 import { DEFAULT_MAX_MESSAGE_BYTES, type FramingError } from "./frame-decoder.js";
 
-/** One server-sent event as read. */
+/** One received server-sent event. */
 export interface SseEvent {
   readonly data: string;
-  /** Absent where the event named none; a reader then keeps the id it has. */
+  /** Absent if the event has no id; the reader then keeps the previous one. */
   readonly id?: string;
-  /** Absent where the event named no type, which means `message`. */
+  /** Absent if the event has no type, which means `message`. */
   readonly event?: string;
 }
 
-/** Receives what a decoder finds. All members are called inside `feed`, in stream order, and MUST NOT throw. */
+/** Receives events and errors. All members are called inside `feed`, in stream order, and MUST NOT throw. */
 export interface SseSink {
   event(event: SseEvent): void;
-  /** A reconnection time, as written: the caller clamps it. */
+  /** A reconnection time from the stream, not clamped. */
   retry?(ms: number): void;
   comment?(text: string): void;
   /** Called at most once; the decoder reads nothing after it. */
@@ -21,32 +21,33 @@ export interface SseSink {
 }
 
 export interface SseDecoderOptions {
-  /** Longest event, in UTF-16 units of what has to be held for it. Default 16 Mi, as for every frame. */
+  /** Longest event, in UTF-16 units. Default 16 Mi, as for every frame. */
   readonly maxEventLength?: number;
 }
 
-/** The parser looks at its limit after each piece, so a piece bounds how far it can be passed. */
+/** The limit is checked after each piece, so an event can exceed it by at most one piece. */
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * A line that the standard says to ignore. The parser builds an exception for each, which would turn one hostile megabyte
- * into seconds of work; those at the edges of a piece are too few to matter.
+ * A line that the standard says to ignore. They are removed here, because the parser creates an exception for each, and
+ * one hostile megabyte would take seconds. Lines at the edges of a piece remain; they are too few to matter.
  */
 const IGNORED_LINE = /\n(?!(?:data|event|id)[:\n]|retry: ?\d+\n|[:\n])[^\n]*(?=\n)/g;
 
 /**
  * Reads server-sent events from bytes.
  *
- * Follows the HTML standard: `\n`, `\r\n` and `\r` end a line, a byte order mark at the start is dropped, bytes that are not
- * UTF-8 become U+FFFD, unknown fields are ignored, and an event that the stream's end cuts off is not dispatched. An event
- * above the limit is one `oversized_frame` error, after which the decoder reads nothing more.
+ * Follows the HTML standard, 9.2.6 "Interpreting an event stream": `\n`, `\r\n` and `\r` end a line, a byte order mark at
+ * the start is dropped, bytes that are not UTF-8 become U+FFFD, unknown fields are ignored, and an event that is
+ * incomplete at the end of the stream is not dispatched. An event above the limit is one `oversized_frame` error, after
+ * which the decoder reads nothing more.
  */
 export class SseDecoder {
   readonly #sink: SseSink;
   readonly #maxEventLength: number;
   readonly #decoder = new TextDecoder("utf-8");
   readonly #parser: ReturnType<typeof createParser>;
-  /** True after a `\r`, which has already ended its line: a `\n` that follows belongs to it. */
+  /** True after a `\r`, so that a `\n` that follows does not end a second line. */
   #afterReturn = false;
   #ended = false;
 
@@ -80,12 +81,12 @@ export class SseDecoder {
     }
   }
 
-  /** Drops what is incomplete. */
+  /** Discards an incomplete event. */
   end(): void {
     this.#ended = true;
   }
 
-  /** Gives every line one ending: between lines that end in `\r` the parser would search the whole piece for each `\n`. */
+  /** Converts all line endings to `\n`; after each `\r` the parser would search the whole piece for a `\n`. */
   #prepare(text: string): string {
     if (text === "") return text;
     const rest = this.#afterReturn && text.startsWith("\n") ? text.slice(1) : text;
@@ -99,7 +100,7 @@ export class SseDecoder {
     this.#ended = true;
     this.#sink.error({
       code: "oversized_frame",
-      message: `A server-sent event is longer than ${this.#maxEventLength} characters; the stream cannot be read on.`,
+      message: `A server-sent event is longer than ${this.#maxEventLength} characters; the rest of the stream cannot be read.`,
       fix: "Send smaller events, or raise maxEventLength on the reading side.",
     });
   }

@@ -1,4 +1,4 @@
-/** One server-sent event to write. Without `data` it only tells `id` or `retry`, and a reader dispatches nothing. */
+/** One server-sent event to write. Without `data` it only sets `id` or `retry`, and the reader dispatches no event. */
 export interface SseEventInit {
   readonly id?: string;
   readonly event?: string;
@@ -10,8 +10,8 @@ export interface SseEventInit {
 /**
  * Writes one event.
  *
- * Line breaks in `data` are kept as `\n`. Throws where `id` or `event` has a line break or NUL, or where `retry` is no
- * whole number: each would silently become another event than meant.
+ * Line breaks in `data` become `\n`. Throws if `id` or `event` contains a line break or NUL, or if `retry` is not a whole
+ * number, because the reader would see a different event.
  */
 export function encodeEvent({ id, event, data, retry }: SseEventInit): string {
   let text = "";
@@ -26,7 +26,7 @@ export function encodeEvent({ id, event, data, retry }: SseEventInit): string {
   return `${text}\n`;
 }
 
-/** Writes a comment, which keeps a connection alive and means nothing. Only to be written between events. */
+/** Writes a comment, which keeps a connection alive and has no meaning. Write it only between events. */
 export function encodeComment(text: string): string {
   return `${lines("", text)}\n`;
 }
@@ -41,7 +41,7 @@ function lines(field: string, text: string): string {
 }
 
 function oneLine(text: string, field: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that a field cannot hold.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that a field cannot contain.
   if (/[\r\n\u0000]/.test(text)) throw new RangeError(`SSE ${field} must not have a line break or NUL`);
   return text;
 }
