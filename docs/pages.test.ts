@@ -14,16 +14,13 @@ import { region } from "./region.js";
 const root = resolve(import.meta.dirname, "..");
 const read = (page: string) => readFileSync(join(root, page), "utf8");
 const guides = readdirSync(join(root, "docs"), { encoding: "utf8" }).filter((name) => name.endsWith(".md"));
-const internals = readdirSync(join(root, "docs/internals"), { encoding: "utf8" }).filter((name) =>
-  name.endsWith(".md"),
-);
+const pagesIn = (folder: string) =>
+  readdirSync(join(root, folder), { encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `${folder}/${name}`);
 const pages = [
-  "README.md",
-  "CONTRIBUTING.md",
-  "SECURITY.md",
-  "CHANGELOG.md",
-  ...guides.map((name) => `docs/${name}`),
-  ...internals.map((name) => `docs/internals/${name}`),
+  ...["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"],
+  ...["docs", "docs/internals", "docs/api"].flatMap(pagesIn),
 ];
 
 function table(heading: string, values: object): string {
@@ -89,12 +86,16 @@ describe("links", () => {
   });
 });
 
+/** Anchors as they are made of headings; a heading that comes again gets a number. */
 function anchorsOf(file: string): string[] {
-  const headings = readFileSync(file, "utf8").matchAll(/^#+ (.*)$/gm);
-  return [...headings].map(([, text = ""]) =>
-    text
+  const used = new Map<string, number>();
+  return [...readFileSync(file, "utf8").matchAll(/^#+ (.*)$/gm)].map(([, text = ""]) => {
+    const anchor = text
       .toLowerCase()
       .replace(/[^\w\- ]/g, "")
-      .replaceAll(" ", "-"),
-  );
+      .replaceAll(" ", "-");
+    const before = used.get(anchor) ?? 0;
+    used.set(anchor, before + 1);
+    return before === 0 ? anchor : `${anchor}-${before}`;
+  });
 }

@@ -1,5 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+/** Builds the messages of prompts, by who speaks. */
 import * as message from "./server/prompts/message.js";
+/** Builds the content of results and messages: blocks, and results that are more than blocks. */
 import * as content from "./server/tools/content.js";
 
 export { ResponseCache } from "./client/call/cache.js";

@@ -6,6 +6,7 @@ export type Id = string | number;
 /** Parameters are an object by MCP's rules; positional arrays are refused. */
 export type Params = Record<string, unknown>;
 
+/** A request: it is answered once, by its id. */
 export interface RequestMessage {
   jsonrpc: "2.0";
   id: Id;
@@ -13,24 +14,28 @@ export interface RequestMessage {
   params?: Params;
 }
 
+/** A notification: nobody answers it. */
 export interface NotificationMessage {
   jsonrpc: "2.0";
   method: string;
   params?: Params;
 }
 
+/** The answer to a request that went well. */
 export interface ResultMessage {
   jsonrpc: "2.0";
   id: Id;
   result: unknown;
 }
 
+/** What went wrong: a number for programs, a text for people, and data of any shape. */
 export interface ErrorObject {
   code: number;
   message: string;
   data?: unknown;
 }
 
+/** The answer to a request that failed, or that could not be read. */
 export interface ErrorMessage {
   jsonrpc: "2.0";
   /** Absent (or null) only when the sender could not read the request's id. */

@@ -7,11 +7,17 @@ import {
   RpcError,
 } from "../jsonrpc/error.js";
 
-/** The error codes that MCP adds to those of JSON-RPC. Spec: schema reference of each revision, "Errors". */
+// The error codes that MCP adds to those of JSON-RPC. Spec: schema reference of each revision, "Errors".
+
+/** There is no resource at this URI; the code of revisions with sessions. */
 export const RESOURCE_NOT_FOUND = -32002;
+/** A header says something else than the body. */
 export const HEADER_MISMATCH = -32020;
+/** The request needs a capability that the client did not declare. */
 export const MISSING_CAPABILITY = -32021;
+/** The server does not speak the revision of the request. */
 export const UNSUPPORTED_VERSION = -32022;
+/** The user must open a page first. */
 export const URL_ELICITATION_REQUIRED = -32042;
 /**
  * The code of a client's answer when the user rejected a sampling request.

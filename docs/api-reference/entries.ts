@@ -1,0 +1,42 @@
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+export const root = resolve(import.meta.dirname, "../..");
+const library = join(root, "packages/mcp");
+
+/** One way into the package, as `package.json` lists it. */
+export interface Entry {
+  /** What people import. */
+  readonly name: string;
+  /** The source file behind it. */
+  readonly source: string;
+  /** Its page, in `docs/api`. */
+  readonly page: string;
+  readonly purpose: string;
+}
+
+const PURPOSES: Readonly<Record<string, string>> = {
+  ".": "What people write in every program: servers, clients, and what both offer and use.",
+  "./node": "What needs Node: serving over stdio, HTTP, sockets and WebSocket, and reaching servers by them.",
+  "./transport": "For makers of transports: the seams to servers and clients, channels and framings.",
+  "./http": "HTTP without a runtime: handlers, what they take and what they answer.",
+  "./protocol": "What the specification says, as types and tables: messages, errors, revisions.",
+  "./storage": "What outlives a request or a process: the contract of storage, and memory.",
+  "./testing": "For tests of servers, clients, transports and storage.",
+};
+
+/** The entries that have declarations, in the order of `package.json`. */
+export function entriesOf(): Entry[] {
+  // The package's own file, whose shape the package check holds.
+  const { name, exports } = JSON.parse(readFileSync(join(library, "package.json"), "utf8")) as {
+    name: string;
+    exports: Record<string, unknown>;
+  };
+  return Object.entries(exports).flatMap(([path, target]) => {
+    const declarations = /"\.\/dist\/([\w/-]+)\.d\.ts"/.exec(JSON.stringify(target))?.[1];
+    if (declarations === undefined) return [];
+    const source = join(library, "src", `${declarations}.ts`);
+    const page = path === "." ? "mcp.md" : `${path.slice(2).replaceAll("/", "-")}.md`;
+    return [{ name: `${name}${path.slice(1)}`, source, page, purpose: PURPOSES[path] ?? "" }];
+  });
+}

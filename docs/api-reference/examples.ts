@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./entries.js";
+
+/** A program of the README or of a guide that uses a name; the tests compile and run it. */
+export interface GuideExample {
+  readonly page: string;
+  readonly code: string;
+}
+
+const MAX_LINES = 24;
+
+/** Finds the shortest program in the guides that imports a name. */
+export class GuideExamples {
+  readonly #programs: GuideExample[];
+
+  constructor() {
+    const guides = readdirSync(join(root, "docs"), { encoding: "utf8" }).filter((name) => name.endsWith(".md"));
+    this.#programs = ["README.md", ...guides.map((name) => `docs/${name}`)].flatMap((page) => {
+      const blocks = readFileSync(join(root, page), "utf8").matchAll(
+        /^```ts(?: (?:file|program)=\S+)?\n([\s\S]*?)^```$/gm,
+      );
+      return [...blocks].map(([, code = ""]) => ({ page, code }));
+    });
+  }
+
+  of(entry: string, name: string): GuideExample | undefined {
+    const word = new RegExp(`\\b${name}\\b`, "g");
+    return this.#programs
+      .filter(({ code }) => importsOf(code, entry).includes(name) && (code.match(word)?.length ?? 0) > 1)
+      .filter(({ code }) => code.split("\n").length <= MAX_LINES)
+      .toSorted((a, b) => a.code.length - b.code.length)[0];
+  }
+}
+
+function importsOf(code: string, entry: string): string[] {
+  const found = code.matchAll(/^import \{([^}]*)\} from "([^"]+)";$/gm);
+  return [...found]
+    .filter(([, , from]) => from === entry)
+    .flatMap(([, names = ""]) => names.split(",").map((name) => name.trim()));
+}

@@ -1,0 +1,155 @@
+import ts from "typescript";
+import { root } from "./entries.js";
+
+export type ApiKind = "namespace" | "class" | "function" | "constant" | "type";
+
+/** One exported name, as its declaration tells it. */
+export interface ApiName {
+  readonly name: string;
+  readonly kind: ApiKind;
+  /** The doc comment: a sentence of purpose, then the contract; empty where there is none. */
+  readonly doc: string;
+  readonly examples: readonly string[];
+  /** The declaration, overloads included, with the comments of its members and without its own. */
+  readonly declaration: string;
+  /** What a namespace holds, each by its whole name. */
+  readonly members: readonly ApiName[];
+}
+
+/** Reads what entry files export, from the declarations that the compiler makes of the sources. */
+export class ApiReader {
+  readonly #program: ts.Program;
+  readonly #checker: ts.TypeChecker;
+  readonly #declarations = new Map<string, ts.SourceFile>();
+
+  constructor(sources: readonly string[]) {
+    const config = ts.readConfigFile(`${root}/packages/mcp/tsconfig.node.json`, ts.sys.readFile);
+    const parsed = ts.parseJsonConfigFileContent(config.config, ts.sys, `${root}/packages/mcp`);
+    const { composite: _composite, incremental: _incremental, tsBuildInfoFile: _file, ...options } = parsed.options;
+    // Types are checked elsewhere; here they are only read.
+    const reading = { ...options, noCheck: true, declaration: true, emitDeclarationOnly: true, skipLibCheck: true };
+    this.#program = ts.createProgram({ rootNames: [...sources], options: reading });
+    this.#checker = this.#program.getTypeChecker();
+  }
+
+  namesOf(source: string): ApiName[] {
+    const file = this.#program.getSourceFile(source);
+    const module = file === undefined ? undefined : this.#checker.getSymbolAtLocation(file);
+    if (module === undefined) throw new Error(`${source} exports nothing`);
+    return this.#checker
+      .getExportsOfModule(module)
+      .map((symbol) => this.#export(symbol))
+      .toSorted((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1));
+  }
+
+  #export(symbol: ts.Symbol): ApiName {
+    const target = this.#resolved(symbol);
+    if (!(target.flags & ts.SymbolFlags.ValueModule)) {
+      const read = this.#read(symbol.name, target);
+      return isTypeOnly(symbol) ? { ...read, kind: "type" } : read;
+    }
+    const members = this.#checker.getExportsOfModule(target).map((member) => {
+      return this.#read(`${symbol.name}.${member.name}`, this.#resolved(member));
+    });
+    return {
+      name: symbol.name,
+      kind: "namespace",
+      doc: this.#importComment(symbol),
+      examples: [],
+      declaration: "",
+      members,
+    };
+  }
+
+  /** The comment above `import * as content from "…"`, where an entry says what it exports under that name. */
+  #importComment(symbol: ts.Symbol): string {
+    const [specifier] = symbol.declarations ?? [];
+    const local =
+      specifier !== undefined && ts.isExportSpecifier(specifier)
+        ? this.#checker.getExportSpecifierLocalTargetSymbol(specifier)
+        : undefined;
+    const statement = local?.declarations?.map((node) => ts.findAncestor(node, ts.isImportDeclaration))[0];
+    if (statement === undefined) return "";
+    const text = statement.getSourceFile().text;
+    const comments = ts.getLeadingCommentRanges(text, statement.pos) ?? [];
+    const last = comments.map(({ pos, end }) => text.slice(pos, end)).findLast((comment) => comment.startsWith("/**"));
+    return (last ?? "").replace(/^\/\*\*|\*\/$|^\s*\* ?/gm, "").trim();
+  }
+
+  #resolved(symbol: ts.Symbol): ts.Symbol {
+    return symbol.flags & ts.SymbolFlags.Alias ? this.#checker.getAliasedSymbol(symbol) : symbol;
+  }
+
+  #read(name: string, symbol: ts.Symbol): ApiName {
+    const nodes = this.#emitted(symbol);
+    const tags = symbol.getJsDocTags(this.#checker).filter((tag) => tag.name === "example");
+    return {
+      name,
+      kind: kindOf(symbol),
+      doc: withoutWraps(ts.displayPartsToString(symbol.getDocumentationComment(this.#checker))),
+      examples: tags.map((tag) => ts.displayPartsToString(tag.text).replace(/^```\w*\n|\n```$/g, "")),
+      declaration: nodes.map(textOf).join("\n"),
+      members: [],
+    };
+  }
+
+  /** The statements of the emitted declarations that declare a symbol. */
+  #emitted(symbol: ts.Symbol): ts.Statement[] {
+    const files = new Set(symbol.declarations?.map((declaration) => declaration.getSourceFile()));
+    return [...files].flatMap((file) =>
+      this.#declarationsOf(file).statements.filter((statement) => namesIn(statement).includes(symbol.name)),
+    );
+  }
+
+  #declarationsOf(file: ts.SourceFile): ts.SourceFile {
+    const known = this.#declarations.get(file.fileName);
+    if (known !== undefined) return known;
+    let text = "";
+    const keep: ts.WriteFileCallback = (_name, content) => {
+      text = content;
+    };
+    this.#program.emit(file, keep, undefined, true);
+    const made = ts.createSourceFile(file.fileName.replace(/\.ts$/, ".d.ts"), text, ts.ScriptTarget.Latest, true);
+    this.#declarations.set(file.fileName, made);
+    return made;
+  }
+}
+
+/** `export type { Client }`: a class that can be named and not made. */
+function isTypeOnly(symbol: ts.Symbol): boolean {
+  return (
+    symbol.declarations?.some((node) => ts.isExportSpecifier(node) && ts.isTypeOnlyExportDeclaration(node)) === true
+  );
+}
+
+function kindOf(symbol: ts.Symbol): ApiKind {
+  if (symbol.flags & ts.SymbolFlags.Class) return "class";
+  if (symbol.flags & ts.SymbolFlags.Function) return "function";
+  return symbol.flags & ts.SymbolFlags.Value ? "constant" : "type";
+}
+
+function namesIn(statement: ts.Statement): string[] {
+  if (ts.isVariableStatement(statement)) {
+    return statement.declarationList.declarations.map(({ name }) => name.getText());
+  }
+  const declares =
+    ts.isFunctionDeclaration(statement) ||
+    ts.isClassDeclaration(statement) ||
+    ts.isInterfaceDeclaration(statement) ||
+    ts.isTypeAliasDeclaration(statement);
+  return declares && statement.name !== undefined ? [statement.name.text] : [];
+}
+
+/** The text of a statement without the comment before it, as a reader would write it. */
+function textOf(statement: ts.Statement): string {
+  return statement
+    .getText()
+    .replace(/^export (declare )?/, "")
+    .replace(/^ {4}#private;\n/gm, "")
+    .replace(/^( {4})+/gm, (indent) => " ".repeat(indent.length / 2));
+}
+
+/** Lines of a comment are wrapped for the source; a page wraps its own. Lists and code keep their lines. */
+function withoutWraps(doc: string): string {
+  return doc.replace(/(?<=\S)\n(?!\s|- |\* |\||>|```)/g, " ");
+}
