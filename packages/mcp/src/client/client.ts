@@ -16,16 +16,14 @@ import type { CallToolResult, ListToolsResult, Tool } from "../protocol/features
 import type { Implementation } from "../protocol/implementation.js";
 import type { ParamsOf, RequestMethod, ResultOf } from "../protocol/method-types.js";
 import type { Revision } from "../protocol/revisions.js";
-import { hasMethod } from "./call/has-method.js";
 import type { ClientEvents, Unlisten } from "./changes/notifications.js";
 import type { SubscriptionTarget } from "./changes/subscription-filter.js";
 import type { Subscription } from "./changes/subscriptions.js";
 import type { ClientParts } from "./connection/assemble.js";
 import type { ConnectionState } from "./connection/connection-state.js";
-import { type CompletionTarget, complete } from "./features/completion.js";
 import { setLogLevel } from "./features/logging.js";
-import { collect } from "./features/pages.js";
-import { getPrompt, listPrompts, walkPrompts } from "./features/prompts.js";
+import { collect, DEFAULT_CONCURRENCY, settleMany } from "./features/pages.js";
+import { type CompletionTarget, complete, getPrompt, listPrompts, walkPrompts } from "./features/prompts.js";
 import {
   listResources,
   listResourceTemplates,
@@ -33,13 +31,12 @@ import {
   walkResources,
   walkResourceTemplates,
 } from "./features/resources.js";
-import { DEFAULT_CONCURRENCY, settleMany } from "./features/settle-many.js";
-import { callTool, listTools, toolValue, walkTools } from "./features/tools.js";
+import { listTools, requestTool, requestToolValue, walkTools } from "./features/tools.js";
 import type { ClientMiddleware } from "./middleware.js";
 import type { CallOptions } from "./options.js";
 
 /** What a typed client knows of one tool. */
-export interface KnownTool {
+export interface ToolSignature {
   args: unknown;
   result: unknown;
 }
@@ -72,32 +69,32 @@ export class Client<T = LooseTools> {
 
   /** Where the connection stands; `on("state", …)` tells of changes. */
   get state(): ConnectionState {
-    return this.#parts.link.state;
+    return this.#parts.connection.state;
   }
 
   /** Who the server says it is; unverified. */
   get serverInfo(): Implementation | undefined {
-    return this.#parts.link.established.serverInfo;
+    return this.#parts.connection.established.serverInfo;
   }
 
   /** What the server says it offers. */
   get serverCapabilities(): ServerCapabilities {
-    return this.#parts.link.established.capabilities;
+    return this.#parts.connection.established.capabilities;
   }
 
   /** What the server says about its use, for the model. */
   get instructions(): string | undefined {
-    return this.#parts.link.established.instructions;
+    return this.#parts.connection.established.instructions;
   }
 
   /** The revision that both sides speak. */
   get protocolVersion(): Revision {
-    return this.#parts.link.established.era.revision;
+    return this.#parts.connection.established.era.revision;
   }
 
   /** What was learnt of the server, as JSON: given to a later `connect` as `prior` it saves asking again. */
   get prior(): Prior {
-    const { era, capabilities, serverInfo, instructions } = this.#parts.link.established;
+    const { era, capabilities, serverInfo, instructions } = this.#parts.connection.established;
     return {
       revision: era.revision,
       capabilities,
@@ -107,16 +104,16 @@ export class Client<T = LooseTools> {
   }
 
   /** Calls a tool and gives its value: structured content, or text. A failed tool throws `McpError` of kind `tool_error`. */
-  async call<N extends keyof T & string>(name: N, ...rest: CallArguments<ArgsOf<T, N>>): Promise<ValueOf<T, N>> {
+  call<N extends keyof T & string>(name: N, ...rest: CallArguments<ArgsOf<T, N>>): Promise<ValueOf<T, N>> {
     const [args, options] = rest;
-    const result = await callTool(this.#parts.tools, name, args as object | undefined, options);
+    const value = requestToolValue(this.#parts.tools, name, args as object | undefined, options);
     // The server's own types say what the tool gives; the value was checked against its schema there.
-    return toolValue(name, result) as ValueOf<T, N>;
+    return value as Promise<ValueOf<T, N>>;
   }
 
   /** Calls a tool and gives its full result, also when the tool failed. */
   callTool(name: keyof T & string, args?: object, options?: CallOptions): Promise<CallToolResult> {
-    return callTool(this.#parts.tools, name, args, options);
+    return requestTool(this.#parts.tools, name, args, options);
   }
 
   /** Calls many tools, some at a time, and gives what each came to in the same order. Never rejects for one of them. */
@@ -225,20 +222,20 @@ export class Client<T = LooseTools> {
 
   /** Asks for log messages of this level and above, from now on. They reach `onLog` and `on("notifications/message")`. */
   setLogLevel(level: LoggingLevel, options?: CallOptions): Promise<void> {
-    return setLogLevel(this.#parts.link, this.#parts.caller, level, options);
+    return setLogLevel(this.#parts.connection, this.#parts.caller, level, options);
   }
 
   /** Replaces the roots and tells the server where it can be told. `connect` must have been given some. */
   async setRoots(roots: readonly Root[]): Promise<void> {
     this.#parts.answerer.setRoots(roots);
-    if (hasMethod(this.#parts.link, "notifications/roots/list_changed"))
-      await this.notify("notifications/roots/list_changed");
+    const method = "notifications/roots/list_changed";
+    if (this.#parts.connection.current?.era.has(method) === true) await this.notify(method);
   }
 
   /** Resolves when the server answers; rejects as any call does when it does not. */
   async ping(options?: CallOptions): Promise<void> {
-    await this.#parts.link.ready();
-    const method = hasMethod(this.#parts.link, "ping") ? "ping" : "server/discover";
+    await this.#parts.connection.ready();
+    const method = this.#parts.connection.established.era.has("ping") ? "ping" : "server/discover";
     await this.#parts.caller.call(method, undefined, { ...options, cache: false });
   }
 
@@ -270,10 +267,10 @@ export class Client<T = LooseTools> {
 
   /** Ends the connection; everything pending rejects. */
   async close(): Promise<void> {
-    const { link, caller, requests } = this.#parts;
+    const { connection, caller, requests } = this.#parts;
     requests.cancelAll();
-    await link.close();
-    caller.stop();
+    await connection.close();
+    caller.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -21,7 +21,7 @@ export type ClientMiddleware = (
 ) => object | Promise<object>;
 
 /** Runs `innermost` inside all middleware. */
-export function throughMiddleware(
+export function throughClientMiddleware(
   stack: readonly ClientMiddleware[],
   method: string,
   params: Params | undefined,

@@ -9,7 +9,7 @@ import type { Implementation } from "../protocol/implementation.js";
 import type { ProgressNotificationParams } from "../protocol/lifecycle.js";
 import type { Revision } from "../protocol/revisions.js";
 import type { TraceContext } from "../protocol/trace-context.js";
-import type { ResponseCache } from "./call/cache.js";
+import type { CacheSettings } from "./call/cache.js";
 
 /** How long a client waits, in milliseconds. */
 export interface Timeouts {
@@ -35,18 +35,6 @@ export interface QuestionContext {
   readonly signal: AbortSignal;
   /** Who asks, as it calls itself. */
   readonly server: Implementation | undefined;
-}
-
-/** How results are kept. */
-export interface CacheSettings {
-  /** Results that are kept at most. Default 500. */
-  entries?: number;
-  /** Characters of all kept results together. Default 8 Mi. */
-  size?: number;
-  /** A cache that several clients share. Default: one of the client's own. */
-  store?: ResponseCache;
-  /** Whose results these are: clients with the same word share what is private. Default: nobody else's. */
-  context?: string;
 }
 
 /** Options of a connection. */

@@ -6,7 +6,7 @@ import type { LoggingLevel } from "../protocol/features/logging.js";
 import type { Implementation } from "../protocol/implementation.js";
 import type { MethodRow, MethodTable } from "../protocol/methods.js";
 import type { EraName, Revision } from "../protocol/revisions.js";
-import type { ParamHeader } from "./param-headers.js";
+import type { ParamHeader, ParamHeaderTable } from "./param-headers.js";
 import type { Session } from "./session.js";
 
 /** What an era needs to know of the server that it speaks for. */
@@ -135,14 +135,14 @@ export interface ClientSelf {
 export interface OutgoingCall {
   method: string;
   params: Params | undefined;
-  progressToken?: Id;
+  progressToken?: Id | undefined;
   logLevel?: LoggingLevel | undefined;
   /** Answers for the next round of the same call. */
-  inputs?: { responses?: Record<string, unknown>; state?: string };
-  /** Headers that repeat parameters; see `era/stateless/param-headers.ts`. */
-  paramHeaders?: Record<string, string>;
+  inputs?: { responses?: Record<string, unknown>; state?: string } | undefined;
+  /** Arguments that HTTP headers have to repeat, as `ClientEra.mirroredParams` found them. */
+  mirrored?: readonly ParamHeader[] | undefined;
   /** More members for `_meta`, for example trace context. */
-  meta?: Record<string, unknown>;
+  meta?: Record<string, unknown> | undefined;
 }
 
 /** A message ready for a transport. */
@@ -162,8 +162,19 @@ export type Outcome =
 
 /** Turns neutral calls into wire requests and wire results into outcomes, for one connection in one revision. */
 export interface ClientEra {
-  readonly name: EraName;
   readonly revision: Revision;
+  /** True when requests repeat annotated arguments in headers. */
+  readonly mirrorsParams: boolean;
+  /** True when results say how long they may be kept. */
+  readonly hasCacheHints: boolean;
+  /** True when the server may send requests of its own. */
+  readonly serverAsks: boolean;
+  /** Whether the revision has a message of this name. */
+  has(method: string): boolean;
+  /** Whether a server that declares `capabilities` serves what needs the one at the path `capability`. */
+  offers(capabilities: ServerCapabilities, capability: string): boolean;
+  /** Which arguments of a tool its calls repeat in headers. */
+  mirroredParams(inputSchema: unknown): ParamHeaderTable;
   encode(id: Id, call: OutgoingCall): EncodedMessage & { id: Id };
   /** Throws an `McpError` of kind `invalid_response` for a result that this era does not allow. */
   decode(method: string, result: unknown): Outcome;
@@ -171,4 +182,6 @@ export interface ClientEra {
   notice(method: string, params: Params | undefined): EncodedMessage;
   /** What tells the server to stop; undefined where closing the request's stream says it. */
   cancel(id: Id, reason: string): EncodedMessage | undefined;
+  /** The answer to a question of the server in a form that the revision has. */
+  answer(method: Question["method"], answer: object): object;
 }

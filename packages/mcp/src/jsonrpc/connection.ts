@@ -1,5 +1,6 @@
+import { errorText } from "./answer-text.js";
 import type { Channel } from "./channel.js";
-import { errorText, INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, RpcError } from "./error.js";
+import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, RpcError } from "./error.js";
 import { InboundRequest, type OutboundRequest } from "./inbound.js";
 import {
   type Classified,
@@ -46,8 +47,6 @@ export interface ConnectionOptions {
  */
 export class Connection<P> {
   readonly peer: P;
-  /** Answers that matched no pending request: late, foreign or repeated. */
-  droppedAnswers = 0;
   readonly #channel: Channel;
   readonly #handler: ConnectionHandler<P>;
   readonly #options: ConnectionOptions;
@@ -141,7 +140,7 @@ export class Connection<P> {
       case "notification":
         return this.#handler.notification(item.message);
       case "result":
-        return this.#take(item.message.id)?.resolve(item.message.result);
+        return this.#asks.take(item.message.id)?.resolve(item.message.result);
       case "error":
         return this.#receiveError(item.message);
       case "batch":
@@ -154,13 +153,7 @@ export class Connection<P> {
   #receiveError({ id, error }: ErrorMessage): void {
     const failure = new RpcError(error.code, error.message, error.data);
     if (id === undefined || id === null) return this.#handler.fault?.(failure);
-    this.#take(id)?.reject(failure);
-  }
-
-  #take(id: Id): ReturnType<PendingAsks["take"]> {
-    const pending = this.#asks.take(id);
-    if (pending === undefined) this.droppedAnswers++;
-    return pending;
+    this.#asks.take(id)?.reject(failure);
   }
 
   #answer(message: RequestMessage): void {

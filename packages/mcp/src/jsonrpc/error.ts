@@ -1,5 +1,3 @@
-import type { Id } from "./message.js";
-
 /** The codes that JSON-RPC 2.0 itself defines. */
 export const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
@@ -18,17 +16,4 @@ export class RpcError extends Error {
     this.code = code;
     this.data = data;
   }
-}
-
-/** The text of an error answer. Without an id when the request's could not be read. */
-export function errorText(id: Id | undefined, code: number, message: string, data?: unknown): string {
-  const error = data === undefined ? { code, message } : { code, message, data };
-  const idPart = id === undefined ? "" : `"id":${JSON.stringify(id)},`;
-  return `{"jsonrpc":"2.0",${idPart}"error":${JSON.stringify(error)}}`;
-}
-
-/** The text of a result answer; `result` is JSON text already. */
-export function resultText(id: Id, result: string): string {
-  // Numbers are the common case and need no escaping.
-  return `{"jsonrpc":"2.0","id":${typeof id === "number" ? id : JSON.stringify(id)},"result":${result}}`;
 }

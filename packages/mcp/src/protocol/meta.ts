@@ -23,3 +23,6 @@ export function checkMetaKey(key: string): "free" | "reserved" | "malformed" {
   const second = match[1]?.split(".")[1];
   return second === "modelcontextprotocol" || second === "mcp" ? "reserved" : "free";
 }
+
+/** Marks structured content that a server of this library had to put into an object, as `{ result }`, for an older revision. */
+export const WRAPPED = "dev.parley/wrapped";

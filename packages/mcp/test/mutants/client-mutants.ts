@@ -118,7 +118,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
     name: "one-handshake-per-caller",
     recreates: "#1708 and the races around it: every caller that finds the session lost makes a new one",
     file: "client/connection/connection.ts",
-    search: 'if (epoch !== this.epoch || this.#state !== "ready") return this.ready();',
+    search: 'if (sent !== this.current || this.#state !== "ready") return this.ready();',
     replace: 'if (this.#state !== "ready") return this.ready();',
     tests: ["test/client/session-loss.test.ts", "test/client/restarts.test.ts"],
   },
@@ -237,9 +237,9 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "call-overtakes-handshake",
     recreates: "seed 29 of the simulation: a call that is sent again overtakes the handshake of its new session",
-    file: "client/call/resend.ts",
-    search: "  await link.ready();",
-    replace: "",
+    file: "client/call/caller.ts",
+    search: "const wait = call.extras.recovering === true ? undefined",
+    replace: "const wait = call.resent || call.extras.recovering === true ? undefined",
     tests: ["test/simulation/regressions.test.ts"],
   },
 ];

@@ -1,15 +1,15 @@
-import type { Question } from "../../era/era.js";
-import { errorText, INTERNAL_ERROR, METHOD_NOT_FOUND, resultText } from "../../jsonrpc/error.js";
+import type { ClientEra, Question } from "../../era/era.js";
+import { errorText, resultText } from "../../jsonrpc/answer-text.js";
+import { INTERNAL_ERROR, METHOD_NOT_FOUND } from "../../jsonrpc/error.js";
 import type { RequestMessage } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { Root } from "../../protocol/features/roots.js";
 import { CORE_TABLE } from "../../protocol/methods.js";
-import { featuresOf, type Revision } from "../../protocol/revisions.js";
+import type { Revision } from "../../protocol/revisions.js";
 import type { ClientOptions, QuestionContext } from "../options.js";
 import { answerForm } from "./elicitation.js";
-import { checkRoots } from "./roots.js";
-import { answerFor, checkSampling } from "./sampling.js";
+import { checkSampling } from "./sampling.js";
 
 /** Answers the server's questions with what the application gave to `connect`, the same in both eras. */
 export class Answerer {
@@ -68,7 +68,7 @@ export class Answerer {
   }
 
   /** The bare result for one question. Throws an `McpError` when there is none. */
-  async answer(question: Question, context: QuestionContext, revision: Revision): Promise<object> {
+  async answer(question: Question, context: QuestionContext): Promise<object> {
     this.check(question);
     const { onElicit, onSample } = this.#options;
     // `check` made sure of what the application has to rely on, and that there is somebody to ask.
@@ -77,14 +77,14 @@ export class Answerer {
       case "elicitation/create":
         return answerForm(params, onElicit as NonNullable<typeof onElicit>, context);
       case "sampling/createMessage":
-        return answerFor(featuresOf(revision), await (onSample as NonNullable<typeof onSample>)(params, context));
+        return (onSample as NonNullable<typeof onSample>)(params, context);
       case "roots/list":
         return { roots: await this.roots() };
     }
   }
 
-  /** The whole text of the answer to a request of the server. */
-  async respond(message: RequestMessage, context: QuestionContext, revision: Revision): Promise<string> {
+  /** The whole text of the answer to a request of the server; `era` is undefined during the first handshake. */
+  async respond(message: RequestMessage, context: QuestionContext, era: ClientEra | undefined): Promise<string> {
     const { id, method, params } = message;
     if (method === "ping") return resultText(id, "{}");
     if (method !== "elicitation/create" && method !== "sampling/createMessage" && method !== "roots/list") {
@@ -92,7 +92,8 @@ export class Answerer {
     }
     try {
       const question: Question = params === undefined ? { method } : { method, params };
-      return resultText(id, JSON.stringify(await this.answer(question, context, revision)));
+      const answer = await this.answer(question, context);
+      return resultText(id, JSON.stringify(era === undefined ? answer : era.answer(method, answer)));
     } catch (error) {
       const { kind, code, message: text } = McpError.from(error);
       if (kind === "capability_missing") return errorText(id, undeclaredCode(method), text);
@@ -119,4 +120,15 @@ function cannot(capability: string, option: string): McpError {
 /** Without sessions nobody could be told of a change. */
 function announcesRoots(revision: Revision): boolean {
   return CORE_TABLE.at("notifications/roots/list_changed", revision) !== undefined;
+}
+
+/** Gives the roots back. Throws when one of them is no place in a file system, which the protocol demands. */
+function checkRoots(roots: readonly Root[]): readonly Root[] {
+  for (const { uri } of roots) {
+    if (typeof uri === "string" && uri.startsWith("file://") && URL.canParse(uri)) continue;
+    throw new McpError("invalid_definition", `the root ${JSON.stringify(uri)} is no file:// address`, {
+      fix: "Write roots as absolute `file://` addresses.",
+    });
+  }
+  return roots;
 }

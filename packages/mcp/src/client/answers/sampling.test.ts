@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { featuresOf } from "../../protocol/revisions.js";
-import { answerFor, checkSampling } from "./sampling.js";
+import { checkSampling } from "./sampling.js";
 
 const use = (id: string) => ({ role: "assistant", content: { type: "tool_use", id, name: "t", input: {} } });
 const uses = (...ids: string[]) => ({
@@ -52,24 +51,5 @@ describe("sampling requests that a client must refuse", () => {
   it("SAMP-02: tools need the capability", () => {
     expect(() => checkSampling({ messages: [], maxTokens: 1, tools: [] }, false)).toThrow(/sampling.tools/);
     expect(() => checkSampling({ messages: [], maxTokens: 1, toolChoice: {} }, false)).toThrow(/sampling.tools/);
-  });
-});
-
-describe("SAMP-07: answers for older revisions", () => {
-  const answer = (content: never) => ({ role: "assistant" as const, model: "m", content });
-  const two = [
-    { type: "text", text: "a" },
-    { type: "text", text: "b" },
-  ] as never;
-
-  it("a list becomes one block where the revision has no lists", () => {
-    expect(answerFor(featuresOf("2025-06-18"), answer(two)).content).toEqual({ type: "text", text: "a\nb" });
-    expect(answerFor(featuresOf("2025-11-25"), answer(two)).content).toEqual(two);
-  });
-
-  it("an image stays one when there is no text", () => {
-    const image = { type: "image", data: "", mimeType: "image/png" };
-    expect(answerFor(featuresOf("2025-03-26"), answer([image] as never)).content).toEqual(image);
-    expect(answerFor(featuresOf("2025-03-26"), answer([] as never)).content).toEqual({ type: "text", text: "" });
   });
 });

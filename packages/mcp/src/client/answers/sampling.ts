@@ -1,7 +1,5 @@
 import { isObject, type Params } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
-import type { CreateMessageResult, SamplingMessageContentBlock } from "../../protocol/features/sampling.js";
-import type { RevisionFeatures } from "../../protocol/revisions.js";
 
 /** Throws when a sampling request breaks a rule that the client must watch over. */
 export function checkSampling(params: Params, toolsDeclared: boolean): void {
@@ -43,17 +41,4 @@ function say(id: unknown): string {
 
 function refuse(message: string): McpError {
   return new McpError("invalid_params", message, { fix: "The server has to send a request that the protocol allows." });
-}
-
-/** The model's answer in a form that the server's revision has: older ones take one block, never a list. */
-export function answerFor(features: RevisionFeatures, answer: CreateMessageResult): CreateMessageResult {
-  const { content } = answer;
-  if (!Array.isArray(content) || features.samplingTools) return answer;
-  return { ...answer, content: oneBlock(content) };
-}
-
-function oneBlock(blocks: readonly SamplingMessageContentBlock[]): SamplingMessageContentBlock {
-  const texts = blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
-  const other = blocks.find((block) => block.type === "image" || block.type === "audio");
-  return texts.length > 0 || other === undefined ? { type: "text", text: texts.join("\n") } : other;
 }

@@ -1,9 +1,9 @@
-import { errorText, INTERNAL_ERROR } from "../../jsonrpc/error.js";
+import { errorText } from "../../jsonrpc/answer-text.js";
+import { INTERNAL_ERROR } from "../../jsonrpc/error.js";
 import type { Id, RequestMessage } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
-import { NEWEST_STATEFUL } from "../../protocol/revisions.js";
-import type { Deadlines } from "../call/deadlines.js";
-import type { Link } from "../connection/connection.js";
+import type { CallDeadlines } from "../call/deadlines.js";
+import type { ClientConnection } from "../connection/connection.js";
 import type { Answerer } from "./answerer.js";
 
 /** Requests of the server that are answered at the same time; the user could not follow more. */
@@ -11,14 +11,19 @@ const MAX_ASKED = 100;
 
 /** Answers the requests that a server sends, in the era that has them. */
 export class ServerRequests {
-  readonly #link: Link;
+  readonly #connection: ClientConnection;
   readonly #answerer: Answerer;
-  readonly #deadlines: Deadlines;
+  readonly #deadlines: CallDeadlines;
   readonly #fault: (error: Error) => void;
   readonly #asked = new Map<Id, AbortController>();
 
-  constructor(link: Link, answerer: Answerer, deadlines: Deadlines, fault: (error: Error) => void) {
-    this.#link = link;
+  constructor(
+    connection: ClientConnection,
+    answerer: Answerer,
+    deadlines: CallDeadlines,
+    fault: (error: Error) => void,
+  ) {
+    this.#connection = connection;
     this.#answerer = answerer;
     this.#deadlines = deadlines;
     this.#fault = fault;
@@ -26,8 +31,8 @@ export class ServerRequests {
 
   /** The text of the answer; an empty one where the protocol allows none. Never rejects. */
   async answer(message: RequestMessage): Promise<string> {
-    const { era } = this.#link;
-    if (era !== undefined && !this.#link.methods.serverAsks(era.revision)) {
+    const { current } = this.#connection;
+    if (current?.era.serverAsks === false) {
       this.#fault(
         new McpError("invalid_response", `the server sent the request ${message.method}, which this revision forbids`, {
           fix: "Report it to the author of the server.",
@@ -43,9 +48,8 @@ export class ServerRequests {
     // While the server waits for the user here, its silence is no fault of it.
     this.#deadlines.hold();
     try {
-      const server = era === undefined ? undefined : this.#link.established.serverInfo;
-      const context = { signal: unwanted.signal, server };
-      const text = await this.#answerer.respond(message, context, era?.revision ?? NEWEST_STATEFUL);
+      const context = { signal: unwanted.signal, server: current?.serverInfo };
+      const text = await this.#answerer.respond(message, context, current?.era);
       return unwanted.signal.aborted ? "" : text;
     } finally {
       this.#deadlines.release();

@@ -1,9 +1,20 @@
 import { isObject, type Params } from "../../jsonrpc/message.js";
 import { isPartOf } from "../changes/subscription-filter.js";
-import type { CacheSettings } from "../options.js";
 
 const MAX_ENTRIES = 500;
 const MAX_SIZE = 8 * 1024 * 1024;
+
+/** How results are kept. */
+export interface CacheSettings {
+  /** Results that are kept at most. Default 500. */
+  entries?: number;
+  /** Characters of all kept results together. Default 8 Mi. */
+  size?: number;
+  /** A cache that several clients share. Default: one of the client's own. */
+  store?: ResponseCache;
+  /** Whose results these are: clients with the same word share what is private. Default: nobody else's. */
+  context?: string;
+}
 
 interface Entry {
   method: string;

@@ -14,7 +14,7 @@ export interface Deadline {
 }
 
 /** All deadlines of one client on one timer: a call costs no timer of its own. */
-export class Deadlines {
+export class CallDeadlines {
   readonly #platform: Platform;
   readonly #pending = new Set<Deadline>();
   #timer: Timer | undefined;
@@ -23,10 +23,6 @@ export class Deadlines {
 
   constructor(platform: Platform) {
     this.#platform = platform;
-  }
-
-  get size(): number {
-    return this.#pending.size;
   }
 
   add(deadline: Deadline): void {

@@ -3,9 +3,15 @@ import type { Id } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { ProgressNotificationParams } from "../../protocol/lifecycle.js";
 import type { MethodRow } from "../../protocol/methods.js";
+import type { CurrentConnection } from "../connection/current-connection.js";
 import type { CallOptions, Timeouts } from "../options.js";
-import type { CallExtras } from "./caller.js";
 import type { Deadline } from "./deadlines.js";
+import type { CallExtras } from "./requester.js";
+
+/** Ends calls before their answer. */
+export interface CallOwner {
+  stop(call: PendingCall, reason: McpError): void;
+}
 
 /** One call of the application: it may be sent several times, and it ends once. */
 export class PendingCall implements Deadline {
@@ -20,23 +26,24 @@ export class PendingCall implements Deadline {
   paused = false;
   /** The request that stands for the call now; undefined while it waits for something else. */
   id: Id | undefined;
-  /** The handshake under which it was sent. */
-  epoch = 0;
+  /** The connection over which it was sent last. */
+  connection: CurrentConnection | undefined;
   /** What the cache had seen of changes when it was sent. */
   generation = 0;
   /** True once it was sent a second time after a loss. */
-  replayed = false;
+  resent = false;
   /** Rounds of questions so far, and how many of the last ones asked nothing. */
   rounds = 0;
   emptyRounds = 0;
+  /** The greatest progress that the request of the moment reported. */
+  lastProgress = Number.NEGATIVE_INFINITY;
   /** Why it ended while no request stood for it. */
   stopped: McpError | undefined;
   /** Ends the watching of the caller's signal. */
   unwatch: (() => void) | undefined;
-  readonly #stop: (call: PendingCall, reason: McpError) => void;
+  readonly #owner: CallOwner;
   #interrupt: ((reason: McpError) => void) | undefined;
   #lastSign: number | undefined;
-  #progress = Number.NEGATIVE_INFINITY;
 
   constructor(
     out: OutgoingCall,
@@ -45,7 +52,7 @@ export class PendingCall implements Deadline {
     extras: CallExtras,
     now: number,
     bounds: Timeouts,
-    stop: (call: PendingCall, reason: McpError) => void,
+    owner: CallOwner,
   ) {
     const endless = row?.deadlineExempt === true;
     this.out = out;
@@ -56,15 +63,7 @@ export class PendingCall implements Deadline {
     this.heard = now;
     this.idle = endless ? Number.POSITIVE_INFINITY : (options.timeouts?.idleMs ?? bounds.idleMs);
     this.total = endless ? Number.POSITIVE_INFINITY : (options.timeouts?.totalMs ?? bounds.totalMs);
-    this.#stop = stop;
-  }
-
-  /** A request that stands for the call leaves now. */
-  sent(id: Id, epoch: number, now: number): void {
-    this.id = id;
-    this.epoch = epoch;
-    this.heard = now;
-    this.#progress = Number.NEGATIVE_INFINITY;
+    this.#owner = owner;
   }
 
   /** Waits for `work`, or until the call is stopped. */
@@ -93,8 +92,8 @@ export class PendingCall implements Deadline {
   /** Progress that does not grow is a sign of life, but nothing to tell. */
   progress(params: ProgressNotificationParams, now: number): void {
     this.sign(now);
-    if (params.progress <= this.#progress) return;
-    this.#progress = params.progress;
+    if (params.progress <= this.lastProgress) return;
+    this.lastProgress = params.progress;
     this.options.onProgress?.(params);
   }
 
@@ -109,7 +108,7 @@ export class PendingCall implements Deadline {
   expire(which: "idle" | "total"): void {
     const heardAfter = this.#lastSign === undefined ? undefined : this.#lastSign - this.started;
     const silent = heardAfter === undefined ? "nothing was heard" : `last heard ${heardAfter} ms after the start`;
-    this.#stop(
+    this.#owner.stop(
       this,
       new McpError("timeout", `${this.out.method} passed its ${which} deadline of ${this[which]} ms; ${silent}`, {
         data: { deadline: which, ms: this[which], heardAfter },

@@ -1,6 +1,6 @@
 import { McpError } from "../../protocol/error.js";
 import type { Checked } from "../../protocol/results.js";
-import type { Requester } from "./caller.js";
+import type { Requester } from "./requester.js";
 
 /**
  * A checked result as the application gets it: flaws that were mended are warnings, one that cannot be mended is an error. A strict

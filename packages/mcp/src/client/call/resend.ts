@@ -1,7 +1,7 @@
 import { isObject } from "../../jsonrpc/message.js";
 import type { McpError } from "../../protocol/error.js";
 import { pause } from "../../transport/reconnect.js";
-import type { Link } from "../connection/connection.js";
+import type { ClientConnection } from "../connection/connection.js";
 import type { PendingCall } from "./pending-call.js";
 
 /** Before a request is sent again over a transport that has no connection to lose; jittered, so that callers spread. */
@@ -11,19 +11,19 @@ const PAUSE_MS = 1000;
  * What a call that ended in `error` has to wait for before it is sent once more; undefined when it must not be. Sees to it that a
  * lost session is replaced in any case. May throw when there is no way back.
  */
-export function afterLoss(link: Link, call: PendingCall, error: McpError): Promise<void> | undefined {
+export function afterLoss(connection: ClientConnection, call: PendingCall, error: McpError): Promise<void> | undefined {
   const lostSession = error.kind === "session_lost";
-  const recovery = lostSession ? link.recover(error, call.epoch) : undefined;
-  if (call.replayed || call.extras.recovering === true || !mayRepeat(link, call, error)) return undefined;
+  const recovery = lostSession ? connection.recover(error, call.connection) : undefined;
+  if (call.resent || call.extras.recovering === true || !mayRepeat(connection, call, error)) return undefined;
   if (lostSession) return recovery ?? Promise.resolve();
-  const wait = link.ready();
+  const wait = connection.ready();
   if (wait !== undefined) return wait;
   // A newer connection stands already, or there is none to wait for.
-  return call.epoch === link.epoch ? spread(link) : Promise.resolve();
+  return call.connection === connection.current ? spread(connection) : Promise.resolve();
 }
 
-function mayRepeat(link: Link, call: PendingCall, error: McpError): boolean {
-  const resend = call.options.resend ?? link.options.resend ?? "idempotent";
+function mayRepeat(connection: ClientConnection, call: PendingCall, error: McpError): boolean {
+  const resend = call.options.resend ?? connection.options.resend ?? "idempotent";
   if (resend === "never") return false;
   const harmless = resend === "always" || call.row?.idempotent === true || call.extras.idempotent === true;
   switch (error.kind) {
@@ -32,7 +32,7 @@ function mayRepeat(link: Link, call: PendingCall, error: McpError): boolean {
       return harmless || !(isObject(error.data) && error.data["resumed"] === true);
     case "connect_failed":
       // Over HTTP this means that the request never left; a pipe cannot tell.
-      return harmless || link.transport.kind === "http";
+      return harmless || call.connection?.transport.kind === "http";
     case "connection_closed":
       return harmless;
     default:
@@ -40,10 +40,8 @@ function mayRepeat(link: Link, call: PendingCall, error: McpError): boolean {
   }
 }
 
-async function spread(link: Link): Promise<void> {
-  const { platform, closing } = link;
+async function spread(connection: ClientConnection): Promise<void> {
+  const { platform, closing } = connection;
   const [share = 0] = platform.randomBytes(1);
   await pause(platform, (PAUSE_MS * share) / 255, closing.signal, true);
-  // Another call may have found the session lost meanwhile.
-  await link.ready();
 }

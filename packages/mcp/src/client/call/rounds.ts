@@ -2,7 +2,7 @@ import type { Outcome, OutgoingCall, Question } from "../../era/era.js";
 import { McpError } from "../../protocol/error.js";
 import { pause } from "../../transport/reconnect.js";
 import type { Answerer } from "../answers/answerer.js";
-import type { Link } from "../connection/connection.js";
+import type { ClientConnection } from "../connection/connection.js";
 import type { PendingCall } from "./pending-call.js";
 
 const MAX_ROUNDS = 32;
@@ -13,11 +13,11 @@ const LONGEST_WAIT_MS = 5_000;
 
 /** Answers the rounds of questions that a server puts into its results. */
 export class Rounds {
-  readonly #link: Link;
+  readonly #connection: ClientConnection;
   readonly #answerer: Answerer;
 
-  constructor(link: Link, answerer: Answerer) {
-    this.#link = link;
+  constructor(connection: ClientConnection, answerer: Answerer) {
+    this.#connection = connection;
     this.#answerer = answerer;
   }
 
@@ -44,7 +44,7 @@ export class Rounds {
   }
 
   #limit(call: PendingCall, questions: number): void {
-    const { maxRounds = MAX_ROUNDS } = this.#link.options;
+    const { maxRounds = MAX_ROUNDS } = this.#connection.options;
     if (call.rounds > maxRounds) {
       throw new McpError("limit_exceeded", `${call.out.method} asked more than ${maxRounds} rounds of questions`, {
         fix: "Raise `maxRounds` in `connect`, or look at what the server keeps asking.",
@@ -72,12 +72,9 @@ export class Rounds {
   /** Several questions are put to the application at the same time. */
   async #ask(call: PendingCall, questions: readonly Question[]): Promise<object[]> {
     const unwanted = new AbortController();
-    const { serverInfo, era } = this.#link.established;
-    const context = { signal: unwanted.signal, server: serverInfo };
+    const context = { signal: unwanted.signal, server: call.connection?.serverInfo };
     try {
-      return await call.during(
-        Promise.all(questions.map((question) => this.#answerer.answer(question, context, era.revision))),
-      );
+      return await call.during(Promise.all(questions.map((question) => this.#answerer.answer(question, context))));
     } catch (error) {
       unwanted.abort(error);
       throw error;
@@ -88,6 +85,6 @@ export class Rounds {
     const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(call.emptyRounds, 10));
     call.emptyRounds++;
     const over = new AbortController();
-    await call.during(pause(this.#link.platform, wait, over.signal, true)).finally(() => over.abort());
+    await call.during(pause(this.#connection.platform, wait, over.signal, true)).finally(() => over.abort());
   }
 }

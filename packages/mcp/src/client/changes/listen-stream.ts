@@ -4,12 +4,12 @@ import { McpError } from "../../protocol/error.js";
 import type { SubscriptionFilter } from "../../protocol/features/subscriptions.js";
 import { META } from "../../protocol/meta.js";
 import { pause, ReconnectPacer } from "../../transport/reconnect.js";
-import type { CallExtras, Requester } from "../call/caller.js";
+import type { CallExtras, Requester } from "../call/requester.js";
 import { bounded } from "../connection/bounded.js";
-import type { Link } from "../connection/connection.js";
+import type { ClientConnection } from "../connection/connection.js";
 import type { CallOptions } from "../options.js";
+import type { ChangeSource } from "./change-source.js";
 import { covers, intersectionOf, isEmpty } from "./subscription-filter.js";
-import type { ChangeSource } from "./subscriptions.js";
 
 /** Told about what happens to the stream by itself. */
 export interface ListenEvents {
@@ -34,9 +34,9 @@ interface Listening {
 /** Attempts in a row to open a stream again that broke alone. */
 const MAX_ATTEMPTS = 8;
 
-/** Changes in the stateless era: one stream for all subscriptions, which is replaced when it has to tell more. */
+/** Changes by `subscriptions/listen`: one stream for all subscriptions, which is replaced when it has to tell more. */
 export class ListenStream implements ChangeSource {
-  readonly #link: Link;
+  readonly #connection: ClientConnection;
   readonly #caller: Requester;
   readonly #events: ListenEvents;
   readonly #pacer: ReconnectPacer;
@@ -44,11 +44,11 @@ export class ListenStream implements ChangeSource {
   readonly #open = new Set<Listening>();
   #current: Listening | undefined;
 
-  constructor(link: Link, caller: Requester, events: ListenEvents) {
-    this.#link = link;
+  constructor(connection: ClientConnection, caller: Requester, events: ListenEvents) {
+    this.#connection = connection;
     this.#caller = caller;
     this.#events = events;
-    this.#pacer = new ReconnectPacer(link.platform, MAX_ATTEMPTS);
+    this.#pacer = new ReconnectPacer(connection.platform, MAX_ATTEMPTS);
   }
 
   async widen(all: SubscriptionFilter, options: CallOptions | undefined): Promise<SubscriptionFilter> {
@@ -96,7 +96,7 @@ export class ListenStream implements ChangeSource {
   ): Promise<SubscriptionFilter> {
     const before = this.#current;
     const { listening, accepted } = this.#listen(filter, extras);
-    const { platform, timeouts } = this.#link;
+    const { platform, timeouts } = this.#connection;
     const late = () =>
       new McpError("timeout", `the server did not acknowledge the subscription within ${timeouts.idleMs} ms`, {
         data: { deadline: "idle", ms: timeouts.idleMs },
@@ -116,7 +116,7 @@ export class ListenStream implements ChangeSource {
       this.#stop(listening);
       throw error;
     }
-    // The server agreed and ended it in one breath; what stood before goes on.
+    // The server agreed and ended it at once; what stood before goes on.
     if (!this.#open.has(listening) && before !== undefined) {
       throw new McpError("connection_closed", "the server ended the subscription as soon as it began", {
         fix: "Subscribe again later; the server may be closing.",
@@ -190,8 +190,12 @@ export class ListenStream implements ChangeSource {
     if (!mattered) return;
     this.#current = undefined;
     // With the connection itself gone, its recovery brings the stream back.
-    if (this.#link.state === "recovering" || (this.#link.state === "disconnected" && this.#link.mayReturn)) return;
-    if (this.#link.state !== "ready" || !isTransient(error)) this.#events.ended(error);
+    if (
+      this.#connection.state === "recovering" ||
+      (this.#connection.state === "disconnected" && this.#connection.mayReturn)
+    )
+      return;
+    if (this.#connection.state !== "ready" || !isTransient(error)) this.#events.ended(error);
     else void this.#reopen(error);
   }
 
@@ -200,9 +204,9 @@ export class ListenStream implements ChangeSource {
     for (;;) {
       const wait = this.#pacer.ended(false);
       if (wait === undefined) return this.#events.ended(broken);
-      await pause(this.#link.platform, wait, this.#link.closing.signal, false);
+      await pause(this.#connection.platform, wait, this.#connection.closing.signal, false);
       const wanted = this.#events.wanted();
-      if (this.#link.state !== "ready" || this.#current !== undefined || isEmpty(wanted)) return;
+      if (this.#connection.state !== "ready" || this.#current !== undefined || isEmpty(wanted)) return;
       this.#pacer.begun();
       try {
         await this.#replace(wanted, undefined, {});

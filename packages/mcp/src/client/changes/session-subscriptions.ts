@@ -1,10 +1,10 @@
 import { isTransient } from "../../era/negotiate/refusal.js";
 import type { SubscriptionFilter } from "../../protocol/features/subscriptions.js";
-import type { CallExtras, Requester } from "../call/caller.js";
+import type { CallExtras, Requester } from "../call/requester.js";
 import type { CallOptions } from "../options.js";
-import type { ChangeSource } from "./subscriptions.js";
+import type { ChangeSource } from "./change-source.js";
 
-/** Changes in the stateful era: each resource is subscribed to in the session, and lists tell their changes unasked. */
+/** Changes in a session: each resource is subscribed to in the session, and lists tell their changes unasked. */
 export class SessionSubscriptions implements ChangeSource {
   readonly #caller: Requester;
   readonly #subscribed = new Set<string>();

@@ -2,10 +2,10 @@ import type { Id, NotificationMessage } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { SubscriptionFilter } from "../../protocol/features/subscriptions.js";
 import type { Caller } from "../call/caller.js";
-import { hasMethod } from "../call/has-method.js";
-import type { Link } from "../connection/connection.js";
+import type { ClientConnection } from "../connection/connection.js";
 import type { CallOptions } from "../options.js";
 import { type Change, ChangeQueue } from "./change-queue.js";
+import type { ChangeSource } from "./change-source.js";
 import { ListenStream } from "./listen-stream.js";
 import { SessionSubscriptions } from "./session-subscriptions.js";
 import {
@@ -28,18 +28,6 @@ export interface Subscription extends AsyncIterable<Change, undefined>, AsyncDis
   /** What the server agreed to tell, which may be less than what was asked for. */
   readonly accepted: SubscriptionFilter;
   close(): Promise<void>;
-}
-
-/** How one era learns of changes. */
-export interface ChangeSource {
-  /** Makes sure that the changes in `all` are told; gives the part that the server agreed to. */
-  widen(all: SubscriptionFilter, options: CallOptions | undefined): Promise<SubscriptionFilter>;
-  /** Somebody left; `all` is what is still wanted. */
-  narrow(all: SubscriptionFilter): Promise<void>;
-  /** The connection is a new one: everything is asked for again, as a part of the recovery. */
-  restore(all: SubscriptionFilter): Promise<void>;
-  /** False for a notification that belongs to nothing that was asked for. */
-  admits(message: NotificationMessage, about: Id | undefined): boolean;
 }
 
 class Subscriber implements Subscription {
@@ -74,20 +62,20 @@ class Subscriber implements Subscription {
 }
 
 /** All subscriptions of one client. */
-export class Subscriptions {
-  readonly #link: Link;
+export class ClientSubscriptions {
+  readonly #connection: ClientConnection;
   readonly #caller: Caller;
   readonly #subscribers = new Set<Subscriber>();
   readonly #sources: Record<"session" | "listen", ChangeSource>;
   /** Changes of what is asked for happen one after the other. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(link: Link, caller: Caller) {
-    this.#link = link;
+  constructor(connection: ClientConnection, caller: Caller) {
+    this.#connection = connection;
     this.#caller = caller;
     this.#sources = {
       session: new SessionSubscriptions(caller),
-      listen: new ListenStream(link, caller, {
+      listen: new ListenStream(connection, caller, {
         ended: (error) => this.end(error),
         missed: () => this.#tellMissed(),
         wanted: () => this.#wanted(),
@@ -97,9 +85,9 @@ export class Subscriptions {
 
   /** Resolves when the server agreed. Rejects with `capability_missing` when it agrees to nothing. */
   async add(target: string | readonly string[] | SubscriptionTarget, options?: CallOptions): Promise<Subscription> {
-    await this.#link.ready();
+    await this.#connection.ready();
     const wanted = filterOf(isTarget(target) ? target : { resources: target });
-    const possible = servable(wanted, this.#link.established.capabilities);
+    const possible = servable(wanted, this.#connection.established.capabilities);
     if (isEmpty(possible)) throw nothingOffered(wanted);
     const subscriber = new Subscriber(possible, (one) => this.#leave(one));
     this.#subscribers.add(subscriber);
@@ -139,7 +127,7 @@ export class Subscriptions {
   }
 
   async #leave(subscriber: Subscriber): Promise<void> {
-    if (!this.#subscribers.delete(subscriber) || this.#link.state !== "ready") return;
+    if (!this.#subscribers.delete(subscriber) || this.#connection.state !== "ready") return;
     await this.#inTurn(() => this.#source().narrow(this.#wanted()));
   }
 
@@ -152,7 +140,7 @@ export class Subscriptions {
   }
 
   #source(): ChangeSource {
-    return this.#sources[hasMethod(this.#link, "subscriptions/listen") ? "listen" : "session"];
+    return this.#sources[this.#connection.current?.era.has("subscriptions/listen") ? "listen" : "session"];
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-import type { Negotiation } from "../../era/negotiate/negotiate.js";
+import type { Negotiation } from "../../era/negotiate/negotiation.js";
 import type { Prior } from "../../era/negotiate/prior.js";
 import type { Id, NotificationMessage, RequestMessage } from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
@@ -9,11 +9,11 @@ import type { Transport } from "../../transport/transport.js";
 import type { Answerer } from "../answers/answerer.js";
 import type { ClientOptions } from "../options.js";
 import type { ConnectionState } from "./connection-state.js";
-import type { VerdictCache } from "./revision-cache.js";
-import type { Route } from "./route.js";
+import type { RevisionCache } from "./revision-cache.js";
+import type { ServerRoute } from "./route.js";
 
 /** What is told about a connection as it goes. No method may throw. */
-export interface LinkEvents {
+export interface ConnectionEvents {
   notification(message: NotificationMessage, about: Id | undefined): void;
   /** A request of the server; gives the text of the answer, or an empty one where none may be sent. */
   request(message: RequestMessage): Promise<string>;
@@ -23,14 +23,14 @@ export interface LinkEvents {
   recovered(reason: McpError): Promise<void>;
 }
 
-/** What a link is made of. */
-export interface LinkParts {
-  route: Route;
+/** What a client connection is made of. */
+export interface ConnectionParts {
+  route: ServerRoute;
   options: ClientOptions;
   platform: Platform;
   answerer: Answerer;
-  verdicts: VerdictCache;
-  events: LinkEvents;
+  revisions: RevisionCache;
+  events: ConnectionEvents;
 }
 
 const NAME = "parley";
@@ -43,12 +43,12 @@ export function methodsOf({ extensions = [] }: ClientOptions): MethodTable {
 
 /** What finding the era needs, from what the application said. */
 export function negotiationOf(
-  { options, platform, answerer }: LinkParts,
+  { options, platform, answerer }: ConnectionParts,
   methods: MethodTable,
   transport: Transport,
   prior: Prior | undefined,
   nextId: () => Id,
-): Omit<Negotiation, "greetAtOnce"> {
+): Omit<Negotiation, "skipProbe"> {
   const { name = NAME, version = VERSION, revisions = REVISIONS, extensions = [] } = options;
   const headers = transport.kind === "http";
   return {

@@ -1,13 +1,10 @@
 import { McpError } from "../../protocol/error.js";
 
 /** Where a client's connection stands. */
-export const CONNECTION_STATES = ["disconnected", "connecting", "ready", "recovering", "closed"] as const;
-/** One of these states. */
-export type ConnectionState = (typeof CONNECTION_STATES)[number];
+export type ConnectionState = "disconnected" | "connecting" | "ready" | "recovering" | "closed";
 
 /** What moves a connection from one state to the next. */
-export const CONNECTION_EVENTS = ["connect", "established", "lost", "failed", "close"] as const;
-export type ConnectionEvent = (typeof CONNECTION_EVENTS)[number];
+export type ConnectionEvent = "connect" | "established" | "lost" | "failed" | "close";
 
 /** One allowed step. */
 export interface Transition {
@@ -62,15 +59,4 @@ export function transition(state: ConnectionState, event: ConnectionEvent): Conn
     fix: "Report this as a bug of the library, with what the program did just before.",
     data: { state, event },
   });
-}
-
-/** True when `event` is listed for `state`. */
-export function canTransition(state: ConnectionState, event: ConnectionEvent): boolean {
-  return TRANSITIONS.some((row) => row.from === state && row.event === event);
-}
-
-/** The table as Markdown, for the documentation. */
-export function renderStateTable(): string {
-  const rows = TRANSITIONS.map(({ from, event, to, when }) => `| ${from} | ${event} | ${to} | ${when} |`);
-  return ["| from | event | to | when |", "|---|---|---|---|", ...rows, ""].join("\n");
 }

@@ -1,5 +1,5 @@
-import type { ClientEra } from "../../era/era.js";
-import { type Established, type Negotiation, negotiate } from "../../era/negotiate/negotiate.js";
+import { negotiate } from "../../era/negotiate/negotiate.js";
+import type { Established, Negotiation } from "../../era/negotiate/negotiation.js";
 import type { Prior } from "../../era/negotiate/prior.js";
 import { isTransient } from "../../era/negotiate/refusal.js";
 import type { Id } from "../../jsonrpc/message.js";
@@ -12,40 +12,40 @@ import { pause, ReconnectPacer } from "../../transport/reconnect.js";
 import type { Receiver, Transport } from "../../transport/transport.js";
 import { type ClientOptions, DEFAULT_TIMEOUTS, type Timeouts } from "../options.js";
 import { bounded } from "./bounded.js";
-import { type LinkParts, methodsOf, negotiationOf } from "./connection-parts.js";
+import { type ConnectionParts, methodsOf, negotiationOf } from "./connection-parts.js";
 import { type ConnectionState, transition } from "./connection-state.js";
-import { type Opened, openRoute, type Route } from "./route.js";
+import { type CurrentConnection, currentConnection } from "./current-connection.js";
+import { type Opened, openRoute, type ServerRoute } from "./route.js";
 
 /** Attempts in a row to open a lost connection again; afterwards the next call tries anew. */
 const MAX_ATTEMPTS = 8;
 
 /** One connection to one server: opens it, finds the era, and opens it again when it may. */
-export class Link {
+export class ClientConnection {
   readonly options: ClientOptions;
   readonly platform: Platform;
   readonly timeouts: Timeouts;
   readonly methods: MethodTable;
-  /** How many handshakes succeeded; tells a call whether its connection is still the one in use. */
-  epoch = 0;
+  /** What the last handshake established; undefined before the first one. Only this class replaces it. */
+  current: CurrentConnection | undefined;
+  /** False until a call was answered since the last handshake. */
+  proved = false;
   /** The least level of log messages that requests ask for, where requests say it. */
   logLevel: LoggingLevel | undefined;
   /** Aborted by `close`: what waits for its turn gives up. */
   readonly closing = new AbortController();
-  readonly #parts: LinkParts;
+  readonly #parts: ConnectionParts;
   readonly #pacer: ReconnectPacer;
-  #route: Route;
+  #route: ServerRoute;
   #transport: Transport | undefined;
-  #established: Established | undefined;
   #state: ConnectionState = "disconnected";
   /** The opening or reopening that runs now. */
   #work: Promise<void> | undefined;
   /** Why the transport in use ended by itself, if it did. */
   #ended: McpError | undefined;
-  /** False until a call was answered since the last handshake. */
-  #proved = false;
   #lastId = 0;
 
-  constructor(parts: LinkParts) {
+  constructor(parts: ConnectionParts) {
     const { options, platform, route } = parts;
     this.#parts = parts;
     this.#route = route;
@@ -66,20 +66,10 @@ export class Link {
     return this.#route.repeatable && this.#state !== "closed";
   }
 
-  /** The server's era; undefined before the first handshake. */
-  get era(): ClientEra | undefined {
-    return this.#established?.era;
-  }
-
-  /** What is known of the server. Throws before the first connection and after the last. */
-  get established(): Established {
-    if (this.#established === undefined) throw this.#notConnected();
-    return this.#established;
-  }
-
-  get transport(): Transport {
-    if (this.#transport === undefined || this.#state === "closed") throw this.#notConnected();
-    return this.#transport;
+  /** The current connection. Throws before the first handshake. */
+  get established(): CurrentConnection {
+    if (this.current === undefined) throw this.#notConnected();
+    return this.current;
   }
 
   nextId(): Id {
@@ -103,22 +93,22 @@ export class Link {
   ready(): Promise<void> | undefined {
     if (this.#state === "ready") return undefined;
     if (this.#work !== undefined) return this.#work;
-    if (this.#state === "disconnected" && this.epoch > 0 && this.#route.repeatable) {
+    if (this.#state === "disconnected" && this.current !== undefined && this.#route.repeatable) {
       return this.#busy(() => this.#revive("connect", this.#ended ?? this.#notConnected(), false));
     }
     throw this.#notConnected();
   }
 
-  /** A call that was sent under `epoch` found the server's session lost. Concurrent callers share one new handshake. */
-  recover(lost: McpError, epoch: number): Promise<void> | undefined {
-    if (epoch !== this.epoch || this.#state !== "ready") return this.ready();
+  /** A call that was sent over `sent` found the server's session lost. Concurrent callers share one new handshake. */
+  recover(lost: McpError, sent: CurrentConnection | undefined): Promise<void> | undefined {
+    if (sent !== this.current || this.#state !== "ready") return this.ready();
     return this.#busy(() => this.#revive("lost", lost, true));
   }
 
   /** A call was answered: the connection is worth what the back-off counts. */
   alive(): void {
-    if (this.#proved) return;
-    this.#proved = true;
+    if (this.proved) return;
+    this.proved = true;
     this.#pacer.progressed();
   }
 
@@ -159,12 +149,12 @@ export class Link {
     this.#stand();
   }
 
-  /** The attempt 0 greets over the transport that stands; all others open a new one, and wait before it. */
+  /** The attempt 0 uses the transport that stands; all others open a new one, and wait before it. */
   async #attempt(attempt: number, lost: McpError): Promise<void> {
-    if (attempt === 0) await this.#greetAgain();
+    if (attempt === 0) await this.#handshakeAgain();
     else {
       await pause(this.platform, this.#pacer.ended(false) ?? 0, this.closing.signal, true);
-      // A greeting that failed half way leaves a transport behind that still stands, with a session and streams of its own.
+      // A handshake that failed half way leaves a transport behind that still stands, with a session and streams of its own.
       await this.#transport?.close();
       if (this.closing.signal.aborted) throw this.#notConnected();
       this.#pacer.begun();
@@ -180,11 +170,11 @@ export class Link {
     if (this.#ended !== undefined) this.#lost(this.#ended);
   }
 
-  async #greetAgain(): Promise<void> {
-    const { transport } = this;
+  async #handshakeAgain(): Promise<void> {
+    const { transport } = this.established;
     transport.reset?.();
-    const negotiation = { ...this.#negotiation(transport), greetAtOnce: false };
-    this.#adopt(await this.#bounded(() => negotiate(negotiation)));
+    const negotiation = { ...this.#negotiation(transport), skipProbe: false };
+    this.#adopt(await this.#bounded(() => negotiate(negotiation)), transport);
   }
 
   async #open(): Promise<void> {
@@ -204,7 +194,7 @@ export class Link {
       );
       if (this.#ended !== undefined) throw this.#ended;
       this.#route = opened.route;
-      this.#adopt(opened.established);
+      this.#adopt(opened.established, opened.transport);
     } catch (error) {
       stopped.abort();
       const transport = this.#transport;
@@ -214,23 +204,22 @@ export class Link {
     }
   }
 
-  #adopt(established: Established): void {
-    this.#established = established;
-    this.epoch++;
-    this.#proved = false;
+  #adopt(established: Established, transport: Transport): void {
+    this.current = currentConnection(established, transport, this.methods);
+    this.proved = false;
     this.#pacer.opened();
-    this.#parts.verdicts.set(this.#route.key, established.era.revision, this.options.revisions);
+    this.#parts.revisions.set(this.#route.key, established.era.revision, this.options.revisions);
   }
 
-  #negotiation(transport: Transport): Omit<Negotiation, "greetAtOnce"> {
+  #negotiation(transport: Transport): Omit<Negotiation, "skipProbe"> {
     return negotiationOf(this.#parts, this.methods, transport, this.#prior(), () => this.nextId());
   }
 
   #prior(): Prior | undefined {
     // What this connection spoke counts more than what was remembered before it.
-    const revision = this.#established?.era.revision;
+    const revision = this.current?.era.revision;
     if (revision !== undefined) return { revision };
-    const remembered = this.#parts.verdicts.get(this.#route.key, this.options.revisions);
+    const remembered = this.#parts.revisions.get(this.#route.key, this.options.revisions);
     return this.options.prior ?? (remembered === undefined ? undefined : { revision: remembered });
   }
 
@@ -242,7 +231,7 @@ export class Link {
       fault: (error) => {
         if (!McpError.is(error) || error.kind !== "session_lost") return events.fault(error);
         const { stale } = error.data as HttpFailure;
-        if (stale !== true && this.#state === "ready") void this.recover(error, this.epoch);
+        if (stale !== true && this.#state === "ready") void this.recover(error, this.current);
       },
       closed: (reason) => {
         // A transport that was replaced has nothing to say any more.
@@ -271,7 +260,7 @@ export class Link {
       [
         { on: connectMs, error: () => this.#tooSlow(connectMs) },
         // Later attempts belong to the client, not to the call of `connect` that the signal was given to.
-        { on: this.epoch === 0 ? signal : undefined, error: cancelled },
+        { on: this.current === undefined ? signal : undefined, error: cancelled },
         { on: this.closing.signal, error: () => this.#notConnected() },
       ],
       work,

@@ -4,7 +4,6 @@ import { mayBeLegacySse } from "../../era/negotiate/refusal.js";
 import { fetchSender } from "../../http/fetch-sender.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
-import { revisionsOf } from "../../protocol/revisions.js";
 import { channelTransport } from "../../transport/channel/client.js";
 import { channelPair } from "../../transport/channel/in-memory.js";
 import { serveChannel } from "../../transport/channel/server.js";
@@ -16,22 +15,22 @@ import type { LocalServer, Target } from "../connect.js";
 import { restoreLogLevel } from "../features/logging.js";
 import type { ClientOptions } from "../options.js";
 import { assemble } from "./assemble.js";
-import { VerdictCache } from "./revision-cache.js";
-import type { Route } from "./route.js";
+import { RevisionCache } from "./revision-cache.js";
+import type { ServerRoute } from "./route.js";
 
 /** What this process has learnt of servers. */
-const verdicts = new VerdictCache();
+const revisions = new RevisionCache();
 
 /** Opens a connection; what `connect` does once this part of the library is loaded. */
 export async function openClient(target: Target | LocalServer, options: ClientOptions = {}): Promise<Client<unknown>> {
   const platform: Platform = { ...runtimePlatform, ...options.platform };
-  const parts = assemble(routeTo(target, options, platform), options, platform, verdicts);
-  await parts.link.connect();
-  await restoreLogLevel(parts.link, parts.caller);
+  const parts = assemble(routeTo(target, options, platform), options, platform, revisions);
+  await parts.connection.connect();
+  await restoreLogLevel(parts.connection, parts.caller);
   return new Client<unknown>(parts);
 }
 
-function routeTo(target: Target | LocalServer, options: ClientOptions, platform: Platform): Route {
+function routeTo(target: Target | LocalServer, options: ClientOptions, platform: Platform): ServerRoute {
   if (typeof target === "string" || target instanceof URL) return httpRoute(String(target), options, platform);
   if (typeof target !== "object" || target === null) throw nothingThere();
   if ("endpoint" in target) return { make: () => inProcess(target.endpoint()), repeatable: true };
@@ -59,19 +58,17 @@ function inProcess(endpoint: Endpoint): Transport {
   return channelTransport(here, "the server in this process");
 }
 
-function httpRoute(address: string, options: ClientOptions, platform: Platform): Route {
+function httpRoute(address: string, options: ClientOptions, platform: Platform): ServerRoute {
   const url = httpAddress(address);
   const sender = options.fetch === undefined ? transports.sender(platform) : fetchSender(options.fetch);
   const headers = options.headers === undefined ? {} : { headers: options.headers };
   const limit = options.maxMessageBytes === undefined ? {} : { maxMessageBytes: options.maxMessageBytes };
   const given = { sender, platform, ...headers, ...limit };
-  // The older transport opens with a handshake, so it serves no client that allows none.
-  const older = revisionsOf("stateful", options.revisions).length > 0;
-  const legacy: Route = { make: () => legacySseTransport(url, given), repeatable: true, greetAtOnce: true };
+  const legacy: ServerRoute = { make: () => legacySseTransport(url, given), repeatable: true, skipProbe: true };
   return {
     make: () => httpClientTransport(url, given),
     repeatable: true,
     key: url,
-    fallback: (error) => (older && mayBeLegacySse(error) ? legacy : undefined),
+    fallback: (error) => (mayBeLegacySse(error, options.revisions) ? legacy : undefined),
   };
 }

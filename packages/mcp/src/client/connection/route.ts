@@ -1,27 +1,28 @@
-import { type Established, type Negotiation, negotiate } from "../../era/negotiate/negotiate.js";
+import { negotiate } from "../../era/negotiate/negotiate.js";
+import type { Established, Negotiation } from "../../era/negotiate/negotiation.js";
 import { ProbeLost } from "../../era/negotiate/refusal.js";
 import { McpError } from "../../protocol/error.js";
 import type { Receiver, Transport } from "../../transport/transport.js";
 
 /** How to reach a server, again and again if need be. */
-export interface Route {
+export interface ServerRoute {
   /** Makes a transport that has not been opened. */
   make(): Transport;
   /** True when a lost connection may be opened again by `make`. */
   readonly repeatable: boolean;
   /** Names the server where what was learnt about it may be remembered: its full URL, or its command. */
   readonly key?: string;
-  /** The server is greeted at once, without the question which era it speaks. */
-  readonly greetAtOnce?: boolean;
+  /** The handshake is made at once, without `server/discover` before it. */
+  readonly skipProbe?: boolean;
   /** Another way to try when this one ended in `error`, for example an older transport. */
-  readonly fallback?: (error: unknown) => Route | undefined;
+  readonly fallback?: (error: unknown) => ServerRoute | undefined;
 }
 
 /** What opening a route needs of its owner. */
 export interface Opening {
-  route: Route;
+  route: ServerRoute;
   receiver(transport: Transport): Receiver;
-  negotiation(transport: Transport): Omit<Negotiation, "greetAtOnce">;
+  negotiation(transport: Transport): Omit<Negotiation, "skipProbe">;
   /** Called before a transport is opened: from now on it is the one in use. */
   using(transport: Transport): void;
   /** Ends the attempt; nothing new is started afterwards. */
@@ -32,7 +33,7 @@ export interface Opened {
   transport: Transport;
   established: Established;
   /** The route that led there; the one to take the next time. */
-  route: Route;
+  route: ServerRoute;
 }
 
 /** Routes that one attempt may try: the given one, again after a fatal question, and an older transport. */
@@ -49,8 +50,8 @@ export async function openRoute(opening: Opening): Promise<Opened> {
     opening.using(transport);
     try {
       await transport.open(opening.receiver(transport));
-      const greetAtOnce = route.greetAtOnce === true;
-      const established = await negotiate({ ...opening.negotiation(transport), greetAtOnce });
+      const skipProbe = route.skipProbe === true;
+      const established = await negotiate({ ...opening.negotiation(transport), skipProbe });
       return { transport, established, route: lasting };
     } catch (error) {
       await transport.close();
@@ -66,9 +67,9 @@ export async function openRoute(opening: Opening): Promise<Opened> {
   }
 }
 
-function nextRoute(route: Route, error: unknown): Route | undefined {
-  // The question alone may have ended the process: a new one is greeted in the older way at once.
-  if (error instanceof ProbeLost) return route.repeatable ? { ...route, greetAtOnce: true } : undefined;
+function nextRoute(route: ServerRoute, error: unknown): ServerRoute | undefined {
+  // The question alone may have ended the process: a new one begins with the handshake.
+  if (error instanceof ProbeLost) return route.repeatable ? { ...route, skipProbe: true } : undefined;
   return route.fallback?.(error);
 }
 

@@ -1,7 +1,6 @@
 import type { LoggingLevel } from "../../protocol/features/logging.js";
-import type { CallExtras, Requester } from "../call/caller.js";
-import { hasMethod } from "../call/has-method.js";
-import type { Link } from "../connection/connection.js";
+import type { CallExtras, Requester } from "../call/requester.js";
+import type { ClientConnection } from "../connection/connection.js";
 import type { CallOptions } from "../options.js";
 
 /**
@@ -9,23 +8,28 @@ import type { CallOptions } from "../options.js";
  * none.
  */
 export async function setLogLevel(
-  link: Link,
+  connection: ClientConnection,
   requester: Requester,
   level: LoggingLevel,
   options?: CallOptions,
   extras?: CallExtras,
 ): Promise<void> {
-  if (hasMethod(link, "logging/setLevel")) await requester.call("logging/setLevel", { level }, options, extras);
-  link.logLevel = level;
+  if (connection.current?.era.has("logging/setLevel"))
+    await requester.call("logging/setLevel", { level }, options, extras);
+  connection.logLevel = level;
 }
 
 /** Tells a new session the level that was asked for before. Failure costs log messages, never the connection. */
-export async function restoreLogLevel(link: Link, requester: Requester, extras?: CallExtras): Promise<void> {
-  const { logLevel } = link;
-  const { capabilities } = link.established;
-  if (logLevel === undefined || !hasMethod(link, "logging/setLevel") || capabilities.logging === undefined) return;
+export async function restoreLogLevel(
+  connection: ClientConnection,
+  requester: Requester,
+  extras?: CallExtras,
+): Promise<void> {
+  const { logLevel } = connection;
+  const { capabilities, era } = connection.established;
+  if (logLevel === undefined || !era.has("logging/setLevel") || capabilities.logging === undefined) return;
   try {
-    await setLogLevel(link, requester, logLevel, undefined, extras);
+    await setLogLevel(connection, requester, logLevel, undefined, extras);
   } catch (error) {
     requester.warn(`the server refused the log level "${logLevel}": ${error instanceof Error ? error.message : error}`);
   }

@@ -1,7 +1,8 @@
+import type { CompleteRequestParams, Completion, CompletionReference } from "../../protocol/features/completion.js";
 import type { GetPromptResult, ListPromptsResult, Prompt } from "../../protocol/features/prompts.js";
-import { checkGetPromptResult, checkPromptList } from "../../protocol/results.js";
-import type { Requester } from "../call/caller.js";
+import { checkCompleteResult, checkGetPromptResult, checkPromptList } from "../../protocol/results.js";
 import { readResult } from "../call/read-result.js";
+import type { Requester } from "../call/requester.js";
 import type { CallOptions } from "../options.js";
 import { walkPages } from "./pages.js";
 
@@ -32,4 +33,22 @@ export async function getPrompt(
   const params = args === undefined ? { name } : { name, arguments: args };
   const answer = await requester.call("prompts/get", params, options);
   return readResult(checkGetPromptResult(answer), `the prompt "${name}"`, requester);
+}
+
+/** What is to be completed: an argument of a prompt, or a variable of a resource template. */
+export type CompletionTarget = { prompt: string } | { resource: string };
+
+/** Suggestions for one argument, best first. `settled` are the other arguments that are chosen already. */
+export async function complete(
+  requester: Requester,
+  target: CompletionTarget,
+  argument: CompleteRequestParams["argument"],
+  settled: Record<string, string> | undefined,
+  options?: CallOptions,
+): Promise<Completion> {
+  const ref: CompletionReference =
+    "prompt" in target ? { type: "ref/prompt", name: target.prompt } : { type: "ref/resource", uri: target.resource };
+  const params = { ref, argument, ...(settled === undefined ? {} : { context: { arguments: settled } }) };
+  const answer = await requester.call("completion/complete", params, options);
+  return readResult(checkCompleteResult(answer), "the completion", requester).completion;
 }

@@ -8,8 +8,8 @@ import type {
   ResourceTemplate,
 } from "../../protocol/features/resources.js";
 import { checkReadResourceResult, checkResourceList, checkResourceTemplateList } from "../../protocol/results.js";
-import type { Requester } from "../call/caller.js";
 import { readResult } from "../call/read-result.js";
+import type { Requester } from "../call/requester.js";
 import type { CallOptions } from "../options.js";
 import { walkPages } from "./pages.js";
 

@@ -1,32 +1,35 @@
-import { WRAPPED } from "../../era/stateful/downgrade.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallToolResult, ListToolsResult, Tool } from "../../protocol/features/tools.js";
+import { WRAPPED } from "../../protocol/meta.js";
 import { checkCallToolResult, checkToolList } from "../../protocol/results.js";
-import type { CallExtras, Requester } from "../call/caller.js";
 import { readResult } from "../call/read-result.js";
+import type { Requester } from "../call/requester.js";
+import type { ClientConnection } from "../connection/connection.js";
 import type { CallOptions } from "../options.js";
 import { textOf } from "./content.js";
-import { checkOutput, headersFor, type KnownTool, type ToolBook } from "./known-tools.js";
+import { checkOutput, type ListedTool, learnTools } from "./listed-tools.js";
 import { walkPages } from "./pages.js";
 
 /** What calls of tools work with. */
 export interface ToolCalls {
   requester: Requester;
-  book: ToolBook;
+  connection: ClientConnection;
+  /** The tools that this connection has listed, by name; emptied when the server changed them or is another one. */
+  listed: Map<string, ListedTool>;
   /** Whether results are checked against the output schemas of listed tools. */
   checksOutput: boolean;
 }
 
 /** One page of the server's tools. Tools that are malformed or cannot be called are left out with a warning. */
 export async function listTools(
-  { requester, book }: ToolCalls,
+  { requester, connection, listed }: ToolCalls,
   cursor: string | undefined,
   options?: CallOptions,
 ): Promise<ListToolsResult> {
   const answer = await requester.call("tools/list", cursor === undefined ? undefined : { cursor }, options);
   const result = readResult(checkToolList(answer), "the answer to tools/list", requester);
-  const tools = book.learn(result.tools, (message) => requester.warn(message));
+  const tools = learnTools(listed, result.tools, connection.established.era, (message) => requester.warn(message));
   return tools.length === result.tools.length ? result : { ...result, tools };
 }
 
@@ -39,49 +42,35 @@ export function walkTools(calls: ToolCalls, options?: CallOptions): AsyncGenerat
 }
 
 /** Calls a tool and gives its full result. */
-export function callTool(
+export function requestTool(
   calls: ToolCalls,
   name: string,
   args: object | undefined,
   options?: CallOptions,
+  retried = false,
 ): Promise<CallToolResult> {
-  const known = calls.book.get(name);
-  const sent = send(calls, name, args, options, known);
-  // Only where arguments travel in headers can the server find that they do not fit its schema.
-  if (!calls.book.mirrors) return sent;
-  return sent.catch((error: unknown) => {
-    if (!McpError.is(error) || error.kind !== "header_mismatch") throw error;
-    return sendAfresh(calls, name, args, options);
-  });
-}
-
-function send(
-  { requester, book, checksOutput }: ToolCalls,
-  name: string,
-  args: object | undefined,
-  options: CallOptions | undefined,
-  known: KnownTool | undefined,
-): Promise<CallToolResult> {
+  const { requester, connection, listed, checksOutput } = calls;
   // The protocol lets `arguments` be left out; servers in the wild hold what is missing against their schema and refuse it.
   const params = { name, arguments: args ?? {} };
-  return requester.call("tools/call", params, options, extrasOf(known, args)).then((answer) => {
-    const result = readResult(checkCallToolResult(answer), `the result of tool "${name}"`, requester);
-    // The tools may have been listed while the call ran.
-    const now = checksOutput ? book.get(name) : undefined;
-    if (now !== undefined) checkOutput(name, now, result);
-    return result;
-  });
-}
-
-function extrasOf(known: KnownTool | undefined, args: object | undefined): CallExtras | undefined {
-  if (known === undefined) return undefined;
-  const headers = headersFor(known, args);
-  if (headers === undefined && !known.idempotent) return undefined;
-  return { idempotent: known.idempotent, ...(headers === undefined ? {} : { paramHeaders: headers }) };
+  return requester.call("tools/call", params, options, listed.get(name)?.extras).then(
+    (answer) => {
+      const result = readResult(checkCallToolResult(answer), `the result of tool "${name}"`, requester);
+      // The tools may have been listed while the call ran.
+      const tool = checksOutput ? listed.get(name) : undefined;
+      if (tool !== undefined) checkOutput(name, tool, result);
+      return result;
+    },
+    (error: unknown) => {
+      // Only where arguments travel in headers can the server find that they do not fit its schema.
+      const outdated = McpError.is(error) && error.kind === "header_mismatch" && connection.current?.mirrors === true;
+      if (!outdated || retried) throw error;
+      return requestAfterListing(calls, name, args, options);
+    },
+  );
 }
 
 /** The schema that the headers were made from is an old one, or was never fetched: lists the tools and tries once more. */
-async function sendAfresh(
+async function requestAfterListing(
   calls: ToolCalls,
   name: string,
   args: object | undefined,
@@ -91,11 +80,20 @@ async function sendAfresh(
   for await (const tool of walkTools(calls, { cache: false, ...(signal === undefined ? {} : { signal }) })) {
     if (tool.name === name) break;
   }
-  return send(calls, name, args, options, calls.book.get(name));
+  return requestTool(calls, name, args, options, true);
 }
 
-/** The value of a tool's result: its structured content, or its text. Throws `tool_error` when the tool failed. */
-export function toolValue(name: string, result: CallToolResult): unknown {
+/** Calls a tool and gives its value: structured content, or text. Rejects with `tool_error` when the tool failed. */
+export function requestToolValue(
+  calls: ToolCalls,
+  name: string,
+  args: object | undefined,
+  options?: CallOptions,
+): Promise<unknown> {
+  return requestTool(calls, name, args, options).then((result) => toolValue(name, result));
+}
+
+function toolValue(name: string, result: CallToolResult): unknown {
   if (result.isError === true) {
     const text = textOf(result);
     throw new McpError("tool_error", text === "" ? `the tool "${name}" failed` : text, {

@@ -4,26 +4,26 @@ import type { InitializeResult } from "../../protocol/lifecycle.js";
 import { checkInitializeResult } from "../../protocol/results.js";
 import { isRevision, REVISIONS, type Revision } from "../../protocol/revisions.js";
 import { statefulClient, versionHeaders } from "../stateful/client.js";
-import type { Established, Greeter } from "./negotiate.js";
+import type { Attempt, Established } from "./negotiation.js";
 import { refusedHandshake, supportedBy } from "./refusal.js";
 
 /** The handshake of the older era: asks for the first of `among`, and takes any of them. */
-export async function handshake(g: Greeter, among: readonly Revision[]): Promise<Established> {
-  const { n } = g;
+export async function handshake(attempt: Attempt, among: readonly Revision[]): Promise<Established> {
+  const { transport, methods, self } = attempt.negotiation;
   const [wanted] = among;
   if (wanted === undefined)
     throw new McpError("unsupported_version", "the option `revisions` names no published revision", {
       fix: `Name some of ${REVISIONS.join(", ")}, or leave the option out.`,
     });
-  const result = await initialize(g, among, wanted);
+  const result = await initialize(attempt, among, wanted);
   const revision = result.protocolVersion;
   if (!isRevision(revision) || !among.includes(revision)) {
-    throw new McpError("unsupported_version", `${n.transport.target} chose protocol version "${revision}"`, {
+    throw new McpError("unsupported_version", `${transport.target} chose protocol version "${revision}"`, {
       data: { supported: [revision] },
       fix: "Allow this revision by the `revisions` option, if it is a published one.",
     });
   }
-  const era = statefulClient(revision, n.self(revision));
+  const era = statefulClient(revision, self(revision), methods);
   const established = {
     era,
     serverInfo: result.serverInfo,
@@ -31,37 +31,37 @@ export async function handshake(g: Greeter, among: readonly Revision[]): Promise
     instructions: result.instructions,
   };
   // An answer after another one has decided changes nothing any more.
-  if (g.decided) return established;
-  n.transport.established?.({ headers: versionHeaders(revision), hasSessions: true });
-  await n.transport.notify(era.notice("notifications/initialized", undefined));
+  if (attempt.decided) return established;
+  transport.established?.({ headers: versionHeaders(revision), hasSessions: true });
+  await transport.notify(era.notice("notifications/initialized", undefined));
   return established;
 }
 
 async function initialize(
-  g: Greeter,
+  attempt: Attempt,
   among: readonly Revision[],
   wanted: Revision,
   mayRetry = true,
 ): Promise<InitializeResult> {
-  const { n } = g;
-  const self = n.self(wanted);
-  const opening = statefulClient(wanted, { ...self, headers: false });
-  const params = { protocolVersion: wanted, capabilities: self.capabilities, clientInfo: self.info };
+  const { transport, methods, self, nextId } = attempt.negotiation;
+  const client = self(wanted);
+  const opening = statefulClient(wanted, { ...client, headers: false }, methods);
+  const params = { protocolVersion: wanted, capabilities: client.capabilities, clientInfo: client.info };
   let answer: unknown;
   try {
-    answer = await n.transport.request(opening.encode(n.nextId(), { method: "initialize", params }));
+    answer = await transport.request(opening.encode(nextId(), { method: "initialize", params }));
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     const supported = supportedBy(error);
     const other = among.find((revision) => revision !== wanted && supported.includes(revision));
-    if (other !== undefined && mayRetry) return initialize(g, among, other, false);
-    throw refusedHandshake(error, n.transport.target);
+    if (other !== undefined && mayRetry) return initialize(attempt, among, other, false);
+    throw refusedHandshake(error, transport.target);
   }
   const { result, problems } = checkInitializeResult(answer);
   if (result !== undefined) return result;
   throw new McpError(
     "invalid_response",
-    `${n.transport.target} answered \`initialize\` wrongly: ${problems.join("; ")}`,
+    `${transport.target} answered \`initialize\` wrongly: ${problems.join("; ")}`,
     { fix: "Check that the address leads to an MCP server; if it does, report this to its author." },
   );
 }

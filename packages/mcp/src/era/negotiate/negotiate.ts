@@ -1,146 +1,111 @@
 import { RpcError } from "../../jsonrpc/error.js";
-import { type Id, isObject } from "../../jsonrpc/message.js";
-import type { Platform } from "../../platform/platform.js";
-import type { ServerCapabilities } from "../../protocol/capabilities.js";
+import { isObject } from "../../jsonrpc/message.js";
 import { McpError, UNSUPPORTED_VERSION } from "../../protocol/error.js";
 import { httpStatusOf } from "../../protocol/http-failure.js";
 import type { Implementation } from "../../protocol/implementation.js";
 import type { DiscoverResult } from "../../protocol/lifecycle.js";
 import { META } from "../../protocol/meta.js";
-import type { MethodTable } from "../../protocol/methods.js";
 import { checkDiscoverResult } from "../../protocol/results.js";
 import { type Revision, revisionsOf } from "../../protocol/revisions.js";
-import type { ClientEra, ClientSelf, EncodedMessage } from "../era.js";
+import type { ClientEra } from "../era.js";
 import { statelessClient } from "../stateless/client.js";
 import { handshake } from "./handshake.js";
+import type { Attempt, Established, Negotiation } from "./negotiation.js";
 import type { Prior } from "./prior.js";
-import { isModernError, isVerdict, mayStartAgain, ProbeLost, supportedBy } from "./refusal.js";
+import { isModernError, mayStartAgain, ProbeLost, supportedBy, tellsRevision } from "./refusal.js";
 
-/** What is known of a server once its era is found. */
-export interface Established {
-  era: ClientEra;
-  serverInfo: Implementation | undefined;
-  capabilities: ServerCapabilities;
-  instructions: string | undefined;
-}
-
-/** The part of a transport that finding the era uses. */
-export interface ProbedTransport {
-  readonly kind: "channel" | "http";
-  readonly target: string;
-  request(request: EncodedMessage & { id: Id }): Promise<unknown>;
-  notify(notification: EncodedMessage): void | Promise<void>;
-  established?(facts: { headers: Record<string, string>; hasSessions: boolean }): void;
-}
-
-/** What finding the era needs. */
-export interface Negotiation {
-  transport: ProbedTransport;
-  self(revision: Revision): ClientSelf;
-  methods: MethodTable;
-  resultTypes: readonly string[];
-  revisions: readonly Revision[];
-  prior: Prior | undefined;
-  /** Greet without the question which era the server speaks, where an allowed revision has a greeting. */
-  greetAtOnce: boolean;
-  platform: Platform;
-  nextId(): Id;
-}
-
-/** One negotiation as it goes: the greeting is sent at most once, whoever asks for it. */
-export interface Greeter {
-  /** True once a refused version was answered by a second try. */
-  readonly retried?: boolean;
-  n: Negotiation;
-  stateless: readonly Revision[];
-  stateful: readonly Revision[];
-  greeting?: Promise<Established>;
-  /** The era is known; what comes later changes nothing. */
-  decided: boolean;
-}
-
-/** How long a server on a pipe may be silent before it is greeted in the older way too. */
+/** How long a server on a pipe may be silent before the handshake is tried too. */
 const SILENCE_MS = 1000;
 
 /** Finds the revision that both sides speak, and opens the dialogue in it. */
-export async function negotiate(n: Negotiation): Promise<Established> {
-  const g: Greeter = {
-    n,
-    stateless: revisionsOf("stateless", n.revisions),
-    stateful: revisionsOf("stateful", n.revisions),
+export async function negotiate(negotiation: Negotiation): Promise<Established> {
+  const { revisions, skipProbe, transport } = negotiation;
+  const attempt: Attempt = {
+    negotiation,
+    stateless: revisionsOf("stateless", revisions),
+    stateful: revisionsOf("stateful", revisions),
     decided: false,
   };
-  const prior = n.prior?.revision;
-  if (n.greetAtOnce && g.stateful.length > 0) return greet(g);
-  if (prior !== undefined && g.stateful.includes(prior)) {
+  const { stateless, stateful } = attempt;
+  const prior = negotiation.prior?.revision;
+  if (skipProbe && stateful.length > 0) return handshakeOnce(attempt);
+  if (prior !== undefined && stateful.includes(prior)) {
     try {
-      return await greet(g, [prior, ...g.stateful.filter((revision) => revision !== prior)]);
+      return await handshakeOnce(attempt, [prior, ...stateful.filter((revision) => revision !== prior)]);
     } catch (error) {
-      if (g.stateless.length === 0 || !isVerdict(error)) throw error;
+      if (stateless.length === 0 || !tellsRevision(error)) throw error;
       // What was learnt before no longer holds, so the server is asked again.
-      delete g.greeting;
+      delete attempt.handshake;
     }
   }
-  const first = prior !== undefined && g.stateless.includes(prior) ? prior : g.stateless[0];
-  if (first === undefined) return greet(g);
-  if (first === prior && n.prior?.capabilities !== undefined) return known(g, first, n.prior);
-  if (n.transport.kind === "http" || g.stateful.length === 0) return probe(g, first);
-  return eitherWay(g, first);
+  const first = prior !== undefined && stateless.includes(prior) ? prior : stateless[0];
+  if (first === undefined) return handshakeOnce(attempt);
+  if (first === prior && negotiation.prior?.capabilities !== undefined) {
+    return fromPrior(negotiation, first, negotiation.prior);
+  }
+  if (transport.kind === "http" || stateful.length === 0) return probe(attempt, first);
+  return probeAndHandshake(attempt, first);
 }
 
-function greet(g: Greeter, among: readonly Revision[] = g.stateful): Promise<Established> {
-  g.greeting ??= handshake(g, among);
-  return g.greeting;
+function handshakeOnce(attempt: Attempt, among: readonly Revision[] = attempt.stateful): Promise<Established> {
+  attempt.handshake ??= handshake(attempt, among);
+  return attempt.handshake;
 }
 
 /** After a silence the handshake is tried as well, and the first valid answer decides. */
-function eitherWay(g: Greeter, revision: Revision): Promise<Established> {
+function probeAndHandshake(attempt: Attempt, revision: Revision): Promise<Established> {
   return new Promise<Established>((resolve, reject) => {
-    const timer = g.n.platform.timer(
+    const timer = attempt.negotiation.platform.timer(
       SILENCE_MS,
       () => {
-        greet(g).then(resolve, () => {});
+        handshakeOnce(attempt).then(resolve, () => {});
       },
       true,
     );
-    probe(g, revision)
+    probe(attempt, revision)
       .then(resolve, (error) => {
-        if (g.greeting === undefined) reject(error);
-        else g.greeting.catch(() => reject(error));
+        if (attempt.handshake === undefined) reject(error);
+        else attempt.handshake.catch(() => reject(error));
       })
       .finally(() => timer.cancel());
   }).finally(() => {
-    g.decided = true;
+    attempt.decided = true;
   });
 }
 
 /** Goes on from what the application remembered, without a word to the server. */
-function known({ n }: Greeter, revision: Revision, prior: Prior): Established {
-  n.transport.established?.({ headers: {}, hasSessions: false });
+function fromPrior(negotiation: Negotiation, revision: Revision, prior: Prior): Established {
+  negotiation.transport.established?.({ headers: {}, hasSessions: false });
   return {
-    era: statelessClient(revision, n.self(revision), n.methods, n.resultTypes),
+    era: statelessEra(negotiation, revision),
     serverInfo: prior.serverInfo,
     capabilities: prior.capabilities ?? {},
     instructions: prior.instructions,
   };
 }
 
-async function probe(g: Greeter, revision: Revision): Promise<Established> {
-  const { n, stateless } = g;
-  const era = statelessClient(revision, n.self(revision), n.methods, n.resultTypes);
+function statelessEra({ self, methods, resultTypes }: Negotiation, revision: Revision): ClientEra {
+  return statelessClient(revision, self(revision), methods, resultTypes);
+}
+
+async function probe(attempt: Attempt, revision: Revision): Promise<Established> {
+  const { negotiation, stateless } = attempt;
+  const { transport } = negotiation;
+  const era = statelessEra(negotiation, revision);
   let answer: unknown;
   try {
-    answer = await n.transport.request(era.encode(n.nextId(), { method: "server/discover", params: undefined }));
+    answer = await transport.request(
+      era.encode(negotiation.nextId(), { method: "server/discover", params: undefined }),
+    );
   } catch (error) {
-    return afterRefusal(g, error, revision);
+    return afterRefusal(attempt, error, revision);
   }
   const { result } = checkDiscoverResult(answer);
-  if (result === undefined) return orGreet(g, "it answered `server/discover` with something else");
+  if (result === undefined) return fallBackToHandshake(attempt, "it answered `server/discover` with something else");
   const shared = stateless.find((candidate) => result.supportedVersions.includes(candidate));
-  if (shared === undefined) return speaksOther(g, result.supportedVersions);
-  n.transport.established?.({ headers: {}, hasSessions: false });
-  const chosen = shared === revision ? era : statelessClient(shared, n.self(shared), n.methods, n.resultTypes);
-  return discovered(chosen, result);
+  if (shared === undefined) return handshakeInStatedRevision(attempt, result.supportedVersions);
+  transport.established?.({ headers: {}, hasSessions: false });
+  return discovered(shared === revision ? era : statelessEra(negotiation, shared), result);
 }
 
 function discovered(era: ClientEra, result: DiscoverResult): Established {
@@ -154,32 +119,37 @@ function discovered(era: ClientEra, result: DiscoverResult): Established {
   };
 }
 
-/** Reads a refusal of the probe: proof of the newer era, proof of the older one, or no verdict at all. */
-function afterRefusal(g: Greeter, error: unknown, asked: Revision): Promise<Established> {
+/** Reads a refusal of the probe: proof of the newer era, proof of the older one, or of neither. */
+function afterRefusal(attempt: Attempt, error: unknown, asked: Revision): Promise<Established> {
   if (error instanceof RpcError) {
     if (error.code === UNSUPPORTED_VERSION) {
       const supported = supportedBy(error);
-      const shared = g.stateless.filter((revision) => supported.includes(revision));
+      const shared = attempt.stateless.filter((revision) => supported.includes(revision));
       // A server may refuse a version and name it as supported all the same; asking once more tells.
       const next = shared.find((revision) => revision !== asked) ?? shared[0];
-      if (next !== undefined && g.retried !== true) return probe({ ...g, stateless: shared, retried: true }, next);
+      if (next !== undefined && attempt.retried !== true)
+        return probe({ ...attempt, stateless: shared, retried: true }, next);
       // A refusal that names nothing leaves the handshake as the only thing to try.
-      return supported.length === 0 ? orGreet(g, error.message) : speaksOther(g, supported);
+      return supported.length === 0
+        ? fallBackToHandshake(attempt, error.message)
+        : handshakeInStatedRevision(attempt, supported);
     }
     if (isModernError(error)) throw error;
-    return orGreet(g, `it answered the probe with error ${error.code}: ${error.message}`);
+    return fallBackToHandshake(attempt, `it answered the probe with error ${error.code}: ${error.message}`);
   }
-  if (g.n.transport.kind === "channel" && g.stateful.length > 0 && mayStartAgain(error)) throw new ProbeLost(error);
-  if (!isVerdict(error)) throw error;
-  return orGreet(g, `it answered the probe with HTTP ${httpStatusOf(error) ?? "200"}`);
+  const { negotiation, stateful } = attempt;
+  if (negotiation.transport.kind === "channel" && stateful.length > 0 && mayStartAgain(error))
+    throw new ProbeLost(error);
+  if (!tellsRevision(error)) throw error;
+  return fallBackToHandshake(attempt, `it answered the probe with HTTP ${httpStatusOf(error) ?? "200"}`);
 }
 
-function speaksOther(g: Greeter, supported: readonly unknown[]): Promise<Established> {
-  const shared = g.stateful.filter((revision) => supported.includes(revision));
-  if (shared.length > 0) return greet(g, shared);
+function handshakeInStatedRevision(attempt: Attempt, supported: readonly unknown[]): Promise<Established> {
+  const shared = attempt.stateful.filter((revision) => supported.includes(revision));
+  if (shared.length > 0) return handshakeOnce(attempt, shared);
   throw new McpError(
     "unsupported_version",
-    `${g.n.transport.target} speaks ${supported.join(", ") || "no revision known here"}`,
+    `${attempt.negotiation.transport.target} speaks ${supported.join(", ") || "no revision known here"}`,
     {
       data: { supported },
       fix: "Allow one of these revisions by the `revisions` option, or update one of the two sides.",
@@ -187,9 +157,9 @@ function speaksOther(g: Greeter, supported: readonly unknown[]): Promise<Establi
   );
 }
 
-function orGreet(g: Greeter, why: string): Promise<Established> {
-  if (g.stateful.length > 0) return greet(g);
-  const { transport, revisions } = g.n;
+function fallBackToHandshake(attempt: Attempt, why: string): Promise<Established> {
+  if (attempt.stateful.length > 0) return handshakeOnce(attempt);
+  const { transport, revisions } = attempt.negotiation;
   throw new McpError("unsupported_version", `${transport.target} does not speak ${revisions.join(", ")}: ${why}`, {
     fix: "Allow older revisions by the `revisions` option.",
   });

@@ -2,6 +2,7 @@ import { INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError } from "../
 import { isObject } from "../../jsonrpc/message.js";
 import { fromWire, HEADER_MISMATCH, McpError, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from "../../protocol/error.js";
 import { httpStatusOf } from "../../protocol/http-failure.js";
+import { type Revision, revisionsOf } from "../../protocol/revisions.js";
 
 /** The pipe ended while the server was asked for its era: the question itself may have been too much for it. */
 export class ProbeLost extends Error {
@@ -23,7 +24,7 @@ export function isModernError(error: unknown): boolean {
  * True when an error says something about what the server speaks. Authorization, overload, faults of the server and of the
  * network do not.
  */
-export function isVerdict(error: unknown): boolean {
+export function tellsRevision(error: unknown): boolean {
   if (error instanceof RpcError) return true;
   if (McpError.is(error) && (error.kind === "invalid_response" || error.kind === "unsupported_version")) return true;
   const status = httpStatusOf(error);
@@ -32,9 +33,11 @@ export function isVerdict(error: unknown): boolean {
 
 /**
  * True when a server that refused the handshake may still speak the transport of the first revision: it answered 400, 404 or
- * 405, and not by an error that only servers of the newest era send.
+ * 405, and not by an error that only servers of the newest era send. That transport opens with a handshake, so it is of no
+ * use where none of the revisions in `allowed` has one.
  */
-export function mayBeLegacySse(error: unknown): boolean {
+export function mayBeLegacySse(error: unknown, allowed: readonly Revision[] | undefined): boolean {
+  if (revisionsOf("stateful", allowed).length === 0) return false;
   const status = httpStatusOf(error);
   return (status === 400 || status === 404 || status === 405) && !isModernError(error);
 }

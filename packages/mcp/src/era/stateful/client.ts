@@ -1,17 +1,27 @@
 import { type Id, isObject } from "../../jsonrpc/message.js";
+import { hasCapability } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
-import { featuresOf, type Revision } from "../../protocol/revisions.js";
+import type { CreateMessageResult, SamplingMessageContentBlock } from "../../protocol/features/sampling.js";
+import type { MethodTable } from "../../protocol/methods.js";
+import { featuresOf, type Revision, type RevisionFeatures } from "../../protocol/revisions.js";
 import type { ClientEra, ClientSelf, OutgoingCall } from "../era.js";
 import { notificationText } from "../notification.js";
 import { idText, requestText } from "../request-text.js";
 
 /** The client's half of the handshake era, for one negotiated revision. */
-export function statefulClient(revision: Revision, self: ClientSelf): ClientEra {
-  const standing = versionHeaders(revision);
-  const headers = self.headers ? { headers: standing } : {};
+export function statefulClient(revision: Revision, self: ClientSelf, methods: MethodTable): ClientEra {
+  const features = featuresOf(revision);
+  const headers = self.headers ? { headers: versionHeaders(revision) } : {};
   return {
-    name: "stateful",
     revision,
+    mirrorsParams: false,
+    hasCacheHints: false,
+    serverAsks: methods.serverAsks(revision),
+    has: (method) => methods.at(method, revision) !== undefined,
+    offers: (capabilities, capability) =>
+      // The oldest revision has completion without a capability for it.
+      (capability === "completions" && !features.completionsCapability) || hasCapability(capabilities, capability),
+    mirroredParams: () => ({ headers: [] }),
     encode(id, call) {
       const text = requestText(id, call.method, paramsText(call));
       return { id, method: call.method, text, ...headers };
@@ -26,7 +36,23 @@ export function statefulClient(revision: Revision, self: ClientSelf): ClientEra 
       const method = "notifications/cancelled";
       return { method, text: notificationText(method, { requestId, reason }), ...headers };
     },
+    answer: (method, answer) =>
+      // The application answers in the newest form.
+      method === "sampling/createMessage" ? samplingAnswer(features, answer as CreateMessageResult) : answer,
   };
+}
+
+/** The model's answer in a form that the server's revision has: older ones take one block, never a list. */
+export function samplingAnswer(features: RevisionFeatures, answer: CreateMessageResult): CreateMessageResult {
+  const { content } = answer;
+  if (!Array.isArray(content) || features.samplingTools) return answer;
+  return { ...answer, content: oneBlock(content) };
+}
+
+function oneBlock(blocks: readonly SamplingMessageContentBlock[]): SamplingMessageContentBlock {
+  const texts = blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  const other = blocks.find((block) => block.type === "image" || block.type === "audio");
+  return texts.length > 0 || other === undefined ? { type: "text", text: texts.join("\n") } : other;
 }
 
 /** The headers that go with every request of this revision. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { WRAPPED } from "../../protocol/meta.js";
 import { featuresOf, type Revision } from "../../protocol/revisions.js";
-import { downgradeResult, WRAPPED } from "./downgrade.js";
+import { downgradeResult } from "./downgrade.js";
 
 const shape = (method: string, result: Record<string, unknown>, revision: Revision) =>
   downgradeResult(method, result, featuresOf(revision));

@@ -1,13 +1,11 @@
 import { isObject } from "../../jsonrpc/message.js";
 import type { ElicitRequestedSchema, PrimitiveSchemaDefinition } from "../../protocol/features/elicitation.js";
 import type { SamplingMessage } from "../../protocol/features/sampling.js";
+import { WRAPPED } from "../../protocol/meta.js";
 import type { RevisionFeatures } from "../../protocol/revisions.js";
 import type { AskedQuestion, Question } from "../era.js";
 
 type Members = Record<string, unknown>;
-
-/** The key of a result's `_meta` that tells our own client to unwrap `structuredContent.result`. */
-export const WRAPPED = "dev.parley/wrapped";
 
 /**
  * Rewrites a result of the newest shape for an older revision: what it lacks is left out, or said in a form it has.

@@ -1,4 +1,5 @@
-import { errorText, INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, resultText } from "../../jsonrpc/error.js";
+import { errorText, resultText } from "../../jsonrpc/answer-text.js";
+import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from "../../jsonrpc/error.js";
 import { isId, isObject, type Params, type RequestMessage } from "../../jsonrpc/message.js";
 import { type ClientCapabilities, hasCapability } from "../../protocol/capabilities.js";
 import { McpError, RESOURCE_NOT_FOUND } from "../../protocol/error.js";

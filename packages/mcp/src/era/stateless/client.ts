@@ -1,10 +1,12 @@
 import { isObject, type Params } from "../../jsonrpc/message.js";
+import { hasCapability } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { META } from "../../protocol/meta.js";
 import type { MethodTable } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { ClientEra, ClientSelf, Outcome, OutgoingCall, Question } from "../era.js";
 import { notificationText } from "../notification.js";
+import { paramHeaders, paramHeaderTable } from "../param-headers.js";
 import { idText, requestText } from "../request-text.js";
 import { encodeHeaderValue } from "./header-value.js";
 
@@ -22,8 +24,13 @@ export function statelessClient(
     [META.clientCapabilities]: self.capabilities,
   }).slice(1, -1);
   return {
-    name: "stateless",
     revision,
+    mirrorsParams: self.headers,
+    hasCacheHints: true,
+    serverAsks: methods.serverAsks(revision),
+    has: (method) => methods.at(method, revision) !== undefined,
+    offers: hasCapability,
+    mirroredParams: (inputSchema) => (self.headers ? paramHeaderTable(inputSchema) : { headers: [] }),
     encode(id, call) {
       const text = requestText(id, call.method, paramsText(call, standing));
       if (!self.headers) return { id, method: call.method, text };
@@ -40,6 +47,7 @@ export function statelessClient(
       const method = "notifications/cancelled";
       return { method, text: notificationText(method, { requestId, reason }) };
     },
+    answer: (_method, answer) => answer,
   };
 }
 
@@ -83,7 +91,8 @@ function headersFor(revision: Revision, call: OutgoingCall, methods: MethodTable
   const field = methods.get(call.method)?.nameField;
   const name = field === undefined ? undefined : call.params?.[field];
   if (typeof name === "string") headers["mcp-name"] = encodeHeaderValue(name);
-  return call.paramHeaders === undefined ? headers : { ...headers, ...call.paramHeaders };
+  if (call.mirrored !== undefined) Object.assign(headers, paramHeaders(call.mirrored, call.params?.["arguments"]));
+  return headers;
 }
 
 function decode(method: string, result: unknown, methods: MethodTable, resultTypes: readonly string[]): Outcome {

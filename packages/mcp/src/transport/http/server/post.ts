@@ -1,6 +1,7 @@
 import type { Accepted } from "../../../era/era.js";
 import { sessionRevision, takesBatches } from "../../../era/session.js";
-import { errorText, INVALID_REQUEST } from "../../../jsonrpc/error.js";
+import { errorText } from "../../../jsonrpc/answer-text.js";
+import { INVALID_REQUEST } from "../../../jsonrpc/error.js";
 import {
   type Classified,
   classify,

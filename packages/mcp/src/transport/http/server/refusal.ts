@@ -1,4 +1,5 @@
-import { errorText, INTERNAL_ERROR } from "../../../jsonrpc/error.js";
+import { errorText } from "../../../jsonrpc/answer-text.js";
+import { INTERNAL_ERROR } from "../../../jsonrpc/error.js";
 import type { Id } from "../../../jsonrpc/message.js";
 import type { Platform } from "../../../platform/platform.js";
 import type { Answer } from "../../transport.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { settleMany } from "./settle-many.js";
+import { settleMany } from "./pages.js";
 
 describe("settleMany", () => {
   it("gives every outcome in the order of the items", async () => {
