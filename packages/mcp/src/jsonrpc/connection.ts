@@ -1,4 +1,3 @@
-import { errorText } from "./answer-text.js";
 import type { Channel } from "./channel.js";
 import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, RpcError } from "./error.js";
 import { InboundRequest, type OutboundRequest } from "./inbound.js";
@@ -13,6 +12,7 @@ import {
   parseMessage,
   type RequestMessage,
 } from "./message.js";
+import { errorText } from "./message-text.js";
 import { PendingAsks } from "./pending-asks.js";
 
 /** The answer to one request, as the text that goes on the wire. */

@@ -1,7 +1,7 @@
 import type { ClientEra, Question } from "../../era/era.js";
-import { errorText, resultText } from "../../jsonrpc/answer-text.js";
 import { INTERNAL_ERROR, METHOD_NOT_FOUND } from "../../jsonrpc/error.js";
 import type { RequestMessage } from "../../jsonrpc/message.js";
+import { errorText, resultText } from "../../jsonrpc/message-text.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { Root } from "../../protocol/features/roots.js";

@@ -1,4 +1,5 @@
 import { type Id, isObject } from "../../jsonrpc/message.js";
+import { idText, requestText } from "../../jsonrpc/message-text.js";
 import { hasCapability } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { CreateMessageResult, SamplingMessageContentBlock } from "../../protocol/features/sampling.js";
@@ -6,7 +7,6 @@ import type { MethodTable } from "../../protocol/methods.js";
 import { featuresOf, type Revision, type RevisionFeatures } from "../../protocol/revisions.js";
 import type { ClientEra, ClientSelf, OutgoingCall } from "../era.js";
 import { notificationText } from "../notification.js";
-import { idText, requestText } from "../request-text.js";
 
 /** The client's half of the handshake era, for one negotiated revision. */
 export function statefulClient(revision: Revision, self: ClientSelf, methods: MethodTable): ClientEra {

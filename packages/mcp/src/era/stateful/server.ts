@@ -1,6 +1,6 @@
-import { errorText, resultText } from "../../jsonrpc/answer-text.js";
 import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from "../../jsonrpc/error.js";
 import { isId, isObject, type Params, type RequestMessage } from "../../jsonrpc/message.js";
+import { errorText, resultText } from "../../jsonrpc/message-text.js";
 import { type ClientCapabilities, hasCapability } from "../../protocol/capabilities.js";
 import { McpError, RESOURCE_NOT_FOUND } from "../../protocol/error.js";
 import type { Implementation } from "../../protocol/implementation.js";

@@ -1,4 +1,5 @@
 import { isObject, type Params } from "../../jsonrpc/message.js";
+import { idText, requestText } from "../../jsonrpc/message-text.js";
 import { hasCapability } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { META } from "../../protocol/meta.js";
@@ -7,7 +8,6 @@ import type { Revision } from "../../protocol/revisions.js";
 import type { ClientEra, ClientSelf, Outcome, OutgoingCall, Question } from "../era.js";
 import { notificationText } from "../notification.js";
 import { paramHeaders, paramHeaderTable } from "../param-headers.js";
-import { idText, requestText } from "../request-text.js";
 import { encodeHeaderValue } from "./header-value.js";
 
 /** The client's half of the era without a handshake. `resultTypes` are those that the client's extensions bring. */

@@ -1,6 +1,6 @@
-import { errorText, resultText } from "../../jsonrpc/answer-text.js";
 import { INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR } from "../../jsonrpc/error.js";
 import { type Id, isId, isObject, type RequestMessage } from "../../jsonrpc/message.js";
+import { errorText, resultText } from "../../jsonrpc/message-text.js";
 import { type ClientCapabilities, hasCapability } from "../../protocol/capabilities.js";
 import { HEADER_MISMATCH, McpError, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from "../../protocol/error.js";
 import { isLoggingLevel } from "../../protocol/features/logging.js";

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { errorText } from "../../jsonrpc/answer-text.js";
 import { INVALID_REQUEST } from "../../jsonrpc/error.js";
+import { errorText } from "../../jsonrpc/message-text.js";
 import type { HttpServerOptions } from "../../transport/http/server/options.js";
 import { createHttpServer } from "../../transport/http/server/server.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";

@@ -1,8 +1,8 @@
 import type { Question } from "../../era/era.js";
 import { notificationText } from "../../era/notification.js";
-import { requestText } from "../../era/request-text.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import { isObject } from "../../jsonrpc/message.js";
+import { requestText } from "../../jsonrpc/message-text.js";
 import { McpError, USER_REJECTED } from "../../protocol/error.js";
 import { readTrace, traceMeta } from "../../protocol/trace-context.js";
 import type { ServerCall } from "../call/server-call.js";

@@ -1,6 +1,5 @@
 import type { Accepted } from "../../../era/era.js";
 import { sessionRevision, takesBatches } from "../../../era/session.js";
-import { errorText } from "../../../jsonrpc/answer-text.js";
 import { INVALID_REQUEST } from "../../../jsonrpc/error.js";
 import {
   type Classified,
@@ -9,6 +8,7 @@ import {
   parseMessage,
   type RequestMessage,
 } from "../../../jsonrpc/message.js";
+import { errorText } from "../../../jsonrpc/message-text.js";
 import type { Body } from "./incoming.js";
 import { acceptance, contentTypeFault } from "./media-type.js";
 import { type Refusal, refusal } from "./refusal.js";

@@ -1,6 +1,6 @@
-import { errorText } from "../../../jsonrpc/answer-text.js";
 import { INTERNAL_ERROR } from "../../../jsonrpc/error.js";
 import type { Id } from "../../../jsonrpc/message.js";
+import { errorText } from "../../../jsonrpc/message-text.js";
 import type { Platform } from "../../../platform/platform.js";
 import type { Answer } from "../../transport.js";
 import type { HeaderList } from "./incoming.js";

@@ -1,8 +1,8 @@
 import { guarded, whenReady } from "../../../encoding/maybe-promise.js";
 import type { Accepted } from "../../../era/era.js";
 import { sessionRevision, takesBatches } from "../../../era/session.js";
-import { errorText } from "../../../jsonrpc/answer-text.js";
 import { INTERNAL_ERROR, INVALID_REQUEST } from "../../../jsonrpc/error.js";
+import { errorText } from "../../../jsonrpc/message-text.js";
 import type { Storage } from "../../../storage/storage.js";
 import type { Answer } from "../../transport.js";
 import { type Received, type SessionDesk, sortBatch, unknownVersion } from "../server/post.js";
