@@ -24,7 +24,7 @@ describe("the modules of Node", () => {
     const { kind, message } = failure();
     expect(kind).toBe("unsupported");
     expect(message).toBe(
-      "Node 20.19 or later, Bun or Deno is needed, and this is a runtime without Node's modules: " +
+      "Node 20.19 or later, Bun or Deno is required, but this is a runtime without Node's modules: " +
         "import `@parley/mcp` instead of `@parley/mcp/node`: it runs here too.",
     );
   });
@@ -32,7 +32,7 @@ describe("the modules of Node", () => {
   it("are refused in one sentence where Node is too old to give them out", () => {
     vi.stubGlobal("process", { versions: { node: "18.20.4" } });
     expect(failure().message).toBe(
-      "Node 20.19 or later, Bun or Deno is needed, and this is Node 18.20.4: install a newer Node.",
+      "Node 20.19 or later, Bun or Deno is required, but this is Node 18.20.4: install a newer Node.",
     );
   });
 });

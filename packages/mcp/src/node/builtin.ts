@@ -1,15 +1,15 @@
 import { McpError } from "../protocol/error.js";
 
 /**
- * A module of Node itself. An `import` of one reads all of its exports, which on Node 22 and later makes `node:http` load a
+ * A built-in module of Node. An `import` reads all of its exports, which on Node 22 and later makes `node:http` load a
  * whole HTTP client: over 20 ms at the start of every program. This loads only what is used.
  *
- * Throws an `McpError` that says what is needed where the runtime has no such modules, or is too old to give them out.
+ * Throws an `McpError` that names what is required if the runtime has no such modules or is too old.
  */
 export const builtin: typeof process.getBuiltinModule = (id: string) => {
   const { process: own } = globalThis as { process?: Partial<NodeJS.Process> };
   if (typeof own?.getBuiltinModule !== "function") throw noBuiltins(own?.versions?.node);
-  // The caller's type follows from the name that it gave, by the type of this constant.
+  // Safe: the type of this constant derives the result from the name.
   return own.getBuiltinModule(id) as never;
 };
 
@@ -19,7 +19,7 @@ function noBuiltins(version: string | undefined): McpError {
     version === undefined
       ? "import `@parley/mcp` instead of `@parley/mcp/node`: it runs here too"
       : "install a newer Node";
-  return new McpError("unsupported", `Node 20.19 or later, Bun or Deno is needed, and this is ${here}: ${fix}.`, {
+  return new McpError("unsupported", `Node 20.19 or later, Bun or Deno is required, but this is ${here}: ${fix}.`, {
     fix: `${fix.charAt(0).toUpperCase()}${fix.slice(1)}.`,
   });
 }

@@ -3,10 +3,10 @@ import { builtin } from "./builtin.js";
 
 const { isAscii, isUtf8 } = builtin("node:buffer");
 
-/** Strict decoding by Node's own routines: several times faster than `TextDecoder`, and no exception for bad input. */
+/** Strict decoding with Node's own routines, which do not create an exception for each invalid input. */
 export const decodeUtf8: DecodeUtf8 = (bytes, start, end) => {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
-  // Latin-1 of pure ASCII is the same text, made without a second scan.
+  // For pure ASCII, Latin-1 gives the same text without a second scan.
   if (isAscii(view)) return view.toString("latin1");
   return isUtf8(view) ? view.toString("utf8") : undefined;
 };

@@ -1,7 +1,7 @@
 import type { Channel } from "node:diagnostics_channel";
 import { builtin } from "./builtin.js";
 
-/** A server, as far as its calls can be observed. */
+/** The part of a server that reports its calls. */
 interface Observable {
   observe(observer: {
     started(call: object): void;
@@ -11,9 +11,9 @@ interface Observable {
 }
 
 /**
- * Publishes what a server does on channels of `node:diagnostics_channel`: `parley:call:start`, `parley:call:end` and
- * `parley:call:refused`, each with the event that observers get. A channel without subscribers is told nothing. Returns what
- * ends it.
+ * Publishes a server's calls on channels of `node:diagnostics_channel`: `parley:call:start`, `parley:call:end` and
+ * `parley:call:refused`, each with the event that observers receive. A channel without subscribers costs nothing. Returns
+ * a function that stops publishing.
  */
 export function publishDiagnostics(server: Observable): () => void {
   const { channel } = builtin("node:diagnostics_channel");

@@ -8,11 +8,11 @@ import type { SocketAddress } from "./socket/socket-client.js";
 import type { ServeSocketOptions, SocketHandle } from "./socket/socket-server.js";
 import type { ServeWebSocketOptions, WebSocketHandle } from "./socket/websocket-server.js";
 
-// Each of these loads its code when it is called: a program that serves by stdio starts without the rest.
+// Each function loads its code when it is called, so that a stdio server starts without the rest.
 
 /**
- * Serves a server over HTTP, for clients of every revision. Resolves when it accepts connections; rejects when the
- * address cannot be had, or when the settings would serve strangers without anybody having said so.
+ * Serves a server over HTTP, for clients of every revision. Resolves when it accepts connections; rejects if the address
+ * is unavailable, or if the options would serve anyone on the network without saying so.
  */
 export async function serveHttp(servable: Servable, options: ServeHttpOptions = {}): Promise<HttpHandle> {
   const http = await import("./http/serve-http.js");
@@ -20,10 +20,10 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
 }
 
 /**
- * Serves a server inside an existing Node HTTP server. Only loopback names are served unless `publicUrl` or
- * `allowedHosts` is given; then `authenticate` is needed too.
+ * Serves a server inside an existing Node HTTP server. Accepts only loopback host names unless `publicUrl` or
+ * `allowedHosts` is set; then `authenticate` is required too.
  *
- * Throws at once for settings that are wrong or unsafe. The rest is loaded from then on: a request that comes earlier waits.
+ * Throws immediately for invalid or unsafe options. The code is loaded afterwards; requests wait until it is ready.
  */
 export function nodeHandler(servable: Servable, options: HttpServerOptions = {}): NodeHandler {
   createDoors(options);
@@ -50,7 +50,7 @@ export async function serveSocket(
   return sockets.serveSocket(server, address, options);
 }
 
-/** Serves clients over WebSockets, by the optional package `ws`. Resolves when it accepts connections. */
+/** Serves clients over WebSockets with the optional package `ws`. Resolves when it accepts connections. */
 export async function serveWebSocket(server: Servable, options: ServeWebSocketOptions = {}): Promise<WebSocketHandle> {
   const sockets = await import("./socket/websocket-server.js");
   return sockets.serveWebSocket(server, options);

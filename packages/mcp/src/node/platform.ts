@@ -6,7 +6,7 @@ import { builtin } from "./builtin.js";
 import { guardRejections } from "./rejection-guard.js";
 import { spawn } from "./stdio/spawn.js";
 
-/** The platform of Node: synchronous ciphers, timers that let the process end, child processes. */
+/** The platform for Node: synchronous ciphers, timers that do not keep the process alive, child processes. */
 export const platform: Platform = {
   now: () => Date.now(),
   timer: (ms, run, keepAlive) => longTimer(ms, run, keepAlive === true ? startHolding : startFree),
@@ -14,7 +14,7 @@ export const platform: Platform = {
   randomBytes: (count) => globalThis.crypto.getRandomValues(new Uint8Array(count)),
   sha256: (data) => crypto().createHash("sha256").update(data).digest(),
   cipher: nodeCipher,
-  // Looked up at each call, so that instrumentation which replaces the global sees the library's requests.
+  // Read on each call, so that instrumentation that replaces the global sees the library's requests.
   fetch: (url, init) => globalThis.fetch(url, init),
   spawn,
   warn: (message) => void process.stderr.write(`${message}\n`),
@@ -33,7 +33,7 @@ function startFree(ms: number, run: () => void): Timer {
 
 let loaded: typeof NodeCrypto | undefined;
 
-/** Loaded on first use: OpenSSL's bindings cost milliseconds that a server which seals nothing need not pay. */
+/** Loaded on first use, because OpenSSL's bindings take milliseconds to load and most servers seal nothing. */
 function crypto(): typeof NodeCrypto {
   loaded ??= builtin("node:crypto");
   return loaded;
@@ -61,7 +61,7 @@ function nodeCipher(secret: string, purpose: string): Cipher {
       try {
         return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, tagAt)), decipher.final()]);
       } catch {
-        // `final` throws exactly when the tag does not fit.
+        // `final` throws if the tag does not match.
         return undefined;
       }
     },

@@ -1,19 +1,19 @@
 const MARK = Symbol.for("@parley/mcp/rejection-guard");
 
-/** How `process` emits unhandled rejections, as far as the guard cares. */
+/** A listener for unhandled rejections; the mark identifies the guard's own. */
 type Listener = ((reason: unknown) => void) & { [MARK]?: true };
 
 /**
- * Keeps rejections that are ours from ending the process, and no others. The library's own promises are handled; but a
- * program may derive one from them and drop it, and the library rejects by design where a question has no answer yet.
+ * Keeps the library's own rejections from ending the process. The library handles its promises, but a handler may derive
+ * one and drop it, and a question that has no answer yet rejects by design.
  *
- * Installed once per process, also when several copies of the package are loaded.
+ * Installed once per process, even if several copies of the package are loaded.
  */
 export function guardRejections(isOurs: (reason: unknown) => boolean): void {
   if (process.listeners("unhandledRejection").some(isGuard)) return;
   const guard: Listener = (reason) => {
     if (isOurs(reason)) return;
-    // With a listener of the program's own, that listener decides, as it would without us.
+    // If the program has its own listener, that one decides.
     if (process.listeners("unhandledRejection").some((listener) => !isGuard(listener))) return;
     raise(reason, guard);
   };
@@ -26,8 +26,8 @@ function isGuard(listener: unknown): boolean {
 }
 
 /**
- * Lets Node treat a rejection as if nobody listened: its message, its exit code, the flag `--unhandled-rejections` and
- * listeners of `uncaughtException` all count. A rejection made here is looked at before the loop turns.
+ * Lets Node treat a rejection as if there were no listener, with its usual message, exit code, `--unhandled-rejections`
+ * flag and `uncaughtException` listeners. Node processes a rejection made here before the next turn.
  */
 function raise(reason: unknown, guard: Listener): void {
   process.off("unhandledRejection", guard);

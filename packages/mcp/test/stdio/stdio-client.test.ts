@@ -77,7 +77,7 @@ describe("a server that cannot be started says why", () => {
   it("exit 1: gives the code and the last lines of stderr", async () => {
     const error = await failureOf((await start("exit-1")).ask("ping"));
     expect(error.data).toMatchObject({ reason: "exited", exitCode: 1, stderr: ["the database is locked"] });
-    expect(error.message).toContain("exit code 1");
+    expect(error.message).toContain("exited with code 1");
     expect(error.message).toContain("the database is locked");
   });
 

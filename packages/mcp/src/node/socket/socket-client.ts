@@ -4,19 +4,19 @@ import { lateTransport } from "../../transport/late-transport.js";
 import type { Transport } from "../../transport/transport.js";
 import type { SocketFraming } from "./socket-framing.js";
 
-/** Where a server listens: a TCP port, or the path of a Unix socket (on Windows of a named pipe). */
+/** The address of a server: a TCP port, or the path of a Unix socket (on Windows, a named pipe). */
 export type SocketAddress = { port: number; host?: string } | { path: string };
 
-/** How messages travel over a socket. */
+/** Options of a socket transport. */
 export interface SocketTransportOptions extends QueueLimits {
-  /** How messages are marked when written; default one line each. Either form is understood when read. */
+  /** How messages are delimited when written; default one line each. Both forms are accepted when reading. */
   framing?: Exclude<SocketFraming, "auto">;
   /** Longest message that is read, in bytes; default 16 MiB. */
   maxMessageBytes?: number;
   platform?: Platform;
 }
 
-/** A client transport over TCP or a Unix socket. `open` resolves when connected and rejects when that fails. */
+/** A client transport over TCP or a Unix socket. `open` resolves when connected and rejects if that fails. */
 export function socketTransport(address: SocketAddress, options: SocketTransportOptions = {}): Transport {
   const target = "path" in address ? `unix:${address.path}` : `tcp://${address.host ?? "localhost"}:${address.port}`;
   return lateTransport(target, async (signal) => {

@@ -11,7 +11,7 @@ import type { SocketAddress, SocketTransportOptions } from "./socket-client.js";
 import { framingNamed } from "./socket-framing.js";
 import { socketStream } from "./socket-stream.js";
 
-/** Connects; what `socketTransport` does once this part of the library is loaded. */
+/** Connects. A separate module, so that `socketTransport` loads it on demand. */
 export async function connectSocket(
   address: SocketAddress,
   target: string,
@@ -23,7 +23,7 @@ export async function connectSocket(
   return channelTransport(new StreamChannel(stream, settings), target);
 }
 
-/** Connects, or rejects; `signal` gives it up, because the system itself may try for minutes. */
+/** Connects or rejects; `signal` cancels, because the operating system may try for minutes. */
 function connected(address: SocketAddress, target: string, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(closedWhileOpening(target));
@@ -38,8 +38,8 @@ function connected(address: SocketAddress, target: string, signal: AbortSignal):
     });
     const failed = (cause: NodeJS.ErrnoException) => {
       signal.removeEventListener("abort", givenUp);
-      const message = `nothing answers at ${target}: ${cause.code ?? cause.message}`;
-      const fix = "Check the address, and that the server there is running.";
+      const message = `cannot connect to ${target}: ${cause.code ?? cause.message}`;
+      const fix = "Check the address, and that the server is running.";
       reject(new McpError("connect_failed", message, { cause, fix }));
     };
     socket.once("error", failed);

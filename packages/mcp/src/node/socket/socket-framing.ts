@@ -3,12 +3,12 @@ import { encodeContentLength } from "../../transport/framing/content-length.js";
 import { SniffingDecoder } from "../../transport/framing/sniff.js";
 
 /**
- * How messages are marked when written. `lines`: one message per line, as MCP recommends. `content-length`: a header with
- * the length before each, as LSP has it. `auto`, for servers: as the client writes, and lines until that is known.
+ * How messages are delimited when written. `lines`: one message per line, as MCP recommends. `content-length`: a header
+ * with the length before each message, as in LSP. `auto`, for servers: the client's form, or lines until that is known.
  */
 export type SocketFraming = "lines" | "content-length" | "auto";
 
-/** The framing of one connection: what is written by name, and either form when reading, by its first bytes. */
+/** The framing of one connection: writes the named form, and detects the form when reading. */
 export function framingNamed(name: SocketFraming): Framing {
   let decoder: SniffingDecoder | undefined;
   return {
@@ -17,8 +17,8 @@ export function framingNamed(name: SocketFraming): Framing {
       return decoder;
     },
     encode(texts) {
-      const chosen = name === "auto" ? (decoder?.framing ?? "lines") : name;
-      return chosen === "lines" ? LINES.encode(texts) : texts.map(encodeContentLength).join("");
+      const form = name === "auto" ? (decoder?.framing ?? "lines") : name;
+      return form === "lines" ? LINES.encode(texts) : texts.map(encodeContentLength).join("");
     },
   };
 }

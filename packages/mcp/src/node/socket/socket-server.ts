@@ -11,30 +11,29 @@ import { platform as nodePlatform } from "../platform.js";
 import type { SocketAddress } from "./socket-client.js";
 import { framingNamed, type SocketFraming } from "./socket-framing.js";
 import { socketStream } from "./socket-stream.js";
-import { removeStaleSocket } from "./stale-socket.js";
 
-/** Who may connect to a socket, and what is bounded. */
+/** Access rules and limits of a socket server. */
 export interface ServeSocketOptions extends Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "principal"> {
-  /** How messages are marked when written; default as the client marks its own. */
+  /** How messages are delimited when written; default the client's form. */
   framing?: SocketFraming;
-  /** Connections at one time; default 1,024. More are closed at once. */
+  /** Concurrent connections; default 1,024, a common limit of open files. Further ones are closed. */
   maxConnections?: number;
   /** Says who a new connection belongs to; undefined refuses it. */
   authenticate?(socket: Socket): Principal | undefined | Promise<Principal | undefined>;
-  /** Serves everybody who can reach an address beyond loopback. Without this and `authenticate` it does not start. */
+  /** Allows everyone to connect at an address other than loopback, which otherwise requires `authenticate`. */
   allowUnauthenticated?: boolean;
   platform?: Platform;
 }
 
 /** A server that listens on a socket. */
 export interface SocketHandle {
-  /** Where clients connect, with the port that was picked. */
+  /** The address for clients, with the actual port. */
   readonly address: SocketAddress;
   /** Resolves once, when the server has stopped. */
   readonly closed: Promise<void>;
   /** Ends all connections; requests in flight are aborted. */
   close(): Promise<void>;
-  /** Takes no new connections, lets requests in flight finish for up to `ms` (default `drainMs`), then closes. */
+  /** Stops accepting connections, lets requests in flight finish for up to `ms` (default `drainMs`), then closes. */
   drain(ms?: number): Promise<void>;
 }
 
@@ -58,7 +57,7 @@ export async function serveSocket(
     peers.add(peer);
     void peer.closed.then(() => peers.delete(peer));
   };
-  /** Connections of whom it is not yet known whose they are. */
+  /** Connections that are not authenticated yet. */
   const arrivals = new Set<Socket>();
   const listener = builtin("node:net").createServer(
     { allowHalfOpen: true, noDelay: true, pauseOnConnect: true },
@@ -87,9 +86,9 @@ function refuseStrangers(address: SocketAddress, options: ServeSocketOptions): v
   if (options.authenticate !== undefined || options.allowUnauthenticated === true) return;
   throw new McpError(
     "invalid_definition",
-    `the server has the address ${address.host} and no \`authenticate\` option`,
+    `the address ${address.host} is not loopback and there is no \`authenticate\` option`,
     {
-      fix: "Give `authenticate`, or `allowUnauthenticated: true` if everybody who can reach it may use every tool.",
+      fix: "Pass `authenticate`, or `allowUnauthenticated: true` if everyone who can reach it may use every tool.",
     },
   );
 }
@@ -104,7 +103,7 @@ async function admit(
     const principal = await authenticate(socket);
     if (principal !== undefined) return { admitted: true, principal };
   } catch {
-    // A check that fails admits nobody.
+    // A failed check rejects the connection.
   }
   socket.destroy();
   return { admitted: false };
@@ -132,7 +131,31 @@ async function listen(listener: Server, address: SocketAddress): Promise<SocketA
     if (process.platform !== "win32") builtin("node:fs").chmodSync(address.path, 0o600);
     return address;
   }
-  // A server that listens on TCP has an address object.
+  // Safe: a server that listens on TCP has an address object.
   const { port } = listener.address() as AddressInfo;
   return { host: where.host ?? "127.0.0.1", port };
+}
+
+/**
+ * Removes the file of a Unix socket that no process listens on: a killed server leaves it behind, and it would block the
+ * next one. A file that is not a socket, or a socket that accepts connections, is left alone.
+ */
+async function removeStaleSocket(path: string): Promise<void> {
+  if (process.platform === "win32" || !isSocket(path)) return;
+  const refused = await new Promise<boolean>((resolve) => {
+    const probe = builtin("node:net").connect(path, () => {
+      probe.destroy();
+      resolve(false);
+    });
+    probe.once("error", (error: NodeJS.ErrnoException) => resolve(error.code === "ECONNREFUSED"));
+  });
+  if (refused) builtin("node:fs").rmSync(path, { force: true });
+}
+
+function isSocket(path: string): boolean {
+  try {
+    return builtin("node:fs").lstatSync(path).isSocket();
+  } catch {
+    return false;
+  }
 }

@@ -4,14 +4,14 @@ import type { ByteStream, ByteStreamEvents } from "../../transport/channel/byte-
 /**
  * A connected or connecting socket as a byte stream. The socket must have been made with `allowHalfOpen`.
  *
- * With `messagesOnly`, a peer whose first byte cannot begin a message is cut off: a web page can make a browser send an
- * HTTP request with messages in its body to any port of this machine, and its other lines would only be skipped.
+ * With `messagesOnly`, the connection is closed if its first byte cannot begin a message. A web page can make a browser
+ * send an HTTP request with messages in its body to any local port; without this, only its other lines would be skipped.
  */
 export function socketStream(socket: Socket, messagesOnly = false): ByteStream {
   return new SocketStream(socket, messagesOnly);
 }
 
-/** What a message may begin with: an object, an array, white space, a byte order mark, a `Content-Length` header. */
+/** The first byte of an object, an array, white space, a byte order mark or a `Content-Length` header. */
 const FIRST_BYTES = new Set([..."{[ \t\r\nCc"].map((character) => character.charCodeAt(0)).concat(0xef));
 
 class SocketStream implements ByteStream {
@@ -24,7 +24,7 @@ class SocketStream implements ByteStream {
     this.#socket = socket;
     this.#unscreened = messagesOnly;
     socket.setNoDelay(true);
-    // Until `open`, so that a connection which breaks early is not an uncaught error.
+    // Before `open`, so that a connection that breaks early is not an uncaught error.
     socket.on("error", (error) => {
       this.#failure ??= error;
     });
@@ -41,7 +41,7 @@ class SocketStream implements ByteStream {
     });
     socket.once("end", () => events.inputEnded());
     socket.on("drain", () => events.drained());
-    // A server takes its connections paused, so that nothing is lost while it decides whom it serves.
+    // A server accepts connections paused, so that nothing is lost while it authenticates them.
     socket.resume();
     if (socket.closed) setImmediate(() => events.closed(this.#failure));
     else socket.once("close", () => events.closed(this.#failure));
@@ -54,7 +54,7 @@ class SocketStream implements ByteStream {
   end(): void {
     if (this.#opened) this.#socket.end();
     else this.#socket.destroy();
-    // Unread input would hold the socket open for ever.
+    // Unread input would keep the socket open.
     this.#socket.resume();
   }
 

@@ -5,16 +5,16 @@ import type { Transport } from "../../transport/transport.js";
 import { platform as nodePlatform } from "../platform.js";
 import { loadWs } from "./ws-package.js";
 
-/** How a WebSocket is opened on Node. */
+/** Options of a WebSocket transport on Node. */
 export interface NodeWebSocketOptions extends Omit<WebSocketTransportOptions, "platform"> {
-  /** Headers of the opening request, for example `authorization`; they need the `ws` package. */
+  /** Headers of the opening request, for example `authorization`; they require the `ws` package. */
   headers?: Readonly<Record<string, string>>;
   platform?: Platform;
 }
 
 /**
- * A client transport over a WebSocket, on Node: by the runtime's own `WebSocket` where there is one and no headers are
- * asked for, else by the optional package `ws`.
+ * A client transport over a WebSocket, on Node: uses the runtime's own `WebSocket` if there is one and no headers are
+ * needed, otherwise the optional package `ws`.
  */
 export function nodeWebSocketTransport(url: string | URL, options: NodeWebSocketOptions = {}): Transport {
   const { headers, platform = nodePlatform, ...rest } = options;

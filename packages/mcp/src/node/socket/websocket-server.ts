@@ -17,7 +17,7 @@ import { bind } from "../http/listen.js";
 import { platform as nodePlatform } from "../platform.js";
 import { loadWs, type WsSocket } from "./ws-package.js";
 
-/** How WebSockets are served, to whom, and what is bounded. */
+/** Access rules and limits of a WebSocket server. */
 export interface ServeWebSocketOptions
   extends QueueLimits,
     Omit<ServeChannelOptions, "principal">,
@@ -34,7 +34,7 @@ export interface ServeWebSocketOptions
   maxConnections?: number;
   /** Longest message that is read, in bytes; default 16 MiB. A longer one ends the connection with code 1009. */
   maxMessageBytes?: number;
-  /** A connection that does not answer a ping until the next one is cut; default every 30 s. 0 turns pings off. */
+  /** A connection that has not answered a ping when the next one is due is closed; default every 30 s. 0 disables pings. */
   pingEveryMs?: number;
   platform?: Platform;
 }
@@ -45,13 +45,13 @@ export interface WebSocketHandle {
   /** Resolves once, when the server has stopped. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
-  /** Takes no new connections, lets requests in flight finish for up to `ms` (default 2 s), then closes. */
+  /** Stops accepting connections, lets requests in flight finish for up to `ms` (default 2 s), then closes. */
   drain(ms?: number): Promise<void>;
 }
 
 const HOLD_INPUT_ABOVE = 1024 * 1024;
 
-/** Serves clients over WebSockets, by the optional package `ws`. Resolves when it accepts connections. */
+/** Serves clients over WebSockets with the optional package `ws`. Resolves when it accepts connections. */
 export async function serveWebSocket(server: Servable, options: ServeWebSocketOptions = {}): Promise<WebSocketHandle> {
   const { host, port = 3001, path = "/mcp", platform = nodePlatform } = options;
   if (host !== undefined && !isLoopbackAddress(host)) requireDecision(options, `the address ${host}`);
@@ -60,7 +60,7 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: options.maxMessageBytes ?? 16 * 1024 * 1024,
-    // Compression costs memory per connection and mixes secrets with what others can choose.
+    // Compression costs memory per connection, and compressing secrets with attacker-chosen text can reveal them.
     perMessageDeflate: false,
     handleProtocols: () => SUBPROTOCOL,
   });
@@ -76,7 +76,7 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
       peers.delete(peer);
     });
   };
-  /** Connections of whom it is not yet known whose they are. */
+  /** Connections that are not authenticated yet. */
   const arrivals = new Set<Duplex>();
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on("error", () => {});
@@ -128,7 +128,7 @@ interface Refusal {
 
 const TOO_MANY: Refusal = { status: 503, message: "too many connections (maxConnections)" };
 
-/** Decides over one opening request, in the order in which a stranger would learn least. */
+/** Checks one opening request, in the order that reveals least to an unauthorized caller. */
 function openingCheck(options: ServeWebSocketOptions, path: string) {
   const guard = originGuard(options);
   if (guard.beyondLoopback) requireDecision(options, "an allowed host beyond loopback");
@@ -138,15 +138,16 @@ function openingCheck(options: ServeWebSocketOptions, path: string) {
     if (origin !== undefined && !guard.origin(origin)) {
       return { status: 403, message: `the Origin ${origin} is not in \`allowedOrigins\`` };
     }
-    if ((request.url ?? "").split("?", 1)[0] !== path) return { status: 404, message: `the endpoint is ${path}` };
+    if ((request.url ?? "").split("?", 1)[0] !== path)
+      return { status: 404, message: `not found; the endpoint is ${path}` };
     const offered = (request.headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
-    if (!offered.includes(SUBPROTOCOL)) return { status: 400, message: `the subprotocol is \`${SUBPROTOCOL}\`` };
+    if (!offered.includes(SUBPROTOCOL)) return { status: 400, message: `the subprotocol must be \`${SUBPROTOCOL}\`` };
     if (options.authenticate === undefined) return {};
     try {
       const principal = await options.authenticate(request);
       return principal === undefined ? { status: 401, message: "not authenticated" } : { principal };
     } catch {
-      return { status: 500, message: "the check of the caller failed" };
+      return { status: 500, message: "authentication failed with an error" };
     }
   };
 }
@@ -158,7 +159,7 @@ function requireDecision({ authenticate, allowUnauthenticated }: ServeWebSocketO
 
 function refuse(socket: Duplex, { status, message }: Refusal): void {
   const body = `${message}\n`;
-  // A client that does not close its own side would hold the connection otherwise.
+  // Otherwise a client that does not close its side would keep the connection open.
   socket.once("finish", () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${status} ${builtin("node:http").STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: text/plain\r\n` +
@@ -166,7 +167,7 @@ function refuse(socket: Duplex, { status, message }: Refusal): void {
   );
 }
 
-/** Half-open connections are silent for ever; a ping without answer shows them. */
+/** Detects half-open connections, which never report an error, by a ping without an answer. */
 function ping(socket: WsSocket, everyMs: number, platform: Platform): () => void {
   if (everyMs <= 0) return () => {};
   let alive = true;

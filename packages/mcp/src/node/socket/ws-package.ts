@@ -3,14 +3,14 @@ import type { Duplex } from "node:stream";
 import { McpError } from "../../protocol/error.js";
 import type { WebSocketLike } from "../../transport/channel/websocket.js";
 
-/** A WebSocket of the package `ws`, as far as it is used here. */
+/** The part of a WebSocket of the package `ws` that is used here. */
 export interface WsSocket extends WebSocketLike {
   on(event: "pong", listener: () => void): unknown;
   ping(): void;
   terminate(): void;
 }
 
-/** A server of the package `ws` that is handed the requests which ask for a WebSocket. */
+/** A server of the package `ws` that receives upgrade requests. */
 interface WsServer {
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, opened: (socket: WsSocket) => void): void;
 }
@@ -30,12 +30,12 @@ export interface WsPackage {
   }) => WsServer;
 }
 
-/** Loads the optional package `ws`, or says that it is needed. */
+/** Loads the optional package `ws`; throws `unsupported` if it is not installed. */
 export async function loadWs(): Promise<WsPackage> {
   try {
     return await import("ws");
   } catch (cause) {
     const fix = "Run `npm install ws`; it is an optional peer dependency.";
-    throw new McpError("unsupported", "WebSockets need the package `ws` here", { cause, fix });
+    throw new McpError("unsupported", "the package `ws` is required for WebSockets here", { cause, fix });
   }
 }

@@ -2,20 +2,20 @@ import type { ChildHandle, Platform, Timer } from "../../platform/platform.js";
 import type { ByteStream, ByteStreamEvents } from "../../transport/channel/byte-stream.js";
 import type { LaunchReport } from "./launch-report.js";
 
-/** When a child that was told to end gets each signal, and when the wait is over, all after its stdin was closed. */
+/** When a child gets each signal, and when waiting ends, all after its stdin was closed: within four seconds. */
 const TERM_AFTER_MS = 1500;
 const KILL_AFTER_MS = 3000;
 const GIVE_UP_AFTER_MS = 3500;
-/** What its children get after SIGTERM when the child itself has ended. */
+/** How long orphaned grandchildren have between SIGTERM and SIGKILL; shorter, because the child has already exited. */
 const REST_AFTER_MS = 300;
-/** How long the other of two events that come together is awaited: the end of stdout, and the end of the process. */
+/** The end of stdout and the exit of the process arrive in either order; how long to wait for the second one. */
 const TOGETHER_MS = 15;
 
 /**
- * The pipes of a child process as one byte stream, and the ways in which a process ends.
+ * The pipes of a child process as one byte stream, and the shutdown of the process.
  *
- * `closed` comes when the child can say no more; `gone` resolves when the whole process tree has ended or, for what
- * not even SIGKILL ends, after 3.5 seconds.
+ * `closed` is called when no more output can arrive; `gone` resolves when the whole process tree has exited, or after
+ * 3.5 seconds if SIGKILL has no effect.
  */
 export class ChildStream implements ByteStream {
   readonly gone: Promise<void>;
@@ -31,7 +31,7 @@ export class ChildStream implements ByteStream {
   #stdoutClosed = false;
   #ending = false;
   #closed = false;
-  /** Chunks seen; tells whether stdout was silent over a while. */
+  /** Chunks received so far, to detect that stdout is silent. */
   #chunks = 0;
 
   constructor(
@@ -90,6 +90,8 @@ export class ChildStream implements ByteStream {
   }
 
   /**
+   * Spec: Lifecycle, "Shutdown", https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#stdio
+   *
    * "For the stdio transport, the client SHOULD initiate shutdown by: first, closing the input stream to the child
    * process …, waiting for the server to exit, or sending SIGTERM if the server does not exit within a reasonable time;
    * sending SIGKILL if the server does not exit within a reasonable time after SIGTERM."
@@ -98,7 +100,7 @@ export class ChildStream implements ByteStream {
     if (this.#ending) return;
     this.#ending = true;
     const child = this.#child;
-    // After the child's own end only its children are left, and `endTree` sees to them.
+    // After the child has exited only its descendants are left; `endTree` ends them.
     if (child === undefined || this.#exited) return;
     child.endInput();
     this.#ladder.push(
@@ -114,11 +116,11 @@ export class ChildStream implements ByteStream {
     this.#leave();
   }
 
-  /** A grandchild may hold stdout open for ever, and the last answers of the child may still be in the pipe. */
+  /** A grandchild may keep stdout open indefinitely, and the child's last answers may still be in the pipe. */
   #closeWhenSilent(): void {
     const seen = this.#chunks;
     this.#after(TOGETHER_MS, () =>
-      // What is ready to be read is read before this runs, also after the event loop was busy for long.
+      // Data that is ready is read before this runs, even if the event loop was blocked for a long time.
       this.#platform.defer(() => {
         if (this.#chunks === seen) this.#close("exited");
         else this.#closeWhenSilent();
@@ -126,7 +128,7 @@ export class ChildStream implements ByteStream {
     );
   }
 
-  /** Ends what the child left behind: politely, then surely. */
+  /** Ends the child's descendants: SIGTERM, then SIGKILL. */
   #endTree(): void {
     const child = this.#child;
     if (child?.treeAlive?.() !== true) {
@@ -147,7 +149,7 @@ export class ChildStream implements ByteStream {
     this.end();
   }
 
-  /** Nothing is left to wait for but, after an end that nobody asked for, the rest of stdout. */
+  /** The process tree has exited; after an unexpected exit, only the rest of stdout is still read. */
   #leave(): void {
     for (const timer of this.#ladder.splice(0)) timer.cancel();
     if (this.#ending) this.#close("exited");

@@ -11,10 +11,10 @@ import { ChildStream } from "./child-stream.js";
 import { LaunchReport } from "./launch-report.js";
 import type { StdioOptions } from "./stdio-client.js";
 
-/** Longer than the whole way from closed stdin to SIGKILL, shorter than the promised four seconds. */
+/** Longer than the whole shutdown up to SIGKILL, shorter than the documented four seconds. */
 const CLOSE_TIMEOUT_MS = 3700;
 
-/** A transport over a child process that `open` starts; what `stdioTransport` is made of once it is loaded. */
+/** A transport over a child process that `open` starts. A separate module, so that `stdioTransport` loads it on demand. */
 export function childTransport(
   options: StdioOptions,
   target: string,
@@ -55,11 +55,11 @@ function isLaunchFailure(cause: unknown): cause is McpError {
   return McpError.is(cause) && (cause.kind === "connect_failed" || cause.kind === "connection_closed");
 }
 
-/** Keeps what a server prints by mistake away from the protocol, and remembers it for error messages. */
+/** Filters out what a server prints to stdout by mistake, and records it for error messages. */
 class NoiseFilter implements Channel {
   readonly #inner: Channel;
   readonly #report: LaunchReport;
-  /** The line being delivered; a fault reported meanwhile is about it. */
+  /** The line being delivered; a fault reported during delivery is about it. */
   #line: string | undefined;
 
   constructor(inner: Channel, report: LaunchReport) {
@@ -72,7 +72,7 @@ class NoiseFilter implements Channel {
       message: (text) => {
         this.#line = text;
         receiver.message(text);
-        // Still set: nobody objected, so it was a message.
+        // Still set, so no fault was reported: it was a message.
         if (this.#line !== undefined) this.#report.answered = true;
         this.#line = undefined;
       },
@@ -116,5 +116,5 @@ function stderrForwarder(target: NonNullable<StdioOptions["stderr"]>): (chunk: U
   };
 }
 
-/** A line without an end must not grow for ever. */
+/** Bounds the memory for a line that never ends. */
 const MAX_STDERR_LINE = 64 * 1024;

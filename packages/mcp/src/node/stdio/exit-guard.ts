@@ -3,10 +3,10 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const endings = new Set<() => void>();
 
 /**
- * Calls `end` when this process ends while it can still act: on exit, and on a signal that nobody else handles.
- * Returns the function that takes the promise back.
+ * Calls `end` when this process exits or receives a signal that the program does not handle. Returns a function that
+ * removes the listeners.
  *
- * A child in its own process group does not see the terminal's Ctrl-C; without this it would outlive its parent.
+ * A child in its own process group does not receive the terminal's Ctrl-C; without this it would outlive its parent.
  */
 export function endWithThisProcess(end: () => void): () => void {
   if (endings.size === 0) {
@@ -26,10 +26,10 @@ function endAll(): void {
 }
 
 function onSignal(signal: NodeJS.Signals): void {
-  // The program has its own way to end, and our `exit` listener still comes after it.
+  // The program handles the signal itself; our `exit` listener still runs later.
   if (process.listenerCount(signal) > 1) return;
   endAll();
   for (const name of SIGNALS) process.off(name, onSignal);
-  // With no listener left the signal has its usual effect.
+  // Without listeners the signal has its default effect.
   process.kill(process.pid, signal);
 }

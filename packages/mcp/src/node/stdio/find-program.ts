@@ -1,8 +1,8 @@
 import { builtin } from "../builtin.js";
 
 /**
- * Where the system would find `command`: the file itself, or a list of the places that were looked at in vain.
- * For error messages only; starting the program does its own search.
+ * Where the system would find `command`: its path, or the list of places that were searched.
+ * For error messages only; `spawn` does its own search.
  */
 export function findProgram(
   command: string,
@@ -16,8 +16,8 @@ export function findProgram(
   const candidates = folders.flatMap((folder) =>
     names.map((name) => (isPath ? resolve(cwd, name) : join(folder, name))),
   );
-  const found = candidates.find(isFile);
-  return found === undefined ? { searched: isPath ? candidates : folders } : { path: found };
+  const path = candidates.find(isFile);
+  return path === undefined ? { searched: isPath ? candidates : folders } : { path };
 }
 
 function withExtensions(command: string, env: Readonly<Record<string, string>>): string[] {

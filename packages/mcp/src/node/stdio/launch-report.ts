@@ -2,9 +2,8 @@ import type { ChildEnd } from "../../platform/platform.js";
 import { type ErrorKind, McpError } from "../../protocol/error.js";
 import { builtin } from "../builtin.js";
 import { findProgram } from "./find-program.js";
-import { StderrRing } from "./stderr-ring.js";
 
-/** Why a server process could not be talked to. */
+/** Why communication with a server process failed. */
 export type LaunchFailure =
   | "missing_binary"
   | "not_executable"
@@ -18,18 +17,18 @@ export type LaunchFailure =
   | "stdout_closed"
   | "no_answer";
 
-/** What an `McpError` about a server process carries as `data`. */
+/** The `data` of an `McpError` about a server process. */
 export interface LaunchReportData {
   reason: LaunchFailure;
   command: string;
-  /** Where the command was found; absent when it was not. */
+  /** The path of the command; absent if it was not found. */
   resolvedPath?: string;
   cwd?: string;
   exitCode?: number;
   signal?: string;
   /** The last lines of stderr, oldest first. */
   stderr: string[];
-  /** The first line on stdout that was no message, and how many there were. */
+  /** The first line on stdout that was not a message, and how many there were. */
   firstNonJsonLine?: string;
   nonJsonLines: number;
 }
@@ -37,10 +36,10 @@ export interface LaunchReportData {
 const STDERR_LINES = 40;
 const NOISE_LENGTH = 300;
 
-/** What was seen of one child process, and the error it amounts to. */
+/** Records what happened to one child process, and makes the error for it. */
 export class LaunchReport {
   readonly stderr = new StderrRing();
-  /** A first message arrived: from then on an end is a lost connection, before it a failed start. */
+  /** Whether a message has arrived: an exit before that is a failed start, after it a lost connection. */
   answered = false;
   nonJsonLines = 0;
   #firstNonJson: string | undefined;
@@ -55,7 +54,7 @@ export class LaunchReport {
     this.#cwd = cwd;
   }
 
-  /** A line on stdout that was no message. */
+  /** Records a line on stdout that was not a message. */
   noise(line: string): void {
     this.nonJsonLines++;
     this.#firstNonJson ??= line.slice(0, NOISE_LENGTH);
@@ -65,12 +64,12 @@ export class LaunchReport {
     this.#end = end;
   }
 
-  /** The error that everything pending gets. `what` says how the end was noticed. */
+  /** The error for all pending requests. `what` is how the end was noticed. */
   failure(what: "exited" | "stdout_closed" | "no_answer", cause?: unknown): McpError {
     const data = this.#data(what);
     const kind: ErrorKind = this.answered ? "connection_closed" : "connect_failed";
-    const said = this.#saying(data);
-    return new McpError(kind, said === "" ? this.#story(data) : `${this.#story(data)}; ${said}`, {
+    const output = this.#lastOutput(data);
+    return new McpError(kind, output === "" ? this.#cause(data) : `${this.#cause(data)}; ${output}`, {
       data,
       fix: FIXES[data.reason](data),
       ...((cause ?? this.#end?.error) ? { cause: cause ?? this.#end?.error } : {}),
@@ -109,52 +108,52 @@ export class LaunchReport {
     return this.#end === undefined ? (what === "exited" ? "no_answer" : what) : "exited";
   }
 
-  #story(data: LaunchReportData): string {
+  #cause(data: LaunchReportData): string {
     const command = JSON.stringify(data.command);
     switch (data.reason) {
       case "missing_binary":
         return `${command} was not found`;
       case "bad_cwd":
-        return `${command} could not start in the folder ${data.cwd ?? "given"}`;
+        return `${command} could not start because its folder ${data.cwd ?? "`cwd`"} cannot be used`;
       case "not_executable":
         return `${command} could not be started: ${this.#end?.error?.message}`;
       case "stdout_closed":
-        return `${command} closed its stdout but still ran`;
+        return `${command} closed its stdout but is still running`;
       case "no_answer":
-        return `${command} runs but did not answer`;
+        return `${command} is running but did not answer`;
       case "stdout_noise":
         return `${command} printed text on stdout instead of messages`;
       default:
-        return `${command} ended ${data.signal ? `by ${data.signal}` : `with exit code ${data.exitCode}`}`;
+        return `${command} ${data.signal ? `was ended by ${data.signal}` : `exited with code ${data.exitCode}`}`;
     }
   }
 
-  #saying(data: LaunchReportData): string {
+  #lastOutput(data: LaunchReportData): string {
     const last = data.stderr.at(-1);
-    const telling = data.stderr.findLast((line) => /error|missing|required|must|not /i.test(line)) ?? last;
+    const relevant = data.stderr.findLast((line) => /error|missing|required|must|not /i.test(line)) ?? last;
     const parts: string[] = [];
-    if (telling !== undefined) parts.push(`stderr: ${telling.trim().slice(0, NOISE_LENGTH)}`);
+    if (relevant !== undefined) parts.push(`stderr: ${relevant.trim().slice(0, NOISE_LENGTH)}`);
     if (data.firstNonJsonLine !== undefined && !this.answered) parts.push(`stdout: ${data.firstNonJsonLine}`);
     return parts.join("; ");
   }
 }
 
 const FIXES: Record<LaunchFailure, (data: LaunchReportData) => string> = {
-  missing_binary: () => "Install the program, give its full path as `command`, or set `PATH` in `env`.",
-  not_executable: () => "Check that the file is executable and made for this system.",
-  bad_cwd: () => "Check that the folder `cwd` exists and may be entered.",
+  missing_binary: () => "Install the program, pass its full path as `command`, or set `PATH` in `env`.",
+  not_executable: () => "Check that the file is executable and built for this system.",
+  bad_cwd: () => "Check that the folder `cwd` exists and is accessible.",
   missing_env: ({ stderr }) =>
-    `Pass ${missingVariable(stderr.join("\n")) ?? "the variable"} in \`env\`; a server inherits only a short list of names.`,
+    `Pass ${missingVariable(stderr.join("\n")) ?? "the variable"} in \`env\`; a server inherits only a few variables.`,
   missing_module: () => "Install the server's dependencies, and check the path in `args`.",
-  syntax_error: () => "The server's own code does not parse; check its file and the version of its interpreter.",
+  syntax_error: () => "The server's code has a syntax error; check its file and the version of its interpreter.",
   stdout_noise: () => "Start the server in its stdio mode, and let it log to stderr.",
-  exited: () => "Run the command in a terminal to see why it ends; `data.stderr` has its last lines.",
-  killed: () => "Something killed the server, often for want of memory; `data.stderr` has its last lines.",
-  stdout_closed: () => "A server must keep its stdout open as long as it serves.",
+  exited: () => "Run the command in a terminal to see why it exits; `data.stderr` has its last lines.",
+  killed: () => "Check the server's memory use and who sends it signals; `data.stderr` has its last lines.",
+  stdout_closed: () => "Keep the server's stdout open as long as it serves.",
   no_answer: () => "Check that the command is an MCP server in stdio mode, or raise `timeouts.connectMs`.",
 };
 
-/** The variable that a message on stderr calls missing, if it names one. */
+/** The environment variable that stderr reports as missing, if it names one. */
 function missingVariable(stderr: string): string | undefined {
   const name = "\\b([A-Z][A-Z0-9]*_[A-Z0-9_]+)\\b";
   const lack = "(?:missing|required|not set|must (?:be )?(?:set|provide)|unset|undefined|is needed)";
@@ -168,5 +167,33 @@ function badFolder(cwd: string | undefined): boolean {
     return !builtin("node:fs").statSync(cwd).isDirectory();
   } catch {
     return true;
+  }
+}
+
+/** How much of a child's stderr is kept for error messages: enough for several stack traces. */
+const RING_BYTES = 64 * 1024;
+
+/** The end of a child's stderr. It is always read, so that the child never blocks on a full pipe. */
+class StderrRing {
+  #chunks: Uint8Array[] = [];
+  #bytes = 0;
+  /** Total number of bytes received. */
+  total = 0;
+
+  push(chunk: Uint8Array): void {
+    this.total += chunk.length;
+    // A copy, because the chunk may be a view on a much larger buffer.
+    this.#chunks.push(chunk.slice(-RING_BYTES));
+    this.#bytes += Math.min(chunk.length, RING_BYTES);
+    while (this.#bytes - (this.#chunks[0]?.length ?? 0) >= RING_BYTES) {
+      this.#bytes -= this.#chunks.shift()?.length ?? 0;
+    }
+  }
+
+  /** The last lines without blank ones, oldest first. */
+  lines(count: number): string[] {
+    const text = Buffer.concat(this.#chunks).toString("utf8");
+    const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
+    return lines.slice(-count);
   }
 }

@@ -3,10 +3,10 @@ import type { Platform, Timer } from "../../platform/platform.js";
 const EVERY_MS = 500;
 
 /**
- * Calls `gone` once when the process that started this one has ended. Returns the function that stops watching.
+ * Calls `gone` once when the process that started this one has exited. Returns a function that stops watching.
  *
- * A closed stdin says the same in most cases, but not when another process holds the far end of the pipe: a wrapper
- * script that was killed between a host and its server.
+ * Usually stdin ends at the same time, but not if another process holds the other end of the pipe, as when a wrapper
+ * script between a host and its server is killed.
  */
 export function watchParent(platform: Platform, gone: () => void): () => void {
   const parent = process.ppid;
@@ -20,7 +20,7 @@ export function watchParent(platform: Platform, gone: () => void): () => void {
 }
 
 function isGone(parent: number): boolean {
-  // POSIX gives an orphan another parent; Windows keeps the number of the dead one.
+  // POSIX gives an orphan another parent; Windows keeps the id of the dead one.
   if (process.platform !== "win32") return process.ppid !== parent;
   try {
     process.kill(parent, 0);

@@ -3,14 +3,14 @@ import type { ByteStream, ByteStreamEvents } from "../../transport/channel/byte-
 import { builtin } from "../builtin.js";
 
 const READ_BYTES = 64 * 1024;
-/** How long a reader is given to make room; short, because a reader that keeps up needs less. */
+/** How long to wait before writing to a full pipe again; short, because an active reader empties it within 1 ms. */
 const FULL_MS = 2;
 
 /**
- * This process's stdin and stdout as one byte stream, over handles of its own.
+ * This process's stdin and stdout as one byte stream, with its own handles.
  *
- * stdout: Node writes to pipes synchronously through `process.stdout`, which stops the whole program while the client
- * does not read; this handle does not block. stdin: one buffer is read into again and again.
+ * stdout: `process.stdout` writes to pipes synchronously, which blocks the whole program while the client does not read;
+ * this handle does not block. stdin: all reads share one buffer.
  */
 export function processStream(): ByteStream {
   return new ProcessStream();
@@ -26,7 +26,7 @@ class ProcessStream implements ByteStream {
     this.#events = events;
     this.#output = openOutput();
     this.#output.on("drain", () => events.drained());
-    // EPIPE and its like: nobody reads the answers, so nothing more is worth doing.
+    // Such as EPIPE: the client no longer reads answers.
     this.#output.on("error", (error) => this.#close(error));
     this.#output.once("close", () => this.#close());
     const input = openInput((chunk) => events.data(chunk));
@@ -37,7 +37,7 @@ class ProcessStream implements ByteStream {
       over = true;
       events.inputEnded();
     };
-    // A broken stdin means what an ended one means.
+    // A failed stdin counts as ended.
     input.on("error", ended);
     input.once("end", ended);
     input.once("close", ended);
@@ -78,7 +78,7 @@ class ProcessStream implements ByteStream {
 
 function openInput(data: (chunk: Uint8Array) => void): Readable {
   if (!isPipe(0)) return process.stdin.on("data", data);
-  // `onread` is documented for `net.connect`; the constructor takes it too, and fills one buffer instead of one a read.
+  // `onread` is documented for `net.connect`, but the constructor accepts it too. It reuses one buffer for all reads.
   const options = {
     fd: 0,
     readable: true,
@@ -104,7 +104,7 @@ function openOutput(): Writable {
   return new Writable({ decodeStrings: true, write: (chunk: Buffer, _encoding, done) => writeOut(chunk, done) });
 }
 
-/** Writes to the descriptor itself. A socket that is full says so by an error, and is tried again a little later. */
+/** Writes to the descriptor directly. A full pipe fails with EAGAIN and is tried again a little later. */
 function writeOut(chunk: Buffer, done: (error?: Error | null) => void): void {
   builtin("node:fs").write(1, chunk, (error, written) => {
     if (error !== null && error.code !== "EAGAIN") return done(error);
@@ -114,7 +114,7 @@ function writeOut(chunk: Buffer, done: (error?: Error | null) => void): void {
   });
 }
 
-/** Whether Node's sockets can take the descriptor over; those of Bun take none. */
+/** Whether a Node socket can wrap the descriptor; Bun's cannot. */
 function isPipe(fd: number): boolean {
   if (process.versions.bun !== undefined) return false;
   try {

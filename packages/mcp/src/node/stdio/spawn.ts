@@ -9,21 +9,21 @@ type Child = ChildProcess.ChildProcessByStdio<
   import("node:stream").Readable
 >;
 
-/** Asked when it is needed: this file is loaded where there is no process at all, to say so in plain words. */
+/** A function, because this file is also loaded where `process` does not exist. */
 const isWindows = () => process.platform === "win32";
 
 /**
  * Starts a child process on Node, without a shell.
  *
- * On POSIX the child leads its own process group, so that one signal reaches all that it starts. What is left of the
- * group ends with this process, as far as this process still can act.
+ * On POSIX the child leads its own process group, so that one signal reaches all its descendants. When this process
+ * exits, it ends the group.
  */
 export function spawn(options: SpawnOptions): ChildHandle {
   let child: Child;
   try {
     child = start(options);
   } catch (error) {
-    // Bad arguments (a NUL byte, an impossible `cwd` type) throw at once; callers hear of all failures in one way.
+    // Invalid arguments (a NUL byte, a `cwd` of the wrong type) throw; callers get all failures through `exited`.
     return failedChild(error instanceof Error ? error : new Error(String(error)));
   }
   return new NodeChild(child);
@@ -37,7 +37,7 @@ function start({ command, args, env, cwd }: SpawnOptions): Child {
     windowsHide: true,
     stdio: ["pipe", "pipe", "pipe"] satisfies ChildProcess.StdioOptions,
   };
-  // Windows starts `.cmd` files only by way of cmd.exe, whose quoting cross-spawn knows.
+  // Windows starts `.cmd` files only through cmd.exe; cross-spawn handles its quoting.
   if (isWindows()) return crossSpawn()(command, [...args], settings) as Child;
   return builtin("node:child_process").spawn(command, [...args], settings) as Child;
 }
@@ -57,7 +57,7 @@ class NodeChild implements ChildHandle {
     this.#child = child;
     this.pid = child.pid;
     if (child.pid !== undefined) this.#release = endWithThisProcess(() => this.kill("SIGKILL"));
-    // A child that closed its stdin or died turns writes into EPIPE; `stdoutClosed` and `exited` tell the story.
+    // Writes fail with EPIPE after the child closed stdin or exited; `stdoutClosed` and `exited` report that.
     child.stdin.on("error", () => {});
     child.stdout.on("error", () => {});
     child.stderr.on("error", () => {});
@@ -76,7 +76,7 @@ class NodeChild implements ChildHandle {
       events.exited(end);
     };
     child.once("error", (error) => {
-      // Also raised when a signal could not be sent, to a child that runs; only a child without pid never started.
+      // Also emitted if a signal could not be sent to a running child; only a child without a pid never started.
       if (child.pid === undefined) ended({ error });
     });
     child.once("exit", (code, signal) =>
@@ -118,7 +118,7 @@ class NodeChild implements ChildHandle {
     this.#child.stdout.resume();
   }
 
-  /** Whatever still holds the far ends of the pipes, they no longer concern this process. */
+  /** Closes our ends of the pipes, even if a descendant still holds the others. */
   #letGo(): void {
     this.#release();
     this.#child.stdin.destroy();
@@ -127,12 +127,12 @@ class NodeChild implements ChildHandle {
   }
 }
 
-/** A group outlives its leader while it has members, and the kernel gives its id to nobody else until then. */
+/** A process group outlives its leader while it has members, and the kernel does not reuse its id until then. */
 function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // ESRCH: everything in the group has ended.
+    // ESRCH: all processes of the group have exited.
   }
 }
 

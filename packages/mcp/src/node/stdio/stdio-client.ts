@@ -1,23 +1,23 @@
+import { shownUrl } from "../../http/shown-url.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { lateTransport } from "../../transport/late-transport.js";
 import type { Transport } from "../../transport/transport.js";
 import { platform as nodePlatform } from "../platform.js";
-import { shownCommand } from "./shown-command.js";
 
 /** How to start a server as a child process. */
 export interface StdioOptions {
-  /** The program: a path, or a name that is looked up in `PATH`. Never a shell line. */
+  /** The program: a path, or a name to look up in `PATH`. Not a shell command line. */
   command: string;
   args?: readonly string[];
-  /** Variables for the server, beside the short list that every child gets. */
+  /** Environment variables for the server, in addition to the few that every child inherits. */
   env?: Readonly<Record<string, string>>;
-  /** Names that the server inherits in addition, or `true` for the whole environment; default none. */
+  /** Names of further variables to inherit, or `true` for the whole environment; default none. */
   inheritEnv?: boolean | readonly string[];
   cwd?: string;
   /**
-   * Where the server's stderr goes. It is always read, and its last 64 KiB are kept for error messages; default that
-   * only. `inherit` also copies it to this process's stderr, a function receives it line by line.
+   * What to do with the server's stderr. `capture`, the default, keeps the last 64 KiB for error messages. `inherit` also
+   * copies it to this process's stderr; a function also receives it line by line.
    */
   stderr?: "capture" | "inherit" | ((line: string) => void);
   /** Longest message that is read, in bytes; default 16 MiB. */
@@ -25,20 +25,37 @@ export interface StdioOptions {
 }
 
 /**
- * A transport that starts the server as a child process and talks over its stdin and stdout.
+ * A transport that starts the server as a child process and communicates over its stdin and stdout.
  *
- * The process starts with `open` and ends with `close`, with everything it started, within four seconds. Lines on its
- * stdout that are no messages are skipped and reported as faults. When it ends by itself, everything pending rejects with
- * an `McpError` whose `data` is a `LaunchReportData`. A transport starts one process; to start again, make another one.
+ * `open` starts the process; `close` ends it and its descendants within four seconds. Lines on its stdout that are not
+ * messages are skipped and reported as faults. If it exits by itself, all pending requests reject with an `McpError`
+ * whose `data` is a `LaunchReportData`. A transport starts one process; to restart, make another transport.
  */
 export function stdioTransport(options: StdioOptions, platform: Platform = nodePlatform): Transport {
   const { spawn } = platform;
   if (spawn === undefined) {
-    throw new McpError("unsupported", "this platform starts no processes", { fix: "Use another transport here." });
+    throw new McpError("unsupported", "this platform cannot start processes", { fix: "Use another transport." });
   }
   const target = shownCommand(options.command, options.args ?? []);
   return lateTransport(target, async () => {
     const { childTransport } = await import("./child-transport.js");
     return childTransport(options, target, { ...platform, spawn });
   });
+}
+
+const SECRET_NAME = "[\\w.-]*(?:key|token|secret|passw|credential|auth(?!or(?!iz)))[\\w.-]*";
+/** `--api-key=…`, `API_TOKEN=…` and `Authorization: …`. */
+const NAMED = new RegExp(`^(-{0,2}${SECRET_NAME}\\s*[:=]\\s*).`, "is");
+/** `--api-key`, whose value is the next argument. */
+const FLAG = new RegExp(`^-{1,2}${SECRET_NAME}$`, "i");
+
+/** A command for error messages, without the values of arguments that are named like a key, token or password. */
+export function shownCommand(command: string, args: readonly string[]): string {
+  const shown = args.map((arg, index) => {
+    if (index > 0 && FLAG.test(args[index - 1] ?? "")) return "…";
+    const name = NAMED.exec(arg)?.[1];
+    if (name !== undefined) return `${name}…`;
+    return /^[a-z]+:\/\//i.test(arg) ? shownUrl(arg) : arg;
+  });
+  return [command, ...shown].join(" ");
 }

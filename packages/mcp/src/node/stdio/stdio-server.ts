@@ -10,25 +10,27 @@ import { guardStdout } from "./stdout-guard.js";
 /** How the process behaves while it serves its parent. */
 export interface ServeStdioOptions extends Omit<ServeStreamOptions, "platform" | "decode" | "framing"> {
   /**
-   * End the process once the client is gone; default true. It ends by itself when nothing else keeps it, and half a
-   * second later whatever keeps it. False leaves that to the program, which can await `closed`.
+   * Exit the process when the client is gone; default true. It exits when nothing else keeps it alive, and after half a
+   * second in any case. With false the program decides; it can await `closed`.
    */
   exit?: boolean;
-  /** Send what the program prints on stdout to stderr; default true, because one stray line breaks the protocol. */
+  /** Redirect what the program prints to stdout to stderr; default true, because stray output breaks the protocol. */
   guardStdout?: boolean;
-  /** Treat the end of the parent process like the end of stdin; default true. */
+  /** Treat the exit of the parent process like the end of stdin; default true. */
   watchParent?: boolean;
   platform?: Platform;
 }
 
-/** How long the program may clean up after `closed` before the process is ended. */
+/** How long the program may clean up after `closed`; clients send SIGTERM after 1.5 s or more. */
 const EXIT_GRACE_MS = 500;
 
 /**
  * Serves the process that started this one, over stdin and stdout.
  *
- * It ends when stdin ends, when nobody reads stdout any more, or when the parent process is gone: requests in flight are
- * answered first (`drainMs`, default 2 s), then the process exits with code 0.
+ * Stops when stdin ends, when stdout is closed, or when the parent process is gone: requests in flight are answered
+ * first (`drainMs`, default 2 s), then the process exits with code 0.
+ *
+ * Spec: Transports, "stdio", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
  */
 export function serveStdio(server: Servable, options: ServeStdioOptions = {}): ServedStream {
   const { platform = nodePlatform, exit = true } = options;

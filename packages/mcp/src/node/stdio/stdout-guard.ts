@@ -1,34 +1,36 @@
 /**
- * Sends what the program prints on stdout to stderr, because stdout belongs to the protocol. Says so once, with the place
- * that printed. It stays for the life of the process: after the protocol's end nobody reads stdout either.
+ * Redirects what the program prints to stdout to stderr, because the server must write only messages to stdout. Warns
+ * once, with the place that printed. It is never removed: stdout has no reader after the protocol ends.
  *
- * It covers `console.*` and `process.stdout`, worker threads included; it cannot cover writes to file descriptor 1 that
- * go past Node's stream, as those of a child process with inherited stdout do.
+ * It covers `console.*` and `process.stdout`, including worker threads; it cannot cover writes to file descriptor 1 that
+ * bypass Node's stream, such as those of a child process with inherited stdout.
+ *
+ * Spec: Transports, "stdio", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
  */
 export function guardStdout(): void {
   const { stdout } = process;
   let noticed = false;
   const write: typeof stdout.write = (...args: unknown[]) => {
-    // Looked up here: opening stderr changes how its pipe behaves for those who write to it directly.
+    // Read here, because opening stderr changes how its pipe behaves for code that writes to it directly.
     const { stderr } = process;
     if (!noticed) {
       noticed = true;
       stderr.write(notice(callSite()));
     }
-    // The overloads are the same on both streams; a rest parameter cannot express that.
+    // Safe: both streams have the same overloads, which a rest parameter cannot express.
     return stderr.write(...(args as Parameters<typeof stderr.write>));
   };
   stdout.write = write;
   stdout.end = ((chunk?: unknown) => {
     if (typeof chunk === "string" || chunk instanceof Uint8Array) write(chunk);
     return stdout;
-    // One implementation for all overloads of `end`, none of whose other parameters matter here.
+    // Safe: one implementation for all overloads of `end`; its other parameters are not needed.
   }) as typeof stdout.end;
 }
 
 function notice(place: string): string {
   return (
-    `[parley] stdout carries the protocol, so what was printed ${place} goes to stderr, and all later output too. ` +
+    `[parley] stdout is reserved for the protocol, so the output printed ${place} and all later output goes to stderr. ` +
     "Log with console.error, or pass `guardStdout: false`.\n"
   );
 }
@@ -43,5 +45,5 @@ function callSite(): string {
   const frames = (holder.stack ?? "").split("\n").slice(1);
   const frame = frames.find((line) => !/\(?node:|stdout-guard|WriteStream\.write|Socket\.write/.test(line));
   const place = frame === undefined ? undefined : /\(?((?:file:\/\/)?[^\s()]+:\d+:\d+)\)?$/.exec(frame.trim())?.[1];
-  return place === undefined ? "at an unknown place" : `at ${place}`;
+  return place === undefined ? "somewhere" : `at ${place}`;
 }

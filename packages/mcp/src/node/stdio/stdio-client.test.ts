@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { shownCommand } from "./shown-command.js";
+import { shownCommand } from "./stdio-client.js";
 
 describe("a command in a message", () => {
   it.each([
