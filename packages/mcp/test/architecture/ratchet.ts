@@ -3,12 +3,12 @@
  * lowers it.
  */
 export const AT_MOST = {
-  filesInCycles: 58,
-  eraLines: 33,
+  filesInCycles: 0,
+  eraLines: 2,
   crowdedRooms: 0,
-  smallFiles: 8,
-  twoMeanings: 26,
-  fileNames: 31,
+  smallFiles: 5,
+  twoMeanings: 7,
+  fileNames: 27,
   builtins: 0,
-  bannedNames: 71,
+  bannedNames: 41,
 } as const;

@@ -27,12 +27,15 @@ export const LEAVES: readonly Leaf[] = [
   { path: "platform/", kind: "platform", reason: "clock, timers, randomness" },
   { path: "node/platform.ts", kind: "platform", reason: "clock, timers, randomness, as Node has them" },
   { path: "storage/", kind: "storage", reason: "values by key, behind the seam of storage; here in memory" },
+  { path: "era/session.ts", kind: "table", reason: "what revisions say of sessions, looked up" },
+  { path: "era/written-result.ts", kind: "encoding", reason: "a value beside its JSON text" },
+  { path: "http/header-list.ts", kind: "header value", reason: "headers as a flat list" },
   { path: "era/stateless/header-value.ts", kind: "header value", reason: "one header's value to text and back" },
   { path: "http/header-list.ts", kind: "header value", reason: "headers by name as a flat list" },
   { path: "transport/http/server/media-type.ts", kind: "header value", reason: "reads `Content-Type` and `Accept`" },
   { path: "transport/http/server/origin.ts", kind: "guard", reason: "whether a `Host` or `Origin` value may pass" },
   { path: "server/tools/plain-json.ts", kind: "guard", reason: "whether a value is plain JSON" },
-  { path: "server/tools/content.ts", kind: "guard", reason: "whether a value is a tool's result already" },
+  { path: "server/tools/marked-content.ts", kind: "guard", reason: "whether a value is a result or a block already" },
 ];
 
 /** The most exact entry that names a file. */
