@@ -1,48 +1,140 @@
-// Checks what a user would install: packs the library, lints the package and its types, and imports every entry.
+// Checks what a user would install: packs the library, lints the package and its types, compares what it exports and loads
+// with the sources, and compiles and runs a program of a fresh project that has nothing but the package.
 //
 // Usage: node scripts/check-package.mjs      after `npm run build`
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { exportedNames, loadedFiles } from "./package-files.mjs";
 
 const root = resolve(import.meta.dirname, "..");
 const library = join(root, "packages/mcp");
-const place = join(root, "node_modules/.cache/parley/packed");
+// Outside the repository, so that nothing of it can be found by accident.
+const place = realpathSync(mkdtempSync(join(tmpdir(), "parley-package-")));
 const installed = join(place, "node_modules/@parley/mcp");
+const entryNames = Object.keys(JSON.parse(readFileSync(join(library, "package.json"), "utf8")).exports)
+  .filter((key) => !key.endsWith(".json"))
+  .map((key) => (key === "." ? "index" : key.slice(2)));
+const specifierOf = (name) => (name === "index" ? "@parley/mcp" : `@parley/mcp/${name}`);
 
-rmSync(place, { recursive: true, force: true });
-mkdirSync(installed, { recursive: true });
-const [packed] = JSON.parse(execFileSync("npm", ["pack", "--json", "--pack-destination", place], { cwd: library }));
-const tarball = join(place, packed.filename.replace("@", "").replace("/", "-"));
-console.log(`packed ${packed.entryCount} files, ${packed.unpackedSize} bytes`);
-
-const run = (tool, ...args) =>
-  execFileSync(join(root, "node_modules/.bin", tool), args, { cwd: root, stdio: "inherit" });
-run("publint", "run", tarball, "--strict");
-// There is no CommonJS build: `require` reaches the ES modules on every Node that can do it.
-run("attw", tarball, "--profile", "esm-only", "--format", "table-flipped", "--no-emoji");
-
-// Unpacked below the repository's node_modules, so that its dependencies resolve and its own name does not reach the source.
-execFileSync("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"]);
-const { exports: entries } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
-const uses = Object.keys(entries).filter((name) => !name.endsWith(".json"));
-for (const entry of uses) {
-  const specifier = join("@parley/mcp", entry);
-  const script = `const m = await import(${JSON.stringify(specifier)}); console.log(Object.keys(m).length)`;
-  const names = execFileSync(process.execPath, ["--input-type=module", "-e", script], { cwd: place, encoding: "utf8" });
-  console.log(`${specifier}: imports, ${names.trim()} names`);
+try {
+  const tarball = pack();
+  lint(tarball);
+  install(tarball);
+  checkContents();
+  for (const runtime of ["node", "web"]) checkFiles(join(installed, `dist/run-${runtime}`), runtime);
+  importEntries();
+  refuseOtherRuntimes();
+  compile();
+} finally {
+  rmSync(place, { recursive: true, force: true });
 }
 
-// The declarations must stand on their own in a user's program, checked in full, with both supported compilers.
-const program = uses.map((entry, at) => `export * as entry${at} from ${JSON.stringify(join("@parley/mcp", entry))};`);
-writeFileSync(join(place, "consumer.mts"), `${program.join("\n")}\n`);
-const compilerOptions = { strict: true, noEmit: true, module: "nodenext", target: "es2022", skipLibCheck: false };
-const config = {
-  compilerOptions: { ...compilerOptions, lib: ["es2022", "dom"], types: ["node"] },
-  files: ["consumer.mts"],
-};
-writeFileSync(join(place, "tsconfig.json"), JSON.stringify(config));
-for (const compiler of ["typescript", "typescript-7"]) {
-  execFileSync(process.execPath, [join(root, "node_modules", compiler, "bin/tsc"), "-p", place], { stdio: "inherit" });
-  console.log(`${compiler}: the declarations of ${uses.length} entries compile`);
+function pack() {
+  const [packed] = JSON.parse(execFileSync("npm", ["pack", "--json", "--pack-destination", place], { cwd: library }));
+  console.log(`packed ${packed.entryCount} files, ${packed.size} bytes, unpacked ${packed.unpackedSize}`);
+  return join(place, packed.filename.replace("@", "").replace("/", "-"));
+}
+
+function lint(tarball) {
+  const run = (tool, ...args) =>
+    execFileSync(join(root, "node_modules/.bin", tool), args, { cwd: root, stdio: "inherit" });
+  run("publint", "run", tarball, "--strict");
+  // There is no CommonJS build: `require` reaches the ES modules on every Node that can do it.
+  run("attw", tarball, "--profile", "esm-only", "--format", "table-flipped", "--no-emoji");
+}
+
+/** As a user installs it: its dependencies from the registry, the types of Node, and no optional peer. */
+function install(tarball) {
+  writeFileSync(join(place, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
+  const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const words = ["install", tarball, `@types/node@${devDependencies["@types/node"]}`];
+  const options = ["--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--loglevel=error"];
+  execFileSync("npm", [...words, ...options], { cwd: place, stdio: "inherit" });
+}
+
+function checkContents() {
+  const { imports } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
+  expect(imports === undefined, "package.json needs no `imports`");
+  for (const name of ["README.md", "LICENSE", "CHANGELOG.md"]) {
+    const same = readFileSync(join(installed, name), "utf8") === readFileSync(join(root, name), "utf8");
+    expect(same, `${name} is the repository's`);
+  }
+  for (const map of ["dist/run-node/chunks/core.js.map", "dist/run-web/chunks/core.js.map"]) {
+    const { sources } = JSON.parse(readFileSync(join(installed, map), "utf8"));
+    for (const source of sources) readFileSync(resolve(installed, map, "..", source));
+    console.log(`${map}: all ${sources.length} sources are in the package`);
+  }
+}
+
+/** Each entry exports what its source does, and loads no more than it has to. */
+function checkFiles(folder, runtime) {
+  for (const name of entryNames) {
+    const wanted = exportedNames(readFileSync(join(library, `src/${name}.ts`), "utf8"));
+    const built = exportedNames(readFileSync(join(folder, `${name}.js`), "utf8"));
+    expect(wanted.join() === built.join(), `run-${runtime}/${name}.js exports exactly ${wanted.length} names`);
+  }
+  const started = (name) => loadedFiles(folder, `${name}.js`, false).join(" ");
+  const atStart = "chunks/core.js";
+  expect(started("index") === `${atStart} index.js`, `run-${runtime}: the root loads one file, ${atStart}`);
+  expect(
+    started("node") === `chunks/core-node.js ${atStart} node.js`,
+    `run-${runtime}: /node loads one file more, chunks/core-node.js`,
+  );
+  if (runtime === "node") return;
+  const everything = entryNames
+    .filter((name) => name !== "node")
+    .flatMap((name) => loadedFiles(folder, `${name}.js`, true));
+  const ofNode = everything.filter((file) => /node/.test(file));
+  expect(ofNode.length === 0, `run-web: no entry but /node ever loads a file for Node ${ofNode.join(" ")}`);
+}
+
+function importEntries() {
+  for (const name of entryNames) {
+    const script = `const m = await import("${specifierOf(name)}"); console.log(Object.keys(m).sort().join())`;
+    const wanted = exportedNames(readFileSync(join(library, `src/${name}.ts`), "utf8"));
+    expect(runScript(script) === wanted.join(), `${specifierOf(name)} can be imported`);
+  }
+}
+
+/** Where Node's modules cannot be had, `/node` says so in one sentence; the root can still be imported. */
+function refuseOtherRuntimes() {
+  const web = (name) => pathToFileURL(join(installed, `dist/run-web/${name}.js`)).href;
+  const old = 'process.getBuiltinModule = undefined; await import("@parley/mcp");';
+  const importing = (specifier) => `await import("${specifier}").catch((error) => console.log(error.message))`;
+  expect(
+    /^Node 20\.19 or later.* this is Node [^\n]*\.$/.test(runScript(`${old} ${importing(specifierOf("node"))}`)),
+    "an old Node that imports /node is told in one sentence",
+  );
+  const browser = `const { log } = console; globalThis.process = undefined; await import("${web("index")}");`;
+  const told = runScript(`${browser} ${importing(web("node")).replace("console.log", "log")}`);
+  expect(/^Node 20\.19 or later[^\n]*\.$/.test(told), "a browser that imports /node is told in one sentence");
+}
+
+/** The declarations must stand on their own in a user's program, checked in full, with both supported compilers. */
+function compile() {
+  const program = entryNames.map((name, at) => `export * as entry${at} from "${specifierOf(name)}";`);
+  writeFileSync(join(place, "consumer.mts"), `${program.join("\n")}\n`);
+  const compilerOptions = { strict: true, noEmit: true, module: "nodenext", target: "es2022", skipLibCheck: false };
+  const config = {
+    compilerOptions: { ...compilerOptions, lib: ["es2022", "dom"], types: ["node"] },
+    files: ["consumer.mts"],
+  };
+  writeFileSync(join(place, "tsconfig.json"), JSON.stringify(config));
+  for (const compiler of ["typescript", "typescript-7"]) {
+    const tsc = join(root, "node_modules", compiler, "bin/tsc");
+    execFileSync(process.execPath, [tsc, "-p", place], { stdio: "inherit" });
+    console.log(`${compiler}: the declarations of ${entryNames.length} entries compile in full, without \`ws\``);
+  }
+}
+
+function runScript(script) {
+  return execFileSync(process.execPath, ["--input-type=module", "-e", script], { cwd: place, encoding: "utf8" }).trim();
+}
+
+function expect(holds, what) {
+  if (!holds) throw new Error(`the package: it does not hold that ${what}`);
+  console.log(what);
 }

@@ -1,51 +1,131 @@
-import { readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { defineConfig } from "rolldown";
 
-const entries = {
-  index: "src/index.ts",
-  http: "src/http.ts",
-  node: "src/node.ts",
-  protocol: "src/protocol.ts",
-  storage: "src/storage.ts",
-  testing: "src/testing.ts",
-  transport: "src/transport.ts",
-  "platform-node": "src/node/platform.ts",
-  "platform-default": "src/platform/default.ts",
-  "transports-node": "src/node/transports.ts",
-  "transports-default": "src/transport/default-transports.ts",
+const here = import.meta.dirname;
+const source = (path) => resolve(here, "src", path);
+
+/** What users can import, as `package.json` lists it: `.` is `src/index.ts`, `./node` is `src/node.ts`. */
+const { exports } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
+const names = Object.keys(exports)
+  .filter((key) => !key.endsWith(".json"))
+  .map((key) => (key === "." ? "index" : key.slice(2)));
+const input = Object.fromEntries(names.map((name) => [name, `src/${name}.ts`]));
+
+/** What the sources call by a name, because it differs by runtime; each build has one of them built in. */
+const runtimes = {
+  node: { "#platform": source("node/platform.ts"), "#transports": source("node/transports.ts") },
+  web: { "#platform": source("platform/default.ts"), "#transports": source("transport/default-transports.ts") },
 };
 
-export default defineConfig({
-  cwd: import.meta.dirname,
-  input: entries,
-  platform: "neutral",
-  tsconfig: false,
-  // Packages stay imports, and so do `#platform` and `#transports`: the runtime that loads the file picks its own by condition.
-  external: (id) => !/^[./]/.test(id) && !/^[a-z]:/i.test(id),
-  output: {
-    dir: "dist",
-    format: "esm",
-    entryFileNames: "[name].js",
-    chunkFileNames: "chunks/[name].js",
-    // What entries share is one file per side of the platform line: each file more costs time at every start.
-    codeSplitting: {
-      includeDependenciesRecursively: false,
-      groups: [
-        { name: "shared-node", test: /[\\/]src[\\/]node[\\/]/, minShareCount: 2, priority: 1 },
-        { name: "shared", minShareCount: 2 },
-      ],
-    },
-    comments: { legal: true, annotation: true, jsdoc: false },
-  },
-  plugins: [{ name: "remove-stale-output", writeBundle: removeStaleOutput }],
-});
+export default defineConfig(Object.entries(runtimes).map(([name, alias]) => build(`dist/run-${name}`, alias)));
 
-/** Deletes JavaScript of earlier builds only; the declarations beside it are the compiler's. */
-function removeStaleOutput(_options, bundle) {
-  const dir = join(import.meta.dirname, "dist");
-  for (const file of readdirSync(dir, { recursive: true })) {
-    const name = file.replaceAll("\\", "/");
-    if (name.endsWith(".js") && bundle[name] === undefined) rmSync(join(dir, file));
+function build(dir, alias) {
+  return {
+    cwd: here,
+    input,
+    platform: "neutral",
+    preserveEntrySignatures: "allow-extension",
+    tsconfig: false,
+    resolve: { alias },
+    // Packages stay imports.
+    external: (id) => !/^[.#/]/.test(id) && !/^[a-z]:/i.test(id),
+    output: {
+      dir,
+      format: "esm",
+      entryFileNames: "[name].js",
+      chunkFileNames: "chunks/[name].js",
+      codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: chunkOf, debugName: "rooms" }] },
+      comments: { legal: true, annotation: true, jsdoc: false },
+      // The sources are in the package; a debugger finds them there.
+      sourcemap: true,
+      sourcemapExcludeSources: true,
+    },
+    plugins: [
+      { name: "empty-the-folder", buildStart: () => rmSync(join(here, dir), { recursive: true, force: true }) },
+      { name: "inline-the-runtime", generateBundle: inlineTheRuntime },
+    ],
+  };
+}
+
+/** The bundler's own few lines would be a file of their own, and each file more costs every start half a millisecond. */
+function inlineTheRuntime(_options, bundle) {
+  const file = "chunks/rolldown-runtime.js";
+  const runtime = bundle[file];
+  if (runtime === undefined) return;
+  const [body, exported] = runtime.code.split(/^export \{ (.*) \};$/m);
+  const names = Object.fromEntries(exported.split(", ").map((pair) => pair.split(" as ").reverse()));
+  // On one line, so that the lines of the source maps stay right.
+  const oneLine = body
+    .replace(/^\/\/.*$/gm, "")
+    .replace(/\s*\n\s*/g, " ")
+    .trim();
+  for (const chunk of Object.values(bundle)) {
+    if (chunk.type !== "chunk" || chunk === runtime) continue;
+    chunk.code = chunk.code.replace(/^import \{ (.*) \} from "\.\/rolldown-runtime\.js";$/m, (_all, imported) => {
+      const aliases = imported.split(", ").map((pair) => pair.split(" as "));
+      const renamed = aliases.filter(([name, local]) => names[name] !== local);
+      if (renamed.length > 0) throw new Error(`the bundler's runtime is imported under another name: ${imported}`);
+      return oneLine;
+    });
+    if (chunk.code.includes("rolldown-runtime.js")) throw new Error(`${chunk.fileName} still imports the runtime`);
   }
+  delete bundle[file];
+}
+
+/** What an `import()` loads, by the file that it names: everything this file needs beyond `core`. */
+const onDemand = {
+  http: ["transport/http/server/fetch-core.ts"],
+  client: ["client/connection/open-client.ts"],
+  channel: ["transport/channel/websocket-connection.ts"],
+};
+/** The same on Node alone; what two of them need is in the first. */
+const onDemandOnNode = {
+  "node-http": ["node/http/handler.ts", "node/http/serve-http.ts"],
+  "node-client": ["node/stdio/child-transport.ts"],
+  "node-socket": [
+    "node/socket/socket-connection.ts",
+    "node/socket/socket-server.ts",
+    "node/socket/websocket-server.ts",
+  ],
+};
+
+/**
+ * The file that a module goes into. All that `import "@parley/mcp"` evaluates is one file, since each file more costs time at
+ * every start, and so is what `/node` adds to it. The rest goes by who needs it. An entry is a file that does nothing but
+ * export: then it exports its own names and no others.
+ */
+function chunkOf(id, context) {
+  const needs = (path) => reached(source(path), context).has(id);
+  if (names.some((name) => id === source(`${name}.ts`))) return null;
+  if (needs("index.ts")) return "core";
+  const entries = names.filter((name) => name !== "node" && needs(`${name}.ts`));
+  const rooms = Object.keys(onDemand).filter((room) => onDemand[room].some(needs));
+  const users = [...rooms, ...entries].sort();
+  if (needs("node.ts")) return users.length === 0 || id.startsWith(source("node/")) ? "core-node" : "core";
+  if (users.length === 0) return Object.keys(onDemandOnNode).find((room) => onDemandOnNode[room].some(needs)) ?? null;
+  // What many need is small; a file of its own would cost each of them more than it weighs.
+  if (users.length > 2) return "core";
+  return rooms.length === 0 && users.length === 1 ? null : users.join("-and-");
+}
+
+const known = new WeakMap();
+
+/** All modules that one evaluates, without those it only reaches by `import()`. */
+function reached(entry, context) {
+  if (!known.has(context)) known.set(context, new Map());
+  const cache = known.get(context);
+  if (!cache.has(entry))
+    cache.set(
+      entry,
+      closure(entry, (id) => context.getModuleInfo(id)?.importedIds ?? []),
+    );
+  return cache.get(entry);
+}
+
+function closure(start, next) {
+  const found = new Set([start]);
+  // A set gives out what is added while it is walked.
+  for (const id of found) for (const other of next(id)) found.add(other);
+  return found;
 }

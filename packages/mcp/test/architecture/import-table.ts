@@ -8,7 +8,7 @@ const neutral = [...upToTransport, "client", "server"];
 
 /**
  * What each folder of `src/` may import, besides itself. Imports point down only, and `client` and `server` never reach
- * each other. `node` is in nobody's list but its own kind's: neutral code reaches it through the package's `imports` alone.
+ * each other. `node` is in nobody's list but its own kind's: neutral code reaches it by the names below alone.
  */
 export const importTable: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(base.map((folder) => [folder, []])),
@@ -27,7 +27,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
 /** Packages that neutral code may import; a package that starts processes or opens sockets belongs to `node/`. */
 const neutralPackages = new Set(["@standard-schema/spec", "eventsource-parser"]);
 
-/** Names of the package's `imports`, and the folder whose interface they implement for the runtime at hand. */
+/** Names that each build resolves for its runtime, and the folder whose interface they implement. */
 const chosenByCondition: Readonly<Record<string, string>> = { "#platform": "platform", "#transports": "transport" };
 
 /** The folder of `src/` that a file belongs to; `undefined` for an entry file. */
