@@ -45,10 +45,12 @@ const IGNORED_LINE = /\n(?!(?:data|event|id)[:\n]|retry: ?\d+\n|[:\n])[^\n]*(?=\
 export class SseDecoder {
   readonly #sink: SseSink;
   readonly #maxEventLength: number;
-  readonly #decoder = new TextDecoder("utf-8");
+  // The mark at the start is dropped here: Node 24 drops a second one too where the first is cut in two.
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #parser: ReturnType<typeof createParser>;
   /** True after a `\r`, so that a `\n` that follows does not end a second line. */
   #afterReturn = false;
+  #started = false;
   #ended = false;
 
   constructor(sink: SseSink, options: SseDecoderOptions = {}) {
@@ -76,9 +78,16 @@ export class SseDecoder {
   feed(chunk: Uint8Array): void {
     for (let start = 0; start < chunk.length && !this.#ended; start += PIECE_BYTES) {
       const piece = chunk.length <= PIECE_BYTES ? chunk : chunk.subarray(start, start + PIECE_BYTES);
-      const text = this.#prepare(this.#decoder.decode(piece, { stream: true }));
+      const text = this.#prepare(this.#withoutMark(this.#decoder.decode(piece, { stream: true })));
       if (text !== "") this.#parser.feed(text);
     }
+  }
+
+  /** Drops the byte order mark that a stream may begin with. */
+  #withoutMark(text: string): string {
+    if (this.#started || text === "") return text;
+    this.#started = true;
+    return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
   }
 
   /** Discards an incomplete event. */
