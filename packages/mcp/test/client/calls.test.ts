@@ -110,7 +110,7 @@ for (const era of ["stateful", "stateless"] as const) {
       await client.close();
     });
 
-    it("a log message about the only call in flight is a sign of life (AMB-8)", async () => {
+    it("a log message about the only call in flight is a sign of life", async () => {
       const time = virtualTime();
       const { client, calls } = await held(era, { timeouts: { idleMs: 80 }, platform: time.platform });
       const logged: unknown[] = [];

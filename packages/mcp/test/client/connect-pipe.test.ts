@@ -105,7 +105,7 @@ describe("proofs of the newer era", () => {
     expect(server.methods()).toEqual(["server/discover"]);
   });
 
-  it("AMB-2: -32022 that names only legacy revisions leads to the handshake with one of these", async () => {
+  it("ERA-04: -32022 that names only legacy revisions leads to the handshake with one of these", async () => {
     const server = scriptedPipe((message, pipe) => {
       if (message.method === "server/discover")
         pipe.refuse(message, -32022, "unsupported", { supported: ["2025-06-18"], requested: STATELESS });
