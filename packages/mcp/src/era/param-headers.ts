@@ -1,7 +1,6 @@
 import type { HttpFacts } from "../http/http.js";
 import { isObject } from "../jsonrpc/message.js";
-import { decodeHeaderValue, encodeHeaderValue } from "./stateless/header-value.js";
-import { mismatch } from "./stateless/headers.js";
+import { decodeHeaderValue, encodeHeaderValue, mismatch } from "./stateless/header-value.js";
 
 /** One argument that a header repeats: where it is in the arguments, and the header's name. */
 export interface ParamHeader {

@@ -196,7 +196,7 @@ export const PROVOCATIONS: Record<ErrorKind, Provocation> = {
         if (lost && headers.has("mcp-session-id")) headers.set("mcp-session-id", "from-before-the-restart");
         return fetch(to, { ...init, headers });
       };
-      const options = { revisions: [STATEFUL], replay: "never", fetch: forgetting } as const;
+      const options = { revisions: [STATEFUL], resend: "never", fetch: forgetting } as const;
       const client = await connect(`http://localhost:${port}/mcp`, options);
       cleanup(() => client.close());
       lost = true;

@@ -1,3 +1,5 @@
+import { McpError } from "../../protocol/error.js";
+
 const OPEN = "=?base64?";
 const CLOSE = "?=";
 /** Visible ASCII, inner spaces and tabs; what a header carries unchanged. */
@@ -29,4 +31,9 @@ export function decodeHeaderValue(value: string): string | undefined {
 
 function isSentinel(value: string): boolean {
   return value.length >= OPEN.length + CLOSE.length && value.startsWith(OPEN) && value.endsWith(CLOSE);
+}
+
+/** The error for a header that is missing, malformed or different from the body. */
+export function mismatch(message: string): McpError {
+  return new McpError("header_mismatch", message, { fix: "Send headers that repeat the body exactly." });
 }

@@ -1,3 +1,4 @@
+import type { HttpFacts } from "../../http/http.js";
 import { INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR } from "../../jsonrpc/error.js";
 import { type Id, isId, isObject, type RequestMessage } from "../../jsonrpc/message.js";
 import { errorText, resultText } from "../../jsonrpc/message-text.js";
@@ -6,7 +7,7 @@ import { HEADER_MISMATCH, McpError, MISSING_CAPABILITY, UNSUPPORTED_VERSION } fr
 import { isLoggingLevel } from "../../protocol/features/logging.js";
 import type { Implementation } from "../../protocol/implementation.js";
 import { META } from "../../protocol/meta.js";
-import type { MethodRow } from "../../protocol/methods.js";
+import type { MethodRow, MethodTable } from "../../protocol/methods.js";
 import { featuresOf, isRevision, NEWEST_STATELESS, type Revision, revisionsOf } from "../../protocol/revisions.js";
 import type {
   AskedQuestion,
@@ -22,7 +23,7 @@ import type {
 import { notificationText } from "../notification.js";
 import { checkParamHeaders } from "../param-headers.js";
 import { markedResultText } from "../result-text.js";
-import { checkHeaders } from "./headers.js";
+import { decodeHeaderValue, mismatch } from "./header-value.js";
 
 /** The era without a handshake: every request says all that the server may use. */
 export const statelessServer: ServerEra = {
@@ -104,6 +105,24 @@ function decode(message: RequestMessage, { http }: RequestSource, self: ServerSe
     inputs: hasInputs ? { responses: params["inputResponses"], state: params["requestState"] } : undefined,
     own: message.method === "server/discover" ? discovered(version, self) : undefined,
   };
+}
+
+/** Refuses a request whose headers do not repeat what its body says. */
+function checkHeaders(http: HttpFacts, message: RequestMessage, version: string, methods: MethodTable): void {
+  compare("MCP-Protocol-Version", http.header("mcp-protocol-version"), version);
+  compare("Mcp-Method", http.header("mcp-method"), message.method);
+  const field = methods.get(message.method)?.nameField;
+  if (field === undefined) return;
+  const name = message.params?.[field];
+  // A missing body field is a matter of parameters, not of headers.
+  if (typeof name === "string") compare("Mcp-Name", http.header("mcp-name"), name, true);
+}
+
+function compare(header: string, sent: string | undefined, body: string, encoded = false): void {
+  if (sent === undefined) throw mismatch(`the header ${header} is missing`);
+  const value = encoded ? decodeHeaderValue(sent.trim()) : sent.trim();
+  if (value === undefined) throw mismatch(`the header ${header} is not valid Base64`);
+  if (value !== body) throw mismatch(`the header ${header} says "${value}" and the body says "${body}"`);
 }
 
 function missingMeta(what: string): McpError {

@@ -24,7 +24,7 @@ import { ProgressReporter } from "./progress.js";
 import type { ServerCall } from "./server-call.js";
 
 /** The context of one call. Members are getters on the prototype, so that a call pays only for what its handler uses. */
-export class CallContext implements HandlerContext {
+class CallContext implements HandlerContext {
   readonly #call: ServerCall;
   #data: Record<string, unknown> | undefined;
   #client: ClientFacts | undefined;
@@ -159,6 +159,11 @@ export class CallContext implements HandlerContext {
       fix: "Ask in a tool, a prompt or a resource.",
     });
   }
+}
+
+/** The context of a call, for `CallMakers`. */
+export function contextOf(call: ServerCall): CallContext {
+  return new CallContext(call);
 }
 
 function clientFacts(call: ServerCall): ClientFacts {

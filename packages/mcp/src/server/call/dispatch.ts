@@ -10,7 +10,7 @@ import { openReplay, Replay } from "../questions/by-replay.js";
 import { requestAsker } from "../questions/by-request.js";
 import { InputOutcome } from "../questions/interruption.js";
 import { askForVisits, isUrlRequired, urlRequiredFor } from "../questions/url-required.js";
-import { CallContext } from "./call-context.js";
+import { contextOf } from "./call-context.js";
 import type { ServerFacts } from "./facts.js";
 import type { Pipeline } from "./pipeline.js";
 import { type CallMakers, ServerCall } from "./server-call.js";
@@ -24,19 +24,21 @@ export interface PeerListener {
 }
 
 /** What dispatch needs of a server. */
-export interface Dispatching {
+export interface DispatchingServer {
   readonly facts: ServerFacts;
   readonly registry: Registry;
   readonly pipeline: Pipeline;
 }
 
+const NOTHING: readonly (() => void)[] = [];
+
 const MAKERS: CallMakers = {
-  context: (call) => new CallContext(call),
+  context: contextOf,
   asker: (call) => (call.replays ? new Replay(call, undefined, {}) : requestAsker(call)),
 };
 
 /** The one path in and back: every request of every transport and revision goes through here. */
-export function createEndpoint(server: Dispatching, listeners: readonly PeerListener[]): Endpoint {
+export function createEndpoint(server: DispatchingServer, listeners: readonly PeerListener[]): Endpoint {
   return {
     revisions: server.facts.revisions,
     accept: accepting(server.facts.methods),
@@ -70,7 +72,7 @@ function receiveNotification({ method, params }: NotificationMessage, peer: Peer
   }
 }
 
-function dispatch(server: Dispatching, { message, era }: Accepted, exchange: Exchange): Answer | Promise<Answer> {
+function dispatch(server: DispatchingServer, { message, era }: Accepted, exchange: Exchange): Answer | Promise<Answer> {
   const { facts, registry, pipeline } = server;
   let call: ServerCall;
   let route: Route;
@@ -81,8 +83,12 @@ function dispatch(server: Dispatching, { message, era }: Accepted, exchange: Exc
       batched: exchange.batched === true,
     };
     const request = era.decode(message, source, registry.self);
-    const { own } = request;
-    route = own === undefined ? routeOf(registry, request) : eraRoute(registry, request, own);
+    const found =
+      request.own === undefined
+        ? registry.route(request.method, request.revision)
+        : eraRoute(registry, request.method, request.own);
+    if (found === undefined) throw unknownMethod(request, registry);
+    route = found;
     call = new ServerCall(facts, request, route.row, exchange, MAKERS);
     call.straight = pipeline.middleware.length === 0;
   } catch (error) {
@@ -94,7 +100,7 @@ function dispatch(server: Dispatching, { message, era }: Accepted, exchange: Exc
 }
 
 /** Waits for what the server has to prepare, once. */
-function open(server: Dispatching, call: ServerCall, handler: MethodHandler): Answer | Promise<Answer> {
+function open(server: DispatchingServer, call: ServerCall, handler: MethodHandler): Answer | Promise<Answer> {
   const { gate } = server.pipeline;
   if (gate === undefined) return invoke(server, call, handler);
   return gate().then(
@@ -103,16 +109,9 @@ function open(server: Dispatching, call: ServerCall, handler: MethodHandler): An
   );
 }
 
-function routeOf(registry: Registry, request: Call): Route {
-  const route = registry.route(request.method, request.revision);
-  if (route === undefined) throw unknownMethod(request, registry);
-  return route;
-}
-
-function eraRoute(registry: Registry, request: Call, own: EraResult): Route {
-  const row = registry.self.methods.get(request.method);
-  if (row === undefined) throw unknownMethod(request, registry);
-  return { row, handler: (call) => settleOwn(call, own) };
+function eraRoute(registry: Registry, method: string, own: EraResult): Route | undefined {
+  const row = registry.self.methods.get(method);
+  return row && { row, handler: (call) => settleOwn(call, own) };
 }
 
 function unknownMethod(request: Call, registry: Registry): McpError {
@@ -127,7 +126,7 @@ function settleOwn(call: ServerCall, own: EraResult): object {
   return own.result;
 }
 
-function invoke(server: Dispatching, call: ServerCall, handler: MethodHandler): Answer | Promise<Answer> {
+function invoke(server: DispatchingServer, call: ServerCall, handler: MethodHandler): Answer | Promise<Answer> {
   let outcome: object | Promise<object>;
   try {
     const stack = server.pipeline.middleware;
@@ -163,7 +162,7 @@ function interruptible(call: ServerCall, handler: MethodHandler): object | Promi
       interrupted = true;
       call.asker
         .conclude(running)
-        .finally(() => call.interrupted())
+        .finally(() => call.release?.())
         .then(resolve, reject);
     };
     const failed = (error: unknown) => {
@@ -186,10 +185,10 @@ function start(call: ServerCall, handler: MethodHandler): object | Promise<objec
   }
 }
 
-function success({ registry, pipeline }: Dispatching, call: ServerCall, result: object): Answer {
+function success({ registry, pipeline }: DispatchingServer, call: ServerCall, result: object): Answer {
   const { request, row } = call;
   const { self } = registry;
-  call.finish();
+  for (const act of call.beforeAnswer ?? NOTHING) act();
   try {
     const encoded: EncodedAnswer =
       result instanceof InputOutcome
@@ -207,8 +206,8 @@ function outcomeOf(result: object): "ok" | "tool_error" | "input_required" {
   return (result as { isError?: unknown }).isError === true ? "tool_error" : "ok";
 }
 
-function failure({ pipeline }: Pick<Dispatching, "pipeline">, call: ServerCall, error: unknown): Answer {
-  call.finish();
+function failure({ pipeline }: Pick<DispatchingServer, "pipeline">, call: ServerCall, error: unknown): Answer {
+  for (const act of call.beforeAnswer ?? NOTHING) act();
   if (pipeline.observers.length > 0) call.end = { outcome: "error", error };
   const answer = errorAnswer(call, publicError(call, error));
   return call.scopes === undefined ? answer : { ...answer, scopes: call.scopes };

@@ -16,7 +16,7 @@ export class ProgressReporter {
 
   constructor(call: ServerCall) {
     this.#call = call;
-    call.beforeAnswer = () => this.flush();
+    call.whenAnswered(() => this.flush());
   }
 
   report(progress: number, options: ProgressOptions = {}): void {

@@ -26,6 +26,10 @@ export class ServerCall {
   readonly facts: ServerFacts;
   /** The call of the server that this one is mounted in. Its asker and its signal serve this call too. */
   readonly outer: ServerCall | undefined;
+  /** The call that came in: this one, or the outermost that it is served in. */
+  readonly root: ServerCall;
+  /** True when an unanswered question interrupts the handler, which runs again with the answer. */
+  readonly replays: boolean;
   /** How long the client may keep the result; a handler may change it. */
   cache: CacheHint;
   /** Set by the handshake. */
@@ -42,12 +46,13 @@ export class ServerCall {
   end: CallEnd | undefined;
   /** Told when the handler was interrupted by an unanswered question. */
   interrupt: (() => void) | undefined;
-  /** Sends what is held back, before the answer. */
-  beforeAnswer: (() => void) | undefined;
+  /** Gives back the handler's place when its questions go out: an interrupted handler may never settle. Of the root only. */
+  release: (() => void) | undefined;
+  /** Called before the answer: what is held back is sent, and the client is not asked any more. */
+  beforeAnswer: (() => void)[] | undefined;
   /** True when nobody between the handler and the wire may change a result. */
   straight = true;
   readonly #makers: CallMakers;
-  #release: (() => void) | undefined;
   #asker: Asker | undefined;
   #controller: AbortController | undefined;
   #context: HandlerContext | undefined;
@@ -64,6 +69,8 @@ export class ServerCall {
     this.facts = facts;
     this.#makers = makers;
     this.outer = outer;
+    this.root = outer?.root ?? this;
+    this.replays = request.era.replays;
     this.request = request;
     this.row = row;
     this.exchange = exchange;
@@ -90,11 +97,6 @@ export class ServerCall {
     return this.#context;
   }
 
-  /** True when an unanswered question interrupts the handler, which runs again with the answer. */
-  get replays(): boolean {
-    return this.request.era.replays;
-  }
-
   /** Follows the exchange's signal and can be aborted by the server itself. */
   get signal(): AbortSignal {
     return this.#abortable().signal;
@@ -115,17 +117,6 @@ export class ServerCall {
     return controller;
   }
 
-  /** Names what gives back a handler's place when its questions go out: an interrupted handler may never settle. */
-  whenInterrupted(release: () => void): void {
-    if (this.outer === undefined) this.#release = release;
-    else this.outer.whenInterrupted(release);
-  }
-
-  /** The questions have gone out; this run of the handler is no longer waited for. */
-  interrupted(): void {
-    this.#release?.();
-  }
-
   /** What carries questions to the client; made by the first question or step. */
   get asker(): Asker {
     this.#asker ??= this.outer?.asker ?? this.#makers.asker(this);
@@ -137,10 +128,10 @@ export class ServerCall {
     this.#asker = asker;
   }
 
-  /** The call has its outcome: what is held back is sent, and the client is not asked any more. */
-  finish(): void {
-    this.beforeAnswer?.();
-    this.#asker?.withdraw?.();
+  /** Has something done before the answer leaves, whatever the answer is. */
+  whenAnswered(act: () => void): void {
+    this.beforeAnswer ??= [];
+    this.beforeAnswer.push(act);
   }
 
   /** Sends a notification that belongs to this call. */

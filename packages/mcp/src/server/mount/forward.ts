@@ -1,18 +1,9 @@
 import type { Params } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
-import type { ServerFacts } from "../call/facts.js";
-import type { Pipeline } from "../call/pipeline.js";
+import type { DispatchingServer } from "../call/dispatch.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { MethodHandler } from "../lists/feature.js";
-import type { Registry } from "../lists/registry.js";
 import { throughMiddleware } from "../middleware.js";
-
-/** What is needed of a server that calls are forwarded to. */
-export interface Forwarding {
-  readonly facts: ServerFacts;
-  readonly registry: Registry;
-  readonly pipeline: Pipeline;
-}
 
 /** What a server within a server gave, with what it said about it. */
 export interface Forwarded {
@@ -24,7 +15,7 @@ export interface Forwarded {
  * Serves a call by another server of this process, with its own middleware. Questions, progress, cancellation and what
  * middleware put into `ctx.data` are those of the call that came in.
  */
-export async function forward(outer: ServerCall, inner: Forwarding, params: Params): Promise<Forwarded> {
+export async function forward(outer: ServerCall, inner: DispatchingServer, params: Params): Promise<Forwarded> {
   const { request } = outer;
   const route = inner.registry.route(request.method, request.revision);
   if (route === undefined)
@@ -39,7 +30,7 @@ export async function forward(outer: ServerCall, inner: Forwarding, params: Para
       : throughMiddleware(middleware, call, () => route.handler(call)));
     return { call, result };
   } finally {
-    call.beforeAnswer?.();
+    for (const act of call.beforeAnswer ?? []) act();
     outer.scopes = call.scopes;
     outer.failure = call.failure;
   }

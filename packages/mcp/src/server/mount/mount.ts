@@ -2,6 +2,7 @@ import { isObject, type Params } from "../../jsonrpc/message.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { Revision } from "../../protocol/revisions.js";
+import type { DispatchingServer } from "../call/dispatch.js";
 import type { ServerCall } from "../call/server-call.js";
 import { CHANGING_LISTS, type ListName, listNotice } from "../changes/change.js";
 import type { Hub } from "../changes/hub.js";
@@ -11,11 +12,11 @@ import type { Features } from "../lists/features.js";
 import { PagedList, pageOf } from "../lists/pages.js";
 import type { Watch } from "../resources/resource.js";
 import { isOverflowUri } from "../tools/overflow-store.js";
-import { allPages, type Forwarded, type Forwarding, forward, ownPage } from "./forward.js";
+import { allPages, type Forwarded, forward, ownPage } from "./forward.js";
 import { innerName, innerUri, outerItem, outerResult } from "./mounted-names.js";
 
 /** A server that others can be mounted in, and that can be mounted itself. */
-export interface MountableServer extends Forwarding {
+export interface MountableServer extends DispatchingServer {
   readonly hub: Hub;
   readonly features: Features;
   /** What is mounted in it. */

@@ -12,6 +12,4 @@ export interface Asker {
   step(key: string, work: () => unknown): Promise<unknown>;
   /** The interim result, once a question interrupted the handler. */
   conclude(handler: Promise<unknown>): Promise<object>;
-  /** The call has its outcome: nobody waits for an answer any more. */
-  withdraw?(): void;
 }

@@ -13,6 +13,9 @@ import { requireCapabilities } from "./can-ask.js";
 export function requestAsker(call: ServerCall): Asker {
   const steps = new Set<string>();
   const open = new Set<(reason: McpError) => void>();
+  call.whenAnswered(() => {
+    for (const giveUp of open) giveUp(new McpError("cancelled", "the call ended without this answer"));
+  });
   return {
     async ask({ question, needs }) {
       requireCapabilities(call, needs);
@@ -25,9 +28,6 @@ export function requestAsker(call: ServerCall): Asker {
       return normalise(await work());
     },
     conclude: () => Promise.reject(new McpError("internal_error", "a request never interrupts its handler")),
-    withdraw() {
-      for (const giveUp of open) giveUp(new McpError("cancelled", "the call ended without this answer"));
-    },
   };
 }
 

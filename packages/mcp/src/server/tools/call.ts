@@ -1,20 +1,17 @@
+import type { Soon } from "../../encoding/maybe-promise.js";
 import { isThenable } from "../../encoding/thenable.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import { CallDeadline } from "../call/call-deadline.js";
-import { CallLimit } from "../call/call-limit.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { ServerCall } from "../call/server-call.js";
 import { requireCapabilities } from "../questions/can-ask.js";
 import { askForVisits, isUrlRequired } from "../questions/url-required.js";
 import { type ReadArguments, readArguments, refuseArguments } from "./arguments.js";
 import { OverflowStore } from "./overflow-store.js";
-import type { ReadyTool } from "./ready-tool.js";
+import type { CallPlaces, ReadyTool } from "./ready-tool.js";
 import { toCallResult, toErrorResult } from "./result.js";
 import { limitResult } from "./result-limit.js";
-
-/** A result that is there, or will be. */
-type SoonResult = CallToolResult | Promise<CallToolResult>;
 
 /** What is needed of a tool to run it with arguments that were read. */
 export type RunnableTool = Pick<ReadyTool, "name" | "output" | "timeoutMs" | "limit" | "resultLimit" | "handler">;
@@ -23,16 +20,23 @@ export type RunnableTool = Pick<ReadyTool, "name" | "output" | "timeoutMs" | "li
 export class ToolCalls {
   /** Results that were too large for their answer. */
   readonly overflow: OverflowStore;
-  readonly #limit: CallLimit;
+  readonly #places: CallPlaces;
+  readonly #queued: number;
 
   constructor({ platform, limits }: ServerFacts) {
     this.overflow = new OverflowStore(platform);
     const { calls: running, queuedCalls: queued } = limits;
-    this.#limit = new CallLimit({ what: "this server", option: "limits.calls", running, queued });
+    this.#places = new CallLimit({ what: "this server", option: "limits.calls", running, queued });
+    this.#queued = queued;
+  }
+
+  /** The places of a tool that limits itself. */
+  placesOf(tool: string, running: number): CallPlaces {
+    return new CallLimit({ what: `the tool "${tool}"`, option: "concurrency", running, queued: this.#queued });
   }
 
   /** Calls a tool with the arguments that came. */
-  call(tool: ReadyTool, args: Record<string, unknown>, call: ServerCall): SoonResult {
+  call(tool: ReadyTool, args: Record<string, unknown>, call: ServerCall): Soon<CallToolResult> {
     if (tool.scopes.length > 0) checkScopes(tool, call);
     if (tool.requires.length > 0) {
       try {
@@ -45,18 +49,24 @@ export class ToolCalls {
       call.request.era.checkArguments(tool.headers, args, call.exchange.http);
     }
     const read = readArguments(tool, args, call);
-    if (isThenable(read)) return Promise.resolve(read).then((settled) => this.#withArguments(tool, settled, call));
-    return this.#withArguments(tool, read, call);
-  }
-
-  #withArguments(tool: ReadyTool, read: ReadArguments, call: ServerCall): SoonResult {
+    if (isThenable(read)) return this.#callLater(tool, read, call);
     return read.ok ? this.run(tool, read.value, call) : refuseArguments(tool, read, call);
   }
 
-  /** Runs a tool with arguments that were read, when there is room for the call. */
-  run(tool: RunnableTool, args: unknown, call: ServerCall): SoonResult {
+  /** The same for a schema library that reads arguments asynchronously. */
+  async #callLater(tool: ReadyTool, read: PromiseLike<ReadArguments>, call: ServerCall): Promise<CallToolResult> {
+    const settled = await read;
+    return settled.ok ? this.run(tool, settled.value, call) : refuseArguments(tool, settled, call);
+  }
+
+  /**
+   * Runs a tool with arguments that were read, when there is room for the call. A handler that returns a value is served
+   * without any promise, everything else by `#settle`.
+   */
+  run(tool: RunnableTool, args: unknown, call: ServerCall): Soon<CallToolResult> {
     const turn = this.#enter(tool, call);
-    return turn === undefined ? this.#execute(tool, args, call) : turn.then(() => this.#execute(tool, args, call));
+    if (turn !== undefined) return turn.then(() => this.#execute(tool, args, call));
+    return this.#execute(tool, args, call);
   }
 
   /** The tool's own queue comes first, so that calls which wait for it take no place of other tools. */
@@ -71,16 +81,15 @@ export class ToolCalls {
       throw error;
     };
     try {
-      return this.#limit.enter(call)?.catch(refused);
+      return this.#places.enter(call)?.catch(refused);
     } catch (error) {
       return refused(error);
     }
   }
 
-  /** A handler that returns a value is served without any promise; one that returns a promise by `#settle`. */
-  #execute(tool: RunnableTool, args: unknown, call: ServerCall): SoonResult {
+  #execute(tool: RunnableTool, args: unknown, call: ServerCall): Soon<CallToolResult> {
     const leave = this.#leaving(tool, call);
-    let made: SoonResult;
+    let made: Soon<CallToolResult>;
     try {
       if (tool.timeoutMs !== undefined) call.deadline = deadlineOf(tool, tool.timeoutMs, call);
       const value = tool.handler(args, call.ctx);
@@ -93,28 +102,28 @@ export class ToolCalls {
     // A schema library may check the result asynchronously.
     if (isThenable(made)) return this.#settle(tool, made, sameResult, leave, call);
     leave();
-    return this.#limited(tool, made, call);
+    return tool.resultLimit === undefined ? made : limitResult(tool, tool.resultLimit, made, call, this.overflow);
   }
 
   async #settle<T>(
     tool: RunnableTool,
     value: PromiseLike<T>,
-    toResult: (tool: RunnableTool, value: T, call: ServerCall) => SoonResult,
+    toResult: (tool: RunnableTool, value: T, call: ServerCall) => Soon<CallToolResult>,
     leave: () => void,
     call: ServerCall,
   ): Promise<CallToolResult> {
-    call.whenInterrupted(leave);
+    call.root.release = leave;
     let result: CallToolResult;
     try {
       const settled = await (call.deadline === undefined ? value : call.deadline.race(value));
+      leave();
       const made = toResult(tool, settled, call);
       result = isThenable(made) ? await made : made;
     } catch (error) {
       leave();
       return this.#failed(tool, error, call);
     }
-    leave();
-    return this.#limited(tool, result, call);
+    return tool.resultLimit === undefined ? result : limitResult(tool, tool.resultLimit, result, call, this.overflow);
   }
 
   /** Gives back the place of a handler, once. */
@@ -124,19 +133,16 @@ export class ToolCalls {
       if (over) return;
       over = true;
       call.deadline?.end();
-      this.#limit.leave();
+      this.#places.leave();
       tool.limit?.leave();
     };
   }
 
-  #failed(tool: RunnableTool, error: unknown, call: ServerCall): SoonResult {
-    if (!call.replays || !isUrlRequired(error)) {
-      return this.#limited(tool, toErrorResult(error, call), call);
+  #failed(tool: RunnableTool, error: unknown, call: ServerCall): Soon<CallToolResult> {
+    if (call.replays && isUrlRequired(error)) {
+      return askForVisits(call, error).catch((refused) => toErrorResult(refused, call));
     }
-    return askForVisits(call, error).catch((refused) => toErrorResult(refused, call));
-  }
-
-  #limited(tool: RunnableTool, result: CallToolResult, call: ServerCall): CallToolResult {
+    const result = toErrorResult(error, call);
     return tool.resultLimit === undefined ? result : limitResult(tool, tool.resultLimit, result, call, this.overflow);
   }
 }
@@ -170,4 +176,72 @@ function deadlineOf(tool: RunnableTool, ms: number, call: ServerCall): CallDeadl
     call.abort(late);
     return late;
   });
+}
+
+interface Waiter {
+  start(): void;
+}
+
+/** What a limit allows. */
+interface CallLimitOptions {
+  /** What is limited, for the error: `the tool "x"`. */
+  readonly what: string;
+  /** The option that sets the limit, for the error. */
+  readonly option: string;
+  readonly running: number;
+  readonly queued: number;
+}
+
+/** Lets a number of calls run at once and a number of others wait, in order; refuses the rest. */
+class CallLimit implements CallPlaces {
+  readonly #options: CallLimitOptions;
+  readonly #waiting = new Set<Waiter>();
+  #running = 0;
+
+  constructor(options: CallLimitOptions) {
+    this.#options = options;
+  }
+
+  enter(call: { readonly signal: AbortSignal }): undefined | Promise<void> {
+    if (this.#running < this.#options.running) {
+      this.#running++;
+      return undefined;
+    }
+    const { what, option, running, queued } = this.#options;
+    if (this.#waiting.size >= queued) {
+      throw new McpError("limit_exceeded", `${what} runs ${running} calls at once and ${queued} are waiting already`, {
+        data: { limit: option, running, queued },
+        fix: `Call again later, or raise \`${option}\` of the server.`,
+      });
+    }
+    return this.#wait(call.signal);
+  }
+
+  leave(): void {
+    // The place passes on, so the count stays.
+    for (const waiter of this.#waiting) {
+      this.#waiting.delete(waiter);
+      waiter.start();
+      return;
+    }
+    this.#running--;
+  }
+
+  #wait(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const stop = () => {
+        this.#waiting.delete(waiter);
+        reject(new McpError("cancelled", "the call was cancelled while it waited for its turn"));
+      };
+      const waiter: Waiter = {
+        start() {
+          signal.removeEventListener("abort", stop);
+          resolve();
+        },
+      };
+      if (signal.aborted) return stop();
+      signal.addEventListener("abort", stop, { once: true });
+      this.#waiting.add(waiter);
+    });
+  }
 }

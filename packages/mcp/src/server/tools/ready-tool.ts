@@ -5,7 +5,6 @@ import type { Tool as WireTool } from "../../protocol/features/tools.js";
 import { type Coerced, prepareCoercion } from "../../schema/coerce.js";
 import type { Parser } from "../../schema/parse.js";
 import { type AnySchema, isStandardSchema } from "../../schema/standard.js";
-import { CallLimit } from "../call/call-limit.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { HandlerContext } from "../context.js";
 import type { Offered } from "../lists/catalogue.js";
@@ -30,10 +29,25 @@ export interface ReadyTool extends Offered<WireTool> {
   readonly requires: readonly ClientCapabilityPath[];
   readonly scopes: readonly string[];
   readonly timeoutMs: number | undefined;
-  readonly limit: CallLimit | undefined;
+  /** Its own places, where the tool limits itself. */
+  readonly limit: CallPlaces | undefined;
   readonly resultLimit: ResultLimit | undefined;
   readonly handler: (args: unknown, ctx: HandlerContext) => unknown;
 }
+
+/** Places for calls that run at once. */
+export interface CallPlaces {
+  /**
+   * Takes a place, at once or later; every place must be given back by `leave`. Throws `limit_exceeded` when the queue is
+   * full. The promise rejects, and no place is taken, when the call's signal is aborted first; it is not looked at unless the
+   * call has to wait.
+   */
+  enter(call: { readonly signal: AbortSignal }): undefined | Promise<void>;
+  leave(): void;
+}
+
+/** Makes the places of a tool that limits how many of its calls run at once. */
+export type PlacesOf = (tool: string, running: number) => CallPlaces;
 
 /** The parser of a structured result. */
 export interface OutputParser extends Parser {
@@ -44,7 +58,7 @@ export interface OutputParser extends Parser {
 const NO_ARGUMENTS = { type: "object", additionalProperties: false } as const satisfies AnySchema;
 
 /** Makes a tool ready. Throws, naming the tool, for whatever is wrong with its definition. */
-export function readyTool({ name, definition, handler }: ToolOffer, facts: ServerFacts): ReadyTool {
+export function readyTool({ name, definition, handler }: ToolOffer, facts: ServerFacts, placesOf: PlacesOf): ReadyTool {
   const problem = toolNameProblem(name);
   if (problem !== undefined) facts.platform.warn(`the name of tool "${name}" ${problem}`);
   const adapter = facts.options.toJsonSchema;
@@ -58,6 +72,7 @@ export function readyTool({ name, definition, handler }: ToolOffer, facts: Serve
   const table = paramHeaderTable(input.jsonSchema);
   if ("problem" in table) throw new McpError("invalid_definition", `tool "${name}": ${table.problem}`);
   const output = outputParser(name, definition.output, facts);
+  const running = positive(name, "concurrency", definition.concurrency);
   const policy: ToolPolicy = { ...facts.options.tools, ...definition };
   return {
     key: name,
@@ -73,7 +88,7 @@ export function readyTool({ name, definition, handler }: ToolOffer, facts: Serve
     requires: definition.requires ?? [],
     scopes: definition.scopes ?? [],
     timeoutMs: positive(name, "timeoutMs", policy.timeoutMs),
-    limit: toolLimit(name, definition, facts),
+    limit: running === undefined ? undefined : placesOf(name, running),
     resultLimit: resultLimit(name, policy),
     // The parser makes sure that the arguments are what the handler declares.
     handler: handler as ReadyTool["handler"],
@@ -109,13 +124,6 @@ function wireTool(
   };
   // A JSON Schema of type object is what the wire's type describes.
   return wire as unknown as WireTool;
-}
-
-function toolLimit(name: string, { concurrency }: { concurrency?: number }, facts: ServerFacts): CallLimit | undefined {
-  const running = positive(name, "concurrency", concurrency);
-  if (running === undefined) return undefined;
-  const what = `the tool "${name}"`;
-  return new CallLimit({ what, option: "concurrency", running, queued: facts.limits.queuedCalls });
 }
 
 function positive(name: string, option: string, value: number | undefined): number | undefined {

@@ -1,4 +1,4 @@
-import { WrittenResult } from "../../era/written-result.js";
+import { WrittenResult } from "../../era/result-text.js";
 import { McpError } from "../../protocol/error.js";
 import type { ContentBlock } from "../../protocol/features/content.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";

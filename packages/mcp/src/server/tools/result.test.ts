@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Drive, itemsOf, textOf } from "../../../test/server/drive.js";
-import { WrittenResult } from "../../era/written-result.js";
+import { WrittenResult } from "../../era/result-text.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { JsonSchemaObject } from "../../schema/json-schema.js";
 import { Server } from "../server.js";

@@ -52,7 +52,7 @@ export class Tools implements Feature {
 
   /** Offers a tool. With `replace` it takes the place of the one with its name, if there is one. */
   add(tool: ToolOffer, replace = false): void {
-    const ready = readyTool(tool, this.#facts);
+    const ready = readyTool(tool, this.#facts, (name, running) => this.#calls.placesOf(name, running));
     this.#tools.add(ready, replace);
     if (ready.resultLimit?.overflow === "link") this.#calls.overflow.inUse = true;
     this.#changed();
