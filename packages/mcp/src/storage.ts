@@ -1,5 +1,5 @@
 import { platform } from "#platform";
-import { type MemoryStorage, type MemoryStorageOptions, memoryStorage as makeMemoryStorage } from "./storage/memory.js";
+import { createMemoryStorage, type MemoryStorage, type MemoryStorageOptions } from "./storage/memory.js";
 
 export type { MemoryStorage, MemoryStorageOptions } from "./storage/memory.js";
 export type {
@@ -19,5 +19,5 @@ export { StorageError } from "./storage/storage.js";
 
 /** Makes a storage that lives and dies with this process, on the runtime's own clock unless another one is given. */
 export function memoryStorage(options: Partial<MemoryStorageOptions> = {}): MemoryStorage {
-  return makeMemoryStorage({ clock: platform, ...options });
+  return createMemoryStorage({ clock: platform, ...options });
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { channelPair } from "../transport/channel/in-memory.js";
+import { channelPair } from "../transport/channel/channel-pair.js";
 import type { Channel } from "./channel.js";
 import { Connection, type ConnectionHandler } from "./connection.js";
 import type { RpcError } from "./error.js";

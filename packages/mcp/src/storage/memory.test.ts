@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { storageContract } from "./contract/storage-contract.js";
 import { delayedStorage } from "./delayed-storage.js";
-import { type MemoryLimits, memoryStorage } from "./memory.js";
+import { createMemoryStorage, type MemoryLimits } from "./memory.js";
 import { StorageError } from "./storage.js";
-import { storageContract } from "./test-kit.js";
 
 function fakeClock() {
   let time = 1_000;
@@ -16,7 +16,7 @@ function fakeClock() {
 
 function fresh(limits: Partial<MemoryLimits> = {}) {
   const clock = fakeClock();
-  return { clock, storage: memoryStorage({ clock, limits }) };
+  return { clock, storage: createMemoryStorage({ clock, limits }) };
 }
 
 const WIDE = { maxEntries: 100, maxBytes: 100_000, maxAgeMs: 60_000 };
@@ -143,7 +143,7 @@ describe("memory storage", () => {
   });
 
   it("goes on to deliver when whoever hears of failures fails too", () => {
-    const storage = memoryStorage({
+    const storage = createMemoryStorage({
       clock: { now: () => 0 },
       onDeliverError: () => {
         throw new Error("the reporter broke");
@@ -161,7 +161,7 @@ describe("memory storage", () => {
 
   it("reports what a subscriber threw, and forgets everything on close", () => {
     const errors: unknown[] = [];
-    const storage = memoryStorage({
+    const storage = createMemoryStorage({
       clock: fakeClock(),
       onDeliverError: (error, topic) => errors.push([error, topic]),
     });

@@ -52,7 +52,7 @@ const DEFAULT_MEMORY_LIMITS: MemoryLimits = {
 };
 
 /** Makes a storage in the memory of this process. It starts no timer: each access also removes a few expired entries. */
-export function memoryStorage(options: MemoryStorageOptions): MemoryStorage {
+export function createMemoryStorage(options: MemoryStorageOptions): MemoryStorage {
   const limits = { ...DEFAULT_MEMORY_LIMITS, ...options.limits };
   const now = () => options.clock.now();
   const budget = new ByteBudget(limits.maxBytes);

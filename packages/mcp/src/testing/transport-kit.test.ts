@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Channel, ChannelReceiver } from "../jsonrpc/channel.js";
-import { channelPair } from "../transport/channel/in-memory.js";
+import { channelPair } from "../transport/channel/channel-pair.js";
 import { type ChannelPair, transportContract } from "./transport-kit.js";
 
 describe("the in-memory channel keeps the contract of channels", () => {

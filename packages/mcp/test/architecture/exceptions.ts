@@ -11,10 +11,14 @@ export const SMALL_FILES: readonly Exception[] = [
 
 /** Files whose name is not the name of an export. */
 export const FILE_NAMES: readonly Exception[] = [
+  { file: "node/on-demand.ts", reason: "loads what it names when that is first called" },
   { file: "platform/default.ts", reason: "what a build without a platform of its own takes" },
   { file: "protocol/lifecycle.ts", reason: "the specification's chapter, one type per message" },
   { file: "protocol/message.ts", reason: "the parts that all messages of the specification share" },
+  { file: "server/prompts/message.ts", reason: "the namespace `message`, one builder per name" },
   { file: "server/questions/questions.ts", reason: "one function per question, each by its own name" },
+  { file: "server/tools/content.ts", reason: "the namespace `content`, one builder per name" },
+  { file: "transport/channel/client.ts", reason: "the client's side of a channel, beside the server's" },
 ];
 
 /** Names that two files export on purpose. */

@@ -1,7 +1,7 @@
 import type { Channel } from "../../src/jsonrpc/channel.js";
 import type { Id, Params } from "../../src/jsonrpc/message.js";
+import { channelPair } from "../../src/transport/channel/channel-pair.js";
 import { channelTransport } from "../../src/transport/channel/client.js";
-import { channelPair } from "../../src/transport/channel/in-memory.js";
 import type { Transport } from "../../src/transport/transport.js";
 
 /** A message of the client as it arrived. */

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { Server } from "../../src/server/server.js";
 import { delayedStorage } from "../../src/storage/delayed-storage.js";
-import { memoryStorage } from "../../src/storage/memory.js";
+import { createMemoryStorage } from "../../src/storage/memory.js";
 import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
 import { EventReader, LegacyClient } from "./legacy-client.js";
 import { gate, note, waitUntil, watch } from "./watched.js";
 
 /** Three nodes on one store; each request goes to the next one. */
 function cluster(passed: Promise<void> = Promise.resolve()) {
-  const storage = delayedStorage(memoryStorage({ clock: { now: () => Date.now() } }));
+  const storage = delayedStorage(createMemoryStorage({ clock: { now: () => Date.now() } }));
   const nodes = [0, 1, 2].map(() => {
     const watched = watch(
       new Server({ name: "t", version: "1" })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Server } from "../../src/server/server.js";
-import { memoryStorage } from "../../src/storage/memory.js";
+import { createMemoryStorage } from "../../src/storage/memory.js";
 import type { Storage } from "../../src/storage/storage.js";
 import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
 import { EventReader, LegacyClient } from "./legacy-client.js";
@@ -45,7 +45,7 @@ function node(shared: Storage) {
 
 /** Two nodes on one store, and a client whose standing stream is on the first of them. */
 async function listening() {
-  const shared = memoryStorage({ clock: { now: () => Date.now() } });
+  const shared = createMemoryStorage({ clock: { now: () => Date.now() } });
   const here = node(shared);
   const there = node(shared);
   let next = here;

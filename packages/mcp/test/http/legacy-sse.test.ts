@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Server } from "../../src/server/server.js";
 import { delayedStorage } from "../../src/storage/delayed-storage.js";
-import { memoryStorage } from "../../src/storage/memory.js";
+import { createMemoryStorage } from "../../src/storage/memory.js";
 import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
 import { EventReader } from "./legacy-client.js";
 import { ADAPTERS } from "./serving.js";
@@ -98,7 +98,7 @@ describe.each(ADAPTERS)("the transport of 2024-11-05 through %s", (_name, start)
 });
 
 it("The transport of 2024-11-05 takes messages on any node that shares the store", async () => {
-  const storage = delayedStorage(memoryStorage({ clock: { now: () => Date.now() } }));
+  const storage = delayedStorage(createMemoryStorage({ clock: { now: () => Date.now() } }));
   const [first, second] = [0, 1].map(() => fetchHandler(server(), { legacySse: {}, storage }));
   let turn = 0;
   const fetch: Fetch = (request) => (turn++ === 0 ? first : second)?.(request) ?? Promise.reject(new Error("no node"));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Server } from "../../src/server/server.js";
 import { delayedStorage } from "../../src/storage/delayed-storage.js";
-import { memoryStorage } from "../../src/storage/memory.js";
+import { createMemoryStorage } from "../../src/storage/memory.js";
 import type { Storage } from "../../src/storage/storage.js";
 import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
 import type { HttpServerOptions } from "../../src/transport/http/server/options.js";
@@ -11,8 +11,8 @@ import { gate, note, waitUntil, watch } from "./watched.js";
 
 const clock = { now: () => Date.now() };
 const STORES: [string, () => Storage][] = [
-  ["a synchronous store", () => memoryStorage({ clock })],
-  ["a store that answers late", () => delayedStorage(memoryStorage({ clock }))],
+  ["a synchronous store", () => createMemoryStorage({ clock })],
+  ["a store that answers late", () => delayedStorage(createMemoryStorage({ clock }))],
 ];
 
 function stepper(passed: Promise<void>): Server<object> {

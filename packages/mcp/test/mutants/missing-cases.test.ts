@@ -5,7 +5,7 @@ import { platform } from "../../src/node/platform.js";
 import { compileValidator } from "../../src/schema/json-schema/validate.js";
 import { SchemaError } from "../../src/schema/schema-error.js";
 import { Server } from "../../src/server/server.js";
-import { channelPair } from "../../src/transport/channel/in-memory.js";
+import { channelPair } from "../../src/transport/channel/channel-pair.js";
 import { Outbox } from "../../src/transport/channel/outbox.js";
 import { serveChannel } from "../../src/transport/channel/server.js";
 import { logNameOf } from "../../src/transport/http/session/names.js";

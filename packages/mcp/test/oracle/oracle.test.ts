@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { checkElicitResult, checkInputRequiredResult } from "../../src/protocol/answers.js";
+import { checkElicitResult, checkInputRequiredResult } from "../../src/protocol/check-answers.js";
 import { isContentBlock, isResourceContents } from "../../src/protocol/features/content.js";
 import { isSamplingContent } from "../../src/protocol/features/sampling.js";
 import {

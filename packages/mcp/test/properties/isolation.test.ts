@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { META } from "../../src/protocol/meta.js";
 import { NEWEST_STATEFUL, NEWEST_STATELESS } from "../../src/protocol/revisions.js";
-import { channelPair } from "../../src/transport/channel/in-memory.js";
+import { channelPair } from "../../src/transport/channel/channel-pair.js";
 import { serveChannel } from "../../src/transport/channel/server.js";
 
 const CLIENTS = 50;

@@ -1,6 +1,6 @@
 import type { Revision } from "../../src/protocol/revisions.js";
 import type { Server } from "../../src/server/server.js";
-import { channelPair } from "../../src/transport/channel/in-memory.js";
+import { channelPair } from "../../src/transport/channel/channel-pair.js";
 import { type ServeChannelOptions, serveChannel } from "../../src/transport/channel/server.js";
 
 /** A message as it came over the pipe. */

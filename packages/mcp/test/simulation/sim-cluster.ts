@@ -1,5 +1,5 @@
 import type { Server } from "../../src/server/server.js";
-import { memoryStorage } from "../../src/storage/memory.js";
+import { createMemoryStorage } from "../../src/storage/memory.js";
 import type { Storage } from "../../src/storage/storage.js";
 import { channelTransport } from "../../src/transport/channel/client.js";
 import { StreamChannel } from "../../src/transport/channel/stream-channel.js";
@@ -58,7 +58,7 @@ export class SimCluster {
     this.#plan = plan;
     this.#weather = weather;
     this.#random = world.random.fork("cluster");
-    this.#shared = memoryStorage({ clock: world });
+    this.#shared = createMemoryStorage({ clock: world });
     for (let index = 0; index < plan.nodes; index++) this.start(index);
   }
 

@@ -11,7 +11,7 @@ import { platform } from "../../src/node/platform.js";
 import { framingNamed } from "../../src/node/socket/socket-framing.js";
 import { socketStream } from "../../src/node/socket/socket-stream.js";
 import { type ChannelPair, type MakePair, transportContract } from "../../src/testing/transport-kit.js";
-import { channelPair } from "../../src/transport/channel/in-memory.js";
+import { channelPair } from "../../src/transport/channel/channel-pair.js";
 import { messagePortChannel } from "../../src/transport/channel/message-port.js";
 import { StreamChannel, type StreamChannelOptions } from "../../src/transport/channel/stream-channel.js";
 import { webSocketChannel } from "../../src/transport/channel/websocket.js";

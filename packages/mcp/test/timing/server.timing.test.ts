@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { promptTemplate } from "../../src/server/prompts/template.js";
 import { nearestName } from "../../src/server/tools/nearest-name.js";
-import { memoryStorage } from "../../src/storage/memory.js";
+import { createMemoryStorage } from "../../src/storage/memory.js";
 import { leastTime } from "./cost.js";
 
 it("a prompt template takes time in proportion to its length", () => {
@@ -15,7 +15,7 @@ it("the name that was probably meant costs little among many long names", () => 
 });
 
 it("a busy ring log of the memory storage has a constant cost", () => {
-  const storage = memoryStorage({ clock: { now: () => 1_000 } });
+  const storage = createMemoryStorage({ clock: { now: () => 1_000 } });
   const limits = { maxEntries: 100, maxBytes: 100_000, maxAgeMs: 60_000 };
   const appendMany = () => {
     for (let index = 0; index < 200_000; index++) storage.log.append("s", "0123456789", limits);

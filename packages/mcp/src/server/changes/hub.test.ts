@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { type Talk, talk, turn } from "../../../test/server/talk.js";
 import { delayedStorage } from "../../storage/delayed-storage.js";
-import { memoryStorage } from "../../storage/memory.js";
+import { createMemoryStorage } from "../../storage/memory.js";
 import type { Storage } from "../../storage/storage.js";
 import type { ServerOptions } from "../options.js";
 import { Server } from "../server.js";
@@ -84,10 +84,10 @@ describe("the hub", () => {
 
 const clock = { now: () => Date.now() };
 const STORAGES: [string, () => Storage][] = [
-  ["memory", () => memoryStorage({ clock })],
+  ["memory", () => createMemoryStorage({ clock })],
   [
     "a storage that takes its time",
-    () => delayedStorage(memoryStorage({ clock }), () => new Promise((done) => setImmediate(done))),
+    () => delayedStorage(createMemoryStorage({ clock }), () => new Promise((done) => setImmediate(done))),
   ],
 ];
 
@@ -164,7 +164,7 @@ describe.each(STORAGES)("nodes that share %s", (_name, make) => {
 describe("a storage that fails", () => {
   it("costs other nodes the news, not this one's subscribers, and refuses a listen that could not be kept", async () => {
     const warnings: string[] = [];
-    const storage = memoryStorage({ clock });
+    const storage = createMemoryStorage({ clock });
     const server = node({ storage, platform: { warn: (text) => warnings.push(text) } });
     const client = await listening(server);
     vi.spyOn(storage.pubsub, "publish").mockImplementation(() => {
@@ -173,7 +173,7 @@ describe("a storage that fails", () => {
     server.resourceUpdated("t://a");
     await client.until(({ method }) => method === UPDATED);
     expect(warnings).toEqual(["other nodes were not told of a change: Error: down"]);
-    const broken = memoryStorage({ clock });
+    const broken = createMemoryStorage({ clock });
     const subscribe = vi.spyOn(broken.pubsub, "subscribe").mockRejectedValue(new Error("down") as never);
     const other = await talk(node({ storage: broken, platform: { warn: () => {} } }), "2026-07-28");
     expect((await other.ask("subscriptions/listen", LISTEN)).error).toMatchObject({ code: -32603 });
@@ -183,7 +183,7 @@ describe("a storage that fails", () => {
   });
 
   it("does not deliver what is no change", async () => {
-    const storage = memoryStorage({ clock });
+    const storage = createMemoryStorage({ clock });
     const client = await listening(node({ storage }));
     for (const text of ["", "{", "null", "[]", "{}", '{"change":{}}', '{"change":{"filter":1,"method":2}}']) {
       void storage.pubsub.publish("server/s/changes", text);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Connection } from "../../jsonrpc/connection.js";
 import type { InboundRequest } from "../../jsonrpc/inbound.js";
 import type { Id, NotificationMessage, RequestMessage } from "../../jsonrpc/message.js";
-import { channelPair } from "../../transport/channel/in-memory.js";
+import { channelPair } from "../../transport/channel/channel-pair.js";
 import { serveChannel } from "../../transport/channel/server.js";
 import type { HandlerContext } from "../context.js";
 import type { ServerOptions } from "../options.js";

@@ -1,6 +1,6 @@
 import type { AskedQuestion, Question } from "../../era/era.js";
 import { isObject } from "../../jsonrpc/message.js";
-import { checkListRootsResult } from "../../protocol/answers.js";
+import { checkListRootsResult } from "../../protocol/check-answers.js";
 import { McpError } from "../../protocol/error.js";
 import type { Root } from "../../protocol/features/roots.js";
 import type { CreateMessageResult } from "../../protocol/features/sampling.js";

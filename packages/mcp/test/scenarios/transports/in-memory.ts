@@ -1,7 +1,7 @@
 import { connect } from "@parley/mcp";
 import type { Channel, ChannelReceiver } from "../../../src/jsonrpc/channel.js";
+import { channelPair } from "../../../src/transport/channel/channel-pair.js";
 import { channelTransport } from "../../../src/transport/channel/client.js";
-import { channelPair } from "../../../src/transport/channel/in-memory.js";
 import { serveChannel } from "../../../src/transport/channel/server.js";
 import { type RecordingOracle, recordingOracle } from "../../oracle/recording-oracle.js";
 import type { TransportUnderTest } from "./transport-under-test.js";

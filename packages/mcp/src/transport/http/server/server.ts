@@ -2,7 +2,7 @@ import { guarded, whenReady } from "../../../encoding/maybe-promise.js";
 import { opensSessions } from "../../../era/session.js";
 import { INTERNAL_ERROR, INVALID_REQUEST } from "../../../jsonrpc/error.js";
 import type { Platform } from "../../../platform/platform.js";
-import { memoryStorage } from "../../../storage/memory.js";
+import { createMemoryStorage } from "../../../storage/memory.js";
 import type { Endpoint } from "../../transport.js";
 import { createSessionDesk } from "../session/routes.js";
 import type { Incoming } from "./incoming.js";
@@ -33,7 +33,7 @@ export function createHttpServer(
   sharesTurns: boolean,
 ): HttpCore {
   const state = new ServerState(endpoint, options, platform, sharesTurns);
-  const storage = options.storage ?? memoryStorage({ clock: platform });
+  const storage = options.storage ?? createMemoryStorage({ clock: platform });
   const site: Site = {
     state,
     sessions: keepsSessions(endpoint, options) ? createSessionDesk(state, storage) : undefined,

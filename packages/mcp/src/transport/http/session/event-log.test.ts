@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { delayedStorage } from "../../../storage/delayed-storage.js";
-import { memoryStorage } from "../../../storage/memory.js";
+import { createMemoryStorage } from "../../../storage/memory.js";
 import type { SseConnection } from "../server/sse-connection.js";
 import { eventId, parseEventId } from "./event-id.js";
 import { LoggedStream, type StreamHome } from "./event-log.js";
@@ -35,7 +35,7 @@ class Recorder {
 }
 
 function home(late: boolean): StreamHome {
-  const memory = memoryStorage({ clock: { now: () => 0 } });
+  const memory = createMemoryStorage({ clock: { now: () => 0 } });
   return {
     log: (late ? delayedStorage(memory) : memory).log,
     limits: { maxEntries: 10_000, maxBytes: 1e9, maxAgeMs: 1e9 },
@@ -111,7 +111,7 @@ describe.each([
 
 describe("a logged stream", () => {
   it("closes the connection instead of hiding a gap", () => {
-    const memory = memoryStorage({ clock: { now: () => 0 } });
+    const memory = createMemoryStorage({ clock: { now: () => 0 } });
     const small: StreamHome = {
       ...home(false),
       log: memory.log,

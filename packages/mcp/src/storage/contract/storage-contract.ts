@@ -1,7 +1,7 @@
-import { appendLogCases } from "./contract/append-log-cases.js";
-import type { ContractClock, StorageCase } from "./contract/contract-case.js";
-import { keyValueCases } from "./contract/key-value-cases.js";
-import { pubSubCases } from "./contract/pub-sub-cases.js";
+import { appendLogCases } from "./append-log-cases.js";
+import type { ContractClock, StorageCase } from "./contract-case.js";
+import { keyValueCases } from "./key-value-cases.js";
+import { pubSubCases } from "./pub-sub-cases.js";
 
 export type { ContractClock, StorageCase };
 

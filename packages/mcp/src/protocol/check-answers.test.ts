@@ -4,7 +4,7 @@ import {
   checkElicitResult,
   checkInputRequiredResult,
   checkListRootsResult,
-} from "./answers.js";
+} from "./check-answers.js";
 
 const form = {
   method: "elicitation/create",
