@@ -21,7 +21,7 @@ import type { SubscriptionTarget } from "./changes/subscription-filter.js";
 import type { Subscription } from "./changes/subscriptions.js";
 import type { ClientParts } from "./connection/assemble.js";
 import type { ConnectionState } from "./connection/connection-state.js";
-import { setLogLevel } from "./features/logging.js";
+import { setLogLevel } from "./features/log-level.js";
 import { collect, DEFAULT_CONCURRENCY, settleMany } from "./features/pages.js";
 import { type CompletionTarget, complete, getPrompt, listPrompts, walkPrompts } from "./features/prompts.js";
 import {

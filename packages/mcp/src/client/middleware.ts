@@ -28,15 +28,19 @@ export function throughClientMiddleware(
   options: CallOptions,
   innermost: (params: Params | undefined, options: CallOptions) => Promise<Record<string, unknown>>,
 ): Promise<Record<string, unknown>> {
-  const at = async (index: number, given: Params | undefined, said: CallOptions): Promise<Record<string, unknown>> => {
+  const runFrom = async (
+    index: number,
+    nextParams: Params | undefined,
+    nextOptions: CallOptions,
+  ): Promise<Record<string, unknown>> => {
     const middleware = stack[index];
-    if (middleware === undefined) return innermost(given, said);
+    if (middleware === undefined) return innermost(nextParams, nextOptions);
     // The method table knows more methods than the types, and the server judges the parameters.
-    const call = { method, params: given, options: said } as unknown as ClientCall;
+    const call = { method, params: nextParams, options: nextOptions } as unknown as ClientCall;
     const result = await middleware(call, (changed = {}) =>
-      at(index + 1, (changed.params ?? given) as Params | undefined, changed.options ?? said),
+      runFrom(index + 1, (changed.params ?? nextParams) as Params | undefined, changed.options ?? nextOptions),
     );
     return result as Record<string, unknown>;
   };
-  return at(0, params, options);
+  return runFrom(0, params, options);
 }

@@ -61,7 +61,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "total-ignored",
     recreates: "typescript-sdk#2695: the total deadline is ignored while the idle one is longer",
-    file: "client/call/deadlines.ts",
+    file: "client/call/pending-call.ts",
     search: "return paused || this.#holds > 0 ? latest : Math.min(heard + idle, latest);",
     replace: "return heard + idle;",
     tests: ["test/client/calls.test.ts"],
@@ -69,7 +69,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "total-counts-from-progress",
     recreates: "typescript-sdk#2817: the naive mending makes the total deadline one of silence",
-    file: "client/call/deadlines.ts",
+    file: "client/call/pending-call.ts",
     search: "    const latest = started + total;",
     replace: "    const latest = heard + total;",
     tests: ["test/client/calls.test.ts"],
@@ -77,7 +77,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "timers-after-close",
     recreates: "the timer of deadlines is left after close",
-    file: "client/call/deadlines.ts",
+    file: "client/call/pending-call.ts",
     search: "    this.#pending.clear();\n    this.#timer?.cancel();",
     replace: "    this.#pending.clear();",
     tests: ["test/simulation/simulation.test.ts"],
@@ -229,7 +229,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
   {
     name: "question-outlives-client",
     recreates: "seed 181 of the simulation: a call that waits for the user's answer does not end with its client",
-    file: "client/call/deadlines.ts",
+    file: "client/call/pending-call.ts",
     search: "for (const deadline of this.#pending) deadline.abandon();",
     replace: "",
     tests: ["test/simulation/regressions.test.ts"],

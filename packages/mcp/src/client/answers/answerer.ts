@@ -8,7 +8,7 @@ import type { Root } from "../../protocol/features/roots.js";
 import { CORE_TABLE } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { ClientOptions, QuestionContext } from "../options.js";
-import { answerForm } from "./elicitation.js";
+import { answerElicitation } from "./elicitation.js";
 import { checkSampling } from "./sampling.js";
 
 /** Answers the server's questions with what the application gave to `connect`, the same in both eras. */
@@ -75,7 +75,7 @@ export class Answerer {
     const params = (question.params ?? {}) as never;
     switch (question.method) {
       case "elicitation/create":
-        return answerForm(params, onElicit as NonNullable<typeof onElicit>, context);
+        return answerElicitation(params, onElicit as NonNullable<typeof onElicit>, context);
       case "sampling/createMessage":
         return (onSample as NonNullable<typeof onSample>)(params, context);
       case "roots/list":

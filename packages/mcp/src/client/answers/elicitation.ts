@@ -19,7 +19,7 @@ type OnElicit = NonNullable<ClientOptions["onElicit"]>;
  * Puts a form or a page to the application and makes the answer fit for the wire: defaults fill what was left out, the content
  * is checked against the form, and only an accepted form has content. A page is never opened here.
  */
-export async function answerForm(
+export async function answerElicitation(
   question: ElicitRequestParams,
   onElicit: OnElicit,
   context: QuestionContext,

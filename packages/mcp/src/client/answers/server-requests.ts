@@ -2,7 +2,7 @@ import { INTERNAL_ERROR } from "../../jsonrpc/error.js";
 import type { Id, RequestMessage } from "../../jsonrpc/message.js";
 import { errorText } from "../../jsonrpc/message-text.js";
 import { McpError } from "../../protocol/error.js";
-import type { CallDeadlines } from "../call/deadlines.js";
+import type { CallDeadlines } from "../call/pending-call.js";
 import type { ClientConnection } from "../connection/connection.js";
 import type { Answerer } from "./answerer.js";
 

@@ -11,10 +11,9 @@ import { type ClientMiddleware, throughClientMiddleware } from "../middleware.js
 import type { CallOptions } from "../options.js";
 import { onAbort } from "./abort-watch.js";
 import type { CachedCalls } from "./cache.js";
-import { CallDeadlines } from "./deadlines.js";
-import { type CallOwner, PendingCall } from "./pending-call.js";
+import { CallDeadlines, type CallOwner, PendingCall } from "./pending-call.js";
 import type { CallExtras, Requester } from "./requester.js";
-import { afterLoss } from "./resend.js";
+import { waitBeforeResend } from "./resend.js";
 import { Rounds } from "./rounds.js";
 
 type Result = Record<string, unknown>;
@@ -217,7 +216,7 @@ export class Caller implements Requester, CallOwner {
     // A cursor that the server no longer takes: the other pages are of the same lost past.
     if (call.row?.cacheable === true && error.kind === "invalid_params") this.#cache?.forget(call.out.method);
     try {
-      const again = afterLoss(this.#connection, call, error);
+      const again = waitBeforeResend(this.#connection, call, error);
       if (again === undefined) return this.#fail(call, error);
       call.resent = true;
       return call.during(again).then(

@@ -11,7 +11,11 @@ const PAUSE_MS = 1000;
  * What a call that ended in `error` has to wait for before it is sent once more; undefined when it must not be. Sees to it that a
  * lost session is replaced in any case. May throw when there is no way back.
  */
-export function afterLoss(connection: ClientConnection, call: PendingCall, error: McpError): Promise<void> | undefined {
+export function waitBeforeResend(
+  connection: ClientConnection,
+  call: PendingCall,
+  error: McpError,
+): Promise<void> | undefined {
   const lostSession = error.kind === "session_lost";
   const recovery = lostSession ? connection.recover(error, call.connection) : undefined;
   if (call.resent || call.extras.recovering === true || !mayRepeat(connection, call, error)) return undefined;

@@ -6,8 +6,8 @@ import { CachedCalls } from "../call/cache.js";
 import { Caller } from "../call/caller.js";
 import { NotificationRouter } from "../changes/notifications.js";
 import { ClientSubscriptions } from "../changes/subscriptions.js";
-import { restoreLogLevel } from "../features/logging.js";
-import type { ToolCalls } from "../features/tools.js";
+import { restoreLogLevel } from "../features/log-level.js";
+import type { ToolRequests } from "../features/tools.js";
 import type { ClientOptions } from "../options.js";
 import { ClientConnection } from "./connection.js";
 import type { ConnectionEvents } from "./connection-parts.js";
@@ -23,7 +23,7 @@ export interface ClientParts {
   requests: ServerRequests;
   subscriptions: ClientSubscriptions;
   cache: CachedCalls | undefined;
-  tools: ToolCalls;
+  tools: ToolRequests;
 }
 
 /** Builds a client that is not connected yet. */

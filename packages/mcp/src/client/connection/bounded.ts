@@ -1,13 +1,13 @@
 import type { Platform } from "../../platform/platform.js";
 
 /** One thing that may end a wait early: a time in milliseconds or a signal, and the error that the wait then ends with. */
-export interface Bound {
+export interface WaitBound {
   on: number | AbortSignal | undefined;
   error(): Error;
 }
 
 /** Settles with the work or with the first bound that is reached. The work itself goes on; its owner has to stop it. */
-export function bounded<T>(platform: Platform, bounds: readonly Bound[], work: () => Promise<T>): Promise<T> {
+export function bounded<T>(platform: Platform, bounds: readonly WaitBound[], work: () => Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const releases = bounds.map(({ on, error }) => watch(platform, on, () => reject(error())));
     const release = () => {
@@ -18,7 +18,7 @@ export function bounded<T>(platform: Platform, bounds: readonly Bound[], work: (
   });
 }
 
-function watch(platform: Platform, on: Bound["on"], reached: () => void): () => void {
+function watch(platform: Platform, on: WaitBound["on"], reached: () => void): () => void {
   if (on === undefined) return () => {};
   if (typeof on === "number") {
     const timer = platform.timer(on, reached, true);

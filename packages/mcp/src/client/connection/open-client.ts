@@ -12,7 +12,7 @@ import { legacySseTransport } from "../../transport/http/client/legacy-sse.js";
 import type { Endpoint, Transport } from "../../transport/transport.js";
 import { Client } from "../client.js";
 import type { LocalServer, Target } from "../connect.js";
-import { restoreLogLevel } from "../features/logging.js";
+import { restoreLogLevel } from "../features/log-level.js";
 import type { ClientOptions } from "../options.js";
 import { assemble } from "./assemble.js";
 import { RevisionCache } from "./revision-cache.js";

@@ -78,10 +78,10 @@ function unwrapped(error: unknown): unknown {
 }
 
 function neither(first: unknown, second: unknown, { target }: Transport): McpError {
-  const said = (error: unknown) => (error instanceof Error ? error.message : String(error));
+  const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
   return new McpError(
     "connect_failed",
-    `${target} could not be reached: ${said(first)}; and in the older way: ${said(second)}`,
+    `${target} could not be reached: ${messageOf(first)}; and in the older way: ${messageOf(second)}`,
     {
       cause: first,
       fix: "Check the path of the address; MCP servers often listen at `/mcp`.",

@@ -12,7 +12,7 @@ import { checkOutput, type ListedTool, learnTools } from "./listed-tools.js";
 import { walkPages } from "./pages.js";
 
 /** What calls of tools work with. */
-export interface ToolCalls {
+export interface ToolRequests {
   requester: Requester;
   connection: ClientConnection;
   /** The tools that this connection has listed, by name; emptied when the server changed them or is another one. */
@@ -23,7 +23,7 @@ export interface ToolCalls {
 
 /** One page of the server's tools. Tools that are malformed or cannot be called are left out with a warning. */
 export async function listTools(
-  { requester, connection, listed }: ToolCalls,
+  { requester, connection, listed }: ToolRequests,
   cursor: string | undefined,
   options?: CallOptions,
 ): Promise<ListToolsResult> {
@@ -34,7 +34,7 @@ export async function listTools(
 }
 
 /** All tools, page by page. */
-export function walkTools(calls: ToolCalls, options?: CallOptions): AsyncGenerator<Tool, void, undefined> {
+export function walkTools(calls: ToolRequests, options?: CallOptions): AsyncGenerator<Tool, void, undefined> {
   return walkPages("tools/list", async (cursor) => {
     const { tools, nextCursor } = await listTools(calls, cursor, options);
     return { items: tools, nextCursor };
@@ -43,54 +43,66 @@ export function walkTools(calls: ToolCalls, options?: CallOptions): AsyncGenerat
 
 /** Calls a tool and gives its full result. */
 export function requestTool(
-  calls: ToolCalls,
+  calls: ToolRequests,
   name: string,
   args: object | undefined,
   options?: CallOptions,
-  retried = false,
 ): Promise<CallToolResult> {
+  return request(calls, name, args, options, (_name, result) => result);
+}
+
+/** Calls a tool and gives its value: structured content, or text. Rejects with `tool_error` when the tool failed. */
+export function requestToolValue(
+  calls: ToolRequests,
+  name: string,
+  args: object | undefined,
+  options?: CallOptions,
+): Promise<unknown> {
+  return request(calls, name, args, options, toolValue);
+}
+
+function request<T>(
+  calls: ToolRequests,
+  name: string,
+  args: object | undefined,
+  options: CallOptions | undefined,
+  read: (name: string, result: CallToolResult) => T,
+  retried = false,
+): Promise<T> {
   const { requester, connection, listed, checksOutput } = calls;
   // The protocol lets `arguments` be left out; servers in the wild hold what is missing against their schema and refuse it.
   const params = { name, arguments: args ?? {} };
   return requester.call("tools/call", params, options, listed.get(name)?.extras).then(
     (answer) => {
       const result = readResult(checkCallToolResult(answer), `the result of tool "${name}"`, requester);
+      const value = read(name, result);
       // The tools may have been listed while the call ran.
       const tool = checksOutput ? listed.get(name) : undefined;
       if (tool !== undefined) checkOutput(name, tool, result);
-      return result;
+      return value;
     },
     (error: unknown) => {
       // Only where arguments travel in headers can the server find that they do not fit its schema.
       const outdated = McpError.is(error) && error.kind === "header_mismatch" && connection.current?.mirrors === true;
       if (!outdated || retried) throw error;
-      return requestAfterListing(calls, name, args, options);
+      return requestAfterListing(calls, name, args, options, read);
     },
   );
 }
 
 /** The schema that the headers were made from is an old one, or was never fetched: lists the tools and tries once more. */
-async function requestAfterListing(
-  calls: ToolCalls,
+async function requestAfterListing<T>(
+  calls: ToolRequests,
   name: string,
   args: object | undefined,
   options: CallOptions | undefined,
-): Promise<CallToolResult> {
+  read: (name: string, result: CallToolResult) => T,
+): Promise<T> {
   const { signal } = options ?? {};
   for await (const tool of walkTools(calls, { cache: false, ...(signal === undefined ? {} : { signal }) })) {
     if (tool.name === name) break;
   }
-  return requestTool(calls, name, args, options, true);
-}
-
-/** Calls a tool and gives its value: structured content, or text. Rejects with `tool_error` when the tool failed. */
-export function requestToolValue(
-  calls: ToolCalls,
-  name: string,
-  args: object | undefined,
-  options?: CallOptions,
-): Promise<unknown> {
-  return requestTool(calls, name, args, options).then((result) => toolValue(name, result));
+  return request(calls, name, args, options, read, true);
 }
 
 function toolValue(name: string, result: CallToolResult): unknown {

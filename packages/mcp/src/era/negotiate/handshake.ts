@@ -8,7 +8,7 @@ import type { Attempt, Established } from "./negotiation.js";
 import { refusedHandshake, supportedBy } from "./refusal.js";
 
 /** The handshake of the older era: asks for the first of `among`, and takes any of them. */
-export async function handshake(attempt: Attempt, among: readonly Revision[]): Promise<Established> {
+export async function performHandshake(attempt: Attempt, among: readonly Revision[]): Promise<Established> {
   const { transport, methods, self } = attempt.negotiation;
   const [wanted] = among;
   if (wanted === undefined)

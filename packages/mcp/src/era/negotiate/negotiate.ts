@@ -9,7 +9,7 @@ import { checkDiscoverResult } from "../../protocol/results.js";
 import { type Revision, revisionsOf } from "../../protocol/revisions.js";
 import type { ClientEra } from "../era.js";
 import { statelessClient } from "../stateless/client.js";
-import { handshake } from "./handshake.js";
+import { performHandshake } from "./handshake.js";
 import type { Attempt, Established, Negotiation } from "./negotiation.js";
 import type { Prior } from "./prior.js";
 import { isModernError, mayStartAgain, ProbeLost, supportedBy, tellsRevision } from "./refusal.js";
@@ -48,7 +48,7 @@ export async function negotiate(negotiation: Negotiation): Promise<Established> 
 }
 
 function handshakeOnce(attempt: Attempt, among: readonly Revision[] = attempt.stateful): Promise<Established> {
-  attempt.handshake ??= handshake(attempt, among);
+  attempt.handshake ??= performHandshake(attempt, among);
   return attempt.handshake;
 }
 

@@ -7,7 +7,7 @@ import { DEFAULT_MAX_MESSAGE_BYTES } from "../../framing/frame-decoder.js";
 import type { Outgoing, Receiver, Transport } from "../../transport.js";
 import { ClientExchange } from "./exchange.js";
 import { GetStream } from "./get-stream.js";
-import { followRedirects, type RedirectPolicy } from "./redirect.js";
+import type { RedirectPolicy } from "./redirect.js";
 import { type HandshakeFacts, HttpRequests } from "./requests.js";
 
 /** How an HTTP transport reaches its server. */
@@ -101,7 +101,8 @@ class HttpTransport implements Transport {
   open(receiver: Receiver): void {
     const { sender, platform, headers, timeouts, maxMessageBytes, maxReconnects } = this.#options;
     this.#requests = new HttpRequests({
-      sender: followRedirects(sender, this.#options),
+      sender,
+      redirects: this.#options,
       platform,
       receiver,
       url: this.#url,

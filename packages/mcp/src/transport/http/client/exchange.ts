@@ -82,9 +82,7 @@ export class ClientExchange implements EventSink {
     } catch (error) {
       return this.#broke(error);
     }
-    const { status } = response;
-    const whole = status >= 200 && status <= 299 && status !== 202 && status !== 204 && !isEventStream(response);
-    if (whole) {
+    if (response.status === 200 && isJson(response)) {
       response.text(this.#requests.maxBytes).then(
         (text) => this.#readWhole(response, text),
         (error: unknown) => this.#broke(error),
@@ -104,7 +102,7 @@ export class ClientExchange implements EventSink {
     this.#over();
   }
 
-  /** Reads what is not one JSON text: a refusal, a stream, or no answer at all. */
+  /** Reads what is not said to be JSON: a refusal, a stream, no answer at all, or a text of another type. */
   async #readOther(response: SendResponse): Promise<void> {
     const { status } = response;
     if (status < 200 || status > 299) {
@@ -112,6 +110,9 @@ export class ClientExchange implements EventSink {
       return this.#refuse(await this.#requests.failure(response, this.#facts, method, id));
     }
     if (isEventStream(response)) return this.#stream(response);
+    if (status !== 202 && status !== 204) {
+      return this.#readWhole(response, await response.text(this.#requests.maxBytes));
+    }
     response.cancel();
     return this.#refuse(this.#wrong(`with HTTP ${status}, which is for messages that need no answer`));
   }
@@ -290,4 +291,8 @@ export class ClientExchange implements EventSink {
       fix: "The request may or may not have run: repeat it only if that is safe, and look for a proxy that cuts streams.",
     });
   }
+}
+
+function isJson(response: SendResponse): boolean {
+  return response.header("content-type")?.startsWith("application/json") === true;
 }

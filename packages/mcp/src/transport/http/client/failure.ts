@@ -28,9 +28,9 @@ export interface SentRequest {
  */
 export async function failureOf(response: SendResponse, sent: SentRequest): Promise<RpcError | McpError> {
   const failure = await describe(response, sent);
-  const said = failure.rpc?.message ?? (failure.body !== undefined && isPlain(response) ? failure.body : undefined);
+  const reason = failure.rpc?.message ?? (failure.body !== undefined && isPlain(response) ? failure.body : undefined);
   const { status } = failure;
-  const line = `${sent.method} to ${sent.url} was answered with HTTP ${status}${said === undefined ? "" : `: ${said.slice(0, 300)}`}`;
+  const line = `${sent.method} to ${sent.url} was answered with HTTP ${status}${reason === undefined ? "" : `: ${reason.slice(0, 300)}`}`;
   if (status === 401) {
     return new McpError("auth_required", line, {
       data: failure,
@@ -85,9 +85,9 @@ function isPlain(response: SendResponse): boolean {
 function isSessionLoss(failure: HttpFailure): boolean {
   if (failure.status === 404) return true;
   if (failure.status !== 400) return false;
-  const said = failure.rpc?.message ?? failure.body ?? "";
+  const reason = failure.rpc?.message ?? failure.body ?? "";
   return /\b(no valid|unknown|invalid|expired|missing) session\b|\bsession (id )?(was )?(not found|expired|unknown|invalid)\b|\bnot initialized\b/i.test(
-    said,
+    reason,
   );
 }
 

@@ -9,7 +9,6 @@ import type { Outgoing, Receiver, Transport } from "../../transport.js";
 import { type HttpClientParts, httpAddress } from "./client.js";
 import { type EventSink, isEventStream, readEvents } from "./events.js";
 import { networkError } from "./failure.js";
-import { followRedirects } from "./redirect.js";
 import { type HandshakeFacts, HttpRequests, protocolFault } from "./requests.js";
 
 /** What the older transport takes; it has no sessions and nothing to resume. */
@@ -106,7 +105,8 @@ class SsePipe implements Channel, EventSink {
   #requestsTo(url: string, receiver: Receiver): HttpRequests {
     const { sender, platform, headers, timeouts, maxMessageBytes } = this.#options;
     const requests = new HttpRequests({
-      sender: followRedirects(sender, this.#options),
+      sender,
+      redirects: this.#options,
       platform,
       url,
       receiver,

@@ -1,5 +1,5 @@
 import { headerPairs } from "../../../http/header-list.js";
-import type { Sender, SendRequest, SendResponse } from "../../../http/http.js";
+import type { SendRequest, SendResponse } from "../../../http/http.js";
 import { shownUrl } from "../../../http/shown-url.js";
 import { McpError } from "../../../protocol/error.js";
 import type { HttpFailure } from "../../../protocol/http-failure.js";
@@ -19,30 +19,21 @@ const REDIRECTS = new Set([0, 301, 302, 303, 307, 308]);
 /** What says nothing about the caller; everything else may be a credential. */
 const HARMLESS = new Set(["accept", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name"]);
 
-/**
- * Follows the redirects that keep method and body, on the same origin, at most five. Everything else that points elsewhere is
- * refused by an `McpError` that says where to; answers that are no redirect pass untouched.
- */
-export function followRedirects(sender: Sender, policy: RedirectPolicy = {}): Sender {
-  return (first, onResponse, onError) => {
-    let request = first;
-    let hops = 0;
-    const received = (response: SendResponse): void => {
-      if (!REDIRECTS.has(response.status)) return onResponse(response);
-      try {
-        request = afterRedirect(request, response, hops, policy);
-      } catch (error) {
-        return onError(error);
-      }
-      hops++;
-      cancel = sender(request, received, onError);
-    };
-    let cancel = sender(request, received, onError);
-    return (reason) => cancel(reason);
-  };
+/** Whether an answer with this status points elsewhere. A browser hides redirects behind the status 0. */
+export function isRedirect(status: number): boolean {
+  return REDIRECTS.has(status);
 }
 
-function afterRedirect(request: SendRequest, response: SendResponse, hops: number, policy: RedirectPolicy) {
+/**
+ * The request that follows a redirect: one that keeps method and body, on the same origin, after at most five others. Throws an
+ * `McpError` that says where any other one points to.
+ */
+export function afterRedirect(
+  request: SendRequest,
+  response: SendResponse,
+  hops: number,
+  policy: RedirectPolicy,
+): SendRequest {
   response.cancel();
   const location = response.header("location");
   if (hops === MAX_REDIRECTS) throw refused(response.status, request, location, `more than ${MAX_REDIRECTS} in a row`);

@@ -7,6 +7,7 @@ import { McpError } from "../../../protocol/error.js";
 import type { HttpFailure } from "../../../protocol/http-failure.js";
 import type { Receiver } from "../../transport.js";
 import { failureOf, networkError } from "./failure.js";
+import { afterRedirect, isRedirect, type RedirectPolicy } from "./redirect.js";
 
 /** What one handshake taught about the server. Each handshake begins a new one; what runs goes on with its own. */
 export interface HandshakeFacts {
@@ -19,9 +20,10 @@ export interface HandshakeFacts {
   retired: boolean;
 }
 
-/** What `HttpRequests` is made of; `sender` already treats redirects. */
+/** What `HttpRequests` is made of. */
 export interface HttpRequestsOptions {
   sender: Sender;
+  redirects: RedirectPolicy;
   platform: Platform;
   url: string;
   receiver: Receiver;
@@ -46,6 +48,7 @@ export class HttpRequests {
   readonly maxBytes: number;
   readonly maxAttempts: number | undefined;
   readonly #sender: Sender;
+  readonly #redirects: RedirectPolicy;
   readonly #headers: Record<string, string>;
   readonly #sendMs: number;
   /** Ends each request that waits without a call's own deadline. */
@@ -59,6 +62,7 @@ export class HttpRequests {
     this.maxBytes = options.maxBytes;
     this.maxAttempts = options.maxAttempts;
     this.#sender = options.sender;
+    this.#redirects = options.redirects;
     this.#headers = lowerCaseNames(options.headers);
     this.#sendMs = options.sendMs;
   }
@@ -81,7 +85,7 @@ export class HttpRequests {
     own["content-type"] = "application/json";
     if (facts.session !== undefined) own[SESSION_HEADER] = facts.session;
     const headers = headerList(facts.headers, own);
-    return this.#sender({ method: "POST", url: this.url, headers, body: text }, onResponse, onError);
+    return this.#send({ method: "POST", url: this.url, headers, body: text }, onResponse, onError);
   }
 
   /** Opens a stream: one that belongs to no request, or with `lastEventId` the rest of a broken one. */
@@ -89,7 +93,7 @@ export class HttpRequests {
     const own: Record<string, string> = { accept: "text/event-stream" };
     if (session !== undefined) own[SESSION_HEADER] = session;
     if (lastEventId !== undefined) own["last-event-id"] = lastEventId;
-    return this.#send({ method: "GET", url: this.url, headers: headerList(facts.headers, own) }, hold);
+    return this.#sent({ method: "GET", url: this.url, headers: headerList(facts.headers, own) }, hold);
   }
 
   /** Gives up everything that `tell` waits for. */
@@ -103,7 +107,7 @@ export class HttpRequests {
     const headers = headerList(facts.headers, { [SESSION_HEADER]: facts.session });
     const { url } = this;
     await this.#within(ms, async (hold) => {
-      (await this.#send({ method: "DELETE", url, headers }, hold)).cancel();
+      (await this.#sent({ method: "DELETE", url, headers }, hold)).cancel();
     }).catch(() => {});
   }
 
@@ -141,8 +145,31 @@ export class HttpRequests {
     return failure;
   }
 
-  #send(request: SendRequest, hold: HoldCancel): Promise<SendResponse> {
-    return new Promise((resolve, reject) => hold(this.#sender(request, resolve, reject)));
+  /** Sends a request, and after a redirect the one that follows it. */
+  #send(
+    request: SendRequest,
+    onResponse: (response: SendResponse) => void,
+    onError: (error: unknown) => void,
+    hops = 0,
+  ): CancelRequest {
+    let cancel = this.#sender(
+      request,
+      (response) => {
+        if (!isRedirect(response.status)) return onResponse(response);
+        try {
+          const next = afterRedirect(request, response, hops, this.#redirects);
+          cancel = this.#send(next, onResponse, onError, hops + 1);
+        } catch (error) {
+          onError(error);
+        }
+      },
+      onError,
+    );
+    return (reason) => cancel(reason);
+  }
+
+  #sent(request: SendRequest, hold: HoldCancel): Promise<SendResponse> {
+    return new Promise((resolve, reject) => hold(this.#send(request, resolve, reject)));
   }
 
   /** Runs `work` and cancels it after `ms`; the promise settles then also when the sender does not listen. */

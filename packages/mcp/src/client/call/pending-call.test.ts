@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { virtualTime } from "../../../test/http-client/virtual-time.js";
-import { CallDeadlines, type Deadline } from "./deadlines.js";
+import { CallDeadlines, type Deadline } from "./pending-call.js";
 
 function setUp() {
   const time = virtualTime();
