@@ -34,6 +34,11 @@ export const LEAVES: readonly Leaf[] = [
   { path: "http/header-list.ts", kind: "header value", reason: "headers by name as a flat list" },
   { path: "transport/http/server/media-type.ts", kind: "header value", reason: "reads `Content-Type` and `Accept`" },
   { path: "transport/http/server/origin.ts", kind: "guard", reason: "whether a `Host` or `Origin` value may pass" },
+  {
+    path: "client/call/read-result.ts",
+    kind: "guard",
+    reason: "whether a checked result is given, mended or refused",
+  },
   { path: "server/tools/plain-json.ts", kind: "guard", reason: "whether a value is plain JSON" },
   { path: "server/tools/marked-content.ts", kind: "guard", reason: "whether a value is a result or a block already" },
 ];

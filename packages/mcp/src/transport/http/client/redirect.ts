@@ -15,14 +15,10 @@ export interface RedirectPolicy {
 
 /** Enough for a trailing slash, a moved path and a canonical name; a loop ends soon. */
 const MAX_REDIRECTS = 5;
-const REDIRECTS = new Set([0, 301, 302, 303, 307, 308]);
+/** What an answer that points elsewhere has for a status. A browser hides redirects behind 0. */
+export const REDIRECTS: ReadonlySet<number> = new Set([0, 301, 302, 303, 307, 308]);
 /** What says nothing about the caller; everything else may be a credential. */
 const HARMLESS = new Set(["accept", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name"]);
-
-/** Whether an answer with this status points elsewhere. A browser hides redirects behind the status 0. */
-export function isRedirect(status: number): boolean {
-  return REDIRECTS.has(status);
-}
 
 /**
  * The request that follows a redirect: one that keeps method and body, on the same origin, after at most five others. Throws an

@@ -7,7 +7,7 @@ import { McpError } from "../../../protocol/error.js";
 import type { HttpFailure } from "../../../protocol/http-failure.js";
 import type { Receiver } from "../../transport.js";
 import { failureOf, networkError } from "./failure.js";
-import { afterRedirect, isRedirect, type RedirectPolicy } from "./redirect.js";
+import { afterRedirect, REDIRECTS, type RedirectPolicy } from "./redirect.js";
 
 /** What one handshake taught about the server. Each handshake begins a new one; what runs goes on with its own. */
 export interface HandshakeFacts {
@@ -155,7 +155,7 @@ export class HttpRequests {
     let cancel = this.#sender(
       request,
       (response) => {
-        if (!isRedirect(response.status)) return onResponse(response);
+        if (!REDIRECTS.has(response.status)) return onResponse(response);
         try {
           const next = afterRedirect(request, response, hops, this.#redirects);
           cancel = this.#send(next, onResponse, onError, hops + 1);
