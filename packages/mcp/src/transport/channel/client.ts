@@ -45,13 +45,11 @@ class ChannelTransport implements Transport {
     this.#connection.open();
   }
 
-  async request(request: Outgoing & { id: Id }): Promise<unknown> {
-    if (this.#connection === undefined) throw notOpen();
-    try {
-      return await this.#connection.ask(request);
-    } catch (error) {
+  request(request: Outgoing & { id: Id }): Promise<unknown> {
+    if (this.#connection === undefined) return Promise.reject(notOpen());
+    return this.#connection.ask(request).catch((error: unknown) => {
       throw error instanceof RpcError || McpError.is(error) ? error : closedBy(error, this.target);
-    }
+    });
   }
 
   notify(notification: Outgoing): void {
