@@ -2,20 +2,14 @@ import type { CancelRequest, SendResponse } from "../../../http/http.js";
 import { RpcError } from "../../../jsonrpc/error.js";
 import { type Classified, classify, type Id, parseMessage } from "../../../jsonrpc/message.js";
 import { McpError } from "../../../protocol/error.js";
-import type { HttpFailure } from "../../../protocol/http-failure.js";
-import { pause, ReconnectPacer } from "../../reconnect.js";
 import type { Outgoing } from "../../transport.js";
-import { type EventSink, isEventStream, readEvents } from "./events.js";
+import { AnswerStream, type StreamedExchange } from "./answer-stream.js";
+import { isEventStream } from "./events.js";
 import { networkError, whatInstead } from "./failure.js";
 import { type HandshakeFacts, type HttpRequests, sessionOf } from "./requests.js";
 
-/** How long a stream may stay open after its answer before it is cut; most servers end it in the same packet. */
-const LINGER_MS = 1_000;
-/** Attempts in a row that bring nothing before a broken stream is given up. */
-const RESUME_ATTEMPTS = 8;
-
-/** One posted request, everything said about it, and its one outcome. */
-export class ClientExchange implements EventSink {
+/** One posted request, the messages that belong to it, and its one outcome. */
+export class ClientExchange implements StreamedExchange {
   readonly #requests: HttpRequests;
   readonly #facts: HandshakeFacts;
   readonly #request: Outgoing & { id: Id };
@@ -25,10 +19,8 @@ export class ClientExchange implements EventSink {
   /** Ends the connection of the moment. */
   #cancel: CancelRequest | undefined;
   #settled = false;
-  #lastEventId: string | undefined;
   /** The session that the answer opens if it is a result. */
   #offered: string | undefined;
-  #pacer: ReconnectPacer | undefined;
 
   /** `open` holds the exchange until its last connection is done with; one of the two functions is called once. */
   constructor(
@@ -47,6 +39,18 @@ export class ClientExchange implements EventSink {
     this.#reject = reject;
   }
 
+  get method(): string {
+    return this.#request.method;
+  }
+
+  get settled(): boolean {
+    return this.#settled;
+  }
+
+  get session(): string | undefined {
+    return this.#facts.session ?? this.#offered;
+  }
+
   send(): void {
     const { id, text, headers } = this.#request;
     this.#open.set(id, this);
@@ -57,6 +61,14 @@ export class ClientExchange implements EventSink {
       (response) => this.#read(response),
       (error) => this.#broke(error),
     );
+  }
+
+  hold(cancel: CancelRequest): void {
+    this.#cancel = cancel;
+  }
+
+  received(text: string): void {
+    this.#deliver(parseMessage(text));
   }
 
   /** Ends the exchange with `reason` and cuts its connection; does nothing to an outcome that stands. */
@@ -98,7 +110,7 @@ export class ClientExchange implements EventSink {
   #readWhole(response: SendResponse, text: string): void {
     const message = parseMessage(text);
     this.#deliver(message);
-    if (!this.#settled) this.#refuse(this.#wrong(whatInstead(response, text, message)));
+    if (!this.#settled) this.refuse(this.#wrong(whatInstead(response, text, message)));
     this.#over();
   }
 
@@ -107,124 +119,23 @@ export class ClientExchange implements EventSink {
     const { status } = response;
     if (status < 200 || status > 299) {
       const { method, id } = this.#request;
-      return this.#refuse(await this.#requests.failure(response, this.#facts, method, id));
+      return this.refuse(await this.#requests.failure(response, this.#facts, method, id));
     }
-    if (isEventStream(response)) return this.#stream(response);
+    if (isEventStream(response)) return new AnswerStream(this.#requests, this.#facts, this).read(response);
     if (status !== 202 && status !== 204) {
       return this.#readWhole(response, await response.text(this.#requests.maxBytes));
     }
     response.cancel();
-    return this.#refuse(this.#wrong(`with HTTP ${status}, which is for messages that need no answer`));
+    return this.refuse(this.#wrong(`with HTTP ${status}, which is for messages that need no answer`));
   }
 
   #broke(error: unknown): void {
-    this.fail(networkError(error, this.#request.method, this.#requests.shown));
+    this.fail(networkError(error, this.method, this.#requests.shown));
     this.#over();
   }
 
   #over(): void {
     this.#open.delete(this.#request.id);
-  }
-
-  async #stream(first: SendResponse): Promise<void> {
-    let response: SendResponse | undefined = first;
-    while (response !== undefined) {
-      const broken = await this.#readStream(response);
-      if (this.#settled) return;
-      response = await this.#resume(broken);
-    }
-  }
-
-  /** Reads to the end of one connection; gives the error that broke it, if one did. */
-  async #readStream(response: SendResponse): Promise<Error | undefined> {
-    let lingering: { cancel(): void } | undefined;
-    try {
-      await readEvents(response, this, this.#requests.maxBytes, () => {
-        if (!this.#settled || lingering !== undefined) return;
-        lingering = this.#requests.platform.timer(LINGER_MS, () => this.cut(this.#wrong("and left its stream open")));
-      });
-      return undefined;
-    } catch (error) {
-      return error instanceof Error ? error : new Error(String(error));
-    } finally {
-      lingering?.cancel();
-    }
-  }
-
-  /** Opens the rest of a stream that ended without the answer, or fails the exchange. Never posts again. */
-  async #resume(broken: Error | undefined): Promise<SendResponse | undefined> {
-    if (this.#lastEventId === undefined || this.#facts.hasSessions === false) {
-      this.#refuse(this.#ended(broken));
-      return undefined;
-    }
-    const pacer = this.#paced();
-    let cause = broken;
-    for (let clean = broken === undefined; ; clean = false) {
-      const wait = pacer.ended(clean);
-      if (wait === undefined) break;
-      await this.#pause(wait);
-      if (this.#settled) return undefined;
-      pacer.begun();
-      const again = await this.#reopen(this.#lastEventId);
-      if (again.stream !== undefined) {
-        pacer.opened();
-        return again.stream;
-      }
-      cause = again.error;
-      if (again.final) break;
-    }
-    const lost = McpError.is(cause) && cause.kind === "session_lost" ? cause : undefined;
-    // Only the rest of the stream was refused: the request itself had been taken.
-    if (lost !== undefined) (lost.data as HttpFailure).resumed = true;
-    this.#refuse(lost ?? this.#ended(cause, "and could not be resumed"));
-    return undefined;
-  }
-
-  /** Waits `ms`, or until the exchange is ended. */
-  #pause(ms: number): Promise<void> {
-    const woken = new AbortController();
-    this.#cancel = () => woken.abort();
-    return pause(this.#requests.platform, ms, woken.signal, true);
-  }
-
-  async #reopen(lastEventId: string): Promise<{ stream?: SendResponse; error?: Error; final?: boolean }> {
-    try {
-      const hold = (cancel: CancelRequest): void => {
-        this.#cancel = cancel;
-      };
-      const response = await this.#requests.get(this.#facts, hold, lastEventId, this.#session());
-      if (response.status === 200 && isEventStream(response)) return { stream: response };
-      const error = await this.#requests.failure(response, this.#facts, "GET", undefined, this.#session());
-      return { error, final: response.status !== 429 && response.status < 500 };
-    } catch (error) {
-      return { error: error instanceof Error ? error : new Error(String(error)) };
-    }
-  }
-
-  #paced(): ReconnectPacer {
-    this.#pacer ??= new ReconnectPacer(this.#requests.platform, this.#requests.maxAttempts ?? RESUME_ATTEMPTS);
-    return this.#pacer;
-  }
-
-  #session(): string | undefined {
-    return this.#facts.session ?? this.#offered;
-  }
-
-  text(text: string): void {
-    this.#pacer?.progressed();
-    this.#deliver(parseMessage(text));
-  }
-
-  eventId(id: string | undefined): void {
-    this.#lastEventId = id;
-  }
-
-  retry(ms: number): void {
-    this.#paced().retry(ms);
-  }
-
-  oversized(error: Error): void {
-    this.fail(error);
   }
 
   #deliver(received: Classified): void {
@@ -244,7 +155,7 @@ export class ClientExchange implements EventSink {
         for (const item of received.items) this.#deliver(classify(item));
         break;
       case "invalid":
-        if (received.id === this.#request.id) this.#refuse(this.#wrong(`wrongly: ${received.reason}`));
+        if (received.id === this.#request.id) this.refuse(this.#wrong(`wrongly: ${received.reason}`));
         else receiver.fault(this.#wrong(`with something that is no message: ${received.reason}`, "decode_error"));
         break;
       default:
@@ -256,12 +167,12 @@ export class ClientExchange implements EventSink {
     const { id } = received.message;
     const own = id === this.#request.id || (received.kind === "error" && (id === undefined || id === null));
     if (!own) {
-      this.#refuse(
+      this.refuse(
         this.#wrong(`with the id ${JSON.stringify(id)}, but the request has ${JSON.stringify(this.#request.id)}`),
       );
     } else if (received.kind === "error") {
       const { code, message, data } = received.message.error;
-      this.#refuse(new RpcError(code, message, data));
+      this.refuse(new RpcError(code, message, data));
     } else {
       if (this.#facts.hasSessions === undefined) this.#facts.session ??= this.#offered;
       this.#settled = true;
@@ -270,25 +181,15 @@ export class ClientExchange implements EventSink {
   }
 
   /** Rejects without cutting the connection: it has ended, or the server may still use it well. */
-  #refuse(error: Error): void {
+  refuse(error: Error): void {
     if (this.#settled) return;
     this.#settled = true;
     this.#reject(error);
   }
 
   #wrong(how: string, kind: "invalid_response" | "decode_error" = "invalid_response"): McpError {
-    return new McpError(kind, `${this.#requests.shown} answered ${this.#request.method} ${how}`, {
+    return new McpError(kind, `${this.#requests.shown} answered ${this.method} ${how}`, {
       fix: "Check that the address leads to an MCP server; if it does, report this to its author.",
-    });
-  }
-
-  #ended(cause: Error | undefined, more = "and cannot be resumed"): McpError {
-    const why = cause === undefined ? "" : `: ${cause.message}`;
-    const how = cause === undefined ? "ended" : "broke";
-    const what = `the stream of ${this.#request.method} from ${this.#requests.shown} ${how} without an answer ${more}${why}`;
-    return new McpError("connection_closed", what, {
-      cause,
-      fix: "The request may or may not have run: repeat it only if that is safe, and look for a proxy that cuts streams.",
     });
   }
 }

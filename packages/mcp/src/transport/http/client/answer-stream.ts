@@ -1,0 +1,148 @@
+import type { CancelRequest, SendResponse } from "../../../http/http.js";
+import { McpError } from "../../../protocol/error.js";
+import type { HttpFailure } from "../../../protocol/http-failure.js";
+import { pause, ReconnectPacer } from "../../reconnect.js";
+import { type EventSink, isEventStream, readEvents } from "./events.js";
+import type { HandshakeFacts, HttpRequests } from "./requests.js";
+
+/** How long a stream may stay open after its answer before it is cut; most servers end it in the same packet. */
+const LINGER_MS = 1_000;
+/** Attempts in a row that bring nothing before a broken stream is given up. */
+const RESUME_ATTEMPTS = 8;
+
+/** The exchange whose answer comes on a stream. */
+export interface StreamedExchange {
+  readonly method: string;
+  /** True once it has its outcome. */
+  readonly settled: boolean;
+  /** The session in which the stream can be resumed. */
+  readonly session: string | undefined;
+  /** Is given what ends the connection of the moment. */
+  hold(cancel: CancelRequest): void;
+  /** One message of the stream. */
+  received(text: string): void;
+  /** The stream cannot bring the answer any more. */
+  refuse(error: Error): void;
+  /** Ends the exchange and its connection. */
+  cut(error: Error): void;
+}
+
+/** The stream that answers one posted request: read to the answer, and resumed where it broke before. Never posts again. */
+export class AnswerStream implements EventSink {
+  readonly #requests: HttpRequests;
+  readonly #facts: HandshakeFacts;
+  readonly #exchange: StreamedExchange;
+  readonly #pacer: ReconnectPacer;
+  #lastEventId: string | undefined;
+
+  constructor(requests: HttpRequests, facts: HandshakeFacts, exchange: StreamedExchange) {
+    this.#requests = requests;
+    this.#facts = facts;
+    this.#exchange = exchange;
+    this.#pacer = new ReconnectPacer(requests.platform, requests.maxAttempts ?? RESUME_ATTEMPTS);
+  }
+
+  /** Settles when the exchange has its outcome and the last connection has ended. Never rejects. */
+  async read(first: SendResponse): Promise<void> {
+    let response: SendResponse | undefined = first;
+    while (response !== undefined) {
+      const broken = await this.#readToEnd(response);
+      if (this.#exchange.settled) return;
+      response = await this.#resume(broken);
+    }
+  }
+
+  text(text: string): void {
+    this.#pacer.progressed();
+    this.#exchange.received(text);
+  }
+
+  eventId(id: string | undefined): void {
+    this.#lastEventId = id;
+  }
+
+  retry(ms: number): void {
+    this.#pacer.retry(ms);
+  }
+
+  oversized(error: Error): void {
+    if (!this.#exchange.settled) this.#exchange.cut(error);
+  }
+
+  /** Reads to the end of one connection; gives the error that broke it, if one did. */
+  async #readToEnd(response: SendResponse): Promise<Error | undefined> {
+    let lingering: { cancel(): void } | undefined;
+    try {
+      await readEvents(response, this, this.#requests.maxBytes, () => {
+        if (!this.#exchange.settled || lingering !== undefined) return;
+        lingering = this.#requests.platform.timer(LINGER_MS, () => {
+          this.#exchange.cut(new Error("the stream stayed open after its answer"));
+        });
+      });
+      return undefined;
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    } finally {
+      lingering?.cancel();
+    }
+  }
+
+  /** Opens the rest of a stream that ended without the answer, or fails the exchange. */
+  async #resume(broken: Error | undefined): Promise<SendResponse | undefined> {
+    const lastEventId = this.#lastEventId;
+    if (lastEventId === undefined || this.#facts.hasSessions === false) {
+      this.#exchange.refuse(this.#ended(broken));
+      return undefined;
+    }
+    let cause = broken;
+    for (let clean = broken === undefined; ; clean = false) {
+      const wait = this.#pacer.ended(clean);
+      if (wait === undefined) break;
+      await this.#pause(wait);
+      if (this.#exchange.settled) return undefined;
+      this.#pacer.begun();
+      const again = await this.#reopen(lastEventId);
+      if (again.stream !== undefined) {
+        this.#pacer.opened();
+        return again.stream;
+      }
+      cause = again.error;
+      if (again.final) break;
+    }
+    const lost = McpError.is(cause) && cause.kind === "session_lost" ? cause : undefined;
+    // Only the rest of the stream was refused: the request itself had been taken.
+    if (lost !== undefined) (lost.data as HttpFailure).resumed = true;
+    this.#exchange.refuse(lost ?? this.#ended(cause, "and could not be resumed"));
+    return undefined;
+  }
+
+  /** Waits `ms`, or until the exchange is ended. */
+  #pause(ms: number): Promise<void> {
+    const woken = new AbortController();
+    this.#exchange.hold(() => woken.abort());
+    return pause(this.#requests.platform, ms, woken.signal, true);
+  }
+
+  async #reopen(lastEventId: string): Promise<{ stream?: SendResponse; error?: Error; final?: boolean }> {
+    const { session } = this.#exchange;
+    try {
+      const hold = (cancel: CancelRequest) => this.#exchange.hold(cancel);
+      const response = await this.#requests.get(this.#facts, hold, lastEventId, session);
+      if (response.status === 200 && isEventStream(response)) return { stream: response };
+      const error = await this.#requests.failure(response, this.#facts, "GET", undefined, session);
+      return { error, final: response.status !== 429 && response.status < 500 };
+    } catch (error) {
+      return { error: error instanceof Error ? error : new Error(String(error)) };
+    }
+  }
+
+  #ended(cause: Error | undefined, more = "and cannot be resumed"): McpError {
+    const why = cause === undefined ? "" : `: ${cause.message}`;
+    const how = cause === undefined ? "ended" : "broke";
+    const from = `${this.#exchange.method} from ${this.#requests.shown}`;
+    return new McpError("connection_closed", `the stream of ${from} ${how} without an answer ${more}${why}`, {
+      cause,
+      fix: "The request may or may not have run: repeat it only if that is safe, and look for a proxy that cuts streams.",
+    });
+  }
+}
