@@ -1,14 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { httpFacts } from "../../test/server/http-facts.js";
 import { checkParamHeaders, paramHeaders, paramHeaderTable } from "./param-headers.js";
 
 const schemaOf = (properties: object) => ({ type: "object", properties });
-const facts = (headers: Record<string, string>) => ({
-  method: "POST",
-  path: "/",
-  header: (name: string) => headers[name],
-  headers: () => headers,
-});
-
 const good = schemaOf({
   region: { type: "string", "x-mcp-header": "Region" },
   count: { type: "integer", "x-mcp-header": "Count" },
@@ -68,7 +62,7 @@ describe("mirrored arguments", () => {
 
   it("are compared after decoding; integers by value (HTTP26-40, HTTP26-41, HTTP26-42)", () => {
     const check = (headers: Record<string, string>, args: object) => () =>
-      checkParamHeaders(table(good), args, facts(headers));
+      checkParamHeaders(table(good), args, httpFacts(headers));
     expect(check({ "mcp-param-region": " =?base64?SGVsbG8=?= " }, { region: "Hello" })).not.toThrow();
     expect(check({ "mcp-param-count": "42.0" }, { count: 42 })).not.toThrow();
     expect(check({}, { region: null })).not.toThrow();

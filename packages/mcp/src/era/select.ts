@@ -32,7 +32,7 @@ function eraOf(message: Message, http: HttpFacts | undefined): ServerEra {
   const meta = message.params?.["_meta"];
   if (isObject(meta) && meta[META.protocolVersion] !== undefined) return statelessServer;
   if (message.method === "initialize") return statefulServer;
-  const version = http?.header("mcp-protocol-version");
+  const version = http?.protocolHeaders.protocolVersion;
   if (version === undefined) return statefulServer;
   return isRevision(version) && featuresOf(version).era === "stateful" ? statefulServer : statelessServer;
 }

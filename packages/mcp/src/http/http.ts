@@ -1,3 +1,5 @@
+import type { ProtocolHeaders } from "./protocol-headers.js";
+
 /** An HTTP request on the server side, independent of the runtime's own type. */
 export interface HttpRequest {
   readonly method: string;
@@ -16,6 +18,8 @@ export interface HttpRequest {
 export interface HttpFacts {
   readonly method: string;
   readonly path: string;
+  /** Read once, when the request arrived. */
+  readonly protocolHeaders: ProtocolHeaders;
   header(name: string): string | undefined;
   headers(): Record<string, string>;
   readonly remoteAddress?: string;

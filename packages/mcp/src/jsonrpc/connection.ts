@@ -1,9 +1,9 @@
+import { readBatch } from "./batch.js";
 import type { Channel } from "./channel.js";
 import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, RpcError } from "./error.js";
 import { InboundRequest, type OutboundRequest } from "./inbound.js";
 import {
   type Classified,
-  classify,
   DEFAULT_PARSE_LIMITS,
   type ErrorMessage,
   type Id,
@@ -221,13 +221,10 @@ export class Connection<P> {
       return this.#fault(INVALID_REQUEST, new Error("an array of messages is not accepted here"));
     }
     const replies: (Reply | undefined | Promise<Reply | undefined>)[] = [];
-    for (const item of items) {
-      const one = classify(item);
-      if (one.kind === "request") replies.push(this.#run(one.message, true));
-      else if (one.kind === "invalid" || one.kind === "batch") {
-        const reason = one.kind === "invalid" ? one.reason : "a batch does not nest";
-        replies.push({ text: errorText(one.kind === "invalid" ? one.id : undefined, INVALID_REQUEST, reason) });
-      } else this.#receive(one);
+    for (const item of readBatch(items)) {
+      if (item.kind === "request") replies.push(this.#run(item.message, true));
+      else if (item.kind === "refused") replies.push({ text: item.text });
+      else this.#receive(item);
     }
     void Promise.all(replies).then((settled) => {
       const texts = settled.flatMap((reply) => (reply === undefined ? [] : [reply.text]));

@@ -1,3 +1,4 @@
+import { LazyAbort } from "./lazy-abort.js";
 import type { Id } from "./message.js";
 
 /** What an inbound request needs of its connection. */
@@ -19,9 +20,8 @@ export class InboundRequest<P> {
   /** True when it came inside a batch array. */
   readonly batched: boolean;
   readonly #owner: InboundOwner<P>;
-  #controller: AbortController | undefined;
+  #abort: LazyAbort | undefined;
   #ended = false;
-  #aborted: unknown;
 
   constructor(owner: InboundOwner<P>, id: Id, batched: boolean) {
     this.id = id;
@@ -33,17 +33,12 @@ export class InboundRequest<P> {
     return this.#owner.peer;
   }
 
-  /** Made on first use: most requests end without anybody asking for it. */
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#aborted !== undefined) this.#controller.abort(this.#aborted);
-    }
-    return this.#controller.signal;
+    return this.#lazyAbort().signal;
   }
 
   get aborted(): boolean {
-    return this.#aborted !== undefined;
+    return this.#abort?.aborted === true;
   }
 
   /** Sends a text that belongs to this request, unless the request has ended. */
@@ -60,12 +55,16 @@ export class InboundRequest<P> {
   abort(reason: unknown): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#aborted = reason ?? new Error("the request was cancelled");
-    this.#controller?.abort(this.#aborted);
+    this.#lazyAbort().abort(reason);
   }
 
   /** Marks the request as answered. */
   end(): void {
     this.#ended = true;
+  }
+
+  #lazyAbort(): LazyAbort {
+    this.#abort ??= new LazyAbort();
+    return this.#abort;
   }
 }

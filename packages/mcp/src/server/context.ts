@@ -19,7 +19,7 @@ export interface ClientFacts {
 }
 
 /** The HTTP request that carries a call. */
-export interface HttpContext extends HttpFacts {
+export interface HttpContext extends Omit<HttpFacts, "protocolHeaders"> {
   /** Closes the connection now and lets the client come back for the answer; false where streams cannot be resumed. */
   pause(retryMs: number): boolean;
 }

@@ -224,7 +224,7 @@ describe("the handshake", () => {
     };
     const refused = await shake({});
     expect(refused.text).toContain("clients without a model are not served");
-    expect(refused.opens).toBeUndefined();
-    expect((await shake({ sampling: {} })).opens).toBeDefined();
+    expect(refused.session).toBeUndefined();
+    expect((await shake({ sampling: {} })).session).toBeDefined();
   });
 });

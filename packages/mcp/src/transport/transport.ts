@@ -46,7 +46,7 @@ export interface Exchange {
 
 /** The other end of one pipe or of one HTTP session. */
 export interface Peer {
-  /** Absent until the stateful handshake; the endpoint sets it through `Answer.opens`. */
+  /** Absent until the stateful handshake; the endpoint sets it through `Answer.session`. */
   session?: Session | undefined;
   readonly principal?: Principal | undefined;
   /** Must be called after `session` was changed in place, so that a transport that stores it can do so. */
@@ -65,7 +65,7 @@ export interface Answer {
   /** The HTTP status that goes with it where a transport has one; 200 without it. */
   status?: number;
   /** The handshake succeeded: the transport keeps this as the peer's session. */
-  opens?: Session;
+  session?: Session;
   /** Scopes that the caller lacked; an authorizing transport turns them into a challenge. */
   scopes?: string[];
 }

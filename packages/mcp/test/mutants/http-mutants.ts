@@ -1,6 +1,6 @@
 import type { Mutant } from "./mutant.js";
 
-/** The HTTP server: its doors, sessions and streams. */
+/** The HTTP server: its access rules, sessions and streams. */
 export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "host-not-checked",
@@ -47,7 +47,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "two-hosts",
     recreates: "a request with two Host headers is served",
     file: "transport/http/server/server.ts",
-    search: 'if (incoming.headerCount("host") > 1) return',
+    search: "if (http.hostCount > 1) return",
     replace: "if (false) return",
     tests: ["test/corpus/http/corpus.test.ts", "test/http/security.test.ts"],
   },
@@ -55,7 +55,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "encoded-body",
     recreates: "a body that says it is compressed is read as it is",
     file: "transport/http/server/post.ts",
-    search: 'if (encoding !== undefined && encoding.trim().toLowerCase() !== "identity") {',
+    search: 'if (contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== "identity") {',
     replace: "if (false) {",
     tests: ["test/corpus/http/corpus.test.ts"],
   },
@@ -70,7 +70,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "bad-utf8-body",
     recreates: "a body that is no UTF-8 is read with replacement characters (Node)",
-    file: "node/http/incoming.ts",
+    file: "node/http/handler.ts",
     search: "if (!isUtf8(bytes)) return",
     replace: "if (false) return",
     tests: ["test/corpus/http/corpus.test.ts"],
@@ -86,7 +86,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "body-unbounded",
     recreates: "a body of any size is read (Node)",
-    file: "node/http/incoming.ts",
+    file: "node/http/handler.ts",
     search: "    if (size > maxBytes) {\n",
     replace: "    if (false) {\n",
     tests: ["test/mutants/missing-cases.test.ts"],
@@ -95,7 +95,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "any-method",
     recreates: "TRACE ends in an internal error instead of 405",
     file: "transport/http/server/server.ts",
-    search: "  if (METHODS.has(incoming.method)) return undefined;",
+    search: "  if (METHODS.has(http.method)) return undefined;",
     replace: "  return undefined;",
     tests: ["test/corpus/http/corpus.test.ts"],
   },
@@ -134,7 +134,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "events-of-other-sessions",
     recreates: "GHSA-84j6-jc92-77jm: Last-Event-ID replays what belongs to another session",
-    file: "transport/http/session/names.ts",
+    file: "transport/http/session/records.ts",
     search: "return `http/events/",
     replace: "return `http/events/`.concat(stream) || `",
     tests: ["test/mutants/missing-cases.test.ts", "test/http/resuming.test.ts"],
@@ -192,21 +192,21 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     recreates: "what is said while no stream is open is lost",
     file: "transport/http/session/session.ts",
     search: "if (!this.#ended) this.#forUnrelated().say(text);",
-    replace: "if (!this.#ended && this.standingCount > 0) this.#forUnrelated().say(text);",
+    replace: "if (!this.#ended && this.getStreamCount > 0) this.#forUnrelated().say(text);",
     tests: ["test/http/sessions.test.ts"],
   },
   {
     name: "leaving-does-not-cancel",
     recreates: "rust bc2c5f3: a stateless request goes on when its client has gone",
-    file: "transport/http/server/stateless-exchange.ts",
-    search: 'this.#lazyAbort().abort(new Error("the client closed the connection"));',
-    replace: "",
+    file: "transport/http/server/exchange.ts",
+    search: "for (const request of this.#waiting ?? []) request.cancel(closedByClient());",
+    replace: "return;",
     tests: ["test/http/leaving.test.ts"],
   },
   {
     name: "busy-is-ok",
     recreates: "a refusal at a limit comes with HTTP 200",
-    file: "transport/http/server/visit.ts",
+    file: "transport/http/server/exchange.ts",
     search: "this.refuse(refusal(503, INTERNAL_ERROR, message,",
     replace: "this.refuse(refusal(200, INTERNAL_ERROR, message,",
     tests: ["test/http/expiry.test.ts"],

@@ -31,7 +31,8 @@ export const LEAVES: readonly Leaf[] = [
   { path: "era/written-result.ts", kind: "encoding", reason: "a value beside its JSON text" },
   { path: "http/header-list.ts", kind: "header value", reason: "headers as a flat list" },
   { path: "era/stateless/header-value.ts", kind: "header value", reason: "one header's value to text and back" },
-  { path: "http/header-list.ts", kind: "header value", reason: "headers by name as a flat list" },
+  { path: "http/protocol-headers.ts", kind: "header value", reason: "one request's headers, read once" },
+  { path: "transport/http/session/records.ts", kind: "encoding", reason: "a session's names and record as text" },
   { path: "transport/http/server/media-type.ts", kind: "header value", reason: "reads `Content-Type` and `Accept`" },
   { path: "transport/http/server/origin.ts", kind: "guard", reason: "whether a `Host` or `Origin` value may pass" },
   {

@@ -83,7 +83,7 @@ function passingSession(message: RequestMessage, source: RequestSource, self: Se
   const stateful = revisionsOf("stateful", self.revisions);
   const newest = stateful[0];
   if (newest === undefined) throw noHandshake(message, source, self);
-  const named = source.http?.header("mcp-protocol-version");
+  const named = source.http?.protocolHeaders.protocolVersion;
   const known = isRevision(named) && stateful.includes(named) ? named : undefined;
   const early = message.method === "initialize" || message.method === "ping";
   if (!early && source.http === undefined) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Drive } from "../../../test/server/drive.js";
+import { httpFacts } from "../../../test/server/http-facts.js";
 import { META } from "../../protocol/meta.js";
 import { Server } from "../../server/server.js";
 
@@ -30,7 +31,7 @@ describe("a request of the stateless era", () => {
       "mcp-name": "where",
       "mcp-param-city": "Oslo",
     };
-    const http = { method: "POST", path: "/", header: (name: string) => headers[name], headers: () => headers };
+    const http = httpFacts(headers);
     for (const city of UNTEXTUAL) {
       const { error } = await new Drive(server, { http }).once("tools/call", { name: "where", arguments: { city } });
       expect(error).toMatchObject({ code: -32020 });

@@ -109,13 +109,14 @@ function decode(message: RequestMessage, { http }: RequestSource, self: ServerSe
 
 /** Refuses a request whose headers do not repeat what its body says. */
 function checkHeaders(http: HttpFacts, message: RequestMessage, version: string, methods: MethodTable): void {
-  compare("MCP-Protocol-Version", http.header("mcp-protocol-version"), version);
-  compare("Mcp-Method", http.header("mcp-method"), message.method);
+  const { protocolVersion, method, name: nameHeader } = http.protocolHeaders;
+  compare("MCP-Protocol-Version", protocolVersion, version);
+  compare("Mcp-Method", method, message.method);
   const field = methods.get(message.method)?.nameField;
   if (field === undefined) return;
   const name = message.params?.[field];
   // A missing body field is a matter of parameters, not of headers.
-  if (typeof name === "string") compare("Mcp-Name", http.header("mcp-name"), name, true);
+  if (typeof name === "string") compare("Mcp-Name", nameHeader, name, true);
 }
 
 function compare(header: string, sent: string | undefined, body: string, encoded = false): void {

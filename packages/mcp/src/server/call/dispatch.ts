@@ -195,7 +195,7 @@ function success({ registry, pipeline }: DispatchingServer, call: ServerCall, re
         ? request.era.input(request, result.questions, result.state, self)
         : request.era.result(request, result, row, self, call.cache);
     if (pipeline.observers.length > 0) call.end = { outcome: outcomeOf(result), error: call.failure };
-    return call.opens === undefined ? encoded : { ...encoded, opens: call.opens };
+    return call.opens === undefined ? encoded : { ...encoded, session: call.opens };
   } catch (error) {
     return failure({ pipeline }, call, error);
   }

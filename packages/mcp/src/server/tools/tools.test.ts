@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Drive, itemsOf, type Reply, textOf } from "../../../test/server/drive.js";
+import { httpFacts } from "../../../test/server/http-facts.js";
 import type { Principal } from "../../transport/transport.js";
 import { Server } from "../server.js";
 import { tool } from "./tool.js";
@@ -164,13 +165,8 @@ describe("what a tool needs of its caller", () => {
 
   it("is not satisfied by the absence of authorization over HTTP; a pipe has none to check", async () => {
     const server = new Server(info).tool("write", { scopes: ["write"] }, () => "written");
-    const http = {
-      method: "POST",
-      path: "/mcp",
-      headers: () => ({}),
-      header: (name: string) =>
-        ({ "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "write" })[name],
-    };
+    const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "write" };
+    const http = httpFacts(headers);
     expect((await new Drive(server, { http }).call("write")).answer.scopes).toEqual(["write"]);
     expect(textOf(await new Drive(server).call("write"))).toBe("written");
   });

@@ -91,7 +91,7 @@ class ChannelPeer implements Peer {
   }
 
   adopt(answer: Answer): Answer {
-    if (answer.opens !== undefined) this.session = answer.opens;
+    if (answer.session !== undefined) this.session = answer.session;
     return answer;
   }
 

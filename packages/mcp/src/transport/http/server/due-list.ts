@@ -4,7 +4,7 @@ import type { Platform, Timer } from "../../../platform/platform.js";
  * Things that fall due a fixed time after they were last touched, watched by one timer for all of them.
  * Insertion order is due order, because the delay is the same for all; touching costs two map operations and no timer.
  */
-export class Deadlines<T> {
+export class DueList<T> {
   readonly #platform: Platform;
   readonly #delayMs: number;
   readonly #due: (item: T) => void;
@@ -18,29 +18,20 @@ export class Deadlines<T> {
     this.#due = due;
   }
 
-  get size(): number {
-    return this.#items.size;
-  }
-
   /** The item that falls due first. */
   get oldest(): T | undefined {
     return this.#items.keys().next().value;
   }
 
-  /** When the item was last touched; undefined when it is not watched. */
-  touchedAt(item: T): number | undefined {
-    const at = this.#items.get(item);
-    return at === undefined ? undefined : at - this.#delayMs;
-  }
-
-  /** Starts or restarts the item's time. */
-  touch(item: T): void {
+  /** Starts or restarts the item's time; gives the time of the clock. */
+  touch(item: T): number {
     // Only a removed key goes to the end of the order.
     this.#items.delete(item);
     const now = this.#platform.now();
     this.#items.set(item, now + this.#delayMs);
     // Some runtimes drop the timers of a request when it ends; one that is long overdue will not come any more.
     if (this.#timer === undefined || now > this.#firesAt + this.#delayMs) this.#arm(now, this.#delayMs);
+    return now;
   }
 
   drop(item: T): void {

@@ -1,15 +1,22 @@
+import { type ProtocolHeaders, protocolHeaders } from "../../../http/protocol-headers.js";
 import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from "../../../jsonrpc/error.js";
 import type { Platform } from "../../../platform/platform.js";
 import type { Endpoint } from "../../transport.js";
 import type { FetchHandler } from "./fetch-handler.js";
-import type { Body, HeaderList, Incoming, OutgoingStream } from "./incoming.js";
+import {
+  type AfterTurn,
+  type Body,
+  bodyOfValue,
+  type HeaderList,
+  type Incoming,
+  type OutgoingStream,
+} from "./incoming.js";
 import type { HttpServerOptions } from "./options.js";
-import { bodyOfValue } from "./parsed-body.js";
 import { createHttpServer } from "./server.js";
 
 /** Answers web-standard requests; what `fetchHandler` is made of once it is loaded. */
 export function createFetchCore(endpoint: Endpoint, options: HttpServerOptions, platform: Platform): FetchHandler {
-  const core = createHttpServer(endpoint, options, platform, false);
+  const core = createHttpServer(endpoint, options, platform);
   const handler = (request: Request, parsedBody?: unknown) =>
     new Promise<Response>((resolve) => core.handle(new FetchIncoming(request, parsedBody, resolve)));
   return Object.assign(handler, {
@@ -21,6 +28,8 @@ export function createFetchCore(endpoint: Endpoint, options: HttpServerOptions, 
 class FetchIncoming implements Incoming {
   readonly native: Request;
   readonly method: string;
+  readonly protocolHeaders: ProtocolHeaders;
+  readonly hostCount: number;
   readonly #parsedBody: unknown;
   readonly #resolve: (response: Response) => void;
   #left: (() => void) | undefined;
@@ -29,6 +38,11 @@ class FetchIncoming implements Incoming {
   constructor(request: Request, parsedBody: unknown, resolve: (response: Response) => void) {
     this.native = request;
     this.method = request.method;
+    const headers = this.headers();
+    // Not every runtime shows `Host`, since the URL holds it.
+    headers["host"] ??= new URL(request.url).host;
+    this.protocolHeaders = protocolHeaders(headers);
+    this.hostCount = this.headerCount("host");
     this.#parsedBody = parsedBody;
     this.#resolve = resolve;
   }
@@ -40,8 +54,7 @@ class FetchIncoming implements Incoming {
   }
 
   header(name: string): string | undefined {
-    // Not every runtime shows `Host`, since the URL holds it.
-    return this.native.headers.get(name) ?? (name === "host" ? authorityOf(this.native.url) : undefined);
+    return this.native.headers.get(name) ?? (name === "host" ? this.protocolHeaders.host : undefined);
   }
 
   headerCount(name: string): number {
@@ -103,6 +116,11 @@ class FetchIncoming implements Incoming {
     };
   }
 
+  afterTurn(request: AfterTurn): void {
+    // Some runtimes forbid work for one request in the context of another.
+    request.turnEnded();
+  }
+
   onLeave(run: () => void): void {
     const isFirst = this.#left === undefined;
     this.#left = run;
@@ -126,10 +144,6 @@ const BODY_USED: Body = {
   reason:
     "the body was read before it came here; pass it as second argument, or mount the handler before the body parser",
 };
-
-function authorityOf(url: string): string {
-  return new URL(url).host;
-}
 
 function pairs(headers: HeaderList): [string, string][] {
   const result: [string, string][] = [];

@@ -1,7 +1,7 @@
 import { platform as runtimePlatform } from "#platform";
 import { LateHandler } from "../../late-handler.js";
 import { endpointOf, type Servable } from "../../servable.js";
-import { createDoors, type HttpServerOptions } from "./options.js";
+import { createAccessRules, type HttpServerOptions } from "./options.js";
 
 /**
  * Answers web-standard requests; `parsedBody` is for frameworks that have read the body already.
@@ -22,7 +22,7 @@ export interface FetchHandler {
  * Throws at once for settings that are wrong or unsafe. The rest is loaded from then on: a request that comes earlier waits.
  */
 export function fetchHandler(servable: Servable, options: HttpServerOptions = {}): FetchHandler {
-  createDoors(options);
+  createAccessRules(options);
   const endpoint = endpointOf(servable);
   const platform = options.platform ?? runtimePlatform;
   const late = new LateHandler(

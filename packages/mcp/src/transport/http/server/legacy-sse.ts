@@ -1,4 +1,4 @@
-import { guarded, type Soon, whenReady } from "../../../encoding/maybe-promise.js";
+import { guarded, type Soon } from "../../../encoding/maybe-promise.js";
 import { randomName } from "../../../encoding/random-name.js";
 import type { Channel, ChannelReceiver } from "../../../jsonrpc/channel.js";
 import { INTERNAL_ERROR, INVALID_REQUEST } from "../../../jsonrpc/error.js";
@@ -7,39 +7,39 @@ import type { Storage } from "../../../storage/storage.js";
 import { serveChannel } from "../../channel/server.js";
 import { encodeEvent } from "../../framing/sse-encode.js";
 import type { Principal } from "../../transport.js";
-import { Deadlines } from "./due-list.js";
+import { DueList } from "./due-list.js";
+import type { HttpExchange } from "./exchange.js";
 import { acceptance } from "./media-type.js";
 import type { LegacySseOptions } from "./options.js";
 import { bodyFault } from "./post.js";
 import { refusal } from "./refusal.js";
 import type { SseConnection } from "./sse-connection.js";
 import type { ServerState } from "./state.js";
-import type { Visit } from "./visit.js";
 
 /** The transport of 2024-11-05: one event stream for all that the server says, and a second path for the client. */
 export interface LegacySse {
   /** Answers a request to one of the two paths; false for all others. */
-  handle(visit: Visit): boolean;
+  handle(exchange: HttpExchange): boolean;
   close(): void;
 }
 
 export function createLegacySse(state: ServerState, storage: Storage, options: LegacySseOptions): LegacySse {
   const { path = "/sse", messagesPath = "/messages" } = options;
-  const lines = new LegacyLines(state, storage);
+  const connections = new LegacyConnections(state, storage);
   return {
-    handle(visit) {
-      const { method } = visit.incoming;
-      const [target = "", query = ""] = visit.incoming.path.split("?", 2);
+    handle(exchange) {
+      const { method } = exchange.http;
+      const [target = "", query = ""] = exchange.http.path.split("?", 2);
       if (method === "GET" && target.endsWith(path)) {
         // The same prefix: the two paths stay together wherever they are mounted.
-        lines.open(visit, target.slice(0, -path.length) + messagesPath);
+        void connections.open(exchange, target.slice(0, -path.length) + messagesPath);
         return true;
       }
       if (method !== "POST" || !target.endsWith(messagesPath)) return false;
-      lines.post(visit, new URLSearchParams(query).get("sessionId") ?? "");
+      connections.post(exchange, new URLSearchParams(query).get("sessionId") ?? "");
       return true;
     },
-    close: () => lines.close(),
+    close: () => connections.close(),
   };
 }
 
@@ -47,64 +47,61 @@ export function createLegacySse(state: ServerState, storage: Storage, options: L
  * The open connections of this node. The stream of a client is on one node and its messages may come to another, so that
  * each message goes through the store's topics, also on one node alone.
  */
-class LegacyLines {
+class LegacyConnections {
   readonly #state: ServerState;
   readonly #storage: Storage;
   readonly #channels = new Set<SseChannel>();
   /** Keeps the records of open streams from expiring. */
-  readonly #alive: Deadlines<string>;
+  readonly #alive: DueList<string>;
 
   constructor(state: ServerState, storage: Storage) {
     this.#state = state;
     this.#storage = storage;
-    this.#alive = new Deadlines(state.platform, this.#lifeMs() / 4, (id) => {
+    this.#alive = new DueList(state.platform, this.#lifeMs() / 4, (id) => {
       this.#quietly(() => storage.kv.touch(nameOf(id), this.#lifeMs()));
       this.#alive.touch(id);
     });
   }
 
-  open(visit: Visit, messagesPath: string): void {
-    if (!acceptance(visit.incoming.header("accept")).events) {
-      return visit.refuse(refusal(406, INVALID_REQUEST, "Accept must list text/event-stream"));
+  /** Never rejects. */
+  async open(exchange: HttpExchange, messagesPath: string): Promise<void> {
+    if (!acceptance(exchange.http.protocolHeaders.accept).events) {
+      return exchange.refuse(refusal(406, INVALID_REQUEST, "Accept must list text/event-stream"));
     }
     const id = randomName(this.#state.platform, 24);
     const channel = new SseChannel();
-    guarded(
-      () =>
-        whenReady(this.#record(id, visit.principal, channel), (forget) => {
-          const connection = visit.stream();
-          if (connection === undefined) {
-            forget();
-            return visit.busy("maxStreams");
-          }
-          this.#channels.add(channel);
-          channel.connect(connection, () => {
-            this.#channels.delete(channel);
-            forget();
-          });
-          connection.write(encodeEvent({ event: "endpoint", data: `${messagesPath}?sessionId=${id}` }));
-          const { principal } = visit;
-          serveChannel(this.#state.endpoint, channel, {
-            ...(principal === undefined ? {} : { principal }),
-            maxInFlight: this.#state.limits.maxInFlightPerSession,
-          });
-        }),
-      (error) => this.#failed(visit, error),
-    );
+    try {
+      const forget = await this.#record(id, exchange.principal, channel);
+      const connection = exchange.openEvents();
+      if (connection === undefined) {
+        forget();
+        return exchange.busy("maxStreams");
+      }
+      this.#channels.add(channel);
+      channel.connect(connection, () => {
+        this.#channels.delete(channel);
+        forget();
+      });
+      connection.write(encodeEvent({ event: "endpoint", data: `${messagesPath}?sessionId=${id}` }));
+      const { principal } = exchange;
+      serveChannel(this.#state.endpoint, channel, {
+        ...(principal === undefined ? {} : { principal }),
+        maxInFlight: this.#state.limits.maxInFlightPerSession,
+      });
+    } catch (error) {
+      this.#failed(exchange, error);
+    }
   }
 
-  post(visit: Visit, id: string): void {
-    const fault = bodyFault(visit);
-    if (fault !== undefined) return visit.refuse(fault);
-    visit.incoming.readBody(this.#state.limits.maxMessageBytes, (body) => {
-      if (!("text" in body)) return visit.refuse(refusal(body.status, body.code, body.reason));
+  post(exchange: HttpExchange, id: string): void {
+    const fault = bodyFault(exchange);
+    if (fault !== undefined) return exchange.refuse(fault);
+    exchange.http.readBody(this.#state.limits.maxMessageBytes, (body) => {
+      if (!("text" in body)) return exchange.refuse(refusal(body.status, body.code, body.reason));
       // Only to refuse at once what is no message; the stream's own connection reads it again.
       const item = parseMessage(body.text);
-      if (item.kind === "invalid") return visit.refuse(refusal(400, item.code, item.reason, { id: item.id }));
-      guarded(
-        () => this.#deliver(visit, id, body.text),
-        (error) => this.#failed(visit, error),
-      );
+      if (item.kind === "invalid") return exchange.refuse(refusal(400, item.code, item.reason, { id: item.id }));
+      this.#deliver(exchange, id, body.text).catch((error) => this.#failed(exchange, error));
     });
   }
 
@@ -113,43 +110,37 @@ class LegacyLines {
     this.#alive.close();
   }
 
-  #record(id: string, principal: Principal | undefined, channel: SseChannel): Soon<() => void> {
+  async #record(id: string, principal: Principal | undefined, channel: SseChannel): Promise<() => void> {
     const { kv, pubsub } = this.#storage;
     const owner = JSON.stringify(principal?.key ?? null);
-    return whenReady(kv.set(nameOf(id), owner, { ttlMs: this.#lifeMs() }), () =>
-      whenReady(
-        pubsub.subscribe(nameOf(id), (text) => channel.receive(text)),
-        (unsubscribe) => {
-          this.#alive.touch(id);
-          return () => {
-            this.#alive.drop(id);
-            this.#quietly(() => unsubscribe());
-            this.#quietly(() => kv.delete(nameOf(id)));
-          };
-        },
-      ),
-    );
+    await kv.set(nameOf(id), owner, { ttlMs: this.#lifeMs() });
+    const unsubscribe = await pubsub.subscribe(nameOf(id), (text) => channel.receive(text));
+    this.#alive.touch(id);
+    return () => {
+      this.#alive.drop(id);
+      this.#quietly(() => unsubscribe());
+      this.#quietly(() => kv.delete(nameOf(id)));
+    };
   }
 
-  #deliver(visit: Visit, id: string, text: string): Soon<void> {
-    return whenReady(this.#storage.kv.get(nameOf(id)), (found) => {
-      // Another principal sees what an unknown id shows.
-      if (found?.value !== JSON.stringify(visit.principal?.key ?? null)) {
-        return visit.refuse(refusal(404, INVALID_REQUEST, "there is no such session"));
-      }
-      // Accepted first: on one node the answer may leave by the stream before `publish` returns.
-      visit.empty(202);
-      return this.#storage.pubsub.publish(nameOf(id), text);
-    });
+  async #deliver(exchange: HttpExchange, id: string, text: string): Promise<void> {
+    const found = await this.#storage.kv.get(nameOf(id));
+    // Another principal sees what an unknown id shows.
+    if (found?.value !== JSON.stringify(exchange.principal?.key ?? null)) {
+      return exchange.refuse(refusal(404, INVALID_REQUEST, "there is no such session"));
+    }
+    // Accepted first: on one node the answer may leave by the stream before `publish` returns.
+    exchange.empty(202);
+    await this.#storage.pubsub.publish(nameOf(id), text);
   }
 
   #lifeMs(): number {
     return this.#state.times.sessionIdleMs;
   }
 
-  #failed(visit: Visit, error: unknown): void {
+  #failed(exchange: HttpExchange, error: unknown): void {
     this.#state.platform.warn(`the session storage failed: ${String(error)}`);
-    visit.refuse(refusal(500, INTERNAL_ERROR, "the session could not be read"));
+    exchange.refuse(refusal(500, INTERNAL_ERROR, "the session could not be read"));
   }
 
   #quietly(run: () => Soon<unknown>): void {

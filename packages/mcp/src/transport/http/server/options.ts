@@ -130,13 +130,13 @@ export const DEFAULT_TIMES: ResolvedTimes = {
 export const DEFAULT_EVENT_LOG: ResolvedEventLog = { maxEvents: 1000, maxBytes: 4 * 1024 * 1024, maxEndedStreams: 32 };
 
 /** The checks on who may talk to the server at all. */
-export interface Doors {
+export interface AccessRules {
   readonly guard: OriginGuard;
   readonly cors: Cors | undefined;
 }
 
 /** Builds the checks, and refuses settings that would serve strangers without anybody having said so. */
-export function createDoors(options: HttpServerOptions): Doors {
+export function createAccessRules(options: HttpServerOptions): AccessRules {
   const { cors } = options;
   if (cors?.credentials === true && cors.origins === "*") {
     throw new McpError("invalid_definition", "`cors` has `credentials` together with every origin", {
@@ -153,8 +153,11 @@ export function createDoors(options: HttpServerOptions): Doors {
   return { guard, cors: cors === undefined ? undefined : createCors(cors) };
 }
 
-/** Throws unless somebody decided who may call a server that others can reach. */
-export function requireAuthentication(options: HttpServerOptions, because: string): void {
+/** Throws unless somebody decided who may call a server that others can reach; every kind of server asks here. */
+export function requireAuthentication(
+  options: { readonly authenticate?: unknown; readonly allowUnauthenticated?: boolean | undefined },
+  because: string,
+): void {
   if (options.authenticate !== undefined || options.allowUnauthenticated === true) return;
   throw new McpError("invalid_definition", `The server has ${because} and no \`authenticate\` option.`, {
     fix: "Give `authenticate`, or `allowUnauthenticated: true` if everybody who can reach it may use every tool.",

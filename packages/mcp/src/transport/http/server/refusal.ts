@@ -1,4 +1,5 @@
-import { INTERNAL_ERROR } from "../../../jsonrpc/error.js";
+import type { HttpFacts } from "../../../http/http.js";
+import { INTERNAL_ERROR, INVALID_REQUEST } from "../../../jsonrpc/error.js";
 import type { Id } from "../../../jsonrpc/message.js";
 import { errorText } from "../../../jsonrpc/message-text.js";
 import type { Platform } from "../../../platform/platform.js";
@@ -24,6 +25,22 @@ const JSON_HEADERS: HeaderList = ["content-type", "application/json"];
 export function refusal(status: number, code: number, message: string, options: RefusalOptions = {}): Refusal {
   const headers = options.headers === undefined ? JSON_HEADERS : [...JSON_HEADERS, ...options.headers];
   return { status, headers, text: errorText(options.id, code, message, options.data) };
+}
+
+/** Tells a caller which scopes it lacks. */
+export function scopeChallenge(scopes: readonly string[]): Readonly<Record<string, string>> {
+  return { "www-authenticate": `Bearer error="insufficient_scope", scope="${scopes.filter(isScope).join(" ")}"` };
+}
+
+/** RFC 6749, section 3.3; anything else could break out of the quotes. */
+function isScope(scope: string): boolean {
+  return /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope);
+}
+
+/** Refuses a version header that names nothing a session could speak. */
+export function unknownVersion({ protocolHeaders }: HttpFacts): Refusal {
+  const shown = JSON.stringify(protocolHeaders.protocolVersion?.slice(0, 64));
+  return refusal(400, INVALID_REQUEST, `MCP-Protocol-Version names no revision with sessions: ${shown}`);
 }
 
 /** The answer to a request whose endpoint broke its promise never to fail. The cause goes to the operator only. */

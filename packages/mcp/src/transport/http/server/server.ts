@@ -4,14 +4,14 @@ import { INTERNAL_ERROR, INVALID_REQUEST } from "../../../jsonrpc/error.js";
 import type { Platform } from "../../../platform/platform.js";
 import { createMemoryStorage } from "../../../storage/memory.js";
 import type { Endpoint } from "../../transport.js";
-import { createSessionDesk } from "../session/routes.js";
+import { createSessionRoutes, type SessionRoutes } from "../session/routes.js";
+import { HttpExchange } from "./exchange.js";
 import type { Incoming } from "./incoming.js";
 import { createLegacySse, type LegacySse } from "./legacy-sse.js";
 import type { Authentication, HttpServerOptions } from "./options.js";
-import { handlePost, type SessionDesk } from "./post.js";
+import { handlePost } from "./post.js";
 import { type Refusal, refusal } from "./refusal.js";
 import { ServerState } from "./state.js";
-import { flatten, Visit } from "./visit.js";
 
 /** The part of an HTTP server that is the same in every runtime. Adapters call `handle` for each request. */
 export interface HttpCore {
@@ -22,30 +22,29 @@ export interface HttpCore {
   close(): void;
 }
 
-/**
- * Serves an endpoint over HTTP, for every revision at once. Throws for settings that would be unsafe. `sharesTurns` says
- * that work of several requests may be done together; some runtimes keep each request to its own context.
- */
-export function createHttpServer(
-  endpoint: Endpoint,
-  options: HttpServerOptions,
-  platform: Platform,
-  sharesTurns: boolean,
-): HttpCore {
-  const state = new ServerState(endpoint, options, platform, sharesTurns);
+/** Serves an endpoint over HTTP, for every revision at once. Throws for settings that would be unsafe. */
+export function createHttpServer(endpoint: Endpoint, options: HttpServerOptions, platform: Platform): HttpCore {
+  const state = new ServerState(endpoint, options, platform);
   const storage = options.storage ?? createMemoryStorage({ clock: platform });
-  const site: Site = {
+  const parts: HttpParts = {
     state,
-    sessions: keepsSessions(endpoint, options) ? createSessionDesk(state, storage) : undefined,
+    sessions: keepsSessions(endpoint, options) ? createSessionRoutes(state, storage) : undefined,
     legacy: options.legacySse === undefined ? undefined : createLegacySse(state, storage, options.legacySse),
   };
   return {
-    handle: (incoming) => handle(site, incoming),
+    handle(incoming) {
+      const exchange = new HttpExchange(state, incoming);
+      try {
+        handleRequest(parts, exchange);
+      } catch (error) {
+        exchange.broken(error);
+      }
+    },
     drain: (graceMs) => state.drain(graceMs),
     close() {
       state.close();
-      site.sessions?.close();
-      site.legacy?.close();
+      parts.sessions?.close();
+      parts.legacy?.close();
       // Somebody else's storage goes on: other nodes and the next start use it.
       if (options.storage === undefined) void storage.close?.();
     },
@@ -59,67 +58,55 @@ function keepsSessions(endpoint: Endpoint, options: HttpServerOptions): boolean 
 }
 
 /** What one HTTP server consists of. */
-interface Site {
+interface HttpParts {
   readonly state: ServerState;
-  readonly sessions: SessionDesk | undefined;
+  readonly sessions: SessionRoutes | undefined;
   readonly legacy: LegacySse | undefined;
 }
 
-function handle(site: Site, incoming: Incoming): void {
-  const visit = new Visit(site.state, incoming);
-  try {
-    enter(site, visit);
-  } catch (error) {
-    visit.broken(error);
-  }
-}
-
-function enter(site: Site, visit: Visit): void {
-  const { state } = site;
-  const { incoming } = visit;
-  const refused = knock(site, visit);
-  if (refused !== undefined) return visit.refuse(refused);
+function handleRequest(parts: HttpParts, exchange: HttpExchange): void {
+  const { state } = parts;
+  const { http } = exchange;
+  const refused = checkRequest(parts, exchange);
+  if (refused !== undefined) return exchange.refuse(refused);
   // Browsers send preflights without credentials.
-  if (incoming.method === "OPTIONS") return preflight(site, visit);
-  if (state.draining) return visit.refuse(refusal(503, INTERNAL_ERROR, "the server is closing", { headers: RETRY }));
+  if (http.method === "OPTIONS") return preflight(parts, exchange);
+  if (state.draining) return exchange.refuse(refusal(503, INTERNAL_ERROR, "the server is closing", { headers: RETRY }));
   const { authenticate } = state.options;
-  if (authenticate === undefined) return route(site, visit);
+  if (authenticate === undefined) return route(parts, exchange);
   const failed = (error: unknown) => {
     state.platform.warn(`\`authenticate\` failed: ${String(error)}`);
-    visit.refuse(refusal(500, INTERNAL_ERROR, "the sender could not be identified"));
+    exchange.refuse(refusal(500, INTERNAL_ERROR, "the sender could not be identified"));
   };
   guarded(
     () =>
-      whenReady(authenticate.call(state.options, incoming, incoming.native), (identity) =>
-        admit(site, visit, identity),
-      ),
+      whenReady(authenticate.call(state.options, http, http.native), (identity) => admit(parts, exchange, identity)),
     failed,
   );
 }
 
 /** The checks on every request, before anything is read or anybody is identified. */
-function knock(site: Site, visit: Visit): Refusal | undefined {
-  const { incoming } = visit;
-  const { guard, cors } = site.state.doors;
-  if (incoming.headerCount("host") > 1) return refusal(400, INVALID_REQUEST, "the request has more than one Host");
-  const host = incoming.header("host") ?? "";
+function checkRequest(parts: HttpParts, exchange: HttpExchange): Refusal | undefined {
+  const { http } = exchange;
+  const { guard, cors } = parts.state.access;
+  const { host = "", origin } = http.protocolHeaders;
+  if (http.hostCount > 1) return refusal(400, INVALID_REQUEST, "the request has more than one Host");
   // A request target with a host of its own counts more than the header, by the rules of HTTP.
-  const named = incoming.path.startsWith("/") ? undefined : /^[a-z]+:\/\/([^/?#]*)/i.exec(incoming.path)?.[1];
+  const named = http.path.startsWith("/") ? undefined : /^[a-z]+:\/\/([^/?#]*)/i.exec(http.path)?.[1];
   if (named !== undefined && !guard.host(named)) return forbidden("Host", named, "allowedHosts` or `publicUrl");
   if (!guard.host(host)) return forbidden("Host", host, "allowedHosts` or `publicUrl");
-  const origin = incoming.header("origin");
   if (origin !== undefined) {
     if (!guard.origin(origin)) return forbidden("Origin", origin, "allowedOrigins`, `cors` or `publicUrl");
-    if (cors !== undefined) visit.corsHeaders = cors.reply(origin);
+    if (cors !== undefined) exchange.corsHeaders = cors.reply(origin);
   }
-  if (METHODS.has(incoming.method)) return undefined;
-  return refusal(405, INVALID_REQUEST, "this method is not supported here", { headers: allow(site) });
+  if (METHODS.has(http.method)) return undefined;
+  return refusal(405, INVALID_REQUEST, "this method is not supported here", { headers: allow(parts) });
 }
 
 const RETRY = ["retry-after", "1"];
 const METHODS: ReadonlySet<string> = new Set(["POST", "GET", "DELETE", "OPTIONS"]);
 
-function allow({ sessions }: Site): string[] {
+function allow({ sessions }: HttpParts): string[] {
   return ["allow", sessions === undefined ? "POST" : "POST, GET, DELETE"];
 }
 
@@ -132,35 +119,35 @@ function forbidden(header: string, value: string, option: string): Refusal {
   });
 }
 
-function preflight(site: Site, visit: Visit): void {
-  const { incoming } = visit;
-  const { cors } = site.state.doors;
-  const origin = incoming.header("origin");
+function preflight(parts: HttpParts, exchange: HttpExchange): void {
+  const { cors } = parts.state.access;
+  const { origin } = exchange.http.protocolHeaders;
   if (cors === undefined || origin === undefined) {
-    return visit.refuse(refusal(405, INVALID_REQUEST, "this method is not supported here", { headers: allow(site) }));
+    const headers = allow(parts);
+    return exchange.refuse(refusal(405, INVALID_REQUEST, "this method is not supported here", { headers }));
   }
-  visit.corsHeaders = undefined;
-  visit.empty(204, cors.preflight(incoming, origin));
+  exchange.corsHeaders = undefined;
+  exchange.empty(204, cors.preflight(exchange.http, origin));
 }
 
-function admit(site: Site, visit: Visit, identity: Authentication): void {
+function admit(parts: HttpParts, exchange: HttpExchange, identity: Authentication): void {
   if ("key" in identity) {
-    visit.principal = identity;
-    return route(site, visit);
+    exchange.principal = identity;
+    return route(parts, exchange);
   }
   const { status, headers = {}, message = "the sender is not authorized" } = identity;
-  visit.refuse(refusal(status, INVALID_REQUEST, message, { headers: flatten(headers) }));
+  exchange.refuse(refusal(status, INVALID_REQUEST, message, { headers: Object.entries(headers).flat() }));
 }
 
-function route(site: Site, visit: Visit): void {
-  const { sessions, legacy } = site;
-  const { method } = visit.incoming;
-  if (legacy?.handle(visit) === true) return;
-  if (method === "POST") return handlePost(site.state, site.sessions, visit);
+function route(parts: HttpParts, exchange: HttpExchange): void {
+  const { sessions, legacy } = parts;
+  const { method } = exchange.http;
+  if (legacy?.handle(exchange) === true) return;
+  if (method === "POST") return handlePost(exchange, sessions);
   if (sessions === undefined) {
     const reason = "this server keeps no sessions, so that only POST is supported";
-    return visit.refuse(refusal(405, INVALID_REQUEST, reason, { headers: allow(site) }));
+    return exchange.refuse(refusal(405, INVALID_REQUEST, reason, { headers: allow(parts) }));
   }
-  if (method === "GET") sessions.get(visit);
-  else sessions.delete(visit);
+  if (method === "GET") sessions.get(exchange);
+  else sessions.delete(exchange);
 }

@@ -1,12 +1,13 @@
 import type { Platform } from "../../../platform/platform.js";
-import type { Endpoint } from "../../transport.js";
-import { Deadlines } from "./due-list.js";
+import type { Answer, Endpoint } from "../../transport.js";
+import { DueList } from "./due-list.js";
+import type { Incoming } from "./incoming.js";
 import {
-  createDoors,
+  type AccessRules,
+  createAccessRules,
   DEFAULT_EVENT_LOG,
   DEFAULT_LIMITS,
   DEFAULT_TIMES,
-  type Doors,
   type HttpServerOptions,
   type ResolvedEventLog,
   type ResolvedLimits,
@@ -15,23 +16,23 @@ import {
 
 const CLOSING = new Error("the server is closing");
 
-/** A reply that may have to become a stream. */
-export interface Overdue {
-  overdue(): void;
-}
-
-/** A request in flight that a shutdown can ask to end. */
-export interface Stoppable {
+/** A request whose answer is under way. */
+export interface RunningRequest {
+  readonly http: Incoming;
   /** True for requests that nobody but the client ends. */
   readonly endless: boolean;
+  /** True once it needs nothing more. */
+  readonly settled: boolean;
+  /** Called at the end of the loop turn in which the request came, unless it is settled by then. */
+  turnEnded(): void;
+  /** No answer came for a while: the reply becomes a stream. */
+  overdue(): void;
   /** Tells the handler to finish; its answer is still delivered. */
   stop(reason: Error): void;
-}
-
-/** A request whose answer is a promise. */
-export interface Pending {
-  /** Called at the end of the loop turn in which the request came. */
-  turnEnded(): void;
+  /** Ends the request without an answer, and tells its handler. */
+  cancel(reason: unknown): void;
+  /** Takes the answer. */
+  settle(answer: Answer): void;
 }
 
 /** An open stream, as far as timers and shutdown care. */
@@ -46,59 +47,44 @@ export class ServerState {
   readonly endpoint: Endpoint;
   readonly platform: Platform;
   readonly options: HttpServerOptions;
-  readonly doors: Doors;
+  readonly access: AccessRules;
   readonly limits: ResolvedLimits;
   readonly times: ResolvedTimes;
   readonly eventLog: ResolvedEventLog;
-  /** Replies that wait for their answer. */
-  readonly overdue: Deadlines<Overdue>;
   /** Streams on which nothing was written lately. */
-  readonly keepAlive: Deadlines<OpenStream>;
+  readonly keepAlive: DueList<OpenStream>;
   readonly connections = new Set<OpenStream>();
-  /** Requests whose handler has not settled yet. */
-  readonly #running = new Set<Stoppable>();
-  /** Requests that wait for an answer and are no stream. */
+  /** Requests that have outlived the turn in which they came; most never get here. */
+  readonly #running = new Set<RunningRequest>();
+  /** Those of them that wait for an answer since less than `streamAfterMs`. */
+  readonly #overdue: DueList<RunningRequest>;
+  /** POSTs that wait for an answer and are no stream. */
   inFlight = 0;
   draining = false;
   #whenIdle: (() => void) | undefined;
-  #pending: Pending[] = [];
-  readonly #sharesTurns: boolean;
   readonly #streamsOf = new Map<string, number>();
 
-  constructor(endpoint: Endpoint, options: HttpServerOptions, platform: Platform, sharesTurns: boolean) {
+  constructor(endpoint: Endpoint, options: HttpServerOptions, platform: Platform) {
     this.endpoint = endpoint;
-    this.#sharesTurns = sharesTurns;
     this.options = options;
     this.platform = platform;
-    this.doors = createDoors(options);
+    this.access = createAccessRules(options);
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.times = { ...DEFAULT_TIMES, ...options.times };
     this.eventLog = { ...DEFAULT_EVENT_LOG, ...options.eventLog };
-    this.overdue = new Deadlines(platform, this.times.streamAfterMs, (reply) => reply.overdue());
-    this.keepAlive = new Deadlines(platform, this.times.keepAliveMs, (connection) => connection.quiet());
+    this.#overdue = new DueList(platform, this.times.streamAfterMs, (request) => request.overdue());
+    this.keepAlive = new DueList(platform, this.times.keepAliveMs, (connection) => connection.quiet());
   }
 
-  /**
-   * Calls `turnEnded` after this loop turn. Most promises are settled by then, and need neither a place in the lists of
-   * what runs nor an ear for the end of their connection.
-   */
-  afterTurn(request: Pending): void {
-    if (!this.#sharesTurns) return request.turnEnded();
-    if (this.#pending.push(request) > 1) return;
-    this.platform.defer(() => {
-      const pending = this.#pending;
-      this.#pending = [];
-      for (const one of pending) one.turnEnded();
-    });
-  }
-
-  started(request: Stoppable): void {
+  started(request: RunningRequest): void {
     this.#running.add(request);
+    this.#overdue.touch(request);
     if (this.draining && request.endless) request.stop(CLOSING);
   }
 
-  settled(request: Stoppable): void {
+  settled(request: RunningRequest): void {
     this.#running.delete(request);
+    this.#overdue.drop(request);
     if (this.#running.size === 0) this.#whenIdle?.();
   }
 
@@ -141,7 +127,7 @@ export class ServerState {
     this.draining = true;
     for (const request of this.#running) request.stop(CLOSING);
     for (const connection of this.connections) connection.end();
-    this.overdue.close();
+    this.#overdue.close();
     this.keepAlive.close();
   }
 }

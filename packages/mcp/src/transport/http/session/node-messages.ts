@@ -1,7 +1,7 @@
 import type { ErrorMessage, Id, ResultMessage } from "../../../jsonrpc/message.js";
 
 /** What nodes tell each other about one session. */
-export type SessionNews =
+export type NodeMessage =
   /** There is something new on a stream. */
   | { kind: "log"; stream: string }
   /** A client reads this stream on another node now. */
@@ -18,16 +18,16 @@ export type SessionNews =
 /** Each message names its sender, because a publisher hears itself. */
 interface Envelope {
   from: string;
-  news: SessionNews;
+  message: NodeMessage;
 }
 
-export function encodeNews(from: string, news: SessionNews): string {
-  const envelope: Envelope = { from, news };
+export function encodeNodeMessage(from: string, message: NodeMessage): string {
+  const envelope: Envelope = { from, message };
   return JSON.stringify(envelope);
 }
 
-/** The news of another node; undefined for a node's own. Trusts its input: only our nodes write there. */
-export function decodeNews(own: string, text: string): SessionNews | undefined {
-  const { from, news } = JSON.parse(text) as Envelope;
-  return from === own ? undefined : news;
+/** The message of another node; undefined for a node's own. Trusts its input: only our nodes write there. */
+export function decodeNodeMessage(own: string, text: string): NodeMessage | undefined {
+  const { from, message } = JSON.parse(text) as Envelope;
+  return from === own ? undefined : message;
 }

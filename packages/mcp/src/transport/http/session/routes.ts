@@ -1,43 +1,52 @@
 import { guarded, whenReady } from "../../../encoding/maybe-promise.js";
 import type { Accepted } from "../../../era/era.js";
 import { sessionRevision, takesBatches } from "../../../era/session.js";
+import { sortBatch } from "../../../jsonrpc/batch.js";
 import { INTERNAL_ERROR, INVALID_REQUEST } from "../../../jsonrpc/error.js";
+import type { Classified } from "../../../jsonrpc/message.js";
 import { errorText } from "../../../jsonrpc/message-text.js";
 import type { Storage } from "../../../storage/storage.js";
-import type { Answer } from "../../transport.js";
-import { type Received, type SessionDesk, sortBatch, unknownVersion } from "../server/post.js";
-import { PostReply } from "../server/post-reply.js";
-import { type Refusal, refusal } from "../server/refusal.js";
+import type { HttpExchange } from "../server/exchange.js";
+import { type Refusal, refusal, unknownVersion } from "../server/refusal.js";
 import type { ServerState } from "../server/state.js";
-import type { Visit } from "../server/visit.js";
-import { runInSession, sessionLane } from "./exchange.js";
 import { handshake } from "./handshake.js";
 import type { HttpSession } from "./session.js";
-import { SessionKeeper } from "./store.js";
+import { SessionStore } from "./store.js";
 import { openStream } from "./streams.js";
 
+/** What one POST holds: a request comes with what the endpoint says of it. */
+export type Received =
+  | Exclude<Classified, { kind: "invalid" | "request" }>
+  | { readonly kind: "request"; readonly accepted: Accepted };
+
 /** Serves clients that have a session: its messages and its streams. */
-export function createSessionDesk(state: ServerState, storage: Storage): SessionDesk {
-  const keeper = new SessionKeeper(state, storage, state.options.storage === undefined);
-  const inSession = (visit: Visit, run: (session: HttpSession) => unknown) => withSession(state, keeper, visit, run);
+export interface SessionRoutes {
+  post(exchange: HttpExchange, item: Received): void;
+  get(exchange: HttpExchange): void;
+  delete(exchange: HttpExchange): void;
+  close(): void;
+}
+
+export function createSessionRoutes(state: ServerState, storage: Storage): SessionRoutes {
+  const store = new SessionStore(state, storage, state.options.storage === undefined);
   return {
-    post(visit, item) {
+    post(exchange, item) {
       // The header alone decides: a handshake that names a session is one too many, and its session says so.
-      if (visit.incoming.header("mcp-session-id") !== undefined) {
-        return inSession(visit, (session) => receive(state, session, visit, item));
+      if (exchange.http.protocolHeaders.sessionId !== undefined) {
+        return withSession(store, exchange, (session) => receive(session, exchange, item));
       }
       if (item.kind === "request" && item.accepted.opensSession) {
-        return handshake(state, keeper, visit, item.accepted);
+        return void handshake(store, exchange, item.accepted);
       }
-      visit.refuse(noSession(item));
+      exchange.refuse(noSession(item));
     },
-    get: (visit) => inSession(visit, (session) => openStream(state, keeper, session, visit)),
-    delete: (visit) =>
-      inSession(visit, (session) => {
-        keeper.end(session);
-        visit.empty(204);
+    get: (exchange) => withSession(store, exchange, (session) => openStream(store, session, exchange)),
+    delete: (exchange) =>
+      withSession(store, exchange, (session) => {
+        store.end(session);
+        exchange.empty(204);
       }),
-    close: () => keeper.close(),
+    close: () => store.close(),
   };
 }
 
@@ -49,98 +58,84 @@ function noSession(item?: Received): Refusal {
 
 /** Finds the session that a request names. Unknown, ended and foreign sessions look the same to the byte. */
 function withSession(
-  state: ServerState,
-  keeper: SessionKeeper,
-  visit: Visit,
-  run: (session: HttpSession) => unknown,
+  store: SessionStore,
+  exchange: HttpExchange,
+  serve: (session: HttpSession) => void | Promise<void>,
 ): void {
-  const id = visit.incoming.header("mcp-session-id");
+  const { sessionId, protocolVersion } = exchange.http.protocolHeaders;
   // Spec: servers that require a session id SHOULD answer requests without one with 400, and unknown ones with 404.
-  if (id === undefined) return visit.refuse(noSession());
-  const failed = (error: unknown) => {
-    state.platform.warn(`the session storage failed: ${String(error)}`);
-    visit.refuse(refusal(500, INTERNAL_ERROR, "the session could not be read"));
-  };
+  if (sessionId === undefined) return exchange.refuse(noSession());
+  // Refused requests keep no session alive.
+  const speaks = sessionRevision(protocolVersion) !== undefined;
   guarded(
     () =>
-      whenReady(keeper.find(id, visit.principal), (session) => {
-        if (session === undefined) return visit.refuse(refusal(404, INVALID_REQUEST, "there is no such session"));
-        if (sessionRevision(visit.incoming.header("mcp-protocol-version")) === undefined)
-          return visit.refuse(unknownVersion(visit));
-        // After the checks, so that refused requests keep no session alive.
-        keeper.touch(session);
-        run(session);
+      whenReady(store.find(sessionId, exchange.principal, speaks), (session) => {
+        if (session === undefined) return exchange.refuse(refusal(404, INVALID_REQUEST, "there is no such session"));
+        return speaks ? serve(session) : exchange.refuse(unknownVersion(exchange.http));
       }),
-    failed,
+    (error) => {
+      exchange.state.platform.warn(`the session storage failed: ${String(error)}`);
+      exchange.refuse(refusal(500, INTERNAL_ERROR, "the session could not be read"));
+    },
   );
 }
 
-function receive(state: ServerState, session: HttpSession, visit: Visit, item: Received): void {
+function receive(session: HttpSession, exchange: HttpExchange, item: Received): void {
   switch (item.kind) {
     case "request":
-      return one(state, session, visit, item.accepted);
+      return runOne(session, exchange, item.accepted);
     case "notification":
-      state.endpoint.notification(item.message, session);
-      return confirm(session, visit);
+      exchange.state.endpoint.notification(item.message, session);
+      return confirm(session, exchange);
     case "result":
     case "error":
       session.answered(item.message);
-      return visit.empty(202);
+      return exchange.empty(202);
     case "batch":
-      return many(state, session, visit, item.items);
+      return runBatch(session, exchange, item.items);
   }
 }
 
 /** What a message changed in the session is stored before its sender can rely on it. */
-function confirm(session: HttpSession, visit: Visit): void {
-  if (session.saving === undefined) return visit.empty(202);
-  void session.saving.then(() => visit.empty(202));
-}
-
-function one(state: ServerState, session: HttpSession, visit: Visit, accepted: Accepted): void {
-  const { id } = accepted.message;
-  const limit = fullLimit(state, session);
-  if (limit !== undefined) return visit.busy(limit, id);
-  // Two answers with one id could not be told apart, and a cancellation would end the wrong request.
-  if (session.isRunning(id)) return visit.refuse(refusal(400, INVALID_REQUEST, IN_USE, { id }));
-  const reply = new PostReply(state, visit, {
-    openLane: (open) => sessionLane(session, open),
-    leavingCancels: false,
-  });
-  runInSession(state, session, accepted, reply, false);
+function confirm(session: HttpSession, exchange: HttpExchange): void {
+  if (session.saving === undefined) return exchange.empty(202);
+  void session.saving.then(() => exchange.empty(202));
 }
 
 const IN_USE = "a request with this id is still in flight";
 
-function fullLimit(state: ServerState, session: HttpSession): string | undefined {
-  if (state.inFlight >= state.limits.maxInFlight) return "maxInFlight";
-  return session.inFlight >= state.limits.maxInFlightPerSession ? "maxInFlightPerSession" : undefined;
+function runOne(session: HttpSession, exchange: HttpExchange, accepted: Accepted): void {
+  const { inFlight, limits } = exchange.state;
+  const { id } = accepted.message;
+  if (inFlight >= limits.maxInFlight) return exchange.busy("maxInFlight", id);
+  // Before the handler runs, so that it can be cancelled by what it does.
+  const refused = session.begin(id, exchange, limits.maxInFlightPerSession);
+  if (refused === undefined) return exchange.run(accepted, session.replies);
+  if (refused === "full") return exchange.busy("maxInFlightPerSession", id);
+  exchange.refuse(refusal(400, INVALID_REQUEST, IN_USE, { id }));
 }
 
-function many(state: ServerState, session: HttpSession, visit: Visit, items: readonly unknown[]): void {
+function runBatch(session: HttpSession, exchange: HttpExchange, items: readonly unknown[]): void {
+  const { endpoint, inFlight, limits } = exchange.state;
   if (!takesBatches(session.session.revision) || items.length === 0) {
-    return visit.refuse(refusal(400, INVALID_REQUEST, "an array of messages is not accepted here"));
+    return exchange.refuse(refusal(400, INVALID_REQUEST, "an array of messages is not accepted here"));
   }
-  const limit = fullLimit(state, session);
-  if (limit !== undefined) return visit.busy(limit);
-  const { requests, notifications, answers, known } = sortBatch(items);
-  for (const message of notifications) state.endpoint.notification(message, session);
+  if (inFlight >= limits.maxInFlight) return exchange.busy("maxInFlight");
+  if (session.inFlight >= limits.maxInFlightPerSession) return exchange.busy("maxInFlightPerSession");
+  const { requests, notifications, answers, refused } = sortBatch(items);
+  for (const message of notifications) endpoint.notification(message, session);
   for (const message of answers) session.answered(message);
-  const expected = requests.length + known.length;
-  if (expected === 0) return confirm(session, visit);
-  const reply = new PostReply(state, visit, {
-    openLane: (open) => sessionLane(session, open),
-    leavingCancels: false,
-    batchSize: expected,
-  });
-  const answer = (text: string): void => reply.answer({ text } satisfies Answer);
-  for (const text of known) answer(text);
+  const size = requests.length + refused.length;
+  if (size === 0) return confirm(session, exchange);
+  exchange.beginBatch(size, session.replies);
+  for (const text of refused) exchange.answered({ text });
   for (const message of requests) {
-    if (session.isRunning(message.id)) answer(errorText(message.id, INVALID_REQUEST, IN_USE));
-    else if (session.inFlight >= state.limits.maxInFlightPerSession) {
-      answer(
-        errorText(message.id, INTERNAL_ERROR, "too many requests are in flight", { limit: "maxInFlightPerSession" }),
-      );
-    } else runInSession(state, session, state.endpoint.accept(message, visit.incoming), reply, true);
+    exchange.runInBatch(endpoint.accept(message, exchange.http), (inner) => {
+      const why = session.begin(message.id, inner, limits.maxInFlightPerSession);
+      if (why === undefined) return undefined;
+      if (why === "id in use") return errorText(message.id, INVALID_REQUEST, IN_USE);
+      const data = { limit: "maxInFlightPerSession" };
+      return errorText(message.id, INTERNAL_ERROR, "too many requests are in flight", data);
+    });
   }
 }

@@ -3,13 +3,12 @@ import { randomName } from "../../../encoding/random-name.js";
 import type { Session } from "../../../era/session.js";
 import type { LogLimits, Storage, Versioned } from "../../../storage/storage.js";
 import type { Principal } from "../../transport.js";
-import { Deadlines } from "../server/due-list.js";
+import { DueList } from "../server/due-list.js";
 import type { ServerState } from "../server/state.js";
-import type { StreamHome } from "./event-log.js";
-import { keyOf, logNameOf, placeOf, topicOf } from "./names.js";
-import { decodeNews, encodeNews, type SessionNews } from "./node-messages.js";
-import { decodeRecord, encodeRecord, mergeSessions } from "./record.js";
-import { HttpSession, type SessionHost, STANDING } from "./session.js";
+import type { StreamStorage } from "./logged-stream.js";
+import { decodeNodeMessage, encodeNodeMessage, type NodeMessage } from "./node-messages.js";
+import { decodeRecord, encodeRecord, keyOf, logNameOf, mergeSessions, resumePointKey, topicOf } from "./records.js";
+import { GET_STREAM_ID, HttpSession, type SessionHost } from "./session.js";
 
 /** A session idle for this long may give way to a new one when the node is full. */
 const YIELDS_AFTER_MS = 5 * 60_000;
@@ -18,15 +17,17 @@ const YIELDS_AFTER_MS = 5 * 60_000;
  * Makes, finds, stores and ends sessions. Storage is the truth about which exist and what they say; this node's objects
  * are kept beside it for what cannot be stored: running requests and open connections.
  */
-export class SessionKeeper implements SessionHost {
+export class SessionStore implements SessionHost {
   readonly #state: ServerState;
   readonly #storage: Storage;
   /** With a storage of its own a node knows of every activity. */
   readonly #alone: boolean;
   readonly #sessions = new Map<string, HttpSession>();
-  readonly #fresh: Deadlines<HttpSession>;
-  readonly #idle: Deadlines<HttpSession>;
+  readonly #fresh: DueList<HttpSession>;
+  readonly #idle: DueList<HttpSession>;
   readonly #logLimits: LogLimits;
+  /** Handshakes that are under way; each may become a session. */
+  opening = 0;
   #node = "";
 
   constructor(state: ServerState, storage: Storage, alone: boolean) {
@@ -34,8 +35,8 @@ export class SessionKeeper implements SessionHost {
     this.#storage = storage;
     this.#alone = alone;
     const { handshakeMs, sessionIdleMs, eventAgeMs } = state.times;
-    this.#fresh = new Deadlines(state.platform, handshakeMs, (session) => this.#neverReady(session));
-    this.#idle = new Deadlines(state.platform, sessionIdleMs, (session) => this.#lookIdle(session));
+    this.#fresh = new DueList(state.platform, handshakeMs, (session) => this.#quietly(() => this.#neverReady(session)));
+    this.#idle = new DueList(state.platform, sessionIdleMs, (session) => this.#quietly(() => this.#lookIdle(session)));
     this.#logLimits = {
       maxEntries: state.eventLog.maxEvents,
       maxBytes: state.eventLog.maxBytes,
@@ -44,40 +45,36 @@ export class SessionKeeper implements SessionHost {
     };
   }
 
-  get size(): number {
-    return this.#sessions.size;
-  }
-
   get maxEndedStreams(): number {
     return this.#state.eventLog.maxEndedStreams;
   }
 
   /** False when the node holds as many sessions as it may and none of them can go. */
   hasRoom(): boolean {
-    if (this.#sessions.size < this.#state.limits.maxSessions) return true;
+    if (this.#sessions.size + this.opening < this.#state.limits.maxSessions) return true;
     const oldest = this.#idle.oldest;
-    const since = oldest === undefined ? undefined : this.#idle.touchedAt(oldest);
-    if (oldest === undefined || since === undefined || oldest.busy) return false;
-    if (this.#state.platform.now() - since < YIELDS_AFTER_MS) return false;
+    if (oldest === undefined || oldest.activeAt === undefined || oldest.busy) return false;
+    if (this.#state.platform.now() - oldest.activeAt < YIELDS_AFTER_MS) return false;
     this.end(oldest);
     return true;
   }
 
   /** Opens a session for whoever completed a handshake. */
-  create(session: Session, principal: Principal | undefined): Soon<HttpSession> {
+  async create(session: Session, principal: Principal | undefined): Promise<HttpSession> {
     const id = randomName(this.#state.platform, 24);
     const value = encodeRecord({ principal: principal?.key ?? null, session });
     const ttlMs = this.#state.times.handshakeMs * 2;
-    return whenReady(this.#storage.kv.set(keyOf(id), value, { ttlMs, ifVersion: 0 }), (version) =>
-      whenReady(this.#keep(id, principal, session, { value, version: version ?? 0 }), (made) => {
-        this.#open(made);
-        return made;
-      }),
-    );
+    const version = await this.#storage.kv.set(keyOf(id), value, { ttlMs, ifVersion: 0 });
+    const made = await this.#keep(id, principal, session, { value, version: version ?? 0 });
+    this.#open(made);
+    return made;
   }
 
-  /** The session with this id, if this principal opened it; others learn no more than that there is none for them. */
-  find(id: string, principal: Principal | undefined): Soon<HttpSession | undefined> {
+  /**
+   * The session with this id, if this principal opened it; others learn no more than that there is none for them.
+   * `active` notes that its client is alive.
+   */
+  find(id: string, principal: Principal | undefined, active = false): Soon<HttpSession | undefined> {
     const before = this.#sessions.get(id)?.stored;
     return whenReady(this.#storage.kv.get(keyOf(id)), (found) => {
       const known = this.#sessions.get(id);
@@ -86,28 +83,34 @@ export class SessionKeeper implements SessionHost {
         return undefined;
       }
       const key = principal?.key ?? null;
-      if (known?.stored.version === found.version) return (known.principal?.key ?? null) === key ? known : undefined;
+      if (known?.stored.version === found.version) {
+        if ((known.principal?.key ?? null) !== key) return undefined;
+        return active ? this.touch(known) : known;
+      }
       // Stored or read anew in the meantime: what was found may be the older, and versions have no order.
-      if (known !== undefined && known.stored !== before) return this.find(id, principal);
+      if (known !== undefined && known.stored !== before) return this.find(id, principal, active);
       const record = decodeRecord(found.value);
       if (record.principal !== key) return undefined;
-      if (known === undefined) return this.#keep(id, principal, record.session, found);
+      if (known === undefined) {
+        const kept = this.#keep(id, principal, record.session, found);
+        return active ? kept.then((session) => this.touch(session)) : kept;
+      }
       known.session = record.session;
       known.stored = found;
-      return known;
+      return active ? this.touch(known) : known;
     });
   }
 
   /** Notes that the client of this session is alive. */
-  touch(session: HttpSession): void {
+  touch(session: HttpSession): HttpSession {
     // Nothing but the client's word that it is ready ends its time for saying so.
-    if (!session.session.initialized) return;
+    if (!session.session.initialized) return session;
     this.#fresh.drop(session);
-    this.#idle.touch(session);
-    const now = this.#state.platform.now();
-    if (now - session.notedAt < this.#state.times.sessionIdleMs / 8) return;
+    const now = this.#watch(session);
+    if (now - session.notedAt < this.#state.times.sessionIdleMs / 8) return session;
     session.notedAt = now;
     this.#quietly(() => this.#storage.kv.touch(keyOf(session.id), this.#lifeMs()));
+    return session;
   }
 
   /** This node speaks for the session from now on, since its client listens here. */
@@ -115,28 +118,27 @@ export class SessionKeeper implements SessionHost {
     if (!session.opened) this.#open(session);
   }
 
-  /** Where the standing stream goes on for a client that names no place. */
-  place(session: HttpSession): Soon<number> {
-    if (this.#alone) return session.stream(STANDING, false).place;
-    return whenReady(this.#storage.kv.get(placeOf(session.id)), (found) => Number(found?.value ?? 0));
+  /** Where the first GET stream goes on for a client that names no place. */
+  async resumePoint(session: HttpSession): Promise<number> {
+    if (this.#alone) return session.stream(GET_STREAM_ID, false).place;
+    const found = await this.#storage.kv.get(resumePointKey(session.id));
+    return Number(found?.value ?? 0);
   }
 
-  save(session: HttpSession): Soon<void> {
+  async save(session: HttpSession): Promise<void> {
     const { value, version } = session.stored;
     const base = decodeRecord(value);
     const text = encodeRecord({ principal: base.principal, session: session.session });
     const ttlMs = session.session.initialized ? this.#lifeMs() : this.#state.times.handshakeMs * 2;
     try {
-      const stored = this.#storage.kv.set(keyOf(session.id), text, { ttlMs, ifVersion: version });
-      const next = whenReady(stored, (made) => {
-        // Another node was faster, and the session may have been read anew; `text` still says what is to be saved.
-        if (made === undefined) return this.#saveMerged(session, base.session, decodeRecord(text).session);
-        session.stored = { value: text, version: made };
-        this.#saved(session);
-      });
-      return next instanceof Promise ? next.catch((error) => this.#warn(error)) : next;
+      const made = await this.#storage.kv.set(keyOf(session.id), text, { ttlMs, ifVersion: version });
+      // Another node was faster, and the session may have been read anew; `text` still says what is to be saved.
+      if (made === undefined) return await this.#saveMerged(session, base.session, decodeRecord(text).session);
+      session.stored = { value: text, version: made };
+      this.touch(session);
+      this.tell(session, { kind: "changed" });
     } catch (error) {
-      return this.#warn(error);
+      this.#warn(error);
     }
   }
 
@@ -149,11 +151,11 @@ export class SessionKeeper implements SessionHost {
     for (const stream of streams) this.dropLog(session, stream);
   }
 
-  tell(session: HttpSession, news: SessionNews): void {
-    this.#quietly(() => this.#storage.pubsub.publish(topicOf(session.id), encodeNews(this.#nodeId(), news)));
+  tell(session: HttpSession, message: NodeMessage): void {
+    this.#quietly(() => this.#storage.pubsub.publish(topicOf(session.id), encodeNodeMessage(this.#nodeId(), message)));
   }
 
-  home(session: HttpSession): StreamHome {
+  streamStorage(session: HttpSession): StreamStorage {
     return {
       log: this.#storage.log,
       limits: this.#logLimits,
@@ -161,8 +163,10 @@ export class SessionKeeper implements SessionHost {
       hint: (stream) => this.tell(session, { kind: "log", stream }),
       ended: () => session.tidy(),
       released: (stream) => {
-        if (this.#alone || stream.id !== STANDING) return;
-        this.#quietly(() => this.#storage.kv.set(placeOf(session.id), String(stream.place), { ttlMs: this.#lifeMs() }));
+        if (this.#alone || stream.id !== GET_STREAM_ID) return;
+        this.#quietly(() =>
+          this.#storage.kv.set(resumePointKey(session.id), String(stream.place), { ttlMs: this.#lifeMs() }),
+        );
       },
       failed: (error) => this.#warn(error),
     };
@@ -188,57 +192,53 @@ export class SessionKeeper implements SessionHost {
     return this.#state.times.sessionIdleMs * 1.25;
   }
 
+  /** Starts the idle time of a session again. */
+  #watch(session: HttpSession): number {
+    const now = this.#idle.touch(session);
+    session.activeAt = now;
+    return now;
+  }
+
   /** Only a node that sees every request knows for sure; else storage decides. */
   #isIdle(session: HttpSession): boolean {
-    const since = this.#alone ? this.#idle.touchedAt(session) : undefined;
+    const since = this.#alone ? session.activeAt : undefined;
     if (since === undefined || this.#state.platform.now() - since < this.#state.times.sessionIdleMs) return false;
     return !session.busy;
   }
 
-  #saveMerged(session: HttpSession, base: Session, mine: Session): Soon<void> {
-    return whenReady(this.#storage.kv.get(keyOf(session.id)), (found) => {
-      if (found === undefined) return this.#forget(session);
-      const theirs = decodeRecord(found.value);
-      session.session = mergeSessions(base, mine, theirs.session);
-      session.stored = found;
-      return this.save(session);
-    });
+  async #saveMerged(session: HttpSession, base: Session, mine: Session): Promise<void> {
+    const found = await this.#storage.kv.get(keyOf(session.id));
+    if (found === undefined) return this.#forget(session);
+    session.session = mergeSessions(base, mine, decodeRecord(found.value).session);
+    session.stored = found;
+    return this.save(session);
   }
 
-  #saved(session: HttpSession): void {
-    this.touch(session);
-    this.tell(session, { kind: "changed" });
-  }
-
-  #keep(id: string, principal: Principal | undefined, session: Session, stored: Versioned): Soon<HttpSession> {
+  async #keep(id: string, principal: Principal | undefined, session: Session, stored: Versioned): Promise<HttpSession> {
     const made = new HttpSession(this, id, principal, session, stored);
-    return whenReady(
-      this.#storage.pubsub.subscribe(topicOf(id), (message) => this.#heard(made, message)),
-      (unsubscribe) => {
-        const other = this.#sessions.get(id);
-        if (other !== undefined) {
-          // Two requests found the same session while its subscription was under way.
-          void unsubscribe();
-          return other;
-        }
-        made.unsubscribe = unsubscribe;
-        this.#sessions.set(id, made);
-        if (session.initialized) this.#idle.touch(made);
-        else this.#fresh.touch(made);
-        return made;
-      },
-    );
+    const unsubscribe = await this.#storage.pubsub.subscribe(topicOf(id), (message) => this.#heard(made, message));
+    const other = this.#sessions.get(id);
+    if (other !== undefined) {
+      // Two requests found the same session while its subscription was under way.
+      void unsubscribe();
+      return other;
+    }
+    made.unsubscribe = unsubscribe;
+    this.#sessions.set(id, made);
+    if (session.initialized) this.#watch(made);
+    else this.#fresh.touch(made);
+    return made;
   }
 
-  #heard(session: HttpSession, message: string): void {
-    const news = decodeNews(this.#nodeId(), message);
-    if (news === undefined) return;
-    if (news.kind === "ended") this.#forget(session);
-    else if (news.kind === "changed") this.#quietly(() => this.find(session.id, session.principal));
+  #heard(session: HttpSession, text: string): void {
+    const message = decodeNodeMessage(this.#nodeId(), text);
+    if (message === undefined) return;
+    if (message.kind === "ended") this.#forget(session);
+    else if (message.kind === "changed") this.#quietly(() => this.find(session.id, session.principal));
     else {
-      session.heard(news);
+      session.heard(message);
       // The client listens on another node, which speaks for the session now.
-      if (news.kind === "taken" && news.stream === STANDING && session.opened) this.#shut(session);
+      if (message.kind === "taken" && message.stream === GET_STREAM_ID && session.opened) this.#shut(session);
     }
   }
 
@@ -263,25 +263,19 @@ export class SessionKeeper implements SessionHost {
     if (session.opened) this.#shut(session);
   }
 
-  #neverReady(session: HttpSession): void {
-    this.#quietly(() =>
-      whenReady(this.find(session.id, session.principal), (found) => {
-        // The client may have said so to another node.
-        if (found === session && session.session.initialized) this.#idle.touch(session);
-        else this.end(session);
-      }),
-    );
+  async #neverReady(session: HttpSession): Promise<void> {
+    const found = await this.find(session.id, session.principal);
+    // The client may have said so to another node.
+    if (found === session && session.session.initialized) this.#watch(session);
+    else this.end(session);
   }
 
-  #lookIdle(session: HttpSession): void {
-    if (session.busy) return this.touch(session);
+  async #lookIdle(session: HttpSession): Promise<void> {
+    if (session.busy) return void this.touch(session);
     if (this.#alone) return this.end(session);
-    this.#quietly(() =>
-      whenReady(this.find(session.id, session.principal), (found) => {
-        if (found === session && session.opened) this.#idle.touch(session);
-        else this.#forget(session);
-      }),
-    );
+    const found = await this.find(session.id, session.principal);
+    if (found === session && session.opened) this.#watch(session);
+    else this.#forget(session);
   }
 
   #nodeId(): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Session } from "../../../era/session.js";
-import { mergeSessions } from "./record.js";
+import { mergeSessions } from "./records.js";
 
 const base: Session = {
   revision: "2025-11-25",

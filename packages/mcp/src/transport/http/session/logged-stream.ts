@@ -1,10 +1,9 @@
 import type { AppendLog, LogLimits, LogRead } from "../../../storage/storage.js";
 import { encodeEvent } from "../../framing/sse-encode.js";
 import type { SseConnection } from "../server/sse-connection.js";
-import { eventId } from "./event-id.js";
 
-/** What all streams of one session share. */
-export interface StreamHome {
+/** Where the streams of one session live, and who hears of them. */
+export interface StreamStorage {
   readonly log: AppendLog;
   readonly limits: LogLimits;
   /** The name of a stream's log; it holds the session, so that no other session can ask for it. */
@@ -33,7 +32,7 @@ const PAGE = 64;
  */
 export class LoggedStream {
   readonly id: string;
-  readonly #home: StreamHome;
+  readonly #storage: StreamStorage;
   /** True where no other node can append, so that what is appended here may be written without reading the log. */
   readonly #soleWriter: boolean;
   #connection: SseConnection | undefined;
@@ -45,11 +44,11 @@ export class LoggedStream {
   #appending: Promise<void> | undefined;
   /** Nothing more will be said here. */
   ended = false;
-  /** Opened by a client that waits for what belongs to no request. */
-  standing = false;
+  /** Opened by a GET: its client waits for what belongs to no request. */
+  byGet = false;
 
-  constructor(home: StreamHome, id: string, soleWriter: boolean) {
-    this.#home = home;
+  constructor(storage: StreamStorage, id: string, soleWriter: boolean) {
+    this.#storage = storage;
     this.id = id;
     this.#soleWriter = soleWriter;
   }
@@ -76,7 +75,7 @@ export class LoggedStream {
   finish(text: string | undefined): void {
     this.#append(text === undefined ? END : LAST + text);
     this.ended = true;
-    this.#home.ended();
+    this.#storage.ended();
   }
 
   /** Gives the stream a connection, in place of the one it has. Everything after `after` is written to it. */
@@ -94,7 +93,7 @@ export class LoggedStream {
   release(connection = this.#connection): SseConnection | undefined {
     if (connection === undefined || connection !== this.#connection) return undefined;
     this.#connection = undefined;
-    this.#home.released(this);
+    this.#storage.released(this);
     return connection;
   }
 
@@ -139,18 +138,18 @@ export class LoggedStream {
       if (id instanceof Promise) this.#appending = this.#afterwards(id, entry);
       else this.#appended(id, entry);
     } catch (error) {
-      this.#home.failed(error);
+      this.#storage.failed(error);
     }
   }
 
   #store(entry: string): number | Promise<number> {
-    return this.#home.log.append(this.#home.logName(this.id), entry, this.#home.limits);
+    return this.#storage.log.append(this.#storage.logName(this.id), entry, this.#storage.limits);
   }
 
   #afterwards(storing: Promise<number>, entry: string): Promise<void> {
     const done = storing.then(
       (id) => this.#appended(id, entry),
-      (error) => this.#home.failed(error),
+      (error) => this.#storage.failed(error),
     );
     void done.then(() => {
       if (this.#appending === done) this.#appending = undefined;
@@ -159,16 +158,16 @@ export class LoggedStream {
   }
 
   #appended(id: number, entry: string): void {
-    if (this.#connection === undefined) return this.#home.hint(this.id);
+    if (this.#connection === undefined) return this.#storage.hint(this.id);
     if (!this.#soleWriter || this.#reading) return this.follow();
     this.#write(id, entry);
   }
 
   #readOn(): void {
-    const { log } = this.#home;
+    const { log } = this.#storage;
     do {
       this.#readAgain = false;
-      const read = log.read(this.#home.logName(this.id), this.#written, PAGE);
+      const read = log.read(this.#storage.logName(this.id), this.#written, PAGE);
       if (read instanceof Promise) {
         read.then(
           (settled) => {
@@ -186,7 +185,7 @@ export class LoggedStream {
 
   #broken(error: unknown): void {
     this.#reading = false;
-    this.#home.failed(error);
+    this.#storage.failed(error);
     // The client can come back to the place that it knows.
     this.disconnect();
   }
@@ -216,4 +215,29 @@ export class LoggedStream {
       connection.end();
     }
   }
+}
+
+/** A place in one stream of one session. */
+export interface EventPlace {
+  stream: string;
+  /** The log's id of the event; 0 is the place before the first. */
+  after: number;
+  /** True for the event that ended its stream. */
+  last: boolean;
+}
+
+/**
+ * The id of one event. It names its stream, so that a client which comes back finds the right one; it is no secret,
+ * because streams are looked up under the session to which they belong.
+ */
+export function eventId(stream: string, id: number, last: boolean): string {
+  return last ? `${stream}.${id}.last` : `${stream}.${id}`;
+}
+
+/** Reads an event id; undefined for anything that `eventId` does not make. */
+export function parseEventId(value: string): EventPlace | undefined {
+  const match = /^([\w-]{1,32})\.(0|[1-9]\d{0,15})(\.last)?$/.exec(value);
+  const [, stream, digits, last] = match ?? [];
+  if (stream === undefined || !Number.isSafeInteger(Number(digits))) return undefined;
+  return { stream, after: Number(digits), last: last !== undefined };
 }

@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 import { delayedStorage } from "../../../storage/delayed-storage.js";
 import { createMemoryStorage } from "../../../storage/memory.js";
 import type { SseConnection } from "../server/sse-connection.js";
-import { eventId, parseEventId } from "./event-id.js";
-import { LoggedStream, type StreamHome } from "./event-log.js";
+import { eventId, LoggedStream, parseEventId, type StreamStorage } from "./logged-stream.js";
 
 /** A connection that records what a client would have read. */
 class Recorder {
@@ -34,7 +33,7 @@ class Recorder {
   }
 }
 
-function home(late: boolean): StreamHome {
+function home(late: boolean): StreamStorage {
   const memory = createMemoryStorage({ clock: { now: () => 0 } });
   return {
     log: (late ? delayedStorage(memory) : memory).log,
@@ -112,7 +111,7 @@ describe.each([
 describe("a logged stream", () => {
   it("closes the connection instead of hiding a gap", () => {
     const memory = createMemoryStorage({ clock: { now: () => 0 } });
-    const small: StreamHome = {
+    const small: StreamStorage = {
       ...home(false),
       log: memory.log,
       limits: { maxEntries: 2, maxBytes: 1e9, maxAgeMs: 1e9 },

@@ -15,6 +15,7 @@ export class LazyAbort {
     return this.#reason !== undefined;
   }
 
+  /** Aborts once; a second reason is ignored. */
   abort(reason: unknown): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason ?? new Error("the request was cancelled");

@@ -1,0 +1,44 @@
+import { INVALID_REQUEST } from "./error.js";
+import {
+  type Classified,
+  classify,
+  type ErrorMessage,
+  type NotificationMessage,
+  type RequestMessage,
+  type ResultMessage,
+} from "./message.js";
+import { errorText } from "./message-text.js";
+
+/** An item of a batch: whatever is no message comes with the answer that tells so. */
+export type BatchItem = Exclude<Classified, { kind: "batch" | "invalid" }> | { kind: "refused"; text: string };
+
+/** Classifies the items of a batch, in their order. */
+export function readBatch(items: readonly unknown[]): BatchItem[] {
+  return items.map((item) => {
+    const one = classify(item);
+    if (one.kind === "batch") {
+      return { kind: "refused", text: errorText(undefined, INVALID_REQUEST, "a batch does not nest") };
+    }
+    return one.kind === "invalid" ? { kind: "refused", text: errorText(one.id, one.code, one.reason) } : one;
+  });
+}
+
+/** The items of a batch by what has to be done with them. */
+export interface SortedBatch {
+  readonly requests: RequestMessage[];
+  readonly notifications: NotificationMessage[];
+  readonly answers: (ResultMessage | ErrorMessage)[];
+  /** Answers to items that are no messages. */
+  readonly refused: string[];
+}
+
+export function sortBatch(items: readonly unknown[]): SortedBatch {
+  const sorted: SortedBatch = { requests: [], notifications: [], answers: [], refused: [] };
+  for (const item of readBatch(items)) {
+    if (item.kind === "request") sorted.requests.push(item.message);
+    else if (item.kind === "notification") sorted.notifications.push(item.message);
+    else if (item.kind === "refused") sorted.refused.push(item.text);
+    else sorted.answers.push(item.message);
+  }
+  return sorted;
+}

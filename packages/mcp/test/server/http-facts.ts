@@ -1,0 +1,13 @@
+import type { HttpFacts } from "../../src/http/http.js";
+import { protocolHeaders } from "../../src/http/protocol-headers.js";
+
+/** The facts of a POST with these headers, by lower-case names. */
+export function httpFacts(headers: Record<string, string>): HttpFacts {
+  return {
+    method: "POST",
+    path: "/mcp",
+    protocolHeaders: protocolHeaders(headers),
+    header: (name) => headers[name],
+    headers: () => headers,
+  };
+}
