@@ -127,8 +127,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "session-without-principal",
     recreates: "CVE-2026-52869: whoever has the id of a session uses it",
     file: "transport/http/session/store.ts",
-    search: "return (known.principal?.key ?? null) === key ? known : undefined;",
-    replace: "return known;",
+    search: "if ((known.principal?.key ?? null) !== key) return undefined;",
+    replace: "",
     tests: ["test/http/principals.test.ts"],
   },
   {
