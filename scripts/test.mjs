@@ -17,6 +17,7 @@ const repeated = [];
 step("Node is the shell's", isShellsNode);
 step("lint", () => npm("lint"));
 step("typecheck", () => npm("typecheck"));
+step("knip", () => npm("knip"));
 step("build", () => npm("build"));
 step("peers", () => npm("peers"));
 step("runtimes", () => npm("runtimes"));

@@ -35,12 +35,6 @@ import { listTools, requestTool, requestToolValue, walkTools } from "./features/
 import type { ClientMiddleware } from "./middleware.js";
 import type { CallOptions } from "./options.js";
 
-/** What a typed client knows of one tool. */
-export interface ToolSignature {
-  args: unknown;
-  result: unknown;
-}
-
 /** Tools of a server that is known only at run time. */
 export interface LooseTools {
   [name: string]: { args: Record<string, unknown>; result: unknown };

@@ -255,7 +255,7 @@ export class Connection<P> {
 }
 
 /** The pipe ended in an orderly way while an answer was awaited. */
-export class ConnectionClosed extends Error {
+class ConnectionClosed extends Error {
   override readonly name = "ConnectionClosed";
 
   constructor() {

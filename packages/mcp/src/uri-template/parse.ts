@@ -37,8 +37,8 @@ export class UriTemplateError extends Error {
 }
 
 /** The work of matching grows with both. The limits are far above real templates, which have tens of characters. */
-export const MAX_TEMPLATE_LENGTH = 8_192;
-export const MAX_VARIABLES = 128;
+const MAX_TEMPLATE_LENGTH = 8_192;
+const MAX_VARIABLES = 128;
 
 const OPERATORS = "+#./;?&";
 /** RFC 6570 section 2.2: "reserved for possible future extensions". */

@@ -29,7 +29,7 @@ export const BANNED_NAMES: readonly BannedName[] = [
   { name: "Made", instead: "Soon<CallToolResult>" },
   { name: "toFirstForm", instead: "downgradeForm" },
   { name: "fromFirstAnswer", instead: "upgradeAnswer" },
-  { name: "KnownTool", instead: "ListedTool or ToolSignature" },
+  { name: "KnownTool", instead: "ListedTool" },
   { name: "ToolBook", instead: "KnownTools" },
   { name: "Offers", instead: "requireDeclared" },
   { name: "Link", instead: "ClientConnection" },
