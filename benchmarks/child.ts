@@ -1,10 +1,21 @@
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { bundleProgram } from "../scripts/bundle-ts.mjs";
 import type { Program } from "./contender.js";
 
 export const ROOT = resolve(import.meta.dirname, "..");
 export const PEERS = join(ROOT, "packages/mcp/test/peers");
+
+const RUNTIMES = join(ROOT, "packages/mcp/test/runtimes/node_modules");
+
+/** The Node that runs a program. Throws when it is not installed. */
+export function nodeOf({ runtime }: Program): string {
+  if (runtime === undefined) return process.execPath;
+  const binary = join(RUNTIMES, runtime, "bin/node");
+  if (!existsSync(binary)) throw new Error(`${runtime} is not installed for this machine (npm run runtimes)`);
+  return binary;
+}
 
 /** The arguments for Node that run a program. */
 export async function commandOf(program: Program): Promise<string[]> {
@@ -16,7 +27,7 @@ export async function commandOf(program: Program): Promise<string[]> {
 
 /** Starts a program. What it says on stderr is shown only when it fails. */
 export async function start(program: Program, stdio: StdioOptions): Promise<ChildProcess> {
-  const child = spawn(process.execPath, await commandOf(program), {
+  const child = spawn(nodeOf(program), await commandOf(program), {
     stdio,
     env: { ...process.env, NODE_ENV: "production" },
   });

@@ -5,6 +5,8 @@ export interface Program {
   readonly args?: readonly string[];
   /** Options for Node itself. */
   readonly node?: readonly string[];
+  /** Which Node runs it: a folder of the other runtimes. Default: the one that runs the benchmark. */
+  readonly runtime?: string;
 }
 
 /** Which form of the protocol's messages a program is given. */
@@ -51,6 +53,13 @@ export interface Suite {
   /** Whether a round that is thrown away comes first. */
   readonly warmUp: boolean;
 }
+
+/** The same suite on another Node, under another name. */
+export const onRuntime = (runtime: string, id: string, suite: Suite): Suite => ({
+  ...suite,
+  id,
+  contenders: suite.contenders.map((one) => ({ ...one, program: { ...one.program, runtime } })),
+});
 
 /** Programs of this folder. */
 export const here = (file: string, ...args: string[]): Program => ({ owner: "here", file, args });

@@ -1,7 +1,7 @@
 // Measures Parley beside its peers and beside bare programs.
 //
 // Usage: npm run bench [-- filter…] [--rounds N] [--quick] [--check] [--keep]
-//   filter    only rows whose id contains it; `types` stands for what the compiler needs
+//   filter    only rows whose id or suite contains it; `types` stands for what the compiler needs
 //   --rounds  rounds of one second per row; at least 7 for figures that are published, 15 without this option
 //   --quick   short rounds that only show that everything works
 //   --check   compares with the committed file and fails when something got worse
@@ -35,14 +35,16 @@ const { values, positionals } = parseArgs({
 const quick = values.quick;
 const effort: Effort = { rounds: quick ? 2 : Number(values.rounds), roundMs: quick ? 300 : 1000, quick };
 const isWanted = (id: string) => positionals.length === 0 || positionals.some((filter) => id.includes(filter));
-const wanted = ROWS.filter(({ id }) => isWanted(id));
+const wanted = ROWS.filter(({ id, suite }) => isWanted(id) || isWanted(suite));
 if (wanted.length === 0 && !isWanted("types")) {
   console.error(`no row has such an id; rows are ${ROWS.map(({ id }) => id).join(", ")}`);
   process.exit(2);
 }
 
 execFileSync("bash", [join(ROOT, "scripts/bench-packages.sh")], { stdio: "inherit" });
-execFileSync("npm", ["run", "--silent", "peers"], { cwd: ROOT, stdio: "inherit" });
+for (const folder of ["peers", "runtimes"]) {
+  execFileSync("npm", ["run", "--silent", folder], { cwd: ROOT, stdio: "inherit" });
+}
 
 const committed: Results | undefined = existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, "utf8")) : undefined;
 const loadAtStart = loadavg()[0] ?? 0;

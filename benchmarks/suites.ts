@@ -1,4 +1,13 @@
-import { type Contender, type Effort, here, type MessageEra, type Program, peer, type Suite } from "./contender.js";
+import {
+  type Contender,
+  type Effort,
+  here,
+  type MessageEra,
+  onRuntime,
+  type Program,
+  peer,
+  type Suite,
+} from "./contender.js";
 import { bundleSize } from "./measure/bundle-size.js";
 import { sessionHeap, streamHeap } from "./measure/heap.js";
 import { httpLoad, httpSessionLoad } from "./measure/http-load.js";
@@ -114,36 +123,59 @@ const inProcess: Suite[] = [
   },
 ];
 
+const firstAnswer = (id: string, contenders: Contender[]): Suite => ({
+  id,
+  measure: firstAnswerTime,
+  warmUp: true,
+  rounds: fresh,
+  contenders,
+});
+
+const firstAnswerAlone = firstAnswer("first-answer", [
+  one("plain", PLAIN, here("bare-pipe.ts"), "2025"),
+  one("parley", "Parley", here("parley-stdio.ts"), "2025"),
+]);
+
+const firstAnswerZod = firstAnswer("first-answer-zod", [
+  one("plain", `${PLAIN} that imports zod`, here("bare-pipe-zod.ts"), "2025"),
+  one("parley", "Parley", here("parley-stdio-zod.ts"), "2025"),
+  one("official-v2", V2, peer("official-v2.mjs", "stdio"), "2025"),
+  one("official-v1", V1, peer("official-v1.mjs", "stdio"), "2025"),
+  one("tmcp", "tmcp", peer("tmcp.mjs", "stdio"), "2025"),
+]);
+
+const imports: Suite = {
+  id: "import",
+  measure: importTime,
+  warmUp: true,
+  rounds: fresh,
+  contenders: [
+    one("plain", "nothing", here("")),
+    one("parley", "`@parley/mcp`", here("@parley/mcp")),
+    one("parley-node", "`@parley/mcp/node`", here("@parley/mcp/node")),
+    one("official-v2", V2, peer("@modelcontextprotocol/server")),
+    one("official-v1", V1, peer("@modelcontextprotocol/sdk/server/mcp.js")),
+    one("mcp-lite", "mcp-lite", peer("mcp-lite")),
+    one("tmcp", "tmcp", peer("tmcp")),
+  ],
+};
+
 const start: Suite[] = [
-  {
-    id: "first-answer",
-    measure: firstAnswerTime,
-    warmUp: true,
-    rounds: fresh,
-    contenders: [
-      one("plain", PLAIN, here("bare-pipe.ts"), "2025"),
-      one("parley", "Parley", here("parley-stdio.ts"), "2025"),
-      one("official-v2", V2, peer("official-v2.mjs", "stdio"), "2025"),
-      one("official-v1", V1, peer("official-v1.mjs", "stdio"), "2025"),
-      one("tmcp", "tmcp", peer("tmcp.mjs", "stdio"), "2025"),
-    ],
-  },
-  {
-    id: "import",
-    measure: importTime,
-    warmUp: true,
-    rounds: fresh,
-    contenders: [
-      one("plain", "nothing", here("")),
-      one("parley", "`@parley/mcp`", here("@parley/mcp")),
-      one("parley-node", "`@parley/mcp/node`", here("@parley/mcp/node")),
-      one("official-v2", V2, peer("@modelcontextprotocol/server")),
-      one("official-v1", V1, peer("@modelcontextprotocol/sdk/server/mcp.js")),
-      one("mcp-lite", "mcp-lite", peer("mcp-lite")),
-      one("tmcp", "tmcp", peer("tmcp")),
-    ],
-  },
+  firstAnswerAlone,
+  onRuntime("node24", "first-answer-node24", firstAnswerAlone),
+  firstAnswerZod,
+  onRuntime("node24", "first-answer-zod-node24", firstAnswerZod),
+  imports,
+  onRuntime("node24", "import-node24", imports),
 ];
+
+const bundle = (id: string, contenders: Contender[]): Suite => ({
+  id,
+  measure: bundleSize,
+  warmUp: false,
+  rounds: () => 1,
+  contenders,
+});
 
 const size: Suite[] = [
   {
@@ -170,18 +202,17 @@ const size: Suite[] = [
       one("tmcp", "tmcp", peer("tmcp.mjs", "http")),
     ],
   },
-  {
-    id: "bundle",
-    measure: bundleSize,
-    warmUp: false,
-    rounds: () => 1,
-    contenders: [
-      one("parley", "Parley", here("bundle-parley.ts")),
-      one("official-v2", `${V2} with zod`, peer("bundle-official-v2.mjs")),
-      one("mcp-lite", "mcp-lite, far fewer features", peer("bundle-mcp-lite.mjs")),
-      one("tmcp", "tmcp with zod", peer("bundle-tmcp.mjs")),
-    ],
-  },
+  bundle("bundle", [
+    one("parley", "Parley", here("bundle-parley.ts")),
+    one("official-v2", `${V2}, which needs zod itself`, peer("bundle-official-v2-json.mjs")),
+    one("mcp-lite", "mcp-lite, far fewer features", peer("bundle-mcp-lite.mjs")),
+  ]),
+  bundle("bundle-zod", [
+    one("parley", "Parley", here("bundle-parley-zod.ts")),
+    one("official-v2", V2, peer("bundle-official-v2.mjs")),
+    one("mcp-lite", "mcp-lite, far fewer features", peer("bundle-mcp-lite-zod.mjs")),
+    one("tmcp", "tmcp", peer("bundle-tmcp.mjs")),
+  ]),
 ];
 
 const component = (name: string, contenders: Contender[]): Suite => ({

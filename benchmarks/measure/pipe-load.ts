@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { performance } from "node:perf_hooks";
-import { commandOf, eachLine, start, stop } from "../child.js";
+import { commandOf, eachLine, nodeOf, start, stop } from "../child.js";
 import type { Bench, Contender, Effort, MessageEra } from "../contender.js";
 import { assertSum, callText, initializedText, initializeText } from "../messages.js";
 import { peakMemory, processorTime, timePerAnswer } from "./process-figures.js";
@@ -34,6 +34,7 @@ export async function pipeLoad(contender: Contender, effort: Effort): Promise<Be
 
 /** How long it takes from the start of a program to its first answer. */
 export async function firstAnswerTime({ program, title, era = "2025" }: Contender): Promise<Bench> {
+  nodeOf(program);
   await commandOf(program);
   return {
     async round() {

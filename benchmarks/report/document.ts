@@ -68,12 +68,15 @@ const METHOD = `- All contenders of a row are measured in one run, in turn, roun
 - Memory: heap after garbage collection, before and after many sessions (10,000) or streams (2,000, their sockets included).
 - Before a contender is measured, one of its answers is read: figures of refusals would be worthless. A round with failed requests
   counts as a failure of the contender.
+- A start is measured by the Node that runs everything else, and where the row says so by Node 24 as well. Where all programs import zod,
+  the bare one does too: its cost is nobody's achievement. Bundles are compared with zod on all sides and without it; “in total” is
+  one file, “at start” is what a bundler that splits makes load before the first line runs. 1 KB is 1,000 bytes.
 - Peers that know no 2026 messages are given 2025 ones, which are shorter; their names say so.`;
 
 const USAGE = `\`\`\`sh
 npm ci && npm run build
 npm run bench                            # everything, about 20 minutes; writes the result file
-npm run bench -- stdio in-memory         # only rows whose id contains one of the words
+npm run bench -- stdio in-memory         # only rows whose id or suite contains one of the words
 npm run bench -- --rounds 15 http        # more rounds
 npm run bench -- --quick                 # shows that everything works; figures mean nothing
 npm run bench -- --check                 # fails when a ratio is 10 % worse than the committed one, or memory 20 %

@@ -11,14 +11,22 @@ const SHOWN = [
   "stdio-2025",
   "stdio-2026",
   "http-client",
+  "http-client-node",
   "in-memory",
   "tools-growth",
   "tools-list",
   "first-answer",
+  "first-answer-node24",
+  "first-answer-zod",
+  "first-answer-zod-node24",
   "import",
+  "import-node24",
   "session-heap",
   "stream-heap",
   "bundle",
+  "bundle-initial",
+  "bundle-zod",
+  "bundle-zod-initial",
 ];
 
 /** The README with its table of figures renewed; unchanged where it has no place for one. */

@@ -98,6 +98,8 @@ const onDemandOnNode = {
 function chunkOf(id, context) {
   const needs = (path) => reached(source(path), context).has(id);
   if (names.some((name) => id === source(`${name}.ts`))) return null;
+  // With the entry, so that a bundler which leaves `connect` out leaves out the client too.
+  if (id === source("client/connect.ts")) return null;
   if (needs("index.ts")) return "core";
   const entries = names.filter((name) => name !== "node" && needs(`${name}.ts`));
   const rooms = Object.keys(onDemand).filter((room) => onDemand[room].some(needs));

@@ -1,6 +1,8 @@
+import { shownUrl } from "../../http/shown-url.js";
 import type { Platform } from "../../platform/platform.js";
 import type { WebSocketLike } from "../../transport/channel/websocket.js";
-import { type WebSocketTransportOptions, webSocketTransport } from "../../transport/channel/websocket-client.js";
+import type { WebSocketTransportOptions } from "../../transport/channel/websocket-client.js";
+import { lateTransport } from "../../transport/late-transport.js";
 import type { Transport } from "../../transport/transport.js";
 import { platform as nodePlatform } from "../platform.js";
 import { loadWs } from "./ws-package.js";
@@ -23,5 +25,9 @@ export function nodeWebSocketTransport(url: string | URL, options: NodeWebSocket
     const { WebSocket } = await loadWs();
     return new WebSocket(target, protocol, { headers: { ...headers }, perMessageDeflate: false });
   };
-  return webSocketTransport(url, { ...(own ? {} : { openWebSocket }), ...rest, platform });
+  const target = shownUrl(String(url));
+  return lateTransport(target, async () => {
+    const { startWebSocket } = await import("../../transport/channel/websocket-connection.js");
+    return startWebSocket(String(url), target, { ...(own ? {} : { openWebSocket }), ...rest, platform });
+  });
 }

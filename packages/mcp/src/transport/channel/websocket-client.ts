@@ -1,7 +1,6 @@
 import { platform as runtimePlatform } from "#platform";
 import { shownUrl } from "../../http/shown-url.js";
 import type { Platform } from "../../platform/platform.js";
-import { McpError } from "../../protocol/error.js";
 import { lateTransport } from "../late-transport.js";
 import type { Transport } from "../transport.js";
 import type { WebSocketChannelOptions, WebSocketLike } from "./websocket.js";
@@ -18,18 +17,10 @@ export interface WebSocketTransportOptions extends Omit<WebSocketChannelOptions,
 
 /** A client transport over a WebSocket. `open` resolves when the socket is open and rejects if it cannot be opened. */
 export function webSocketTransport(url: string | URL, options: WebSocketTransportOptions = {}): Transport {
-  const { openWebSocket = openRuntimeWebSocket, platform = runtimePlatform } = options;
+  const { platform = runtimePlatform } = options;
   const target = shownUrl(String(url));
   return lateTransport(target, async () => {
     const { startWebSocket } = await import("./websocket-connection.js");
-    return startWebSocket(String(url), target, { ...options, openWebSocket, platform });
-  });
-}
-
-function openRuntimeWebSocket(url: string, protocol: string): WebSocketLike {
-  const { WebSocket } = globalThis as { WebSocket?: new (url: string, protocol: string) => WebSocketLike };
-  if (WebSocket !== undefined) return new WebSocket(url, protocol);
-  throw new McpError("unsupported", "this runtime has no WebSocket", {
-    fix: "Pass `openWebSocket`; on Node 20 use `nodeWebSocketTransport` of `@parley/mcp/node`, which takes the `ws` package.",
+    return startWebSocket(String(url), target, { ...options, platform });
   });
 }

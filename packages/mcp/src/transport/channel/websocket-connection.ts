@@ -3,15 +3,15 @@ import { McpError } from "../../protocol/error.js";
 import type { Transport } from "../transport.js";
 import { channelTransport } from "./client.js";
 import { isConnecting, SUBPROTOCOL, type WebSocketLike, webSocketChannel } from "./websocket.js";
-import type { OpenWebSocket, WebSocketTransportOptions } from "./websocket-client.js";
+import type { WebSocketTransportOptions } from "./websocket-client.js";
 
 /** Opens a WebSocket. A separate module, so that `webSocketTransport` loads it on demand. */
 export async function startWebSocket(
   url: string,
   target: string,
-  options: WebSocketTransportOptions & { openWebSocket: OpenWebSocket; platform: Platform },
+  options: WebSocketTransportOptions & { platform: Platform },
 ): Promise<Transport> {
-  const socket = await options.openWebSocket(url, SUBPROTOCOL);
+  const socket = await (options.openWebSocket ?? openRuntimeWebSocket)(url, SUBPROTOCOL);
   const inner = channelTransport(webSocketChannel(socket, options), target);
   return {
     kind: inner.kind,
@@ -27,6 +27,14 @@ export async function startWebSocket(
     abandon: (id, reason) => inner.abandon(id, reason),
     close: () => inner.close(),
   };
+}
+
+function openRuntimeWebSocket(url: string, protocol: string): WebSocketLike {
+  const { WebSocket } = globalThis as { WebSocket?: new (url: string, protocol: string) => WebSocketLike };
+  if (WebSocket !== undefined) return new WebSocket(url, protocol);
+  throw new McpError("unsupported", "this runtime has no WebSocket", {
+    fix: "Pass `openWebSocket`; on Node 20 use `nodeWebSocketTransport` of `@parley/mcp/node`, which takes the `ws` package.",
+  });
 }
 
 function whenOpen(socket: WebSocketLike, target: string): Promise<void> {

@@ -1,0 +1,4 @@
+import { fetchHandler } from "@parley/mcp";
+import { parleyZod } from "./parley-zod.js";
+
+export default { fetch: fetchHandler(parleyZod()) };
