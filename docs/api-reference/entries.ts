@@ -16,12 +16,12 @@ export interface Entry {
 }
 
 const PURPOSES: Readonly<Record<string, string>> = {
-  ".": "What people write in every program: servers, clients, and what both offer and use.",
-  "./node": "What needs Node: serving over stdio, HTTP, sockets and WebSocket, and reaching servers by them.",
-  "./transport": "For makers of transports: the seams to servers and clients, channels and framings.",
-  "./http": "HTTP without a runtime: handlers, what they take and what they answer.",
-  "./protocol": "What the specification says, as types and tables: messages, errors, revisions.",
-  "./storage": "What outlives a request or a process: the contract of storage, and memory.",
+  ".": "The main entry: servers, clients, tools, resources, prompts, content and errors.",
+  "./node": "Functions that need Node: serving and connecting over stdio, HTTP, sockets and WebSocket.",
+  "./transport": "For authors of transports: the interfaces to servers and clients, channels and framings.",
+  "./http": "HTTP independent of the runtime: handlers, their options, requests and responses.",
+  "./protocol": "The specification as types and tables: messages, errors, revisions.",
+  "./storage": "The storage contract, for state that several processes share, and an implementation in memory.",
   "./testing": "For tests of servers, clients, transports and storage.",
 };
 

@@ -1,14 +1,14 @@
 import { isInputRequired, McpError, Server } from "@parley/mcp";
 import { z } from "zod";
 
-/** Seats that are held for somebody who is still choosing. */
+/** Seats that are held while a user is still choosing. */
 export const held = new Set<string>();
 
 const Seat = z.object({ seat: z.enum(["aisle", "window"]) });
 const Extras = z.object({ extras: z.array(z.enum(["bike", "meal"])).default([]) });
 const Card = z.object({ pay: z.boolean() });
 
-/** Books a train: holds a place once, asks two things at a time, then for consent; lets go when the user does not want to. */
+/** Books a train: holds a seat once, asks two questions at a time, then for consent; releases the seat if the user declines. */
 export const server = new Server({ name: "trains", version: "1.0.0" }).tool(
   "book",
   { input: z.object({ to: z.string() }), output: z.object({ ticket: z.string(), price: z.number() }) },
@@ -27,7 +27,7 @@ export const server = new Server({ name: "trains", version: "1.0.0" }).tool(
       await ctx.elicit(`Pay ${price}?`, Card);
       return { ticket: [place, seat, ...extras].join(" "), price };
     } catch (error) {
-      // Not a failure: the handler runs again when the answer is there.
+      // Not a failure: the handler runs again when the client has the answer.
       if (isInputRequired(error)) throw error;
       held.delete(place);
       throw McpError.is(error) && error.kind === "declined" ? new Error("Nothing was booked.") : error;

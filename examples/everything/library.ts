@@ -2,7 +2,7 @@ import { Server, type ServerHandler } from "@parley/mcp";
 
 const BOOKS: Readonly<Record<string, string>> = { dune: "A desert planet", emma: "A matchmaker" };
 
-/** A server as one object: what its methods are decides what it offers. Mounted into the example below a prefix. */
+/** A server as one object: its methods determine its capabilities. The example mounts it under a prefix. */
 class Library implements ServerHandler {
   #open = false;
 

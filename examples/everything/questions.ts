@@ -11,12 +11,12 @@ const order = z.object({
   extras: z.array(z.enum(["card", "bow"])).max(2),
 });
 
-/** A form of every shape. */
+/** Elicitation, form mode: a field of every kind. */
 export const orderTool = tool("order", { description: "Orders a present", output: order }, (_args, ctx) =>
   ctx.elicit("What may it be?", order),
 );
 
-/** Work before a question happens once, also where the handler runs again for the answer. */
+/** A step runs once, even if the handler runs again for the answer. */
 let charges = 0;
 export const buy = tool(
   "buy",
@@ -29,13 +29,13 @@ export const buy = tool(
   },
 );
 
-/** What the user did, as a value. */
+/** The user's action, as a value. */
 export const survey = tool("survey", { description: "Asks politely" }, async (_args, ctx) => {
   const reply = await ctx.tryElicit("How was it?", z.object({ stars: z.int().min(1).max(5) }));
   return reply.action === "accept" ? `${reply.content.stars} stars` : `no answer (${reply.action})`;
 });
 
-/** A page to visit. */
+/** Elicitation, URL mode: a page to visit. */
 export const pay = tool("pay", { description: "Opens a page to pay" }, async (_args, ctx) => {
   await ctx.elicitUrl("Pay here", "https://example.com/pay", { elicitationId: "payment-1" });
   ctx.elicitationComplete("payment-1");
@@ -49,7 +49,7 @@ export const secret = tool("secret", { description: "Needs a sign-in at another 
   return "the secret";
 });
 
-/** The client's model. */
+/** Sampling: asks the client's model. */
 export const ask = tool(
   "ask",
   { description: "Asks the client's model", input: z.object({ question: z.string() }) },
@@ -64,7 +64,7 @@ export const ask = tool(
   },
 );
 
-/** The client's folders, if it has any to tell. */
+/** Roots: the client's folders, if it has any. */
 export const folders = tool("folders", { description: "Lists the client's folders" }, async (_args, ctx) =>
   ctx.client.can("roots") ? (await ctx.roots()).map(({ uri }) => uri).join("\n") : "the client tells none",
 );

@@ -9,7 +9,7 @@ const notes = new Map([
   ["tomorrow", "Read it again"],
 ]);
 
-/** A family of resources whose variable is typed by its template, listed, completed, and watched while somebody is subscribed. */
+/** A resource template with an inferred variable, listing, completion, and a watch that runs while there are subscribers. */
 const note = resourceTemplate(
   "note://{id}",
   {
@@ -22,7 +22,7 @@ const note = resourceTemplate(
   ({ id }) => notes.get(id),
 );
 
-/** Calls by tool name, as an observer counted them. */
+/** Calls by tool name, counted by an observer. */
 const counts = new Map<string, number>();
 
 const base = new Server(

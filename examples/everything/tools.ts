@@ -1,7 +1,7 @@
 import { content, McpError, ToolError, tool } from "@parley/mcp";
 import { z } from "zod";
 
-/** Typed arguments and a typed result; `"[1, 2]"` is taken for a list, a misspelled argument is named. */
+/** Typed arguments and a typed result; `"[1, 2]"` is converted to a list, a misspelt argument is reported. */
 export const sum = tool(
   "sum",
   {
@@ -42,7 +42,7 @@ export const media = tool("media", { description: "Shows every kind of content" 
   content.link("note://tomorrow", { name: "tomorrow", description: "A note elsewhere" }),
 ]);
 
-/** A failure for the model, an unexpected one, and one of the protocol. */
+/** An error for the model, an unexpected error, and a protocol error. */
 export const fail = tool(
   "fail",
   { description: "Fails in a chosen way", input: z.object({ how: z.enum(["model", "unexpected", "protocol"]) }) },
@@ -68,12 +68,12 @@ export const work = tool(
   },
 );
 
-/** More than a model should read at once: it gets the beginning and a link to the whole. */
+/** More than a model should read at once: the result is the beginning and a link to the whole. */
 export const dump = tool("dump", { description: "Gives a long text", maxResultBytes: 4096, overflow: "link" }, () =>
   "All work and no play makes a dull example.\n".repeat(1000),
 );
 
-/** At most two calls at once, and none that takes longer than a second. */
+/** At most two concurrent calls, each limited to one second. */
 export const narrow = tool(
   "narrow",
   { description: "Runs twice at once", concurrency: 2, timeoutMs: 1000 },
@@ -83,7 +83,7 @@ export const narrow = tool(
   },
 );
 
-/** Only for callers that authorization knows as operators; nobody else sees it. */
+/** Visible only to callers that are authenticated as operators. */
 export const shutDown = tool(
   "shut_down",
   { description: "Stops the plant", visibleTo: ({ auth }) => auth?.subject === "operator", scopes: ["plant:stop"] },

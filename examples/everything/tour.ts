@@ -4,7 +4,7 @@ import type { server } from "./server.js";
 
 type Everything = (typeof server)["types"];
 
-/** What the client of the tour answers when the server asks. */
+/** How the client of the tour answers the server's questions. */
 export const answers: ClientOptions = {
   onElicit(question) {
     if (question.mode === "url") return { action: "accept" };
@@ -19,7 +19,7 @@ export const answers: ClientOptions = {
   logLevel: "info",
 };
 
-/** Walks through everything that the server offers; throws at the first thing that is not as it should be. */
+/** Uses every feature of the server; throws at the first unexpected result. */
 export async function tour(client: Client<Everything>, say: (line: string) => void): Promise<void> {
   await tools(client, say);
   await questions(client, say);
@@ -67,7 +67,7 @@ async function questions(client: Client<Everything>, say: (line: string) => void
   assert.equal(await client.call("pay"), "paid");
   assert.equal(await client.call("ask", { question: "Is it done?" }), "Yes.");
   assert.equal(await client.call("folders"), "file:///home/tour");
-  // One era tells by an error that a page must be visited, the other asks; both know the secret afterwards.
+  // One era returns an error with the page to visit, the other asks a question; both get the secret afterwards.
   const first = await client.call("secret").catch((error: { kind: string }) => error.kind);
   assert(first === "url_elicitation_required" || first === "the secret");
   if (first !== "the secret") assert.equal(await client.call("secret"), "the secret");

@@ -18,7 +18,7 @@ const changes = await client.subscribe("folder:///todo.txt");
 await writeFile(join(folder, "todo.txt"), "bake bread");
 for await (const { uri } of changes) {
   const text = await textOf(uri ?? "");
-  // A file is emptied before it is written, and a watcher may see both.
+  // A file is truncated before it is written, and a watcher may report both.
   if (text === "") continue;
   console.log(`changed  ${text}`);
   break;

@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Server } from "@parley/mcp";
 
-/** Offers the files of one folder, and tells subscribers when one of them changes. */
+/** Serves the files of one folder, and notifies subscribers when one of them changes. */
 export function serveFolder(folder: string) {
   const names = () => readdir(folder);
   return new Server({ name: "files", version: "1.0.0" }).resourceTemplate(
@@ -13,13 +13,13 @@ export function serveFolder(folder: string) {
       mimeType: "text/plain",
       list: async () => (await names()).map((name) => ({ variables: { name } })),
       complete: { name: async (typed) => (await names()).filter((name) => name.startsWith(typed)) },
-      // Runs only while somebody is subscribed to the file.
+      // Runs only while the file has subscribers.
       watch(uri, updated) {
         const watcher = watch(join(folder, fileOf(uri)), () => updated());
         return () => watcher.close();
       },
     },
-    // A name that leads out of the folder never comes here: it is refused before.
+    // A name that leads out of the folder never gets here: it is rejected before.
     ({ name }) => readFile(join(folder, name), "utf8").catch(() => undefined),
   );
 }

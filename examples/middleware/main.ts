@@ -1,6 +1,6 @@
 import { connect, McpError, type Middleware, Server } from "@parley/mcp";
 
-/** Lets every caller make so many calls of tools, and no more. */
+/** Limits the number of tool calls of each caller. */
 function quota(calls: number): Middleware {
   const used = new Map<string, number>();
   return (call, next) => {
@@ -13,7 +13,7 @@ function quota(calls: number): Middleware {
   };
 }
 
-/** Tells what was called and how it ended, without arguments and results. */
+/** Logs what was called and its outcome, without arguments and results. */
 const audit: Middleware = async (call, next) => {
   if (call.method !== "tools/call") return next();
   const what = `${call.method} ${call.params.name}`;

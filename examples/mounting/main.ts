@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { connect, McpError, Server } from "@parley/mcp";
 import { nodeHandler } from "@parley/mcp/node";
 
-// Two servers under one HTTP server that has pages of its own; one of them wants to know who calls.
+// Two servers in one HTTP server that also has other pages; one of them requires authentication.
 const open = new Server({ name: "open", version: "1.0.0" }).tool("time", {}, () => "noon");
 const members = new Server({ name: "members", version: "1.0.0" }).tool("whoami", {}, (_args, ctx) => ctx.auth?.subject);
 

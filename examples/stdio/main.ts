@@ -2,7 +2,7 @@ import { connect, Server } from "@parley/mcp";
 import { serveStdio } from "@parley/mcp/node";
 import { z } from "zod";
 
-// One program in two roles: started with the word `serve` it is the server, without it the client that starts the server.
+// One program in two roles: with the argument `serve` it is the server, without it the client that starts the server.
 const server = new Server({ name: "calculator", version: "1.0.0" }).tool(
   "add",
   { input: z.object({ a: z.number(), b: z.number() }), output: z.object({ sum: z.number() }) },
