@@ -62,12 +62,8 @@ function snippetsOf(page: string): Snippet[] {
 const UNTYPED = new Set([7016, 7006, 7031]);
 
 const checked = snippets.filter(({ use }) => use !== "other");
-const entries = ["http", "index", "node", "storage", "testing", "transport"].map((name) =>
-  join(root, `packages/mcp/src/${name}.ts`),
-);
-
 function compile(): ts.Program {
-  const files = [...entries, ...checked.map(({ file }) => file)];
+  const files = checked.map(({ file }) => file);
   const config = ts.readConfigFile(join(root, "tsconfig.workspace.json"), ts.sys.readFile).config;
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files }, ts.sys, root);
   // Blocks show one thing each, so not all that they name is used.
@@ -89,19 +85,6 @@ function typeErrors(program: ts.Program): string[] {
         return `${page}:${at} ${ts.flattenDiagnosticMessageText(messageText, "\n")}`;
       }),
   );
-}
-
-/** Names that a user can import and that no comment explains. Wire types are explained by the specification. */
-function unexplained(program: ts.Program): string[] {
-  const checker = program.getTypeChecker();
-  return entries.flatMap((entry) => {
-    const source = program.getSourceFile(entry);
-    const module = source && checker.getSymbolAtLocation(source);
-    return (module === undefined ? [] : checker.getExportsOfModule(module))
-      .map((name) => (name.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(name) : name))
-      .filter((name) => name.getDocumentationComment(checker).length === 0)
-      .map((name) => `${basename(entry)}: ${name.name}`);
-  });
 }
 
 /** What the block says that it prints. */
@@ -139,10 +122,8 @@ describe("code in the documentation", () => {
   });
   afterAll(() => process.chdir(root));
 
-  it("compiles, and what it imports is explained where it is declared", { timeout: 60_000 }, () => {
-    const program = compile();
-    expect(typeErrors(program)).toEqual([]);
-    expect(unexplained(program)).toEqual([]);
+  it("compiles", { timeout: 60_000 }, () => {
+    expect(typeErrors(compile())).toEqual([]);
   });
 
   it.each(snippets.map((snippet) => [`${snippet.page}:${snippet.line} ${basename(snippet.file)}`, snippet] as const))(

@@ -8,7 +8,7 @@ export interface GuideExample {
   readonly code: string;
 }
 
-const MAX_LINES = 24;
+const MAX_LINES = 40;
 
 /** Finds the shortest program in the guides that imports a name. */
 export class GuideExamples {
@@ -24,18 +24,17 @@ export class GuideExamples {
     });
   }
 
-  of(entry: string, name: string): GuideExample | undefined {
+  /** A name that several entries export may be imported from any of them. */
+  of(name: string): GuideExample | undefined {
     const word = new RegExp(`\\b${name}\\b`, "g");
     return this.#programs
-      .filter(({ code }) => importsOf(code, entry).includes(name) && (code.match(word)?.length ?? 0) > 1)
+      .filter(({ code }) => importsOf(code).includes(name) && (code.match(word)?.length ?? 0) > 1)
       .filter(({ code }) => code.split("\n").length <= MAX_LINES)
       .toSorted((a, b) => a.code.length - b.code.length)[0];
   }
 }
 
-function importsOf(code: string, entry: string): string[] {
-  const found = code.matchAll(/^import \{([^}]*)\} from "([^"]+)";$/gm);
-  return [...found]
-    .filter(([, , from]) => from === entry)
-    .flatMap(([, names = ""]) => names.split(",").map((name) => name.trim()));
+function importsOf(code: string): string[] {
+  const found = code.matchAll(/^import \{([^}]*)\} from "@parley\/mcp(?:\/\w+)?";$/gm);
+  return [...found].flatMap(([, names = ""]) => names.split(",").map((name) => name.trim()));
 }

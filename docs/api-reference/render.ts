@@ -38,17 +38,17 @@ export function renderEntry(entry: Entry, names: readonly ApiName[], examples: G
   });
   const parts = kinds.map((kind) => {
     const own = names.filter((name) => name.kind === kind);
-    const rendered = own.map((api) => renderName(entry, api, examples) + renderUsers(usersOf(api, names).map(link)));
+    const rendered = own.map((api) => renderName(api, examples) + renderUsers(usersOf(api, names).map(link)));
     return [`## ${HEADINGS[kind]}\n`, ...rendered].join("\n");
   });
   return `# \`${entry.name}\`\n\n${entry.purpose}\n\n${WRITTEN}\n\n${lists.join("\n")}\n${parts.join("\n")}`;
 }
 
-function renderName(entry: Entry, api: ApiName, examples: GuideExamples): string {
+function renderName(api: ApiName, examples: GuideExamples): string {
   const parts = [`### \`${api.name}\`\n`, `${api.doc}\n`, block(api.declaration)];
   for (const one of api.members) parts.push(`#### \`${one.name}\`\n`, `${one.doc}\n`, block(one.declaration));
   for (const example of api.examples) parts.push(block(example));
-  const found = api.examples.length > 0 || api.kind === "type" ? undefined : examples.of(entry.name, api.name);
+  const found = api.examples.length > 0 || api.kind === "type" ? undefined : examples.of(api.name);
   if (found !== undefined) {
     parts.push(`Example, from [${title(found.page)}](${target(found.page)}):\n`, block(found.code.trim()));
   }
