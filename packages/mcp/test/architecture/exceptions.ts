@@ -26,6 +26,8 @@ export const TWO_MEANINGS: readonly string[] = [
   // One meaning, two makers: a build takes the one of its runtime.
   "platform",
   "transports",
+  // `resource` defines one, `content.resource` puts one into a result; the namespace tells them apart.
+  "resource",
   // One meaning: `node/on-demand.ts` loads the other when it is called.
   "nodeHandler",
   "serveHttp",

@@ -4,11 +4,11 @@
  */
 export const AT_MOST = {
   filesInCycles: 0,
-  eraLines: 2,
+  eraLines: 0,
   crowdedRooms: 0,
-  smallFiles: 2,
-  twoMeanings: 6,
-  fileNames: 20,
+  smallFiles: 1,
+  twoMeanings: 2,
+  fileNames: 9,
   builtins: 0,
-  bannedNames: 40,
+  bannedNames: 17,
 } as const;

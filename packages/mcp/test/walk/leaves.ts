@@ -28,7 +28,6 @@ export const LEAVES: readonly Leaf[] = [
   { path: "node/platform.ts", kind: "platform", reason: "clock, timers, randomness, as Node has them" },
   { path: "storage/", kind: "storage", reason: "values by key, behind the seam of storage; here in memory" },
   { path: "era/session.ts", kind: "table", reason: "what revisions say of sessions, looked up" },
-  { path: "era/written-result.ts", kind: "encoding", reason: "a value beside its JSON text" },
   { path: "http/header-list.ts", kind: "header value", reason: "headers as a flat list" },
   { path: "era/stateless/header-value.ts", kind: "header value", reason: "one header's value to text and back" },
   { path: "http/protocol-headers.ts", kind: "header value", reason: "one request's headers, read once" },
