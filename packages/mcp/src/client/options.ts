@@ -48,7 +48,7 @@ export interface ClientOptions {
   timeouts?: Partial<Timeouts>;
   /** Ends the attempt to connect. */
   signal?: AbortSignal;
-  /** Answers forms and pages; without it the server is told that nobody can. */
+  /** Answers forms and pages; without it the client does not declare `elicitation`. */
   onElicit?(question: ElicitRequestParams, context: QuestionContext): ElicitResult | Promise<ElicitResult>;
   /** Whether `onElicit` also handles pages to visit. Default: true. */
   elicitUrls?: boolean;

@@ -2,7 +2,7 @@
  * A duplex pipe of whole texts: one `send` here is one `message` there, in order.
  *
  * Contract: `open` is called once, before anything else; nothing is delivered before it. `closed` is called exactly once,
- * after the last `message`, whoever closed the pipe. After it, `send` does nothing.
+ * after the last `message`, whichever side closed the pipe. After it, `send` does nothing.
  */
 export interface Channel {
   open(receiver: ChannelReceiver): void;

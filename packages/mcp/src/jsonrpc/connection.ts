@@ -26,7 +26,7 @@ export interface ConnectionHandler<P> {
   notification(message: NotificationMessage): void;
   /** Called once, after everything pending was rejected. */
   closed(reason: Error | undefined): void;
-  /** Input that was no message: garbage, an oversized frame, an answer to nothing. */
+  /** Input that was not a message: garbage, an oversized frame, an answer to nothing. */
   fault?(error: Error): void;
   /** Whether arrays of messages are understood at this moment. */
   acceptsBatch?(): boolean;

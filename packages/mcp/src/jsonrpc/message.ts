@@ -14,7 +14,7 @@ export interface RequestMessage {
   params?: Params;
 }
 
-/** A notification: nobody answers it. */
+/** A notification: it gets no answer. */
 export interface NotificationMessage {
   jsonrpc: "2.0";
   method: string;
@@ -55,7 +55,7 @@ export type Classified =
 /** Ids are kept while a request runs and come back in every message about it, so a peer may not choose endless ones. */
 const MAX_ID_LENGTH = 1024;
 
-/** Strings and integers; `null`, fractions and objects are no ids. */
+/** Strings and integers; `null`, fractions and objects are not ids. */
 export function isId(value: unknown): value is Id {
   return typeof value === "string" || (typeof value === "number" && Number.isInteger(value));
 }

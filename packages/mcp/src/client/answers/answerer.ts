@@ -71,7 +71,7 @@ export class Answerer {
   async answer(question: Question, context: QuestionContext): Promise<object> {
     this.check(question);
     const { onElicit, onSample } = this.#options;
-    // `check` made sure of what the application has to rely on, and that there is somebody to ask.
+    // `check` has made sure that the handler exists and that the parameters are well formed.
     const params = (question.params ?? {}) as never;
     switch (question.method) {
       case "elicitation/create":
@@ -102,7 +102,7 @@ export class Answerer {
   }
 }
 
-/** The specification asks for -32602 where a mode of elicitation is missing; the rest are methods nobody serves. */
+/** The specification asks for -32602 where a mode of elicitation is missing; for the rest this client has no such method. */
 function undeclaredCode(method: Question["method"]): number {
   return method === "elicitation/create" ? malformed("").code : METHOD_NOT_FOUND;
 }
@@ -117,17 +117,17 @@ function cannot(capability: string, option: string): McpError {
   });
 }
 
-/** Without sessions nobody could be told of a change. */
+/** Only revisions with sessions have a notification for changed roots. */
 function announcesRoots(revision: Revision): boolean {
   return CORE_TABLE.at("notifications/roots/list_changed", revision) !== undefined;
 }
 
-/** Gives the roots back. Throws when one of them is no place in a file system, which the protocol demands. */
+/** Returns the roots. Throws when one of them is not a `file://` URI, which the protocol demands. */
 function checkRoots(roots: readonly Root[]): readonly Root[] {
   for (const { uri } of roots) {
     if (typeof uri === "string" && uri.startsWith("file://") && URL.canParse(uri)) continue;
-    throw new McpError("invalid_definition", `the root ${JSON.stringify(uri)} is no file:// address`, {
-      fix: "Write roots as absolute `file://` addresses.",
+    throw new McpError("invalid_definition", `the root ${JSON.stringify(uri)} is not a file:// URI`, {
+      fix: "Write roots as absolute `file://` URIs.",
     });
   }
   return roots;

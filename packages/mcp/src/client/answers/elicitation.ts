@@ -43,7 +43,7 @@ export async function answerElicitation(
 
 function issuesOf(schema: unknown, content: Record<string, unknown>): string[] {
   const unfit = Object.entries(content).filter(([, value]) => !isElicitValue(value));
-  if (unfit.length > 0) return unfit.map(([name]) => `/${name} is no string, number, boolean or list of strings`);
+  if (unfit.length > 0) return unfit.map(([name]) => `/${name} is not a string, number, boolean or list of strings`);
   try {
     const verdict = compileValidator(schema ?? true, { formats: standardFormats }).validate(content);
     return verdict.valid ? [] : verdict.errors.map(({ path, message }) => `${path} ${message}`.trim());

@@ -45,7 +45,7 @@ export class ServerRequests {
     }
     const unwanted = new AbortController();
     this.#asked.set(message.id, unwanted);
-    // While the server waits for the user here, its silence is no fault of it.
+    // While the server waits for this user, its silence must not count as a timeout.
     this.#deadlines.hold();
     try {
       const context = { signal: unwanted.signal, server: current?.serverInfo };

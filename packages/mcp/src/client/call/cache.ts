@@ -12,7 +12,7 @@ export interface CacheSettings {
   size?: number;
   /** A cache that several clients share. Default: one of the client's own. */
   store?: ResponseCache;
-  /** Whose results these are: clients with the same word share what is private. Default: nobody else's. */
+  /** Whose results these are: clients with the same word share private results. Default: a word of its own. */
   context?: string;
 }
 
@@ -20,7 +20,7 @@ interface Entry {
   method: string;
   origin: string;
   uri: string | undefined;
-  /** Kept as text: nobody can change what others will be given, and its length is its cost. */
+  /** Kept as text: no caller can change what others get, and its length is its cost. */
   text: string;
   expires: number;
 }

@@ -58,7 +58,7 @@ export class Caller implements Requester, CallOwner {
     await transport.notify(era.notice(method, params));
   }
 
-  /** Routes progress to the call that it belongs to; false when nobody waits for it. */
+  /** Routes progress to the call that it belongs to; false when no call waits for it. */
   progress(params: Params | undefined): boolean {
     const token = params?.["progressToken"];
     const pending = isId(token) ? this.#pending.get(token) : undefined;
@@ -72,7 +72,7 @@ export class Caller implements Requester, CallOwner {
     return true;
   }
 
-  /** Something was said about a call: it lives. Without a name it can only be the one call in flight. */
+  /** A message about a call arrived, so it is alive. Without an id it can only be the one call in flight. */
   heard(about: Id | undefined): void {
     const call = about === undefined ? this.#only() : this.#pending.get(about);
     call?.sign(this.#connection.platform.now());
@@ -94,7 +94,7 @@ export class Caller implements Requester, CallOwner {
       try {
         Promise.resolve(transport.notify(notice)).catch(() => {});
       } catch {
-        // A pipe that ended cannot be told, and needs not be.
+        // A pipe that ended cannot be told, and need not be.
       }
     }
     transport.abandon(id, reason);

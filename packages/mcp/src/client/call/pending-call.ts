@@ -124,7 +124,7 @@ export interface Deadline {
   heard: number;
   readonly idle: number;
   readonly total: number;
-  /** True while this side is busy, so that silence of the other is no fault of it. */
+  /** True while this side is busy, so that silence of the other side does not count. */
   readonly paused: boolean;
   expire(which: "idle" | "total"): void;
   /** The client is over: what this still waits for will not come. */

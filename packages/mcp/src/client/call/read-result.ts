@@ -12,7 +12,9 @@ export function readResult<R>({ result, problems }: Checked<R>, what: string, re
   if (result === undefined || strict) {
     throw new McpError("invalid_response", `${what} is malformed: ${problems.join("; ")}`, {
       data: { problems },
-      fix: strict ? "Leave out `strict` to go on without the flawed part." : "Report it to the author of the server.",
+      fix: strict
+        ? "Leave out `strict` to accept the result without the flawed part."
+        : "Report it to the author of the server.",
     });
   }
   for (const problem of problems) requester.warn(`${what}: ${problem}`);

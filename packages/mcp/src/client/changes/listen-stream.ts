@@ -116,7 +116,7 @@ export class ListenStream implements ChangeSource {
       this.#stop(listening);
       throw error;
     }
-    // The server agreed and ended it at once; what stood before goes on.
+    // The server agreed and ended it at once; the stream that stood before stays in use.
     if (!this.#open.has(listening) && before !== undefined) {
       throw new McpError("connection_closed", "the server ended the subscription as soon as it began", {
         fix: "Subscribe again later; the server may be closing.",

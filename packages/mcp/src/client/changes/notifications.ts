@@ -23,7 +23,7 @@ export interface ClientEvents extends Notifications {
   unknown: NotificationMessage;
   "session.recovered": Recovered;
   state: StateChange;
-  /** The server sent something that is no message, or that it must not send. */
+  /** The server sent something that is not a message, or that it must not send. */
   fault: Error;
 }
 

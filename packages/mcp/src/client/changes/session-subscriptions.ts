@@ -32,7 +32,7 @@ export class SessionSubscriptions implements ChangeSource {
       try {
         await this.#subscribe(uri, undefined, { recovering: true });
       } catch (error) {
-        // Otherwise the subscriber would wait for ever; the recovery begins anew.
+        // Otherwise the subscriber would wait forever; the recovery starts over.
         if (isTransient(error)) throw error;
         this.#caller.warn(`could not subscribe to ${uri} again: ${error instanceof Error ? error.message : error}`);
       }

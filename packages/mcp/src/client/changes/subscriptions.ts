@@ -115,7 +115,7 @@ export class ClientSubscriptions {
 
   /** The connection is a new one. */
   async restore(): Promise<void> {
-    // Also when nobody is subscribed: what the former session knew counts no more.
+    // Also without subscribers: what the former session had been asked for is gone.
     await this.#source().restore(this.#wanted());
     this.#tellMissed();
   }
@@ -155,7 +155,7 @@ function isTarget(target: string | readonly string[] | SubscriptionTarget): targ
 }
 
 function nothingOffered(wanted: SubscriptionFilter): McpError {
-  return new McpError("capability_missing", "the server tells nobody about what was subscribed to", {
+  return new McpError("capability_missing", "the server does not announce changes of what was subscribed to", {
     data: { wanted },
     fix: "Look at `resources.subscribe` and `listChanged` in `client.serverCapabilities`, and poll what is not offered.",
   });

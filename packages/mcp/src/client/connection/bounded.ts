@@ -6,7 +6,7 @@ export interface WaitBound {
   error(): Error;
 }
 
-/** Settles with the work or with the first bound that is reached. The work itself goes on; its owner has to stop it. */
+/** Settles with the work or with the first bound that is reached. The work itself is not stopped; that is up to its owner. */
 export function bounded<T>(platform: Platform, bounds: readonly WaitBound[], work: () => Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const releases = bounds.map(({ on, error }) => watch(platform, on, () => reject(error())));

@@ -17,7 +17,7 @@ import { type ConnectionState, transition } from "./connection-state.js";
 import { type CurrentConnection, currentConnection } from "./current-connection.js";
 import { type Opened, openRoute, type ServerRoute } from "./route.js";
 
-/** Attempts in a row to open a lost connection again; afterwards the next call tries anew. */
+/** Attempts in a row to open a lost connection again; afterwards the next call starts over. */
 const MAX_ATTEMPTS = 8;
 
 /** One connection to one server: opens it, finds the era, and opens it again when it may. */
@@ -123,7 +123,7 @@ export class ClientConnection {
     const running = work().finally(() => {
       if (this.#work === running) this.#work = undefined;
     });
-    // Whoever waits hears of the failure; when nobody does, it is no unhandled one.
+    // Those who wait get the failure; without any it must not count as an unhandled rejection.
     running.catch(() => {});
     this.#work = running;
     return running;
@@ -166,7 +166,7 @@ export class ClientConnection {
 
   #stand(): void {
     this.#move("established");
-    // The end may have come between the handshake and here, when nobody listened for it.
+    // The connection may have ended between the handshake and here, before the state was `ready`.
     if (this.#ended !== undefined) this.#lost(this.#ended);
   }
 

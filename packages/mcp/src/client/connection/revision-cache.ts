@@ -4,7 +4,7 @@ import type { Revision } from "../../protocol/revisions.js";
 const MAX_SERVERS = 512;
 
 /**
- * Which revision each server spoke last, by its full URL or command. Knowing it saves the probe and binds nobody: a server that
+ * Which revision each server spoke last, by its full URL or command. Knowing it saves the probe and decides nothing: a server that
  * no longer speaks it is asked again.
  *
  * What a client came to that was allowed some revisions only says nothing to one that is allowed others.

@@ -6,7 +6,7 @@ export type Contentful =
   | { contents: readonly ResourceContents[] }
   | { messages: readonly { content: ContentBlock }[] };
 
-/** All text of a result, one block to a line; what is no text is left out. */
+/** All text of a result, one block to a line; other content is left out. */
 export function textOf(result: Contentful): string {
   if ("contents" in result) return joined(result.contents.map((entry) => ("text" in entry ? entry.text : undefined)));
   const blocks = "content" in result ? result.content : result.messages.map(({ content }) => content);
@@ -22,7 +22,7 @@ function joined(texts: readonly (string | undefined)[]): string {
   return texts.filter((text) => text !== undefined).join("\n");
 }
 
-/** The bytes of an image, a sound or a binary resource. Throws when they are no valid Base64. */
+/** The bytes of an image, a sound or a binary resource. Throws when they are not valid Base64. */
 export function bytesOf(block: { data: string } | { blob: string }): Uint8Array {
   const binary = atob("data" in block ? block.data : block.blob);
   const bytes = new Uint8Array(binary.length);

@@ -38,7 +38,7 @@ export interface Negotiation {
   nextId(): Id;
 }
 
-/** One negotiation as it goes: the handshake is made at most once, whoever asks for it. */
+/** One negotiation as it goes: the handshake is made at most once. */
 export interface Attempt {
   /** True once a refused version was answered by a second try. */
   readonly retried?: boolean;

@@ -110,13 +110,13 @@ function decode(method: string, result: unknown, methods: MethodTable, resultTyp
 function decodeQuestions(method: string, result: Record<string, unknown>, methods: MethodTable): Outcome {
   const { inputRequests, requestState } = result;
   if (requestState !== undefined && typeof requestState !== "string")
-    throw invalid(method, "has a requestState that is no string", result);
+    throw invalid(method, "has a requestState that is not a string", result);
   if (inputRequests === undefined) {
     if (requestState === undefined)
       throw invalid(method, "asks for input and names neither questions nor a state", result);
     return { kind: "input", questions: {}, state: requestState };
   }
-  if (!isObject(inputRequests)) throw invalid(method, "has inputRequests that are no object", result);
+  if (!isObject(inputRequests)) throw invalid(method, "has inputRequests that are not an object", result);
   for (const [key, question] of Object.entries(inputRequests)) {
     const asked = isObject(question) ? question["method"] : undefined;
     if (typeof asked !== "string" || methods.get(asked)?.embeddedFrom === undefined) {

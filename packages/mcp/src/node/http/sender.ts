@@ -116,7 +116,7 @@ class NodeResponse implements SendResponse {
   constructor(incoming: NodeHttp.IncomingMessage) {
     this.#incoming = incoming;
     this.status = incoming.statusCode ?? 0;
-    // A connection that breaks while nobody reads must not end the process.
+    // A connection that breaks while the body is not read must not end the process.
     incoming.on("error", (error) => {
       this.#broken = error;
     });

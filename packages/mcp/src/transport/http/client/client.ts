@@ -57,7 +57,7 @@ export function httpClientTransport(url: string | URL, options: HttpClientParts)
 /** The address without its fragment. Throws when a request could never go there. */
 export function httpAddress(address: string | URL): string {
   if (!URL.canParse(String(address)))
-    throw badAddress(`"${address}" is no address`, "Write it with its scheme, for example `https://host/mcp`.");
+    throw badAddress(`"${address}" is not a URL`, "Write it with its scheme, for example `https://host/mcp`.");
   const url = new URL(String(address));
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     throw badAddress(`"${address}" has the scheme ${url.protocol}, which is not HTTP's`, schemeFix(url.protocol));

@@ -23,7 +23,7 @@ export function isEventStream(response: SendResponse): boolean {
 
 /**
  * Reads a stream to its end; `afterChunk` runs when the events of one chunk were delivered. Rejects when the connection breaks.
- * Events of other types than `message` and events without data are no messages.
+ * Events of other types than `message` and events without data are not messages.
  */
 export async function readEvents(
   response: SendResponse,

@@ -156,7 +156,7 @@ export class ClientExchange implements StreamedExchange {
         break;
       case "invalid":
         if (received.id === this.#request.id) this.refuse(this.#wrong(`wrongly: ${received.reason}`));
-        else receiver.fault(this.#wrong(`with something that is no message: ${received.reason}`, "decode_error"));
+        else receiver.fault(this.#wrong(`with something that is not a message: ${received.reason}`, "decode_error"));
         break;
       default:
         this.#answer(received);

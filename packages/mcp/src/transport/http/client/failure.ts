@@ -5,7 +5,7 @@ import { type Classified, type Id, parseMessage } from "../../../jsonrpc/message
 import { McpError } from "../../../protocol/error.js";
 import type { HttpFailure } from "../../../protocol/http-failure.js";
 
-/** Error bodies are shown to people; what is longer than this is no explanation. */
+/** Error bodies are shown to people; what is longer than this does not explain anything. */
 const MAX_ERROR_BODY = 256 * 1024;
 const SHOWN = 2_000;
 const MAX_RETRY_AFTER_MS = 60_000;

@@ -56,7 +56,7 @@ export class GetStream implements EventSink {
       await readEvents(response, this, this.#requests.maxBytes);
       return "clean";
     } catch {
-      // Idle streams are cut by proxies and runtimes all the time; that is no news.
+      // Idle streams are cut by proxies and runtimes all the time; that is not worth reporting.
       return "broken";
     }
   }
@@ -68,7 +68,7 @@ export class GetStream implements EventSink {
       return "broken";
     }
     if (status === 400 && this.#lastEventId !== undefined) {
-      // The event is too old to go on from; what was missed is lost, what comes need not be.
+      // The event is too old to resume from: what was missed is lost, but a new stream can begin.
       this.#lastEventId = undefined;
       response.cancel();
       return "broken";
@@ -112,18 +112,16 @@ export class GetStream implements EventSink {
         for (const item of received.items) this.#deliver(classify(item));
         break;
       case "invalid":
-        receiver.fault(protocolFault(`the standing stream carried something that is no message: ${received.reason}`));
+        receiver.fault(protocolFault(`the GET stream carried something that is not a message: ${received.reason}`));
         break;
       default:
-        receiver.fault(
-          protocolFault(`the standing stream carried an answer (id ${JSON.stringify(received.message.id)})`),
-        );
+        receiver.fault(protocolFault(`the GET stream carried an answer (id ${JSON.stringify(received.message.id)})`));
     }
   }
 }
 
 function noStream(url: string): McpError {
-  return new McpError("invalid_response", `${url} answered GET with something that is no event stream`, {
+  return new McpError("invalid_response", `${url} answered GET with something that is not an event stream`, {
     fix: "Correct the server: GET gives `text/event-stream` or 405.",
   });
 }

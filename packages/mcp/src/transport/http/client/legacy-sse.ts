@@ -126,7 +126,7 @@ class SsePipe implements Channel, EventSink {
     if (response.status !== 200) throw await requests.failure(response, this.#facts, "GET");
     if (!isEventStream(response)) {
       response.cancel();
-      throw protocolFault(`${this.#shown} answered GET with something that is no event stream`);
+      throw protocolFault(`${this.#shown} answered GET with something that is not an event stream`);
     }
     await readEvents(response, this, requests.maxBytes);
   }

@@ -8,7 +8,7 @@ import type { HttpFailure } from "../../../protocol/http-failure.js";
 export interface RedirectPolicy {
   /**
    * Follow 307 and 308 to another origin too, without session, credentials or any header that the program added.
-   * Default false: whoever controls the redirect would read the calls.
+   * Default false: the one who controls the redirect would read the calls.
    */
   allowCrossOriginRedirects?: boolean;
 }
@@ -39,7 +39,7 @@ export function afterRedirect(
 function next(request: SendRequest, status: number, location: string | undefined, policy: RedirectPolicy): SendRequest {
   const refuse = (why: string, fix?: string) => refused(status, request, location, why, fix);
   if (status === 0) throw refuse("this runtime hides where to", "Connect to the final address.");
-  if (location === undefined) throw refuse("it names no place");
+  if (location === undefined) throw refuse("it names no location");
   if (request.method !== "GET" && status !== 307 && status !== 308) {
     throw refuse(
       "301, 302 and 303 turn a POST into a GET",
@@ -48,7 +48,7 @@ function next(request: SendRequest, status: number, location: string | undefined
   }
   const from = new URL(request.url);
   const to = parse(location, from);
-  if (to === undefined) throw refuse("the place is no http(s) address without credentials");
+  if (to === undefined) throw refuse("the location is not an http(s) URL without credentials");
   if (from.protocol === "https:" && to.protocol === "http:") throw refuse("it leaves TLS");
   if (to.origin === from.origin) return { ...request, url: to.href };
   if (policy.allowCrossOriginRedirects !== true) {

@@ -9,7 +9,7 @@ import type { Receiver } from "../../transport.js";
 import { failureOf, networkError } from "./failure.js";
 import { afterRedirect, REDIRECTS, type RedirectPolicy } from "./redirect.js";
 
-/** What one handshake taught about the server. Each handshake begins a new one; what runs goes on with its own. */
+/** What one handshake taught about the server. Each handshake begins a new one; requests that still run keep the former one. */
 export interface HandshakeFacts {
   /** Whether the server may open a session and send on a stream of its own; undefined until the handshake is over. */
   hasSessions: boolean | undefined;
