@@ -1,4 +1,5 @@
 import type { Params } from "../jsonrpc/message.js";
+import { throughStack } from "../jsonrpc/middleware-stack.js";
 import type { Requests } from "../protocol/method-types.js";
 import type { CallOptions } from "./options.js";
 
@@ -13,7 +14,7 @@ export type ClientCall = {
 
 /**
  * Runs around every call of a client, outermost first. `next()` sends the call, `next({ params, options })` a changed one; what
- * it gives is the complete result. Return that, another object, or throw.
+ * it gives is the complete result. Return that, another object, or throw. After a failure `next` may be called again.
  */
 export type ClientMiddleware = (
   call: ClientCall,
@@ -28,19 +29,18 @@ export function throughClientMiddleware(
   options: CallOptions,
   innermost: (params: Params | undefined, options: CallOptions) => Promise<Record<string, unknown>>,
 ): Promise<Record<string, unknown>> {
-  const runFrom = async (
-    index: number,
-    nextParams: Params | undefined,
-    nextOptions: CallOptions,
-  ): Promise<Record<string, unknown>> => {
-    const middleware = stack[index];
-    if (middleware === undefined) return innermost(nextParams, nextOptions);
-    // The method table knows more methods than the types, and the server judges the parameters.
-    const call = { method, params: nextParams, options: nextOptions } as unknown as ClientCall;
-    const result = await middleware(call, (changed = {}) =>
-      runFrom(index + 1, (changed.params ?? nextParams) as Params | undefined, changed.options ?? nextOptions),
-    );
-    return result as Record<string, unknown>;
-  };
-  return runFrom(0, params, options);
+  // The method table knows more methods than the types, and the server judges the parameters.
+  const call = { method, params, options } as unknown as ClientCall;
+  return throughStack<ClientMiddleware, ClientCall, Record<string, unknown>>(call, {
+    stack,
+    enter: (middleware, given, next) => {
+      const result = middleware(given, ({ params: others = given.params, options: chosen = given.options } = {}) =>
+        next({ method, params: others, options: chosen } as ClientCall),
+      );
+      // What middleware returns takes the place of the result, and is checked as one.
+      return result as Promise<Record<string, unknown>>;
+    },
+    innermost: (given) => innermost(given.params as Params | undefined, given.options),
+    again: true,
+  });
 }

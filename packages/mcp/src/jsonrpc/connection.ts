@@ -1,3 +1,4 @@
+import { isThenable } from "../encoding/maybe-promise.js";
 import { readBatch } from "./batch.js";
 import type { Channel } from "./channel.js";
 import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, RpcError } from "./error.js";
@@ -159,7 +160,7 @@ export class Connection<P> {
   #answer(message: RequestMessage): void {
     const reply = this.#run(message, false);
     if (reply === undefined) return;
-    if (!(reply instanceof Promise)) return this.say(reply.text);
+    if (!isThenable(reply)) return this.say(reply.text);
     void reply.then((settled) => settled && this.say(settled.text));
   }
 
@@ -178,7 +179,7 @@ export class Connection<P> {
     } catch (error) {
       reply = internalError(id, error);
     }
-    if (!(reply instanceof Promise)) return this.#finish(id, inbound, reply);
+    if (!isThenable(reply)) return this.#finish(id, inbound, reply);
     return reply.then(
       (settled) => this.#finish(id, inbound, settled),
       (error) => this.#finish(id, inbound, internalError(id, error)),

@@ -1,3 +1,4 @@
+import { throughStack } from "../jsonrpc/middleware-stack.js";
 import type { Requests } from "../protocol/method-types.js";
 import type { ServerCall } from "./call/server-call.js";
 import type { RequestContext } from "./context.js";
@@ -26,15 +27,10 @@ export function throughMiddleware(
   // The method table and the era made sure that params fit the method as far as a structural check can tell.
   const { method, params } = call.request;
   const seen = { method, params, ctx: call.ctx } as unknown as MiddlewareCall;
-  const at = async (index: number): Promise<object> => {
-    const middleware = stack[index];
-    if (middleware === undefined) return innermost();
-    let called = false;
-    return middleware(seen, () => {
-      if (called) throw new Error("middleware called next() twice");
-      called = true;
-      return at(index + 1);
-    });
-  };
-  return at(0);
+  return throughStack<Middleware, MiddlewareCall, object>(seen, {
+    stack,
+    enter: (middleware, given, next) => middleware(given, () => next(given)),
+    innermost,
+    again: false,
+  });
 }

@@ -161,7 +161,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
     name: "no-drain-at-eof",
     recreates: "requests in flight at the end of stdin get no answer",
     file: "transport/channel/stream-server.ts",
-    search: "if (served.inFlight > 0) await firstOf(served.whenIdle(), ms, platform);",
+    search: "if (served.inFlight > 0) await atMost(platform, ms, served.whenIdle(), true);",
     replace: "",
     tests: ["test/stdio/stdio-server.test.ts"],
   },

@@ -108,7 +108,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     name: "output-not-checked",
     recreates: "official SDK 2.4: a result that its schema refuses is sent",
     file: "server/tools/result.ts",
-    search: "    if (!(parsed instanceof Promise)) accept(name, parsed);",
+    search: "    if (!isThenable(parsed)) accept(name, parsed);",
     replace: "",
     tests: ["src/server/tools/result.test.ts", "src/server/tools/call.test.ts"],
   },

@@ -1,3 +1,4 @@
+import { fromBase64 } from "../../encoding/base64.js";
 import type { ContentBlock, ResourceContents } from "../../protocol/features/content.js";
 
 /** Anything that carries content: results of tools, of reads and of prompts. */
@@ -24,8 +25,5 @@ function joined(texts: readonly (string | undefined)[]): string {
 
 /** The bytes of an image, a sound or a binary resource. Throws when they are not valid Base64. */
 export function bytesOf(block: { data: string } | { blob: string }): Uint8Array {
-  const binary = atob("data" in block ? block.data : block.blob);
-  const bytes = new Uint8Array(binary.length);
-  for (let index = 0; index < binary.length; index++) bytes[index] = binary.charCodeAt(index);
-  return bytes;
+  return fromBase64("data" in block ? block.data : block.blob);
 }

@@ -1,3 +1,4 @@
+import { fromBase64, toBase64 } from "../../encoding/base64.js";
 import { McpError } from "../../protocol/error.js";
 
 const OPEN = "=?base64?";
@@ -10,9 +11,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 export function encodeHeaderValue(text: string): string {
   if (text === "") return text;
   if (PLAIN.test(text) && !isSentinel(text)) return text;
-  let binary = "";
-  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte);
-  return `${OPEN}${btoa(binary)}${CLOSE}`;
+  return `${OPEN}${toBase64(new TextEncoder().encode(text))}${CLOSE}`;
 }
 
 /** The text that a header value stands for; undefined when it is marked as Base64 and is none. */
@@ -20,10 +19,8 @@ export function decodeHeaderValue(value: string): string | undefined {
   if (!isSentinel(value)) return value;
   const inner = value.slice(OPEN.length, -CLOSE.length);
   if (!BASE64.test(inner)) return undefined;
-  const binary = atob(inner);
-  const bytes = Uint8Array.from(binary, (char) => char.charCodeAt(0));
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(fromBase64(inner));
   } catch {
     return undefined;
   }

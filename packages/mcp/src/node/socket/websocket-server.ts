@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
+import { atMost } from "../../platform/at-most.js";
 import type { Platform } from "../../platform/platform.js";
 import type { QueueLimits } from "../../transport/channel/outbox.js";
 import { type ServeChannelOptions, type ServedChannel, serveChannel } from "../../transport/channel/server.js";
@@ -109,15 +110,7 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
 
 async function endPeer(peer: ServedChannel, ms: number, platform: Platform): Promise<void> {
   peer.endEndless();
-  if (ms > 0 && peer.inFlight > 0) {
-    await new Promise<void>((resolve) => {
-      const timer = platform.timer(ms, resolve, true);
-      void peer.whenIdle().then(() => {
-        timer.cancel();
-        resolve();
-      });
-    });
-  }
+  if (ms > 0 && peer.inFlight > 0) await atMost(platform, ms, peer.whenIdle(), true);
   await peer.close();
 }
 

@@ -1,3 +1,4 @@
+import { isThenable } from "../../encoding/maybe-promise.js";
 import type { Accepted, Call, EncodedAnswer, EraResult, RequestSource } from "../../era/era.js";
 import { accepting } from "../../era/select.js";
 import { isId, type NotificationMessage } from "../../jsonrpc/message.js";
@@ -135,8 +136,8 @@ function invoke(server: DispatchingServer, call: ServerCall, handler: MethodHand
   } catch (error) {
     return failure(server, call, error);
   }
-  if (!(outcome instanceof Promise)) return success(server, call, outcome);
-  return outcome.then(
+  if (!isThenable(outcome)) return success(server, call, outcome);
+  return Promise.resolve(outcome).then(
     (result) => success(server, call, result),
     (error) => failure(server, call, error),
   );
@@ -154,8 +155,9 @@ function execute(call: ServerCall, handler: MethodHandler): object | Promise<obj
 
 /** The handler's own outcome, or the interim result when one of its questions has no answer yet. */
 function interruptible(call: ServerCall, handler: MethodHandler): object | Promise<object> {
-  const running = start(call, handler);
-  if (!(running instanceof Promise)) return running;
+  const started = start(call, handler);
+  if (!isThenable(started)) return started;
+  const running = Promise.resolve(started);
   return new Promise((resolve, reject) => {
     let interrupted = false;
     call.interrupt = () => {

@@ -1,5 +1,5 @@
 import { platform } from "#platform";
-import { toBase64Url } from "../../encoding/base64url.js";
+import { randomName } from "../../encoding/base64.js";
 import type { CacheHint } from "../../era/era.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
@@ -55,7 +55,7 @@ export class ServerFacts {
   }
 
   randomId(): string {
-    return toBase64Url(this.platform.randomBytes(16));
+    return randomName(this.platform, 16);
   }
 }
 

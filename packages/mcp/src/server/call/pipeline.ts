@@ -1,3 +1,4 @@
+import { isThenable } from "../../encoding/maybe-promise.js";
 import type { Id } from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
 import type { Middleware } from "../middleware.js";
@@ -33,7 +34,7 @@ export class Pipeline {
       return given;
     };
     const given = answer();
-    return given instanceof Promise ? given.then(end) : end(given);
+    return isThenable(given) ? given.then(end) : end(given);
   }
 
   /** Tells observers of a request that never became a call. */

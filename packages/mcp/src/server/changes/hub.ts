@@ -1,3 +1,4 @@
+import { isThenable } from "../../encoding/maybe-promise.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { Storage, Unsubscribe } from "../../storage/storage.js";
@@ -174,7 +175,7 @@ class HubRelay {
     if (this.#unsubscribe !== undefined) return undefined;
     if (this.#attaching !== undefined) return this.#attaching;
     const made = this.#storage.pubsub.subscribe(this.#topic(), (message) => this.#heard(message));
-    if (!(made instanceof Promise)) {
+    if (!isThenable(made)) {
       this.#unsubscribe = made;
       return undefined;
     }
@@ -191,7 +192,7 @@ class HubRelay {
   publish(change: Change): void {
     try {
       const published = this.#storage.pubsub.publish(this.#topic(), JSON.stringify({ from: this.#self(), change }));
-      if (published instanceof Promise) published.catch((error) => this.#failed(error));
+      if (isThenable(published)) published.catch((error) => this.#failed(error));
     } catch (error) {
       this.#failed(error);
     }

@@ -1,3 +1,4 @@
+import { isThenable } from "../../encoding/maybe-promise.js";
 import { hasCapability, type ServerCapabilities } from "../../protocol/capabilities.js";
 import { type LoggingLevel, passesLevel } from "../../protocol/features/logging.js";
 import type { Peer } from "../../transport/transport.js";
@@ -95,7 +96,7 @@ export class PeerSubscribers implements PeerListener {
     subscriber.settle();
     subscriber.sync();
     const ready = this.#hub.ready();
-    if (ready instanceof Promise) ready.catch((error) => this.#facts.platform.warn(`no news of other nodes: ${error}`));
+    if (isThenable(ready)) ready.catch((error) => this.#facts.platform.warn(`no news of other nodes: ${error}`));
   }
 
   closed(peer: Peer): void {

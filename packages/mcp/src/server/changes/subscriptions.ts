@@ -1,3 +1,4 @@
+import { isThenable } from "../../encoding/maybe-promise.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { Peer } from "../../transport/transport.js";
@@ -62,7 +63,7 @@ export class Subscriptions implements Feature {
 
   #whenReady(act: () => object | Promise<object>): object | Promise<object> {
     const ready = this.#hub.ready();
-    return ready instanceof Promise ? ready.then(act) : act();
+    return isThenable(ready) ? ready.then(act) : act();
   }
 
   #subscribe(call: ServerCall): object {

@@ -1,4 +1,4 @@
-import { isThenable } from "../../encoding/thenable.js";
+import { isThenable } from "../../encoding/maybe-promise.js";
 import { isObject } from "../../jsonrpc/message.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";

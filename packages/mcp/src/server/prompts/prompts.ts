@@ -1,4 +1,4 @@
-import { isThenable } from "../../encoding/thenable.js";
+import { isThenable } from "../../encoding/maybe-promise.js";
 import { isObject } from "../../jsonrpc/message.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
@@ -89,9 +89,7 @@ export class Prompts implements Feature, CompletionSource {
       throw new McpError("invalid_params", `unknown prompt: ${name}`, { fix: "List the prompts to see their names." });
     }
     const parsed = prompt.parse(stringValues(name, args));
-    return parsed instanceof Promise
-      ? parsed.then((settled) => made(prompt, settled, call))
-      : made(prompt, parsed, call);
+    return isThenable(parsed) ? parsed.then((settled) => made(prompt, settled, call)) : made(prompt, parsed, call);
   }
 }
 

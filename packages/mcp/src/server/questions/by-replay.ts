@@ -1,7 +1,8 @@
-import { toBase64Url } from "../../encoding/base64url.js";
+import { toBase64Url } from "../../encoding/base64.js";
 import { canonicalJson } from "../../encoding/canonical-json.js";
 import type { Question } from "../../era/era.js";
 import { isObject } from "../../jsonrpc/message.js";
+import { atMost } from "../../platform/at-most.js";
 import type { Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { ServerCall } from "../call/server-call.js";
@@ -117,7 +118,7 @@ export class Replay implements Asker {
 
   /** The outcome after an interruption: waits a little for the handler and its steps to unwind, then seals. */
   async conclude(handler: Promise<unknown>): Promise<InputOutcome> {
-    await this.#atMost(UNWIND_MS, Promise.allSettled([handler, ...this.#stepsInFlight]));
+    await atMost(this.#call.facts.platform, UNWIND_MS, Promise.allSettled([handler, ...this.#stepsInFlight]));
     if (this.#fatal !== undefined) throw this.#fatal;
     const state = await sealState(this.#call, {
       id: this.#call.callId,
@@ -192,16 +193,6 @@ export class Replay implements Asker {
     if (++this.#late > LATE_LIMIT) return new Promise(() => {});
     return new Promise((_resolve, reject) => {
       this.#call.facts.platform.defer(() => reject(this.#signal));
-    });
-  }
-
-  #atMost(ms: number, work: Promise<unknown>): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = this.#call.facts.platform.timer(ms, resolve);
-      void work.then(() => {
-        timer.cancel();
-        resolve();
-      });
     });
   }
 }

@@ -1,4 +1,4 @@
-import { toBase64Url } from "../../encoding/base64url.js";
+import { toBase64Url } from "../../encoding/base64.js";
 import { canonicalJson } from "../../encoding/canonical-json.js";
 import { McpError } from "../../protocol/error.js";
 import type { ServerCall } from "../call/server-call.js";

@@ -1,4 +1,4 @@
-import { isThenable } from "../../encoding/thenable.js";
+import { isThenable } from "../../encoding/maybe-promise.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type {

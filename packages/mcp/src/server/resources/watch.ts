@@ -1,4 +1,4 @@
-import { isThenable } from "../../encoding/thenable.js";
+import { isThenable } from "../../encoding/maybe-promise.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { Change } from "../changes/change.js";
 import type { Hub, TopicWatcher } from "../changes/hub.js";

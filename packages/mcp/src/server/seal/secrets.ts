@@ -1,4 +1,4 @@
-import { fromBase64Url, toBase64Url } from "../../encoding/base64url.js";
+import { fromBase64Url, toBase64Url } from "../../encoding/base64.js";
 import type { Cipher, Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 

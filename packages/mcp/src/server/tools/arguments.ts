@@ -1,3 +1,4 @@
+import { isThenable } from "../../encoding/maybe-promise.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import { describeIssues, type ParseIssue, type ParseResult } from "../../schema/parse.js";
@@ -26,7 +27,7 @@ export function readArguments(
   }
   const parsed = parse(tool, args);
   // The coerced value is still the object of arguments: its schema has type object.
-  return parsed instanceof Promise
+  return isThenable(parsed)
     ? parsed.then((settled) => judge(tool, args as object, settled))
     : judge(tool, args as object, parsed);
 }

@@ -1,5 +1,4 @@
-import type { Soon } from "../../encoding/maybe-promise.js";
-import { isThenable } from "../../encoding/thenable.js";
+import { isThenable, type Soon } from "../../encoding/maybe-promise.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import { CallDeadline } from "../call/call-deadline.js";
@@ -76,14 +75,10 @@ export class ToolCalls {
   }
 
   #enterServer(tool: RunnableTool, call: ServerCall): undefined | Promise<void> {
-    const refused = (error: unknown): never => {
-      tool.limit?.leave();
-      throw error;
-    };
     try {
-      return this.#places.enter(call)?.catch(refused);
+      return this.#places.enter(call)?.catch((error) => giveUp(tool, error));
     } catch (error) {
-      return refused(error);
+      return giveUp(tool, error);
     }
   }
 
@@ -145,6 +140,12 @@ export class ToolCalls {
     const result = toErrorResult(error, call);
     return tool.resultLimit === undefined ? result : limitResult(tool, tool.resultLimit, result, call, this.overflow);
   }
+}
+
+/** Gives back the tool's own place when the server has none. */
+function giveUp(tool: RunnableTool, error: unknown): never {
+  tool.limit?.leave();
+  throw error;
 }
 
 function sameResult(_tool: RunnableTool, result: CallToolResult): CallToolResult {

@@ -1,4 +1,4 @@
-import { toBase64Url } from "../../encoding/base64url.js";
+import { randomName } from "../../encoding/base64.js";
 import type { Platform } from "../../platform/platform.js";
 import type { TextResourceContents } from "../../protocol/features/content.js";
 
@@ -37,7 +37,7 @@ export class OverflowStore {
   keep(text: string, mimeType: string, owner: string | undefined): string | undefined {
     if (text.length > MOST_CHARACTERS) return undefined;
     this.#expire();
-    const uri = `${SCHEME}///${toBase64Url(this.#platform.randomBytes(24))}`;
+    const uri = `${SCHEME}///${randomName(this.#platform, 24)}`;
     this.#entries.set(uri, { contents: { uri, mimeType, text }, owner, until: this.#platform.now() + KEPT_MS });
     this.#characters += text.length;
     for (const oldest of this.#entries.keys()) {

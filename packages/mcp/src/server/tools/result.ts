@@ -1,3 +1,4 @@
+import { isThenable } from "../../encoding/maybe-promise.js";
 import { WrittenResult } from "../../era/result-text.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
@@ -74,7 +75,7 @@ function checked(
     const text = jsonText(name, value);
     const structured: unknown = isPlainJson(value) ? value : JSON.parse(text);
     const parsed = output.parse(structured);
-    if (!(parsed instanceof Promise)) accept(name, parsed);
+    if (!isThenable(parsed)) accept(name, parsed);
     return finish(structured, text);
   }
   const parsed = output.parse(value);
@@ -82,7 +83,7 @@ function checked(
     const structured = accept(name, settled);
     return finish(structured, jsonText(name, structured));
   };
-  return parsed instanceof Promise ? parsed.then(accepted) : accepted(parsed);
+  return isThenable(parsed) ? parsed.then(accepted) : accepted(parsed);
 }
 
 function accept(name: string, parsed: ParseResult): unknown {

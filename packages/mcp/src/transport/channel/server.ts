@@ -1,3 +1,4 @@
+import { isThenable } from "../../encoding/maybe-promise.js";
 import { takesBatches } from "../../era/session.js";
 import type { Channel } from "../../jsonrpc/channel.js";
 import { Connection } from "../../jsonrpc/connection.js";
@@ -43,7 +44,7 @@ export function serveChannel(servable: Servable, channel: Channel, options: Serv
       request: (message, inbound) => {
         const accepted = endpoint.accept(message);
         const answer = endpoint.request(accepted, inbound);
-        if (!(answer instanceof Promise)) return peer.adopt(answer);
+        if (!isThenable(answer)) return peer.adopt(answer);
         if (accepted.endless) peer.lasts(message.id, answer);
         return answer.then((settled) => peer.adopt(settled));
       },

@@ -1,3 +1,4 @@
+import { atMost } from "../../platform/at-most.js";
 import type { Platform } from "../../platform/platform.js";
 import type { Endpoint } from "../transport.js";
 import type { ByteStream } from "./byte-stream.js";
@@ -41,20 +42,9 @@ export function serveStream(endpoint: Endpoint, stream: ByteStream, options: Ser
   const served = serveChannel(endpoint, channel, options);
   const drain = async (ms = drainMs) => {
     served.endEndless();
-    if (served.inFlight > 0) await firstOf(served.whenIdle(), ms, platform);
+    if (served.inFlight > 0) await atMost(platform, ms, served.whenIdle(), true);
     await channel.close();
   };
   const closed = served.closed.then(() => channel.close());
   return { closed, close: () => channel.close(), drain };
-}
-
-function firstOf(work: Promise<void>, ms: number, platform: Platform): Promise<void> {
-  return new Promise((resolve) => {
-    // Keeps the process alive, so that a pending answer is not lost to an empty event loop.
-    const timer = platform.timer(ms, resolve, true);
-    void work.then(() => {
-      timer.cancel();
-      resolve();
-    });
-  });
 }

@@ -1,3 +1,4 @@
+import { isThenable } from "../../../encoding/maybe-promise.js";
 import type { Accepted } from "../../../era/era.js";
 import { INTERNAL_ERROR } from "../../../jsonrpc/error.js";
 import { LazyAbort } from "../../../jsonrpc/lazy-abort.js";
@@ -202,7 +203,7 @@ export class HttpExchange implements Exchange, RunningRequest {
     } catch (error) {
       answer = failedAnswer(this.state.platform, this.id, error);
     }
-    if (!(answer instanceof Promise)) return this.settle(answer);
+    if (!isThenable(answer)) return this.settle(answer);
     this.http.afterTurn(this);
     answer.then(
       (settled) => this.settle(settled),

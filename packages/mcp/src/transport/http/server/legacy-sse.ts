@@ -1,5 +1,5 @@
+import { randomName } from "../../../encoding/base64.js";
 import { guarded, type Soon } from "../../../encoding/maybe-promise.js";
-import { randomName } from "../../../encoding/random-name.js";
 import type { Channel, ChannelReceiver } from "../../../jsonrpc/channel.js";
 import { INTERNAL_ERROR, INVALID_REQUEST } from "../../../jsonrpc/error.js";
 import { parseMessage } from "../../../jsonrpc/message.js";

@@ -1,3 +1,4 @@
+import { isThenable } from "../../../encoding/maybe-promise.js";
 import type { AppendLog, LogLimits, LogRead } from "../../../storage/storage.js";
 import { encodeEvent } from "../../framing/sse-encode.js";
 import type { SseConnection } from "../server/sse-connection.js";
@@ -135,7 +136,7 @@ export class LoggedStream {
     }
     try {
       const id = this.#store(entry);
-      if (id instanceof Promise) this.#appending = this.#afterwards(id, entry);
+      if (isThenable(id)) this.#appending = this.#afterwards(id, entry);
       else this.#appended(id, entry);
     } catch (error) {
       this.#storage.failed(error);
@@ -168,7 +169,7 @@ export class LoggedStream {
     do {
       this.#readAgain = false;
       const read = log.read(this.#storage.logName(this.id), this.#written, PAGE);
-      if (read instanceof Promise) {
+      if (isThenable(read)) {
         read.then(
           (settled) => {
             if (this.#take(settled)) this.#readOn();

@@ -1,5 +1,5 @@
+import { randomName } from "../../../encoding/base64.js";
 import { guarded, type Soon, whenReady } from "../../../encoding/maybe-promise.js";
-import { randomName } from "../../../encoding/random-name.js";
 import type { Session } from "../../../era/session.js";
 import type { LogLimits, Storage, Versioned } from "../../../storage/storage.js";
 import type { Principal } from "../../transport.js";

@@ -1,0 +1,36 @@
+/** How one stack of middleware is run. */
+export interface MiddlewareStack<M, C, R> {
+  readonly stack: readonly M[];
+  /** Calls one middleware with the call that it may pass on. */
+  enter(middleware: M, call: C, next: (call: C) => Promise<R>): R | Promise<R>;
+  /** What the last `next` leads to. */
+  innermost(call: C): R | Promise<R>;
+  /** Whether a middleware may call `next` again after it failed. */
+  readonly again: boolean;
+}
+
+/**
+ * Runs a call through middleware, the first of which is outermost. A second `next` throws, because the rest of the stack
+ * would run twice for one call; where `again` is set it is allowed once the one before has failed.
+ */
+export function throughStack<M, C, R>(
+  call: C,
+  { stack, enter, innermost, again }: MiddlewareStack<M, C, R>,
+): Promise<R> {
+  const from = async (index: number, given: C): Promise<R> => {
+    const middleware = stack[index];
+    if (middleware === undefined) return innermost(given);
+    let called = false;
+    return enter(middleware, given, (passed) => {
+      if (called) throw new Error("middleware called next() twice");
+      called = true;
+      const result = from(index + 1, passed);
+      if (!again) return result;
+      return result.catch((error) => {
+        called = false;
+        throw error;
+      });
+    });
+  };
+  return from(0, call);
+}
