@@ -64,7 +64,8 @@ function targetFolder(path: string, found: FoundImport): string | undefined {
 }
 
 function isAllowed(allowed: readonly string[], to: string, found: FoundImport, from: string): boolean {
-  if (base.includes(from)) return to === "platform" && found.typeOnly;
+  // Encoding is below everything, and the platform is known to all by its type.
+  if (base.includes(from)) return to === "encoding" || (to === "platform" && found.typeOnly);
   return allowed.includes(to);
 }
 
