@@ -17,8 +17,8 @@ export default defineConfig({
     pool: "forks",
     reporters: ["default", fileURLToPath(new URL("./scripts/repeated-tests.mjs", import.meta.url))],
     // These end what hangs; they are no bounds that a test relies on.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     projects: [
       {
         extends: true,

@@ -13,7 +13,7 @@ describe("the walk in the page about architecture", () => {
   let walks: readonly Walk[] = [];
   beforeAll(async () => {
     walks = await takeWalks(WALK_REVISIONS);
-  }, 60_000);
+  }, 240_000);
 
   it("has the numbers that are measured", () => {
     const rows = walks.map(({ revision, files, reentries, leaves }) => {

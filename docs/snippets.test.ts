@@ -122,7 +122,7 @@ describe("code in the documentation", () => {
   });
   afterAll(() => process.chdir(root));
 
-  it("compiles", { timeout: 60_000 }, () => {
+  it("compiles", { timeout: 240_000 }, () => {
     expect(typeErrors(compile())).toEqual([]);
   });
 

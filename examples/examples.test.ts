@@ -46,7 +46,7 @@ const STORIES: Record<string, readonly string[]> = {
 describe("the example", () => {
   it.each(Object.entries(STORIES))("%s tells its story and ends", async (folder, lines) => {
     const program = await bundleFixture(new URL(`${folder}/main.ts`, import.meta.url));
-    const { stdout } = await run(process.execPath, [program], { timeout: 15_000 });
+    const { stdout } = await run(process.execPath, [program], { timeout: 60_000 });
     expect(stdout.trimEnd().split("\n")).toEqual(lines);
   });
 });

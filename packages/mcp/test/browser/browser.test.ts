@@ -76,7 +76,7 @@ describe.runIf(executablePath !== undefined)("a page in Chromium, from another o
     page.on("pageerror", (error) => complaints.push(String(error)));
     await page.goto(origin(), { waitUntil: "load" });
     await page.waitForFunction("globalThis.visit !== undefined");
-  }, 60_000);
+  }, 240_000);
 
   afterAll(async () => {
     await browser?.close();
@@ -86,7 +86,7 @@ describe.runIf(executablePath !== undefined)("a page in Chromium, from another o
 
   it.each<Revision>(["2025-11-25", "2026-07-28"])(
     "lists, calls, answers, hears progress and changes, and cancels in %s",
-    { timeout: 60_000 },
+    { timeout: 240_000 },
     async (revision) => {
       const url = await serve([origin()]);
       const report = await inPage("visit", url, revision);
@@ -106,7 +106,7 @@ describe.runIf(executablePath !== undefined)("a page in Chromium, from another o
   it.each([
     ["does not allow pages of other origins", undefined],
     ["allows another page only", ["https://app.example.com"]],
-  ] as const)("cannot connect to a server that %s", { timeout: 60_000 }, async (_what, origins) => {
+  ] as const)("cannot connect to a server that %s", { timeout: 240_000 }, async (_what, origins) => {
     const url = await serve(origins);
     expect(await inPage("refusal", url)).toMatch(/^(connection_closed|transport_error|connect_failed): /);
   });

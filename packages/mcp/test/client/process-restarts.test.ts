@@ -58,6 +58,6 @@ for (const revision of [STATEFUL, STATELESS] as const) {
       expect(outcomes.lost).toBeGreaterThanOrEqual(RESTARTS);
       expect(outcomes.lost).toBeLessThanOrEqual(RESTARTS * (CALLERS / 2));
       await client.close();
-    }, 60_000);
+    }, 240_000);
   });
 }

@@ -167,7 +167,7 @@ describe.each(STORES)("a stream over %s", (_name, makeStore) => {
     }
     expect(received).toBe(total);
     expect(cuts).toBeGreaterThan(60);
-  }, 60_000);
+  }, 240_000);
 });
 
 describe.each(ADAPTERS)("a cut through %s", (_name, start) => {

@@ -39,7 +39,16 @@ export class Copy {
   /** Runs one test file. True when it passes. */
   passes(test: string): Promise<boolean> {
     const vitest = join(root, "node_modules/vitest/vitest.mjs");
-    const args = [vitest, "run", "--root", this.folder, "--bail=1", "--reporter=dot", `packages/mcp/${test}`];
+    const args = [
+      vitest,
+      "run",
+      "--root",
+      this.folder,
+      "--bail=1",
+      "--retry=0",
+      "--reporter=dot",
+      `packages/mcp/${test}`,
+    ];
     const env = { ...process.env, SEEDS, NO_COLOR: "1" };
     const child = spawn(process.execPath, args, { cwd: this.folder, env, stdio: "ignore", detached: true });
     // A worker that a mutant sent into an endless loop outlives its runner unless the whole group is ended.

@@ -104,5 +104,5 @@ describe("one server object", () => {
       ),
       { numRuns: 3 },
     );
-  }, 60_000);
+  }, 240_000);
 });

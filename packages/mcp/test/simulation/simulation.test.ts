@@ -18,7 +18,7 @@ describe.runIf(ONE !== undefined)("one simulated run", () => {
     console.log(result.log?.join("\n"));
     console.log(JSON.stringify({ ...result, log: undefined }, undefined, 2));
     expect(result.violations).toEqual([]);
-  }, 60_000);
+  }, 240_000);
 });
 
 describe.runIf(ONE === undefined)("simulated runs of clients, servers and transports", () => {
@@ -28,7 +28,7 @@ describe.runIf(ONE === undefined)("simulated runs of clients, servers and transp
       expect(second.traceHash).toBe(first.traceHash);
       expect(second.events).toBe(first.events);
     }
-  }, 60_000);
+  }, 240_000);
 
   it(`keep every rule with ${SEEDS} seeds`, async () => {
     const broken: string[] = [];

@@ -16,7 +16,7 @@ describe("one tools/call", () => {
   const walks = new Map<string, Walk>();
   beforeAll(async () => {
     for (const walk of await takeWalks(WALK_REVISIONS)) walks.set(walk.revision, walk);
-  }, 60_000);
+  }, 240_000);
 
   it.each(WALK_REVISIONS)("stays within its bounds in %s", (revision) => {
     const { files = 0, reentries = 0 } = walks.get(revision) ?? {};
