@@ -9,37 +9,37 @@ import type { EraName, Revision } from "../protocol/revisions.js";
 import type { ParamHeader, ParamHeaderTable } from "./param-headers.js";
 import type { Session } from "./session.js";
 
-/** What an era needs to know of the server that it speaks for. */
+/** What an era needs to know about the server. */
 export interface ServerSelf {
   readonly info: Implementation;
   readonly instructions?: string | undefined;
-  /** Revisions that this server speaks. */
+  /** Revisions that this server supports. */
   readonly revisions: readonly Revision[];
   capabilities(revision: Revision): ServerCapabilities;
-  /** How long clients may keep what `server/discover` says. */
+  /** How long clients may cache the result of `server/discover`. */
   readonly discoverCache: CacheHint;
   readonly methods: MethodTable;
 }
 
-/** How long and for whom a result may be kept. */
+/** How long and for whom a result may be cached. */
 export interface CacheHint {
   ttlMs: number;
   scope: "public" | "private";
 }
 
-/** A message whose era is decided, with all that a transport has to know of it. */
+/** A message whose era is decided, with what a transport needs to know about it. */
 export interface Accepted<M extends RequestMessage | NotificationMessage = RequestMessage> {
   readonly message: M;
   readonly era: ServerEra;
-  /** Whether it belongs to a session where the transport keeps any; every other message stands alone. */
+  /** Whether it belongs to a session, if the transport has sessions; every other message is independent. */
   readonly inSession: boolean;
-  /** The request with which a session begins. */
+  /** Whether the request begins a session. */
   readonly opensSession: boolean;
-  /** Lasts until its client or a shutdown ends it. */
+  /** Whether it lasts until the client or a shutdown ends it. */
   readonly endless: boolean;
 }
 
-/** A request in neutral form: what it asks, and all that is known of who asks. */
+/** A request in a form independent of the era, with what is known about the client. */
 export interface Call {
   readonly id: Id;
   readonly method: string;
@@ -48,11 +48,11 @@ export interface Call {
   readonly revision: Revision;
   readonly clientInfo: Implementation | undefined;
   readonly clientCapabilities: ClientCapabilities;
-  /** Where progress goes; absent when nobody wants it. */
+  /** The token for progress; absent if the client does not want any. */
   readonly progressToken: Id | undefined;
-  /** The least level of log messages that the peer wants to read; absent when it wants none. */
+  /** The lowest level of log messages that the client wants; absent if it wants none. */
   readonly logLevel: LoggingLevel | undefined;
-  /** Answers to questions of an earlier round, and the state that went with them. */
+  /** Answers to questions of an earlier round, with their state. */
   readonly inputs: CallInputs | undefined;
   /** The result of a method that belongs to the era itself; absent for all others. */
   readonly own: EraResult | undefined;
@@ -63,20 +63,20 @@ export interface CallInputs {
   state: unknown;
 }
 
-/** Where a request came from, as far as an era cares. */
+/** The source of a request, as far as an era needs it. */
 export interface RequestSource {
   session?: Session | undefined;
   http?: HttpFacts | undefined;
   batched?: boolean;
 }
 
-/** A question to the client in neutral form; it becomes a request or a part of an interim result. */
+/** A question to the client, independent of the era; it becomes a request or a part of an interim result. */
 export interface Question {
   method: "elicitation/create" | "sampling/createMessage" | "roots/list";
   params?: Params;
 }
 
-/** A question with the capabilities of the client that it needs. */
+/** A question with the client capabilities that it needs. */
 export interface AskedQuestion {
   readonly question: Question;
   readonly needs: readonly string[];
@@ -90,40 +90,40 @@ export interface EraResult {
   session?: Session;
 }
 
-/** The text of an answer, with what a transport has to know of it. */
+/** The text of an answer, with what a transport needs to know about it. */
 export interface EncodedAnswer {
   text: string;
   status?: number;
 }
 
-/** Turns wire requests into neutral calls and neutral outcomes into wire answers, for one era. */
+/** Converts wire requests to calls and outcomes to wire answers, for one era. */
 export interface ServerEra {
   readonly name: EraName;
-  /** True when questions travel in interim results, and a handler runs again with the answers; else they are requests of their own. */
+  /** True if questions are sent in interim results and handlers run again with the answers; otherwise they are requests. */
   readonly replays: boolean;
-  /** Throws an `McpError` when the request cannot be served in this era. */
+  /** Throws an `McpError` if the request cannot be served in this era. */
   decode(message: RequestMessage, source: RequestSource, self: ServerSelf): Call;
-  /** Refuses arguments that the headers of the HTTP request ought to repeat and do not. */
+  /** Rejects arguments that the headers of the HTTP request must repeat but do not. */
   checkArguments(headers: readonly ParamHeader[], args: unknown, http: HttpFacts): void;
-  /** Whether a question that needs this capability can be put to the client; `reachable` when requests can be sent to it. */
+  /** Whether the client can answer a question that needs this capability; `reachable` if requests can be sent to it. */
   canAsk(call: Call, capability: string, reachable: boolean): boolean;
-  /** A question in the form that the client's revision has. */
+  /** A question in the form of the client's revision. */
   question(asked: AskedQuestion, call: Call): AskedQuestion;
-  /** What the client answered to the question that was given to `question`, as the newest revision would have it. */
+  /** The client's answer to a question from `question`, in the form of the newest revision. */
   answer(question: Question, answer: unknown, call: Call): unknown;
-  /** The text of a notification about a call; undefined where the client's revision has no such notification. */
+  /** The text of a notification about a call; undefined if the client's revision has no such notification. */
   notification(method: string, params: object, call: Call): string | undefined;
-  /** The answer to a call that ended well. */
+  /** The answer to a call that succeeded. */
   result(call: Call, result: unknown, row: MethodRow, self: ServerSelf, cache: CacheHint): EncodedAnswer;
-  /** The interim answer that asks the client something. Stateless only. */
+  /** The interim answer that asks the client questions. Stateless only. */
   input(call: Call, questions: Record<string, Question>, state: string | undefined, self: ServerSelf): EncodedAnswer;
   /** The answer to a call that failed. */
   failure(call: Call, error: McpError): EncodedAnswer;
-  /** The answer to a request that was refused before it became a call. */
+  /** The answer to a request that was rejected before it became a call. */
   refusal(id: Id | undefined, error: McpError): EncodedAnswer;
 }
 
-/** What an era needs to know of the client that it speaks for. */
+/** What an era needs to know about the client. */
 export interface ClientSelf {
   readonly info: Implementation;
   readonly capabilities: ClientCapabilities;
@@ -131,7 +131,7 @@ export interface ClientSelf {
   readonly headers: boolean;
 }
 
-/** A request in neutral form on its way out. */
+/** An outgoing request, independent of the era. */
 export interface OutgoingCall {
   method: string;
   params: Params | undefined;
@@ -139,9 +139,9 @@ export interface OutgoingCall {
   logLevel?: LoggingLevel | undefined;
   /** Answers for the next round of the same call. */
   inputs?: { responses?: Record<string, unknown>; state?: string } | undefined;
-  /** Arguments that HTTP headers have to repeat, as `ClientEra.mirroredParams` found them. */
+  /** Arguments that HTTP headers must repeat, from `ClientEra.mirroredParams`. */
   mirrored?: readonly ParamHeader[] | undefined;
-  /** More members for `_meta`, for example trace context. */
+  /** Further members of `_meta`, for example trace context. */
   meta?: Record<string, unknown> | undefined;
 }
 
@@ -157,21 +157,21 @@ export interface EncodedMessage {
 export type Outcome =
   | { kind: "complete"; result: Record<string, unknown> }
   | { kind: "input"; questions: Record<string, Question>; state: string | undefined }
-  /** A `resultType` that an extension brought. */
+  /** A `resultType` of an extension. */
   | { kind: "extension"; type: string; result: Record<string, unknown> };
 
-/** Turns neutral calls into wire requests and wire results into outcomes, for one connection in one revision. */
+/** Converts calls to wire requests and wire results to outcomes, for one connection in one revision. */
 export interface ClientEra {
   readonly revision: Revision;
-  /** True when requests repeat annotated arguments in headers. */
+  /** True if requests repeat annotated arguments in headers. */
   readonly mirrorsParams: boolean;
-  /** True when results say how long they may be kept. */
+  /** True if results state how long they may be cached. */
   readonly hasCacheHints: boolean;
-  /** True when the server may send requests of its own. */
+  /** True if the server may send requests. */
   readonly serverAsks: boolean;
-  /** Whether the revision has a message of this name. */
+  /** Whether the revision has this method. */
   has(method: string): boolean;
-  /** Whether a server that declares `capabilities` serves what needs the one at the path `capability`. */
+  /** Whether a server with these capabilities supports what needs the one at the path `capability`. */
   offers(capabilities: ServerCapabilities, capability: string): boolean;
   /** Which arguments of a tool its calls repeat in headers. */
   mirroredParams(inputSchema: unknown): ParamHeaderTable;
@@ -180,8 +180,8 @@ export interface ClientEra {
   decode(method: string, result: unknown): Outcome;
   /** A notification to the server. */
   notice(method: string, params: Params | undefined): EncodedMessage;
-  /** What tells the server to stop; undefined where closing the request's stream says it. */
+  /** The message that cancels a request; undefined if closing its stream does that. */
   cancel(id: Id, reason: string): EncodedMessage | undefined;
-  /** The answer to a question of the server in a form that the revision has. */
+  /** The answer to a question of the server, in the form of the revision. */
   answer(method: Question["method"], answer: object): object;
 }

@@ -2,7 +2,7 @@ import type { HttpFacts } from "../http/http.js";
 import { isObject } from "../jsonrpc/message.js";
 import { decodeHeaderValue, encodeHeaderValue, mismatch } from "./stateless/header-value.js";
 
-/** One argument that a header repeats: where it is in the arguments, and the header's name. */
+/** One argument that a header repeats: its path in the arguments, and the header's name. */
 export interface ParamHeader {
   path: readonly string[];
   header: string;
@@ -11,7 +11,7 @@ export interface ParamHeader {
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const TYPES = ["string", "integer", "boolean"] as const;
-/** Keywords below which an annotation cannot be reached by property names alone. */
+/** Keywords below which a value has no fixed path, so an annotation there is invalid. */
 const BRANCHES = [
   "items",
   "prefixItems",
@@ -33,10 +33,14 @@ const BRANCHES = [
   "definitions",
 ];
 
-/** What a tool's input schema says about headers: the table, or the first thing that is wrong with it. */
+/** The headers that a tool's input schema declares, or the first fault of the declaration. */
 export type ParamHeaderTable = { headers: readonly ParamHeader[] } | { problem: string };
 
-/** Reads the `x-mcp-header` annotations of an input schema. */
+/**
+ * Reads the `x-mcp-header` annotations of an input schema.
+ *
+ * Spec: Tools, "x-mcp-header", https://modelcontextprotocol.io/specification/2026-07-28/server/tools#x-mcp-header
+ */
 export function paramHeaderTable(inputSchema: unknown): ParamHeaderTable {
   const headers: ParamHeader[] = [];
   const seen = new Set<string>();
@@ -74,7 +78,7 @@ function annotate(property: unknown, path: string[], headers: ParamHeader[], see
   return undefined;
 }
 
-/** One permitted type, alone or beside `null`. */
+/** One allowed type, alone or together with `null`. */
 function headerType(declared: unknown): ParamHeader["type"] | undefined {
   const named = Array.isArray(declared) ? declared.filter((type) => type !== "null") : [declared];
   return named.length === 1 ? TYPES.find((type) => type === named[0]) : undefined;
@@ -104,20 +108,22 @@ export function paramHeaders(table: readonly ParamHeader[], args: unknown): Reco
   return headers;
 }
 
-/** Refuses a call whose headers do not repeat its arguments. */
+/** Rejects a call whose headers do not repeat its arguments. */
 export function checkParamHeaders(table: readonly ParamHeader[], args: unknown, http: HttpFacts): void {
   for (const { path, header, type } of table) {
     const value = argumentAt(args, path);
     if (value === undefined || value === null) continue;
     const sent = http.header(header.toLowerCase())?.trim();
-    if (sent === undefined) throw mismatch(`the header ${header} is missing while "${path.join(".")}" has a value`);
+    if (sent === undefined)
+      throw mismatch(`the header ${header} is missing although the argument "${path.join(".")}" has a value`);
     const decoded = decodeHeaderValue(sent);
     if (decoded === undefined) throw mismatch(`the header ${header} is not valid Base64`);
-    if (!says(decoded, value, type)) throw mismatch(`the header ${header} differs from "${path.join(".")}"`);
+    if (!says(decoded, value, type))
+      throw mismatch(`the header ${header} differs from the argument "${path.join(".")}"`);
   }
 }
 
-/** Whether a header says the same as an argument, which may be of any type yet. */
+/** Whether a header equals an argument, whose type is not validated yet. */
 function says(decoded: string, value: unknown, type: ParamHeader["type"]): boolean {
   if (typeof value === "object") return false;
   return type === "integer" && decoded !== "" ? Number(decoded) === value : decoded === String(value);

@@ -4,8 +4,8 @@ import type { ContentBlock } from "../protocol/features/content.js";
 import type { Revision } from "../protocol/revisions.js";
 
 /**
- * The result of a tool whose JSON text is known already: the structured content was written once for its check and for its
- * text block, and need not be written again for the answer. Only for results that nobody can change any more.
+ * The result of a tool whose JSON text is already known: the structured content was serialised for its check and its text
+ * block, so the answer reuses that text. Only for results that can no longer change.
  */
 export class WrittenResult {
   readonly content: ContentBlock[];
@@ -25,12 +25,12 @@ export class WrittenResult {
   }
 }
 
-/** Result objects that are served many times; their text is kept per revision and goes when the object goes. */
+/** Result objects that are served many times, with their text per revision. */
 const kept = new WeakMap<object, Map<Revision, string>>();
 
 /**
- * Marks a result object as one that is served again and again. It must not change afterwards: its text is made once per
- * revision. Middleware that returns another object is serialised afresh.
+ * Caches the text of a result object that is served many times. It must not change afterwards, because its text is
+ * made once per revision. A different object from middleware is serialised as usual.
  */
 export function keepText<T extends object>(result: T): T {
   if (!kept.has(result)) kept.set(result, new Map());
@@ -48,7 +48,7 @@ function textOf(result: unknown, revision: Revision, make: () => string): string
   return text;
 }
 
-/** The JSON text of a result without markings. */
+/** The JSON text of a result without further members. */
 export function plainResultText(
   result: unknown,
   method: string,
@@ -56,7 +56,7 @@ export function plainResultText(
   shape: (value: Record<string, unknown>) => unknown,
 ): string {
   return textOf(result, revision, () => {
-    // A result is an object by now; whoever returned something else is refused by `serialise`.
+    // `serialise` rejects a result that is not an object.
     const shaped = isObject(result) ? shape(result) : result;
     return serialise(shaped, method);
   });
@@ -64,7 +64,7 @@ export function plainResultText(
 
 /**
  * The JSON text of a result with `tail` merged in: `tail` is the inside of an object, for example `"resultType":"complete"`.
- * Appending text is several times cheaper than building a new object, and safe only when no key occurs on both sides.
+ * Appending text avoids building a new object; it is safe only if no key occurs on both sides.
  */
 export function markedResultText(
   result: unknown,
@@ -89,7 +89,7 @@ function serialise(result: unknown, method: string): string {
   } catch (error) {
     throw new McpError(
       "internal_error",
-      `the result of ${method} cannot be written as JSON: ${(error as Error).message}`,
+      `the result of ${method} cannot be converted to JSON: ${(error as Error).message}`,
       {
         cause: error,
         fix: "Return plain data: no BigInt, no cycles.",
@@ -103,8 +103,8 @@ function serialise(result: unknown, method: string): string {
 }
 
 /**
- * The text of a result that is one block of text and nothing else, as most results of tools are. Written by hand it costs
- * a third of what `JSON.stringify` takes for the three objects. Undefined for every other result.
+ * The text of a result that is exactly one text block, as most results of tools are, assembled without calling
+ * `JSON.stringify` on the three objects. Undefined for every other result.
  */
 function oneTextBlock(result: unknown): string | undefined {
   if (!isObject(result) || !hasExactly(result, CONTENT)) return undefined;
@@ -120,7 +120,7 @@ function oneTextBlock(result: unknown): string | undefined {
 const CONTENT = ["content"];
 const TYPE_AND_TEXT = ["type", "text"];
 
-/** Whether JSON would write these members, in this order, and no other. */
+/** Whether the JSON of the object has exactly these members, in this order. */
 function hasExactly(value: object, names: readonly string[]): boolean {
   const keys = Object.keys(value);
   return keys.length === names.length && keys.every((key, at) => key === names[at]) && !("toJSON" in value);
@@ -132,7 +132,7 @@ function collides(result: object, members: Record<string, unknown>): boolean {
   return false;
 }
 
-/** The markings win, except that a result's own `_meta` members and cache hints are kept. */
+/** The added members win, except that the result's own `_meta` members and cache hints are kept. */
 function merge(result: Record<string, unknown>, members: Record<string, unknown>): Record<string, unknown> {
   const merged: Record<string, unknown> = { ...result };
   for (const [key, value] of Object.entries(members)) {

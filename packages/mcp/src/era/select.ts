@@ -25,8 +25,10 @@ export function accepting(methods: MethodTable): <M extends Message>(message: M,
 }
 
 /**
- * Metadata of the newer era decides, then `initialize`, then the version header; a message that says nothing belongs to
- * the handshake era.
+ * The stateless era's metadata decides, then `initialize`, then the version header; a message without any of them
+ * belongs to the stateful era.
+ *
+ * Spec: Versioning, https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning
  */
 function eraOf(message: Message, http: HttpFacts | undefined): ServerEra {
   const meta = message.params?.["_meta"];

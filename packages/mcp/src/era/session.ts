@@ -4,8 +4,8 @@ import type { Implementation } from "../protocol/implementation.js";
 import { featuresOf, isRevision, type Revision, revisionsOf, UNNAMED_HTTP_REVISION } from "../protocol/revisions.js";
 
 /**
- * What a stateful server remembers of one peer. Plain JSON, so that a shared storage can hold it and any node can go on
- * with it; whoever changes it calls `Peer.sessionChanged`.
+ * What a stateful server remembers about one client. Plain JSON, so that any node can continue it from a shared storage;
+ * call `Peer.sessionChanged` after changing it.
  */
 export interface Session {
   revision: Revision;
@@ -18,12 +18,12 @@ export interface Session {
   subscriptions: string[];
 }
 
-/** Whether a server that speaks these revisions can open sessions. */
+/** Whether a server with these revisions can open sessions. */
 export function opensSessions(revisions: readonly Revision[]): boolean {
   return revisionsOf("stateful", revisions).length > 0;
 }
 
-/** The revision that the version header of a session's HTTP request names; undefined for a name that has no sessions. */
+/** The revision in the version header of a session's HTTP request; undefined if that revision has no sessions. */
 export function sessionRevision(header: string | undefined): Revision | undefined {
   if (header === undefined) return UNNAMED_HTTP_REVISION;
   const name = header.trim();
@@ -35,7 +35,12 @@ export function takesBatches(revision: Revision): boolean {
   return featuresOf(revision).batch;
 }
 
-/** Whether an event stream begins with an empty event, so that its client has an id to come back with. */
+/**
+ * Whether an event stream begins with an empty event, so that its client has an id to reconnect with.
+ *
+ * Spec: Transports, "Sending Messages to the Server",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#sending-messages-to-the-server
+ */
 export function primesStreams(revision: Revision): boolean {
   return featuresOf(revision).primingEvent;
 }

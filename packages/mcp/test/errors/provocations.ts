@@ -34,7 +34,7 @@ const refusedBy = async (code: number, cleanup: Cleanup) => {
 export const PROVOCATIONS: Record<ErrorKind, Provocation> = {
   parse_error: { cause: /the JSON broke off/, provoke: (cleanup) => refusedBy(-32700, cleanup) },
   invalid_request: {
-    cause: /initialized already/,
+    cause: /already initialized/,
     async provoke(cleanup) {
       const client = await linked(named(), cleanup, { revisions: [STATEFUL] });
       const params = { protocolVersion: STATEFUL, capabilities: {}, clientInfo: { name: "c", version: "1" } };

@@ -7,7 +7,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     recreates: "a second `initialize` overwrites what the client said of itself",
     file: "era/stateful/server.ts",
     search:
-      'if (source.session !== undefined) throw new McpError("invalid_request", "the session is initialized already");',
+      'if (source.session !== undefined) throw new McpError("invalid_request", "the session is already initialized");',
     replace: "",
     tests: ["src/server/tools/tools.test.ts", "test/mutants/missing-cases.test.ts", "test/corpus/http/corpus.test.ts"],
   },

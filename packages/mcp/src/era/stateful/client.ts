@@ -8,7 +8,7 @@ import { featuresOf, type Revision, type RevisionFeatures } from "../../protocol
 import type { ClientEra, ClientSelf, OutgoingCall } from "../era.js";
 import { notificationText } from "../notification.js";
 
-/** The client's half of the handshake era, for one negotiated revision. */
+/** The client side of the stateful era, for one negotiated revision. */
 export function statefulClient(revision: Revision, self: ClientSelf, methods: MethodTable): ClientEra {
   const features = featuresOf(revision);
   const headers = self.headers ? { headers: versionHeaders(revision) } : {};
@@ -19,7 +19,7 @@ export function statefulClient(revision: Revision, self: ClientSelf, methods: Me
     serverAsks: methods.serverAsks(revision),
     has: (method) => methods.at(method, revision) !== undefined,
     offers: (capabilities, capability) =>
-      // The oldest revision has completion without a capability for it.
+      // The first revision has completion but no capability for it.
       (capability === "completions" && !features.completionsCapability) || hasCapability(capabilities, capability),
     mirroredParams: () => ({ headers: [] }),
     encode(id, call) {
@@ -37,12 +37,12 @@ export function statefulClient(revision: Revision, self: ClientSelf, methods: Me
       return { method, text: notificationText(method, { requestId, reason }), ...headers };
     },
     answer: (method, answer) =>
-      // The application answers in the newest form.
+      // The application answers in the form of the newest revision.
       method === "sampling/createMessage" ? samplingAnswer(features, answer as CreateMessageResult) : answer,
   };
 }
 
-/** The model's answer in a form that the server's revision has: older ones take one block, never a list. */
+/** The model's answer in the form of the server's revision: older ones allow one block, not a list. */
 export function samplingAnswer(features: RevisionFeatures, answer: CreateMessageResult): CreateMessageResult {
   const { content } = answer;
   if (!Array.isArray(content) || features.samplingTools) return answer;
@@ -55,7 +55,12 @@ function oneBlock(blocks: readonly SamplingMessageContentBlock[]): SamplingMessa
   return texts.length > 0 || other === undefined ? { type: "text", text: texts.join("\n") } : other;
 }
 
-/** The headers that go with every request of this revision. */
+/**
+ * The headers of every request of this revision.
+ *
+ * Spec: Transports, "Protocol Version Header",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
+ */
 export function versionHeaders(revision: Revision): Record<string, string> {
   return featuresOf(revision).versionHeader ? { "mcp-protocol-version": revision } : {};
 }
@@ -69,6 +74,6 @@ function paramsText({ params, progressToken, meta }: OutgoingCall): string | und
   }
   const metaText = `"_meta":{"progressToken":${idText(progressToken as Id)}}`;
   const body = JSON.stringify(params);
-  // Writing the texts together costs less than a new object that is written once.
+  // Joins the texts, so that no merged object has to be built and serialised.
   return body === undefined || body === "{}" ? `{${metaText}}` : `${body.slice(0, -1)},${metaText}}`;
 }

@@ -8,8 +8,8 @@ import type { AskedQuestion, Question } from "../era.js";
 type Members = Record<string, unknown>;
 
 /**
- * Rewrites a result of the newest shape for an older revision: what it lacks is left out, or said in a form it has.
- * Returns the same object when there is nothing to change.
+ * Converts a result from the newest form to an older revision's: unsupported parts are dropped or expressed in another
+ * way. Returns the same object if there is nothing to change.
  */
 export function downgradeResult(method: string, result: Members, features: RevisionFeatures): Members {
   const rewrite = Object.hasOwn(REWRITES, method) ? REWRITES[method] : undefined;
@@ -20,7 +20,7 @@ const REWRITES: Record<string, (result: Members, features: RevisionFeatures) => 
   initialize: (result, features) => {
     const shaped = withMember(result, "serverInfo", (info) => (isObject(info) ? listed(info, features) : info));
     if (features.completionsCapability) return shaped;
-    // The first revision has the method, but no word for it among the capabilities.
+    // The first revision has the method but no capability for it.
     return withMember(shaped, "capabilities", (all) => (isObject(all) ? without(all, ["completions"]) : all));
   },
   "tools/list": (result, features) => mapMember(result, "tools", (tool) => downgradeTool(tool, features)),
@@ -56,11 +56,11 @@ function downgradeTool(tool: Members, features: RevisionFeatures): Members {
   });
 }
 
-/** Leaves out what lists gained over the years. */
+/** Drops members of listed items that the revision does not have. */
 function listed(item: Members, features: RevisionFeatures): Members {
   if (features.icons) return item;
   const dropped = ["icons", "websiteUrl", "execution"];
-  // An implementation's description is as young as icons; that of tools and others is as old as the protocol.
+  // The description of an implementation is as new as icons; those of tools and other items are in every revision.
   if (Object.hasOwn(item, "version")) dropped.push("description");
   if (!features.title) dropped.push("title", "_meta");
   const shaped = without(item, dropped);
@@ -68,7 +68,7 @@ function listed(item: Members, features: RevisionFeatures): Members {
   return mapMember(shaped, "arguments", (argument) => without(argument, ["title"]));
 }
 
-/** Says a block of a newer kind as text. */
+/** Converts a content block of a newer kind to text. */
 function downgradeBlock(block: unknown, features: RevisionFeatures): unknown {
   if (!isObject(block)) return block;
   if (block["type"] === "audio" && !features.audio) {
@@ -106,14 +106,14 @@ function mapMember(item: Members, key: string, change: (value: Members) => Membe
   return same ? item : { ...item, [key]: mapped };
 }
 
-/** A notification as an older revision has it; undefined where it has none of this method. */
+/** A notification in the form of an older revision; undefined if it does not have this method. */
 export function downgradeNotification(method: string, params: object, features: RevisionFeatures): object | undefined {
   if (method === "notifications/elicitation/complete" && !features.elicitationIds) return undefined;
   if (method !== "notifications/progress" || features.progressMessage) return params;
   return without(params as Members, ["message"]);
 }
 
-/** A question as an older revision has it. */
+/** A question in the form of an older revision. */
 export function downgradeQuestion(asked: AskedQuestion, features: RevisionFeatures): AskedQuestion {
   const { question, needs } = asked;
   if (question.method === "elicitation/create") {
@@ -122,8 +122,8 @@ export function downgradeQuestion(asked: AskedQuestion, features: RevisionFeatur
     return { question: { ...question, params: { ...question.params, requestedSchema: downgradeForm(form) } }, needs };
   }
   if (question.method !== "sampling/createMessage" || features.samplingTools) return asked;
-  // Each message has one block, and there is no word for context: the client may leave it out. Questions are made by this
-  // library, so their messages are there.
+  // Each message has one block, and `includeContext` needs no capability because a client may ignore it. Safe: questions
+  // are made by this library, so their messages exist.
   const { messages } = question.params as { messages: SamplingMessage[] };
   return {
     question: { ...question, params: { ...question.params, messages: messages.flatMap(oneByOne) } },
@@ -131,7 +131,7 @@ export function downgradeQuestion(asked: AskedQuestion, features: RevisionFeatur
   };
 }
 
-/** The answer to a question that was downgraded, as the newest revision would have it. */
+/** The answer to a downgraded question, in the form of the newest revision. */
 export function upgradeAnswer(question: Question, answer: unknown, features: RevisionFeatures): unknown {
   const form = formOf(question, features);
   if (form === undefined || !isObject(answer) || answer["action"] !== "accept") return answer;
@@ -139,9 +139,9 @@ export function upgradeAnswer(question: Question, answer: unknown, features: Rev
   return isObject(content) ? { ...answer, content: upgradeContent(form, content) } : answer;
 }
 
-/** The form of a question, where this revision has forms of the first kind. */
+/** The form of a question, if this revision has only the first version of forms. */
 function formOf({ params }: Question, features: RevisionFeatures): ElicitRequestedSchema | undefined {
-  // Questions are made by this library: a form that is there is a whole one.
+  // Safe: questions are made by this library, so a form is complete.
   return features.elicitation === "form"
     ? (params?.["requestedSchema"] as ElicitRequestedSchema | undefined)
     : undefined;
@@ -151,7 +151,7 @@ function oneByOne(message: SamplingMessage): SamplingMessage[] {
   return Array.isArray(message.content) ? message.content.map((content) => ({ ...message, content })) : [message];
 }
 
-/** A form as the first revision with forms has it: titles beside the values, no lists, defaults only for yes/no. */
+/** A form for the first revision with forms: titles in `enumNames`, no lists, defaults only for booleans. */
 function downgradeForm(form: ElicitRequestedSchema): ElicitRequestedSchema {
   const fields = Object.entries(form.properties).map(([name, field]) => [name, downgradeField(field)]);
   return { ...form, properties: Object.fromEntries(fields) as ElicitRequestedSchema["properties"] };
@@ -161,23 +161,23 @@ function downgradeField(field: PrimitiveSchemaDefinition): PrimitiveSchemaDefini
   if (field.type === "boolean") return field;
   const { default: _default, ...plain } = field;
   if (plain.type === "array") {
-    const { items, minItems: _min, maxItems: _max, description, ...said } = plain;
+    const { items, minItems: _min, maxItems: _max, description, ...rest } = plain;
     const values = "enum" in items ? items.enum : items.anyOf.map((option) => option.const);
-    const hint = `Several of these, with commas between: ${values.join(", ")}`;
-    return { ...said, type: "string", description: description === undefined ? hint : `${description}. ${hint}` };
+    const hint = `Several of these, separated by commas: ${values.join(", ")}`;
+    return { ...rest, type: "string", description: description === undefined ? hint : `${description}. ${hint}` };
   }
   if (!("oneOf" in plain)) return plain;
-  const { oneOf, ...said } = plain;
-  return { ...said, enum: oneOf.map((option) => option.const), enumNames: oneOf.map((option) => option.title) };
+  const { oneOf, ...rest } = plain;
+  return { ...rest, enum: oneOf.map((option) => option.const), enumNames: oneOf.map((option) => option.title) };
 }
 
-/** The answer to such a form as the newest one would have it: lists are split, and what had a default gets it. */
+/** The answer to such a form in the newest form: lists are split, and defaults are filled in. */
 function upgradeContent(form: ElicitRequestedSchema, content: Members): Members {
   const answer = Object.entries(form.properties).flatMap(([name, field]) => {
-    const given = Object.hasOwn(content, name) ? content[name] : undefined;
-    if (given === undefined) return field.default === undefined ? [] : [[name, field.default]];
-    if (field.type !== "array" || typeof given !== "string") return [[name, given]];
-    return [[name, given.split(",").flatMap((part) => part.trim() || [])]];
+    const value = Object.hasOwn(content, name) ? content[name] : undefined;
+    if (value === undefined) return field.default === undefined ? [] : [[name, field.default]];
+    if (field.type !== "array" || typeof value !== "string") return [[name, value]];
+    return [[name, value.split(",").flatMap((part) => part.trim() || [])]];
   });
   return { ...content, ...(Object.fromEntries(answer) as Members) };
 }

@@ -11,7 +11,11 @@ import { plainResultText } from "../result-text.js";
 import type { Session } from "../session.js";
 import { downgradeNotification, downgradeQuestion, downgradeResult, upgradeAnswer } from "./downgrade.js";
 
-/** The era of the `initialize` handshake: what the peer said once counts for all that follows. */
+/**
+ * The server side of the stateful era: what the client declares in the `initialize` handshake applies to the session.
+ *
+ * Spec: Lifecycle, https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
+ */
 export const statefulServer: ServerEra = {
   name: "stateful",
   replays: false,
@@ -50,7 +54,7 @@ export const statefulServer: ServerEra = {
 
 function codeOf(error: McpError, notFoundCode: number): number {
   if (error.kind === "resource_not_found") return notFoundCode;
-  // The newer code means nothing to peers of this era.
+  // This era does not define the newer code.
   return error.kind === "capability_missing" ? INTERNAL_ERROR : error.code;
 }
 
@@ -60,7 +64,7 @@ function decode(message: RequestMessage, source: RequestSource, self: ServerSelf
   const meta = isObject(params["_meta"]) ? params["_meta"] : undefined;
   const token = meta?.["progressToken"];
   if (source.batched === true && message.method === "initialize") {
-    throw new McpError("invalid_request", "`initialize` is never part of a batch");
+    throw new McpError("invalid_request", "`initialize` must not be part of a batch");
   }
   return {
     id: message.id,
@@ -71,14 +75,14 @@ function decode(message: RequestMessage, source: RequestSource, self: ServerSelf
     clientInfo: session.clientInfo,
     clientCapabilities: session.clientCapabilities,
     progressToken: isId(token) ? token : undefined,
-    // Until the peer names a level it gets everything.
+    // Until the client sets a level, it receives all log messages.
     logLevel: session.logLevel ?? "debug",
     inputs: undefined,
     own: ownResult(message.method, params, self, source),
   };
 }
 
-/** A session for a request that has none yet: the handshake itself, `ping`, or a server that keeps no sessions. */
+/** A session for a request that has none: the handshake itself, `ping`, or a server without sessions. */
 function passingSession(message: RequestMessage, source: RequestSource, self: ServerSelf): Session {
   const stateful = revisionsOf("stateful", self.revisions);
   const newest = stateful[0];
@@ -87,8 +91,8 @@ function passingSession(message: RequestMessage, source: RequestSource, self: Se
   const known = isRevision(named) && stateful.includes(named) ? named : undefined;
   const early = message.method === "initialize" || message.method === "ping";
   if (!early && source.http === undefined) {
-    throw new McpError("invalid_request", `"${message.method}" came before \`initialize\``, {
-      fix: "Send `initialize` first, or name the protocol version in `_meta` of each request.",
+    throw new McpError("invalid_request", `"${message.method}" was sent before \`initialize\``, {
+      fix: "Send `initialize` first, or put the protocol version into `_meta` of each request.",
     });
   }
   const revision = known ?? (source.http !== undefined && !early ? UNNAMED_HTTP_REVISION : newest);
@@ -97,7 +101,7 @@ function passingSession(message: RequestMessage, source: RequestSource, self: Se
 
 function noHandshake(message: RequestMessage, source: RequestSource, self: ServerSelf): McpError {
   const supported = revisionsOf("stateless", self.revisions);
-  const text = `this server speaks ${supported.join(", ")}, where every request names its version in \`_meta\``;
+  const text = `this server supports ${supported.join(", ")}, where every request has its version in \`_meta\``;
   if (source.http !== undefined) return new McpError("header_mismatch", text, { data: { supported } });
   if (message.method !== "initialize") return new McpError("invalid_params", text, { data: { supported } });
   const requested = message.params?.["protocolVersion"];
@@ -107,7 +111,7 @@ function noHandshake(message: RequestMessage, source: RequestSource, self: Serve
 function ownResult(method: string, params: Params, self: ServerSelf, source: RequestSource): EraResult | undefined {
   if (method === "ping") return { result: {} };
   if (method !== "initialize") return undefined;
-  if (source.session !== undefined) throw new McpError("invalid_request", "the session is initialized already");
+  if (source.session !== undefined) throw new McpError("invalid_request", "the session is already initialized");
   const session = openSession(params, self);
   const result = {
     protocolVersion: session.revision,
@@ -127,7 +131,7 @@ function openSession(params: Params, self: ServerSelf): Session {
   }
   return {
     revision: negotiate(protocolVersion, self),
-    // Checked to be objects; their members are optional and read one by one.
+    // Safe: checked to be objects; their members are optional and read one by one.
     clientCapabilities: capabilities as ClientCapabilities,
     clientInfo: clientInfo as unknown as Implementation,
     initialized: false,
@@ -139,7 +143,12 @@ function missing(name: string, what: string): McpError {
   return new McpError("invalid_params", `\`params.${name}\` of \`initialize\` must be ${what}`);
 }
 
-/** The asked revision when it is spoken here, else the newest that has a handshake. */
+/**
+ * The requested revision if it is supported, otherwise the newest one with a handshake.
+ *
+ * Spec: Lifecycle, "Version Negotiation",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#version-negotiation
+ */
 function negotiate(asked: string, self: ServerSelf): Revision {
   const spoken = revisionsOf("stateful", self.revisions);
   const newest = spoken[0];

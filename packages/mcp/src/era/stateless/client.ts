@@ -10,14 +10,14 @@ import { notificationText } from "../notification.js";
 import { paramHeaders, paramHeaderTable } from "../param-headers.js";
 import { encodeHeaderValue } from "./header-value.js";
 
-/** The client's half of the era without a handshake. `resultTypes` are those that the client's extensions bring. */
+/** The client side of the stateless era. `resultTypes` are those of the client's extensions. */
 export function statelessClient(
   revision: Revision,
   self: ClientSelf,
   methods: MethodTable,
   resultTypes: readonly string[] = [],
 ): ClientEra {
-  // The same in every request, so it is written once.
+  // The same in every request, so it is serialised once.
   const standing = JSON.stringify({
     [META.protocolVersion]: revision,
     [META.clientInfo]: self.info,
@@ -42,7 +42,7 @@ export function statelessClient(
       return { method, text: notificationText(method, params), ...(self.headers ? { headers } : {}) };
     },
     cancel(requestId, reason) {
-      // Over HTTP the closed stream says it.
+      // Spec: Streamable HTTP, "Cancellation": over HTTP, closing the response stream cancels the request.
       if (self.headers) return undefined;
       const method = "notifications/cancelled";
       return { method, text: notificationText(method, { requestId, reason }) };
@@ -55,7 +55,7 @@ function paramsText(call: OutgoingCall, standing: string): string {
   const { params, inputs } = call;
   const metaText = `"_meta":{${standing}${moreMeta(call)}}`;
   const body = JSON.stringify(inputs === undefined ? withoutMeta(params) : withAnswers(params, inputs));
-  // An object's text without its braces; writing the text together costs less than a new object that is written once.
+  // Joins the texts, so that no merged object has to be built and serialised.
   return body === undefined || body === "{}" ? `{${metaText}}` : `${body.slice(0, -1)},${metaText}}`;
 }
 
@@ -113,7 +113,7 @@ function decodeQuestions(method: string, result: Record<string, unknown>, method
     throw invalid(method, "has a requestState that is not a string", result);
   if (inputRequests === undefined) {
     if (requestState === undefined)
-      throw invalid(method, "asks for input and names neither questions nor a state", result);
+      throw invalid(method, "asks for input but has neither inputRequests nor requestState", result);
     return { kind: "input", questions: {}, state: requestState };
   }
   if (!isObject(inputRequests)) throw invalid(method, "has inputRequests that are not an object", result);
@@ -123,13 +123,13 @@ function decodeQuestions(method: string, result: Record<string, unknown>, method
       throw invalid(method, `asks "${key}" by an unknown method`, result);
     }
   }
-  // Each entry was checked to be an object with a method that may be embedded.
+  // Safe: each entry was checked to be an object with a method that may be embedded.
   return { kind: "input", questions: inputRequests as unknown as Record<string, Question>, state: requestState };
 }
 
 function invalid(method: string, what: string, result: unknown): McpError {
   return new McpError("invalid_response", `the result of ${method} ${what}`, {
     data: { result },
-    fix: "The server breaks the protocol here; tell its authors, or pin an older revision by `revisions`.",
+    fix: "The server violates the protocol; report it to its authors, or use an older revision with `revisions`.",
   });
 }

@@ -3,18 +3,22 @@ import { McpError } from "../../protocol/error.js";
 
 const OPEN = "=?base64?";
 const CLOSE = "?=";
-/** Visible ASCII, inner spaces and tabs; what a header carries unchanged. */
+/** Visible ASCII with inner spaces and tabs: what a header can contain unencoded (RFC 9110, 5.5). */
 const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** A text as a header value: as it is where a header can carry it, else in the Base64 form. */
+/**
+ * A text as a header value: unchanged if a header can contain it, otherwise in Base64 form.
+ *
+ * Spec: Streamable HTTP, https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+ */
 export function encodeHeaderValue(text: string): string {
   if (text === "") return text;
   if (PLAIN.test(text) && !isSentinel(text)) return text;
   return `${OPEN}${toBase64(new TextEncoder().encode(text))}${CLOSE}`;
 }
 
-/** The text that a header value stands for; undefined when it is marked as Base64 and is none. */
+/** The text of a header value; undefined if it is marked as Base64 but is not valid. */
 export function decodeHeaderValue(value: string): string | undefined {
   if (!isSentinel(value)) return value;
   const inner = value.slice(OPEN.length, -CLOSE.length);

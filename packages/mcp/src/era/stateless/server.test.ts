@@ -19,7 +19,7 @@ describe("a request of the stateless era", () => {
       const { error } = await new Drive(server, { meta: { [META.logLevel]: level } }).once("tools/list");
       expect(error, JSON.stringify(level)).toMatchObject({
         code: -32602,
-        message: expect.stringContaining("is no log level"),
+        message: expect.stringContaining("is not a log level"),
       });
     }
   });

@@ -25,7 +25,11 @@ import { checkParamHeaders } from "../param-headers.js";
 import { markedResultText } from "../result-text.js";
 import { decodeHeaderValue, mismatch } from "./header-value.js";
 
-/** The era without a handshake: every request says all that the server may use. */
+/**
+ * The server side of the stateless era: every request contains all metadata that the server may use.
+ *
+ * Spec: Overview, https://modelcontextprotocol.io/specification/2026-07-28/basic
+ */
 export const statelessServer: ServerEra = {
   name: "stateless",
   replays: true,
@@ -54,7 +58,7 @@ function encodedError(id: Id | undefined, error: McpError, early: boolean, revis
   return status === 200 ? answer : { ...answer, status };
 }
 
-/** No notice ever tells that a visit is over, so nothing names it; the same question is the same text in every round. */
+/** This era has no completion notification, so no id is needed; without it the question is the same in every round. */
 function withoutElicitationId(asked: AskedQuestion): AskedQuestion {
   const { question } = asked;
   if (question.params?.["elicitationId"] === undefined) return asked;
@@ -62,7 +66,7 @@ function withoutElicitationId(asked: AskedQuestion): AskedQuestion {
   return { ...asked, question: { ...question, params } };
 }
 
-/** The status that an error's code demands; errors of handlers travel with 200. */
+/** The HTTP status for an error code; errors of handlers have status 200. */
 function statusOf(code: number, early: boolean): number {
   if (code === HEADER_MISMATCH || code === MISSING_CAPABILITY || code === UNSUPPORTED_VERSION) return 400;
   if (!early) return 200;
@@ -85,7 +89,7 @@ function decode(message: RequestMessage, { http }: RequestSource, self: ServerSe
   const info = meta[META.clientInfo];
   const level = meta[META.logLevel];
   if (level !== undefined && !isLoggingLevel(level)) {
-    throw new McpError("invalid_params", `${JSON.stringify(level)} is no log level`, {
+    throw new McpError("invalid_params", `${JSON.stringify(level)} is not a log level`, {
       fix: "Use a level from debug to emergency.",
     });
   }
@@ -97,7 +101,7 @@ function decode(message: RequestMessage, { http }: RequestSource, self: ServerSe
     params,
     era: statelessServer,
     revision: version,
-    // Both are objects; their members are optional and read one by one.
+    // Safe: both are objects whose members are optional and read one by one.
     clientInfo: isObject(info) ? (info as unknown as Implementation) : undefined,
     clientCapabilities: capabilities as ClientCapabilities,
     progressToken: isId(token) ? token : undefined,
@@ -107,7 +111,11 @@ function decode(message: RequestMessage, { http }: RequestSource, self: ServerSe
   };
 }
 
-/** Refuses a request whose headers do not repeat what its body says. */
+/**
+ * Rejects a request whose headers differ from its body.
+ *
+ * Spec: Streamable HTTP, https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+ */
 function checkHeaders(http: HttpFacts, message: RequestMessage, version: string, methods: MethodTable): void {
   const { protocolVersion, method, name: nameHeader } = http.protocolHeaders;
   compare("MCP-Protocol-Version", protocolVersion, version);
@@ -115,7 +123,7 @@ function checkHeaders(http: HttpFacts, message: RequestMessage, version: string,
   const field = methods.get(message.method)?.nameField;
   if (field === undefined) return;
   const name = message.params?.[field];
-  // A missing body field is a matter of parameters, not of headers.
+  // A missing body field is an error of the parameters, not of the headers.
   if (typeof name === "string") compare("Mcp-Name", nameHeader, name, true);
 }
 
@@ -123,7 +131,7 @@ function compare(header: string, sent: string | undefined, body: string, encoded
   if (sent === undefined) throw mismatch(`the header ${header} is missing`);
   const value = encoded ? decodeHeaderValue(sent.trim()) : sent.trim();
   if (value === undefined) throw mismatch(`the header ${header} is not valid Base64`);
-  if (value !== body) throw mismatch(`the header ${header} says "${value}" and the body says "${body}"`);
+  if (value !== body) throw mismatch(`the header ${header} is "${value}" but the body has "${body}"`);
 }
 
 function missingMeta(what: string): McpError {
@@ -134,12 +142,12 @@ function missingMeta(what: string): McpError {
 
 function unsupported(requested: string, self: ServerSelf): McpError {
   const stateless = revisionsOf("stateless", self.revisions);
-  // A server of the older era alone names those: a client that shares one goes on with the handshake.
+  // A server with only stateful revisions lists those, so that a client that shares one continues with the handshake.
   const supported = stateless.length > 0 ? stateless : revisionsOf("stateful", self.revisions);
   const message =
     stateless.length > 0
-      ? `protocol version "${requested}" is not spoken here in this form; supported: ${supported.join(", ")}`
-      : `protocol version "${requested}" is not spoken here; begin with \`initialize\``;
+      ? `protocol version "${requested}" is not supported; supported: ${supported.join(", ")}`
+      : `protocol version "${requested}" is not supported without a handshake; begin with \`initialize\``;
   return new McpError("unsupported_version", message, { data: { supported, requested } });
 }
 
@@ -174,7 +182,7 @@ interface Tail {
 
 const tails = new WeakMap<ServerSelf, Map<string, Tail>>();
 
-/** The markings of a complete result, made once per server and cache hint. */
+/** The added members of a complete result, made once per server and cache hint. */
 function tailFor(row: Pick<MethodRow, "cacheable">, self: ServerSelf, cache: CacheHint): Tail {
   let known = tails.get(self);
   if (known === undefined) {
@@ -187,7 +195,7 @@ function tailFor(row: Pick<MethodRow, "cacheable">, self: ServerSelf, cache: Cac
     const hints = row.cacheable === true ? { ttlMs: cache.ttlMs, cacheScope: cache.scope } : {};
     const members = { resultType: "complete", ...hints, _meta: { [META.serverInfo]: self.info } };
     tail = { text: JSON.stringify(members).slice(1, -1), members };
-    // Hints come from the program, not from peers, but a program may compute them: keep the map small.
+    // A program may compute its hints, so the map is bounded.
     if (known.size < 256) known.set(key, tail);
   }
   return tail;

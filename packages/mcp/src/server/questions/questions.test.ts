@@ -131,7 +131,7 @@ describe("forms (ELIC-04, ELIC-05, ELIC-06)", () => {
     expect(drive.asked[0]?.params).not.toHaveProperty("mode");
     const fields = form["properties"] as Record<string, Record<string, unknown>>;
     expect(fields["titled"]).toEqual({ type: "string", enum: ["x", "y"], enumNames: ["The X", "The Y"] });
-    expect(fields["several"]?.["description"]).toBe("Several of these, with commas between: r, g, b");
+    expect(fields["several"]?.["description"]).toBe("Several of these, separated by commas: r, g, b");
     expect(Object.entries(fields).flatMap(([name, field]) => ("default" in field ? [name] : []))).toEqual(["agree"]);
     expect(JSON.parse(textOf(reply))).toEqual(fullAnswer);
     const untouched = await answered(everyShape, { name: "Bo" }, { revision: "2025-06-18" });
