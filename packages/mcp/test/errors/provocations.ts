@@ -94,7 +94,7 @@ export const PROVOCATIONS: Record<ErrorKind, Provocation> = {
     },
   },
   unsupported_version: {
-    cause: /refused the handshake.*speaks 2026-07-28/,
+    cause: /refused the handshake.*supports 2026-07-28/,
     provoke: (cleanup) =>
       rejection(() => linked(named({ revisions: [STATELESS] }), cleanup, { revisions: [STATEFUL] })),
   },
