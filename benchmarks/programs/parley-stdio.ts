@@ -1,4 +1,4 @@
 import { serveStdio } from "@parley/mcp/node";
 import { parleyServer } from "./parley-server.js";
 
-serveStdio(parleyServer());
+await serveStdio(parleyServer());

@@ -12,7 +12,7 @@ const server = new Server({ name: "calculator", version: "1.0.0" }).tool(
   },
 );
 
-if (process.argv.includes("serve")) serveStdio(server);
+if (process.argv.includes("serve")) await serveStdio(server);
 else await callIt();
 
 async function callIt(): Promise<void> {

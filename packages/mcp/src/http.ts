@@ -1,10 +1,14 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-export type { HttpFacts, HttpRequest } from "./http/http.js";
+export type { HttpFacts } from "./http/http.js";
+export type {
+  Authentication,
+  AuthenticationOptions,
+  AuthenticationRefusal,
+  AuthenticationRequest,
+} from "./transport/authentication.js";
 export type { CorsOptions } from "./transport/http/server/cors.js";
 export { type FetchHandler, fetchHandler } from "./transport/http/server/fetch-handler.js";
 export type {
-  Authentication,
-  AuthenticationRefusal,
   EventLogLimits,
   HttpLimits,
   HttpServerOptions,
@@ -12,4 +16,5 @@ export type {
   LegacySseOptions,
 } from "./transport/http/server/options.js";
 export type { RequestLogEntry } from "./transport/http/server/request-log.js";
+export type { ListeningHandle, ServeHandle } from "./transport/serve-handle.js";
 export type { Principal } from "./transport/transport.js";

@@ -1,11 +1,12 @@
 export { publishDiagnostics } from "./node/diagnostics.js";
 export type { NodeHandler } from "./node/http/handler.js";
-export type { HttpHandle, ServeHttpOptions } from "./node/http/serve-http.js";
+export type { ServeHttpOptions } from "./node/http/serve-http.js";
 export { nodeHandler, serveHttp, serveSocket, serveWebSocket } from "./node/on-demand.js";
 export { type SocketAddress, type SocketTransportOptions, socketTransport } from "./node/socket/socket-client.js";
 export type { ServeSocketOptions, SocketHandle } from "./node/socket/socket-server.js";
 export { type NodeWebSocketOptions, nodeWebSocketTransport } from "./node/socket/websocket-client.js";
-export type { ServeWebSocketOptions, WebSocketHandle } from "./node/socket/websocket-server.js";
+export type { ServeWebSocketOptions } from "./node/socket/websocket-server.js";
 export type { LaunchFailure, LaunchReportData } from "./node/stdio/launch-report.js";
 export { type StdioOptions, stdioTransport } from "./node/stdio/stdio-client.js";
 export { type ServeStdioOptions, serveStdio } from "./node/stdio/stdio-server.js";
+export type { ListeningHandle, ServeHandle } from "./transport/serve-handle.js";

@@ -16,6 +16,7 @@ export type { HttpTimeouts } from "./transport/http/client/client.js";
 export { type HttpTransportOptions, httpTransport } from "./transport/http/client/http-transport.js";
 export type { CommandTarget } from "./transport/runtime-transports.js";
 export type { Servable } from "./transport/servable.js";
+export type { ListeningHandle, ServeHandle } from "./transport/serve-handle.js";
 export type {
   Answer,
   Endpoint,

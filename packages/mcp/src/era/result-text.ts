@@ -87,17 +87,13 @@ function serialise(result: unknown, method: string): string {
   try {
     text = result === undefined ? "{}" : JSON.stringify(result);
   } catch (error) {
-    throw new McpError(
-      "internal_error",
-      `the result of ${method} cannot be converted to JSON: ${(error as Error).message}`,
-      {
-        cause: error,
-        fix: "Return plain data: no BigInt, no cycles.",
-      },
-    );
+    throw new McpError("misuse", `the result of ${method} cannot be converted to JSON: ${(error as Error).message}`, {
+      cause: error,
+      fix: "Return plain data: no BigInt, no cycles.",
+    });
   }
   if (text === undefined || !text.startsWith("{")) {
-    throw new McpError("internal_error", `the result of ${method} is not an object`, { fix: "Return an object." });
+    throw new McpError("misuse", `the result of ${method} is not an object`, { fix: "Return an object." });
   }
   return text;
 }

@@ -2,11 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createAccessRules, type HttpServerOptions } from "../transport/http/server/options.js";
 import { LateHandler } from "../transport/late-handler.js";
 import { endpointOf, type Servable } from "../transport/servable.js";
+import { type ListeningHandle, serveHandle } from "../transport/serve-handle.js";
 import type { NodeHandler } from "./http/handler.js";
-import type { HttpHandle, ServeHttpOptions } from "./http/serve-http.js";
+import type { ServeHttpOptions } from "./http/serve-http.js";
 import type { SocketAddress } from "./socket/socket-client.js";
 import type { ServeSocketOptions, SocketHandle } from "./socket/socket-server.js";
-import type { ServeWebSocketOptions, WebSocketHandle } from "./socket/websocket-server.js";
+import type { ServeWebSocketOptions } from "./socket/websocket-server.js";
 
 // Each function loads its code when it is called, so that a stdio server starts without the rest.
 
@@ -14,7 +15,7 @@ import type { ServeWebSocketOptions, WebSocketHandle } from "./socket/websocket-
  * Serves a server over HTTP, for clients of every revision. Resolves when it accepts connections; rejects if the address
  * is unavailable, or if the options would serve anyone on the network without saying so.
  */
-export async function serveHttp(servable: Servable, options: ServeHttpOptions = {}): Promise<HttpHandle> {
+export async function serveHttp(servable: Servable, options: ServeHttpOptions = {}): Promise<ListeningHandle> {
   const http = await import("./http/serve-http.js");
   return http.serveHttp(servable, options);
 }
@@ -31,10 +32,7 @@ export function nodeHandler(servable: Servable, options: HttpServerOptions = {})
   const late = new LateHandler(import("./http/handler.js").then((http) => http.nodeHandler(endpoint, options)));
   const handler = (request: IncomingMessage, response: ServerResponse, parsedBody?: unknown) =>
     void late.use((core) => core(request, response, parsedBody));
-  return Object.assign(handler, {
-    drain: (graceMs?: number) => late.drain(graceMs),
-    close: () => late.close(),
-  });
+  return Object.assign(handler, serveHandle(late));
 }
 
 /**
@@ -51,7 +49,7 @@ export async function serveSocket(
 }
 
 /** Serves clients over WebSockets with the optional package `ws`. Resolves when it accepts connections. */
-export async function serveWebSocket(server: Servable, options: ServeWebSocketOptions = {}): Promise<WebSocketHandle> {
+export async function serveWebSocket(server: Servable, options: ServeWebSocketOptions = {}): Promise<ListeningHandle> {
   const sockets = await import("./socket/websocket-server.js");
   return sockets.serveWebSocket(server, options);
 }

@@ -54,6 +54,8 @@ const KINDS = {
   invalid_response: INTERNAL_ERROR,
   invalid_schema: INTERNAL_ERROR,
   invalid_definition: INTERNAL_ERROR,
+  /** The program that uses this library broke a rule of it while it ran: a key twice, a result that JSON cannot hold. */
+  misuse: INTERNAL_ERROR,
   tool_error: INTERNAL_ERROR,
   auth_required: INTERNAL_ERROR,
   insufficient_scope: INTERNAL_ERROR,
@@ -110,6 +112,7 @@ const FIXES: Readonly<Record<ErrorKind, string>> = {
   invalid_response: "The server violates the protocol; report it to its authors.",
   invalid_schema: "Correct the schema at the path that the message names.",
   invalid_definition: "Correct the registration or the option that the message names.",
+  misuse: "Correct the handler or the callback that the message names.",
   tool_error: "Show the message to the model, or change the arguments.",
   auth_required: "Pass credentials to `connect` in `headers`.",
   insufficient_scope: "Authorize again with the scopes that `data` names.",

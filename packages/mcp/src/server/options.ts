@@ -75,8 +75,8 @@ export interface ServerOptions {
   /** Let clients subscribe to resources. Default: true. */
   subscribe?: boolean;
   /**
-   * Carries changes to the subscribers of other processes that serve the same server: it must have the same name there.
-   * Sessions and events of HTTP have a storage option of their own.
+   * Holds the sessions and event streams of HTTP, and carries changes to the subscribers of other processes that serve the
+   * same server, which must have the same name there. Default: the memory of this process, because most servers are one.
    */
   storage?: Storage;
   /** Called when a URI gets its first subscriber in this process. See also `watch` of a resource. */

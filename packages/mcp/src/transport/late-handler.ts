@@ -1,7 +1,7 @@
 /** What can be told to every HTTP handler beside its requests. */
 interface Handler {
   drain(graceMs?: number): Promise<void>;
-  close(): void;
+  close(): void | Promise<void>;
 }
 
 /**
@@ -26,7 +26,7 @@ export class LateHandler<H extends Handler> {
     await this.use((handler) => handler.drain(graceMs));
   }
 
-  close(): void {
-    void this.use((handler) => handler.close());
+  async close(): Promise<void> {
+    await this.use((handler) => handler.close());
   }
 }

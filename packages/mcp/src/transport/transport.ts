@@ -3,6 +3,7 @@ import type { Session } from "../era/session.js";
 import type { HttpFacts } from "../http/http.js";
 import type { Id, NotificationMessage, RequestMessage } from "../jsonrpc/message.js";
 import type { Revision } from "../protocol/revisions.js";
+import type { Storage } from "../storage/storage.js";
 
 /**
  * All that a transport knows of a server. Built once per server; called concurrently for any number of peers.
@@ -11,6 +12,8 @@ import type { Revision } from "../protocol/revisions.js";
 export interface Endpoint {
   /** The revisions that it speaks; a transport offers sessions only where one of them has any. All when absent. */
   readonly revisions?: readonly Revision[];
+  /** Where a transport keeps what must outlive a connection, or be seen by other processes. Memory of its own when absent. */
+  readonly storage?: Storage | undefined;
   /** Decides which era serves a message, and says what that means for a transport; `http` is the request that carried it. */
   accept<M extends RequestMessage | NotificationMessage>(message: M, http?: HttpFacts): Accepted<M>;
   /** Serves what `accept` returned. */

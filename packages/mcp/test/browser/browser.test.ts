@@ -4,8 +4,9 @@ import type { AddressInfo } from "node:net";
 import { Server } from "@parley/mcp";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type HttpHandle, serveHttp } from "../../src/node/http/serve-http.js";
+import { serveHttp } from "../../src/node/http/serve-http.js";
 import type { Revision } from "../../src/protocol/revisions.js";
+import type { ListeningHandle } from "../../src/transport/serve-handle.js";
 import { bundlePage } from "./bundle-page.js";
 import type { PageFunctions } from "./page.js";
 
@@ -50,7 +51,7 @@ describe.runIf(executablePath !== undefined)("a page in Chromium, from another o
   let browser: Browser;
   let site: HttpServer;
   let page: Page;
-  const handles: HttpHandle[] = [];
+  const handles: ListeningHandle[] = [];
   const complaints: string[] = [];
 
   const serve = async (origins: readonly string[] | undefined): Promise<string> => {

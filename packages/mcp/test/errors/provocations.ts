@@ -254,6 +254,11 @@ export const PROVOCATIONS: Record<ErrorKind, Provocation> = {
           .tool("buy", {}, () => ""),
       ),
   },
+  misuse: {
+    cause: /"over there" is no URL/,
+    provoke: (cleanup) =>
+      caught((ctx) => ctx.elicitUrl("Pay", "over there"), cleanup, { onElicit: () => ({ action: "accept" }) }),
+  },
   tool_error: {
     cause: /sold out/,
     async provoke(cleanup) {

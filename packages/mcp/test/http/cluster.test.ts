@@ -23,7 +23,7 @@ function cluster(passed: Promise<void> = Promise.resolve()) {
           return String(ctx.signal.aborted);
         }),
     );
-    return { ...watched, handler: fetchHandler(watched.endpoint, { storage }) };
+    return { ...watched, handler: fetchHandler({ ...watched.endpoint, storage }) };
   });
   let turn = 0;
   const client = new LegacyClient("http://localhost/mcp", {

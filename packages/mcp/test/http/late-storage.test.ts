@@ -40,7 +40,7 @@ function node(shared: Storage) {
     .tool("hello", {}, () => "hello")
     .resource("mem://a", {}, () => "a")
     .resource("mem://b", {}, () => "b");
-  return { server, held, reads, handler: fetchHandler(server, { storage }) };
+  return { server, held, reads, handler: fetchHandler(server) };
 }
 
 /** Two nodes on one store, and a client whose standing stream is on the first of them. */

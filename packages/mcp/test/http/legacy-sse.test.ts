@@ -99,7 +99,7 @@ describe.each(ADAPTERS)("the transport of 2024-11-05 through %s", (_name, start)
 
 it("The transport of 2024-11-05 takes messages on any node that shares the store", async () => {
   const storage = delayedStorage(createMemoryStorage({ clock: { now: () => Date.now() } }));
-  const [first, second] = [0, 1].map(() => fetchHandler(server(), { legacySse: {}, storage }));
+  const [first, second] = [0, 1].map(() => fetchHandler({ ...server().endpoint(), storage }, { legacySse: {} }));
   let turn = 0;
   const fetch: Fetch = (request) => (turn++ === 0 ? first : second)?.(request) ?? Promise.reject(new Error("no node"));
   const { reader, post } = await openLine(fetch, "http://localhost/");

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { type HttpHandle, serveHttp } from "../../src/node/http/serve-http.js";
+import { serveHttp } from "../../src/node/http/serve-http.js";
 import { Server } from "../../src/server/server.js";
+import type { ListeningHandle } from "../../src/transport/serve-handle.js";
 import { loadPeer, peersInstalled } from "../mounts/peer-packages.js";
 import { gate } from "./watched.js";
 
@@ -114,7 +115,7 @@ afterEach(async () => {
 });
 
 async function connected(flavour: Flavour): Promise<OfficialClient> {
-  const handle: HttpHandle = await serveHttp(server(), { port: 0, legacySse: {} });
+  const handle: ListeningHandle = await serveHttp(server(), { port: 0, legacySse: {} });
   open.push(() => handle.close());
   const client = await flavour.connect(handle.url);
   open.push(() => client.close());

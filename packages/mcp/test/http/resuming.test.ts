@@ -27,7 +27,7 @@ function stepper(passed: Promise<void>): Server<object> {
 /** One node: a handler with its own endpoint on a store that it may share. */
 function node(storage: Storage, server: Server<object>, options: HttpServerOptions = {}) {
   const watched = watch(server);
-  const handler = fetchHandler(watched.endpoint, { ...options, storage });
+  const handler = fetchHandler({ ...watched.endpoint, storage }, options);
   return { ...watched, handler, fetch: (request: Request) => handler(request) };
 }
 

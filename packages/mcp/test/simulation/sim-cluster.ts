@@ -4,8 +4,7 @@ import type { Storage } from "../../src/storage/storage.js";
 import { channelTransport } from "../../src/transport/channel/client.js";
 import { StreamChannel } from "../../src/transport/channel/stream-channel.js";
 import { serveStream } from "../../src/transport/channel/stream-server.js";
-import { createFetchCore } from "../../src/transport/http/server/fetch-core.js";
-import type { FetchHandler } from "../../src/transport/http/server/fetch-handler.js";
+import { createFetchCore, type FetchCore } from "../../src/transport/http/server/fetch-core.js";
 import type { HttpServerOptions } from "../../src/transport/http/server/options.js";
 import type { Endpoint, Peer, Transport } from "../../src/transport/transport.js";
 import type { History } from "./history.js";
@@ -30,7 +29,7 @@ export interface ClusterPlan {
 interface Node {
   readonly process: SimProcess;
   readonly server: Server;
-  readonly handler: FetchHandler;
+  readonly handler: FetchCore;
   readonly watches: Map<string, number>;
   readonly peers: Map<Peer, number>;
   readonly ends: (() => Promise<void>)[];
@@ -83,11 +82,10 @@ export class SimCluster {
       storage: this.#plan.nodes > 1 ? storage : undefined,
       watched: (uri, by) => void watches.set(uri, (watches.get(uri) ?? 0) + by),
     });
-    const endpoint = watchedEndpoint(world, server.endpoint(), peers);
+    const endpoint = { ...watchedEndpoint(world, server.endpoint(), peers), storage };
     // Without the part that loads its code: that takes real time, which has no place in a simulated world.
     const options: HttpServerOptions = {
       ...http,
-      ...(storage === undefined ? {} : { storage }),
       authenticate(request) {
         const key = request.header("authorization")?.replace(/^Bearer /, "");
         if (key === undefined) return { status: 401 };

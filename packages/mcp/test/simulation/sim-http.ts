@@ -1,5 +1,5 @@
 import type { Fetch } from "../../src/platform/platform.js";
-import type { FetchHandler } from "../../src/transport/http/server/fetch-handler.js";
+import type { FetchCore } from "../../src/transport/http/server/fetch-core.js";
 import type { Prng } from "./prng.js";
 import { SimExchange } from "./sim-exchange.js";
 import type { Weather } from "./sim-pipe.js";
@@ -9,7 +9,7 @@ import type { World } from "./world.js";
 /** A running HTTP server. */
 export interface HttpNode {
   readonly process: SimProcess;
-  readonly handler: FetchHandler;
+  readonly handler: FetchCore;
 }
 
 /** What may happen to an HTTP request, each as a share of all requests. */

@@ -226,7 +226,7 @@ describe("who may open a WebSocket", () => {
     const watching = { ...endpoint, opened: (peer: { principal?: unknown }) => void seen.push(peer.principal) };
     const handle = await serveWebSocket(watching, {
       port: 0,
-      authenticate: ({ headers }) => (headers.authorization === "Bearer t" ? { key: "user" } : undefined),
+      authenticate: (request) => (request.header("authorization") === "Bearer t" ? { key: "user" } : undefined),
     });
     ends.push(() => handle.close());
     const known = await new RawClient(

@@ -26,7 +26,7 @@ export async function answerElicitation(
 ): Promise<ElicitResult> {
   const { action, content = {} } = await onElicit(question, context);
   if (action !== "accept" && action !== "decline" && action !== "cancel") {
-    throw new McpError("internal_error", `\`onElicit\` gave the action ${JSON.stringify(action)}`, {
+    throw new McpError("misuse", `\`onElicit\` gave the action ${JSON.stringify(action)}`, {
       fix: "Return `accept`, `decline` or `cancel` from `onElicit`.",
     });
   }

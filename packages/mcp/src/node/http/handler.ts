@@ -14,6 +14,7 @@ import {
 import type { HttpServerOptions } from "../../transport/http/server/options.js";
 import { createHttpServer } from "../../transport/http/server/server.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
+import { type ServeHandle, serveHandle } from "../../transport/serve-handle.js";
 import { builtin } from "../builtin.js";
 import { platform as nodePlatform } from "../platform.js";
 
@@ -25,14 +26,11 @@ const TOO_MANY_HEADERS = errorText(undefined, INVALID_REQUEST, `the request has 
 
 /**
  * Answers requests of `node:http` and of all that is built on it: Express, Fastify, Koa, Nest. `parsedBody` is for
- * frameworks that keep the body elsewhere than on the request; a function in its place (`next`) is ignored.
+ * frameworks that keep the body elsewhere than on the request; a function in its place (`next`) is ignored. It is a handle
+ * too: `drain` (5 s unless told otherwise) and `close` end its streams and sessions.
  */
-export interface NodeHandler {
+export interface NodeHandler extends ServeHandle {
   (request: IncomingMessage, response: ServerResponse, parsedBody?: unknown): void;
-  /** Refuses new requests and resolves when the running ones are answered, or after `graceMs` (default 5 s). */
-  drain(graceMs?: number): Promise<void>;
-  /** Ends all streams and sessions of this handler. */
-  close(): void;
 }
 
 /**
@@ -49,10 +47,8 @@ export function nodeHandler(servable: Servable, options: HttpServerOptions = {})
     if (request.rawHeaders.length <= 2 * MAX_HEADERS) core.handle(incoming);
     else incoming.send(431, ["content-type", "application/json"], TOO_MANY_HEADERS);
   };
-  return Object.assign(handler, {
-    drain: (graceMs = 5000) => core.drain(graceMs),
-    close: () => core.close(),
-  });
+  const ends = serveHandle({ drain: (graceMs = 5000) => core.drain(graceMs), close: () => core.close() });
+  return Object.assign(handler, ends);
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   requireAuthentication,
 } from "../../transport/http/server/options.js";
 import type { Servable } from "../../transport/servable.js";
+import { disposable, type ListeningHandle } from "../../transport/serve-handle.js";
 import { builtin } from "../builtin.js";
 import { type NodeHandler, nodeHandler } from "./handler.js";
 import { bind } from "./listen.js";
@@ -32,24 +33,12 @@ export interface ServeHttpOptions extends HttpServerOptions {
   keepAliveTimeoutMs?: number;
 }
 
-/** A running HTTP server. */
-export interface HttpHandle {
-  /** Where clients connect, with the port that was picked. */
-  readonly url: string;
-  readonly port: number;
-  /** Resolves once, when the server has stopped. */
-  readonly closed: Promise<void>;
-  /** Refuses new requests, lets running ones end for up to `graceMs` (default 10 s), then closes. */
-  drain(graceMs?: number): Promise<void>;
-  /** Ends all connections at once. */
-  close(): Promise<void>;
-}
-
 /**
  * Serves a server over HTTP, for clients of every revision. Resolves when it accepts connections; rejects when the
- * address cannot be had, or when the settings would serve strangers without anybody having said so.
+ * address cannot be had, or when the settings would serve strangers without anybody having said so. `drain` of the handle
+ * takes 10 s at most unless told otherwise.
  */
-export async function serveHttp(servable: Servable, options: ServeHttpOptions = {}): Promise<HttpHandle> {
+export async function serveHttp(servable: Servable, options: ServeHttpOptions = {}): Promise<ListeningHandle> {
   const { host, port = 3000, path = "/mcp" } = options;
   if (!path.startsWith("/")) {
     throw new McpError("invalid_definition", `\`path\` must begin with a slash: ${JSON.stringify(path)}`, {
@@ -66,10 +55,10 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
   const bound = await bind(() => configure(createServer(serverOptions(options), listener), options), host, port);
   const end = async () => {
     draining = true;
-    handler.close();
+    await handler.close();
     await bound.close();
   };
-  return {
+  return disposable({
     url: `http://${bound.host}:${bound.port}${path}`,
     port: bound.port,
     closed: bound.closed,
@@ -80,7 +69,7 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
       await end();
     },
     close: end,
-  };
+  });
 }
 
 /** An address that was asked for by number names this server; no name server can make it mean another. */

@@ -7,6 +7,11 @@ import type { SocketFraming } from "./socket-framing.js";
 /** The address of a server: a TCP port, or the path of a Unix socket (on Windows, a named pipe). */
 export type SocketAddress = { port: number; host?: string } | { path: string };
 
+/** An address as people read it. */
+export function shownAddress(address: SocketAddress): string {
+  return "path" in address ? `unix:${address.path}` : `tcp://${address.host ?? "localhost"}:${address.port}`;
+}
+
 /** Options of a socket transport. */
 export interface SocketTransportOptions extends QueueLimits {
   /** How messages are delimited when written; default one line each. Both forms are accepted when reading. */
@@ -18,7 +23,7 @@ export interface SocketTransportOptions extends QueueLimits {
 
 /** A client transport over TCP or a Unix socket. `open` resolves when connected and rejects if that fails. */
 export function socketTransport(address: SocketAddress, options: SocketTransportOptions = {}): Transport {
-  const target = "path" in address ? `unix:${address.path}` : `tcp://${address.host ?? "localhost"}:${address.port}`;
+  const target = shownAddress(address);
   return lateTransport(target, async (signal) => {
     const { connectSocket } = await import("./socket-connection.js");
     return connectSocket(address, target, options, signal);

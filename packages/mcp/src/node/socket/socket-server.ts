@@ -1,45 +1,42 @@
 import type { AddressInfo, ListenOptions, Server, Socket } from "node:net";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
-import { type ServedStream, type ServeStreamOptions, serveStream } from "../../transport/channel/stream-server.js";
-import { isLoopbackAddress } from "../../transport/http/server/options.js";
+import { type AuthenticationOptions, isPrincipal, readAuthentication } from "../../transport/authentication.js";
+import { type ServeStreamOptions, serveStream } from "../../transport/channel/stream-server.js";
+import { isLoopbackAddress, requireAuthentication } from "../../transport/http/server/options.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
+import { disposable, type ServeHandle } from "../../transport/serve-handle.js";
 import type { Principal } from "../../transport/transport.js";
 import { builtin } from "../builtin.js";
 import { decodeUtf8 } from "../decode-utf8.js";
 import { platform as nodePlatform } from "../platform.js";
-import type { SocketAddress } from "./socket-client.js";
+import { type SocketAddress, shownAddress } from "./socket-client.js";
 import { framingNamed, type SocketFraming } from "./socket-framing.js";
 import { socketStream } from "./socket-stream.js";
 
 /** Access rules and limits of a socket server. */
-export interface ServeSocketOptions extends Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "principal"> {
+export interface ServeSocketOptions
+  extends AuthenticationOptions,
+    Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "principal"> {
   /** How messages are delimited when written; default the client's form. */
   framing?: SocketFraming;
   /** Concurrent connections; default 1,024, a common limit of open files. Further ones are closed. */
   maxConnections?: number;
-  /** Says who a new connection belongs to; undefined refuses it. */
-  authenticate?(socket: Socket): Principal | undefined | Promise<Principal | undefined>;
-  /** Allows everyone to connect at an address other than loopback, which otherwise requires `authenticate`. */
-  allowUnauthenticated?: boolean;
   platform?: Platform;
 }
 
 /** A server that listens on a socket. */
-export interface SocketHandle {
-  /** The address for clients, with the actual port. */
+export interface SocketHandle extends ServeHandle {
+  /** The address for people: `tcp://127.0.0.1:4000`, or `unix:` and a path. */
+  readonly url: string;
+  /** The address for `socketTransport`, with the actual port. */
   readonly address: SocketAddress;
-  /** Resolves once, when the server has stopped. */
-  readonly closed: Promise<void>;
-  /** Ends all connections; requests in flight are aborted. */
-  close(): Promise<void>;
-  /** Stops accepting connections, lets requests in flight finish for up to `ms` (default `drainMs`), then closes. */
-  drain(ms?: number): Promise<void>;
 }
 
 /**
  * Serves TCP clients, or the users of a Unix socket. Resolves when it accepts connections. TCP listens on 127.0.0.1
- * unless another `host` is given; a Unix socket is readable for its owner only.
+ * unless another `host` is given; a Unix socket is readable for its owner only. `drain` of the handle takes `drainMs` at most
+ * unless told otherwise.
  */
 export async function serveSocket(
   server: Servable,
@@ -49,7 +46,7 @@ export async function serveSocket(
   refuseStrangers(address, options);
   const endpoint = endpointOf(server);
   const { platform = nodePlatform, framing = "auto" } = options;
-  const peers = new Set<ServedStream>();
+  const peers = new Set<ServeHandle>();
   const serve = (socket: Socket, principal: Principal | undefined) => {
     const settings = { ...options, platform, decode: decodeUtf8, framing: framingNamed(framing) };
     const stream = socketStream(socket, true);
@@ -63,7 +60,7 @@ export async function serveSocket(
     { allowHalfOpen: true, noDelay: true, pauseOnConnect: true },
     (socket) => {
       arrivals.add(socket);
-      void admit(socket, options).then((verdict) => {
+      void admit(socket, options, platform).then((verdict) => {
         arrivals.delete(socket);
         if (verdict.admitted && !socket.destroyed) serve(socket, verdict.principal);
       });
@@ -72,38 +69,41 @@ export async function serveSocket(
   listener.maxConnections = options.maxConnections ?? 1024;
   const bound = await listen(listener, address);
   const closed = new Promise<void>((resolve) => listener.once("close", () => resolve()));
-  const stop = async (end: (peer: ServedStream) => Promise<void>) => {
+  const stop = async (end: (peer: ServeHandle) => Promise<void>) => {
     listener.close();
     for (const socket of arrivals) socket.destroy();
     await Promise.all([...peers].map(end));
     await closed;
   };
-  return { address: bound, closed, close: () => stop((p) => p.close()), drain: (ms) => stop((p) => p.drain(ms)) };
+  return disposable({
+    url: shownAddress(bound),
+    address: bound,
+    closed,
+    close: () => stop((peer) => peer.close()),
+    drain: (graceMs?: number) => stop((peer) => peer.drain(graceMs)),
+  });
 }
 
 function refuseStrangers(address: SocketAddress, options: ServeSocketOptions): void {
   if ("path" in address || isLoopbackAddress(address.host ?? "127.0.0.1")) return;
-  if (options.authenticate !== undefined || options.allowUnauthenticated === true) return;
-  throw new McpError(
-    "invalid_definition",
-    `the address ${address.host} is not loopback and there is no \`authenticate\` option`,
-    {
-      fix: "Pass `authenticate`, or `allowUnauthenticated: true` if everyone who can reach it may use every tool.",
-    },
-  );
+  requireAuthentication(options, `the address ${address.host}`);
 }
 
 async function admit(
   socket: Socket,
   { authenticate }: ServeSocketOptions,
+  platform: Platform,
 ): Promise<{ admitted: boolean; principal?: Principal }> {
   socket.on("error", () => {});
   if (authenticate === undefined) return { admitted: true };
   try {
-    const principal = await authenticate(socket);
-    if (principal !== undefined) return { admitted: true, principal };
-  } catch {
+    const { remoteAddress } = socket;
+    const request = { header: () => undefined, headers: () => ({}), remoteAddress };
+    const identity = readAuthentication(await authenticate(request, socket));
+    if (isPrincipal(identity)) return { admitted: true, principal: identity };
+  } catch (error) {
     // A failed check rejects the connection.
+    platform.warn(`\`authenticate\` failed: ${String(error)}`);
   }
   socket.destroy();
   return { admitted: false };

@@ -1,7 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import { atMost } from "../../platform/at-most.js";
 import type { Platform } from "../../platform/platform.js";
+import {
+  type AuthenticationOptions,
+  type AuthenticationRequest,
+  isPrincipal,
+  readAuthentication,
+} from "../../transport/authentication.js";
 import type { QueueLimits } from "../../transport/channel/outbox.js";
 import { type ServeChannelOptions, type ServedChannel, serveChannel } from "../../transport/channel/server.js";
 import { SUBPROTOCOL, webSocketChannel } from "../../transport/channel/websocket.js";
@@ -12,6 +17,7 @@ import {
 } from "../../transport/http/server/options.js";
 import { originGuard } from "../../transport/http/server/origin.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
+import { disposable, type ListeningHandle } from "../../transport/serve-handle.js";
 import type { Principal } from "../../transport/transport.js";
 import { builtin } from "../builtin.js";
 import { bind } from "../http/listen.js";
@@ -22,15 +28,14 @@ import { loadWs, type WsSocket } from "./ws-package.js";
 export interface ServeWebSocketOptions
   extends QueueLimits,
     Omit<ServeChannelOptions, "principal">,
-    Pick<HttpServerOptions, "publicUrl" | "allowedHosts" | "allowedOrigins" | "allowUnauthenticated"> {
+    AuthenticationOptions,
+    Pick<HttpServerOptions, "publicUrl" | "allowedHosts" | "allowedOrigins"> {
   /** Default 3001; 0 picks a free one. */
   port?: number;
   /** Default loopback, in both address families where present. */
   host?: string;
   /** Default `/mcp`. */
   path?: string;
-  /** Says who opens a connection; undefined refuses with 401. */
-  authenticate?(request: IncomingMessage): Principal | undefined | Promise<Principal | undefined>;
   /** Connections at one time; default 1,024. More are refused with 503. */
   maxConnections?: number;
   /** Longest message that is read, in bytes; default 16 MiB. A longer one ends the connection with code 1009. */
@@ -40,23 +45,13 @@ export interface ServeWebSocketOptions
   platform?: Platform;
 }
 
-/** A running WebSocket server. */
-export interface WebSocketHandle {
-  readonly url: string;
-  /** Resolves once, when the server has stopped. */
-  readonly closed: Promise<void>;
-  close(): Promise<void>;
-  /** Stops accepting connections, lets requests in flight finish for up to `ms` (default 2 s), then closes. */
-  drain(ms?: number): Promise<void>;
-}
-
 const HOLD_INPUT_ABOVE = 1024 * 1024;
 
 /** Serves clients over WebSockets with the optional package `ws`. Resolves when it accepts connections. */
-export async function serveWebSocket(server: Servable, options: ServeWebSocketOptions = {}): Promise<WebSocketHandle> {
+export async function serveWebSocket(server: Servable, options: ServeWebSocketOptions = {}): Promise<ListeningHandle> {
   const { host, port = 3001, path = "/mcp", platform = nodePlatform } = options;
-  if (host !== undefined && !isLoopbackAddress(host)) requireDecision(options, `the address ${host}`);
-  const door = openingCheck(options, path);
+  if (host !== undefined && !isLoopbackAddress(host)) requireAuthentication(options, `the address ${host}`);
+  const door = openingCheck(options, path, platform);
   const { WebSocketServer } = await loadWs();
   const sockets = new WebSocketServer({
     noServer: true,
@@ -94,37 +89,33 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
       .createServer((_request, response) => response.writeHead(426, { upgrade: "websocket" }).end())
       .on("upgrade", (request, socket, head) => void upgrade(request, socket, head));
   const bound = await bind(make, host, port);
-  const stop = async (ms: number) => {
+  const stop = async (graceMs: number) => {
     bound.stopListening();
     for (const socket of arrivals) socket.destroy();
-    await Promise.all([...peers].map((peer) => endPeer(peer, ms, platform)));
+    await Promise.all([...peers].map((peer) => peer.drain(graceMs)));
     await bound.close();
   };
-  return {
+  return disposable({
     url: `ws://${bound.host}:${bound.port}${path}`,
+    port: bound.port,
     closed: bound.closed,
     close: () => stop(0),
-    drain: (ms = 2000) => stop(ms),
-  };
-}
-
-async function endPeer(peer: ServedChannel, ms: number, platform: Platform): Promise<void> {
-  peer.endEndless();
-  if (ms > 0 && peer.inFlight > 0) await atMost(platform, ms, peer.whenIdle(), true);
-  await peer.close();
+    drain: (graceMs = 2000) => stop(graceMs),
+  });
 }
 
 interface Refusal {
   status: number;
-  message: string;
+  message?: string | undefined;
+  headers?: Readonly<Record<string, string>> | undefined;
 }
 
 const TOO_MANY: Refusal = { status: 503, message: "too many connections (maxConnections)" };
 
 /** Checks one opening request, in the order that reveals least to an unauthorized caller. */
-function openingCheck(options: ServeWebSocketOptions, path: string) {
+function openingCheck(options: ServeWebSocketOptions, path: string, platform: Platform) {
   const guard = originGuard(options);
-  if (guard.beyondLoopback) requireDecision(options, "an allowed host beyond loopback");
+  if (guard.beyondLoopback) requireAuthentication(options, "an allowed host beyond loopback");
   return async (request: IncomingMessage): Promise<Refusal | { principal?: Principal }> => {
     const { host = "", origin } = request.headers;
     if (!guard.host(host)) return { status: 403, message: `the Host ${host} is not in \`allowedHosts\`` };
@@ -137,26 +128,34 @@ function openingCheck(options: ServeWebSocketOptions, path: string) {
     if (!offered.includes(SUBPROTOCOL)) return { status: 400, message: `the subprotocol must be \`${SUBPROTOCOL}\`` };
     if (options.authenticate === undefined) return {};
     try {
-      const principal = await options.authenticate(request);
-      return principal === undefined ? { status: 401, message: "not authenticated" } : { principal };
-    } catch {
+      const identity = readAuthentication(await options.authenticate(openingRequest(request), request));
+      return isPrincipal(identity) ? { principal: identity } : { message: "not authenticated", ...identity };
+    } catch (error) {
+      platform.warn(`\`authenticate\` failed: ${String(error)}`);
       return { status: 500, message: "authentication failed with an error" };
     }
   };
 }
 
-function requireDecision({ authenticate, allowUnauthenticated }: ServeWebSocketOptions, because: string): void {
-  if (authenticate === undefined)
-    requireAuthentication({ allowUnauthenticated: allowUnauthenticated ?? false }, because);
+/** The opening request in the one shape that `authenticate` has everywhere. */
+function openingRequest(request: IncomingMessage): AuthenticationRequest {
+  const { method, url, socket } = request;
+  const header = (name: string) => {
+    const value = request.headers[name];
+    return Array.isArray(value) ? value.join(", ") : value;
+  };
+  const headers = () => Object.fromEntries(Object.keys(request.headers).map((name) => [name, header(name) ?? ""]));
+  return { method, path: url, header, headers, remoteAddress: socket.remoteAddress };
 }
 
-function refuse(socket: Duplex, { status, message }: Refusal): void {
+function refuse(socket: Duplex, { status, message = "refused", headers = {} }: Refusal): void {
   const body = `${message}\n`;
+  const more = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   // Otherwise a client that does not close its side would keep the connection open.
   socket.once("finish", () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${status} ${builtin("node:http").STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: text/plain\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      `content-length: ${Buffer.byteLength(body)}\r\n${more.join("")}\r\n${body}`,
   );
 }
 

@@ -1,6 +1,7 @@
 import type { Platform } from "../../platform/platform.js";
-import { type ServedStream, type ServeStreamOptions, serveStream } from "../../transport/channel/stream-server.js";
+import { type ServeStreamOptions, serveStream } from "../../transport/channel/stream-server.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
+import type { ServeHandle } from "../../transport/serve-handle.js";
 import { decodeUtf8 } from "../decode-utf8.js";
 import { platform as nodePlatform } from "../platform.js";
 import { watchParent } from "./parent-watch.js";
@@ -25,14 +26,15 @@ export interface ServeStdioOptions extends Omit<ServeStreamOptions, "platform" |
 const EXIT_GRACE_MS = 500;
 
 /**
- * Serves the process that started this one, over stdin and stdout.
+ * Serves the process that started this one, over stdin and stdout. Serving begins with the call itself; the promise resolves
+ * at once, with the same handle that every transport has.
  *
  * Stops when stdin ends, when stdout is closed, or when the parent process is gone: requests in flight are answered
  * first (`drainMs`, default 2 s), then the process exits with code 0.
  *
  * Spec: Transports, "stdio", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
  */
-export function serveStdio(server: Servable, options: ServeStdioOptions = {}): ServedStream {
+export async function serveStdio(server: Servable, options: ServeStdioOptions = {}): Promise<ServeHandle> {
   const { platform = nodePlatform, exit = true } = options;
   if (options.guardStdout !== false) guardStdout();
   const served = serveStream(endpointOf(server), processStream(), { ...options, platform, decode: decodeUtf8 });

@@ -111,7 +111,7 @@ class CallContext implements HandlerContext {
 
   elicit<const S extends AnySchema>(message: string, schema: S, options?: QuestionOptions): Promise<InferOutput<S>>;
   elicit(message: string, schema: AnySchema, options: QuestionOptions = {}): Promise<unknown> {
-    return handled(elicit(this.#asking(), message, schema, options));
+    return this.#ask((call) => elicit(call, message, schema, options));
   }
 
   tryElicit<const S extends AnySchema>(
@@ -120,11 +120,11 @@ class CallContext implements HandlerContext {
     options?: QuestionOptions,
   ): Promise<ElicitReply<InferOutput<S>>>;
   tryElicit(message: string, schema: AnySchema, options: QuestionOptions = {}): Promise<ElicitReply<unknown>> {
-    return handled(tryElicit(this.#asking(), message, schema, options));
+    return this.#ask((call) => tryElicit(call, message, schema, options));
   }
 
   elicitUrl(message: string, url: string, options: UrlQuestionOptions = {}): Promise<void> {
-    return handled(elicitUrl(this.#asking(), message, url, options));
+    return this.#ask((call) => elicitUrl(call, message, url, options));
   }
 
   elicitationComplete(elicitationId: string): void {
@@ -137,11 +137,11 @@ class CallContext implements HandlerContext {
   }
 
   sample(request: SampleRequest, options: QuestionOptions = {}): Promise<CreateMessageResult> {
-    return handled(sample(this.#asking(), request, options));
+    return this.#ask((call) => sample(call, request, options));
   }
 
   roots(options: QuestionOptions = {}): Promise<Root[]> {
-    return handled(roots(this.#asking(), options));
+    return this.#ask((call) => roots(call, options));
   }
 
   get callId(): string {
@@ -150,14 +150,13 @@ class CallContext implements HandlerContext {
 
   step<T>(key: string, work: () => T | Promise<T>): Promise<T>;
   step(key: string, work: () => unknown): Promise<unknown> {
-    return handled(this.#asking().asker.step(key, work));
+    return this.#ask((call) => call.asker.step(key, work));
   }
 
-  #asking(): ServerCall {
-    if (this.#call.row.mayAsk === true) return this.#call;
-    throw new McpError("internal_error", `a handler of ${this.method} may not ask the client`, {
-      fix: "Ask in a tool, a prompt or a resource.",
-    });
+  /** Whatever is wrong rejects: a throw in place of a promise would pass by a `.catch`. */
+  #ask<T>(question: (call: ServerCall) => Promise<T>): Promise<T> {
+    const call = this.#call;
+    return handled(call.row.mayAsk === true ? question(call) : Promise.reject(mayNotAsk(this.method)));
   }
 }
 
@@ -169,4 +168,10 @@ export function contextOf(call: ServerCall): CallContext {
 function clientFacts(call: ServerCall): ClientFacts {
   const { clientInfo, clientCapabilities } = call.request;
   return { info: clientInfo, capabilities: clientCapabilities, can: (capability) => canAsk(call, capability) };
+}
+
+function mayNotAsk(method: string): McpError {
+  return new McpError("misuse", `a handler of ${method} may not ask the client`, {
+    fix: "Ask in a tool, a prompt or a resource.",
+  });
 }

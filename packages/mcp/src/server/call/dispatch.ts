@@ -42,6 +42,7 @@ const MAKERS: CallMakers = {
 export function createEndpoint(server: DispatchingServer, listeners: readonly PeerListener[]): Endpoint {
   return {
     revisions: server.facts.revisions,
+    storage: server.facts.options.storage,
     accept: accepting(server.facts.methods),
     request: (accepted, exchange) => dispatch(server, accepted, exchange),
     notification(message, peer) {

@@ -116,7 +116,7 @@ export function completed(what: string, found: Completions): CompleteResult {
     ? { values: found as readonly string[] }
     : (found as Exclude<Completions, readonly string[]>);
   if (!isObject(given) || !Array.isArray(given.values) || !given.values.every((value) => typeof value === "string")) {
-    throw new McpError("internal_error", `completing ${what} gave something other than strings`, {
+    throw new McpError("misuse", `completing ${what} gave something other than strings`, {
       fix: "Return an array of strings, or an object with `values`.",
     });
   }

@@ -33,7 +33,7 @@ function unusable(name: string, value: unknown): McpError {
   const what = isObject(value)
     ? `an object with ${Object.keys(value).join(", ") || "no members"}`
     : `a ${typeof value}`;
-  return new McpError("internal_error", `the prompt "${name}" gave ${what} where a message was due`, {
+  return new McpError("misuse", `the prompt "${name}" gave ${what} where a message was due`, {
     fix: "Return text, content blocks, `user(…)` and `assistant(…)`, or an array of these.",
   });
 }

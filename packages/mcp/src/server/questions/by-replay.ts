@@ -106,7 +106,7 @@ export class Replay implements Asker {
       return value;
     } catch (error) {
       if (isInputRequired(error)) {
-        this.#fatal = new McpError("internal_error", `the step "${key}" asks a question`, {
+        this.#fatal = new McpError("misuse", `the step "${key}" asks a question`, {
           fix: "Ask outside of `ctx.step`, and pass the answer in.",
         });
         throw this.#fatal;
@@ -136,7 +136,7 @@ export class Replay implements Asker {
   #nameOf(question: Question, key: string | undefined): string {
     if (key !== undefined) {
       if (this.#keys.has(key)) {
-        throw new McpError("internal_error", `the question key "${key}" exists twice in one call`, {
+        throw new McpError("misuse", `the question key "${key}" exists twice in one call`, {
           fix: "Give each question its own key.",
         });
       }

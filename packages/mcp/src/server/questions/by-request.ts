@@ -90,7 +90,7 @@ export function traced(call: ServerCall, question: Question): Question {
 /** Refuses a step key that this run has used. */
 export function claimStep(steps: Set<string>, key: string): void {
   if (steps.has(key)) {
-    throw new McpError("internal_error", `the step "${key}" exists twice in one call`, {
+    throw new McpError("misuse", `the step "${key}" exists twice in one call`, {
       fix: "Give each step its own key.",
     });
   }

@@ -47,7 +47,7 @@ function checkMessages(messages: readonly SamplingMessage[]): void {
 }
 
 function misuse(what: string): McpError {
-  return new McpError("internal_error", `a question to the model cannot be asked: ${what}`, {
+  return new McpError("misuse", `a question to the model cannot be asked: ${what}`, {
     fix: "Answer each `tool_use` by a `tool_result` in the next user message, with nothing else in it.",
   });
 }

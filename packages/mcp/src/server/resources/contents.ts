@@ -35,7 +35,7 @@ function toContents(uri: string, value: unknown, mimeType: string | undefined): 
 }
 
 function unusable(uri: string, what: string): McpError {
-  return new McpError("internal_error", `reading ${uri} gave ${what}`, {
+  return new McpError("misuse", `reading ${uri} gave ${what}`, {
     fix: "Return a string, bytes, `{ text }`, `{ blob }`, what `resource()` makes, or an array of these.",
   });
 }

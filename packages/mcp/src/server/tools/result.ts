@@ -89,7 +89,7 @@ function checked(
 function accept(name: string, parsed: ParseResult): unknown {
   if (parsed.ok) return parsed.value;
   throw new McpError(
-    "internal_error",
+    "misuse",
     `the tool "${name}" returned what its output schema refuses: ${describeIssues(parsed.issues)}`,
     { fix: "Return what `output` describes, or change `output`." },
   );
@@ -100,13 +100,13 @@ function jsonText(name: string, value: unknown): string {
   try {
     text = JSON.stringify(value);
   } catch (error) {
-    throw new McpError("internal_error", `the tool "${name}" returned what JSON cannot hold: ${messageOf(error)}`, {
+    throw new McpError("misuse", `the tool "${name}" returned what JSON cannot hold: ${messageOf(error)}`, {
       cause: error,
       fix: "Return plain data: no BigInt, no cycles.",
     });
   }
   if (text !== undefined) return text;
-  throw new McpError("internal_error", `the tool "${name}" returned ${typeof value}, which JSON cannot hold`, {
+  throw new McpError("misuse", `the tool "${name}" returned ${typeof value}, which JSON cannot hold`, {
     fix: "Return plain data; `null` for nothing.",
   });
 }

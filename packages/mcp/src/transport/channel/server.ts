@@ -1,15 +1,17 @@
 import { isThenable } from "../../encoding/maybe-promise.js";
+import { platform as runtimePlatform } from "#platform";
 import { takesBatches } from "../../era/session.js";
 import type { Channel } from "../../jsonrpc/channel.js";
 import { Connection } from "../../jsonrpc/connection.js";
 import type { Id } from "../../jsonrpc/message.js";
+import { atMost } from "../../platform/at-most.js";
+import type { Platform } from "../../platform/platform.js";
 import { endpointOf, type Servable } from "../servable.js";
+import { disposable, type ServeHandle } from "../serve-handle.js";
 import type { Answer, Outgoing, Peer, Principal } from "../transport.js";
 
 /** One peer served over one channel. */
-export interface ServedChannel {
-  /** Resolves once, when the channel has ended. */
-  readonly closed: Promise<void>;
+export interface ServedChannel extends ServeHandle {
   /** Requests that have no answer yet. */
   readonly inFlight: number;
   /** Resolves when every request so far is answered. */
@@ -18,7 +20,6 @@ export interface ServedChannel {
   endEndless(): void;
   /** The peer will send no more: questions to it reject, and endless requests end. */
   inputEnded(): void;
-  close(): void | Promise<void>;
 }
 
 /** How one channel is served. */
@@ -28,9 +29,14 @@ export interface ServeChannelOptions {
   maxInFlight?: number;
   /** Told about input that was no message. */
   onFault?(error: Error): void;
+  /** Replaces the runtime's clock, for example in a test. */
+  platform?: Platform;
 }
 
-/** Serves one peer over a channel until the channel ends. */
+/** How long requests in flight may take once the channel is drained. */
+const DRAIN_MS = 2000;
+
+/** Serves one peer over a channel until the channel ends. `drain` of the handle takes 2 s at most unless told otherwise. */
 export function serveChannel(servable: Servable, channel: Channel, options: ServeChannelOptions = {}): ServedChannel {
   const endpoint = endpointOf(servable);
   let finish: () => void = () => {};
@@ -62,8 +68,19 @@ export function serveChannel(servable: Servable, channel: Channel, options: Serv
   peer.attach(connection);
   endpoint.opened(peer);
   connection.open();
-  return {
+  const close = async () => connection.close();
+  const drain = async (graceMs = DRAIN_MS) => {
+    peer.endEndless();
+    if (graceMs > 0 && connection.inFlightCount > 0) {
+      // It holds the process: an answer that is still being made must not be lost to an idle event loop.
+      await atMost(options.platform ?? runtimePlatform, graceMs, connection.whenIdle(), true);
+    }
+    await close();
+  };
+  return disposable({
     closed,
+    drain,
+    close,
     get inFlight() {
       return connection.inFlightCount;
     },
@@ -73,8 +90,7 @@ export function serveChannel(servable: Servable, channel: Channel, options: Serv
       connection.inputEnded();
       peer.endEndless();
     },
-    close: () => connection.close(),
-  };
+  });
 }
 
 class ChannelPeer implements Peer {

@@ -1,5 +1,5 @@
-import { atMost } from "../../platform/at-most.js";
 import type { Platform } from "../../platform/platform.js";
+import { disposable, type ServeHandle } from "../serve-handle.js";
 import type { Endpoint } from "../transport.js";
 import type { ByteStream } from "./byte-stream.js";
 import { type ServeChannelOptions, serveChannel } from "./server.js";
@@ -16,21 +16,11 @@ export interface ServeStreamOptions
   drainMs?: number;
 }
 
-/** One peer served over one stream of bytes. */
-export interface ServedStream {
-  /** Resolves once, when the stream has ended. */
-  readonly closed: Promise<void>;
-  /** Ends the stream; requests in flight are aborted. */
-  close(): Promise<void>;
-  /** Lets the requests in flight finish, at most `ms`, then closes. Default: `drainMs`. */
-  drain(ms?: number): Promise<void>;
-}
-
 const HOLD_INPUT_ABOVE = 1024 * 1024;
 
 /** Serves one byte stream until it ends. After the peer ends its output, its requests in flight are still answered. */
-export function serveStream(endpoint: Endpoint, stream: ByteStream, options: ServeStreamOptions): ServedStream {
-  const { platform, drainMs = 2000 } = options;
+export function serveStream(endpoint: Endpoint, stream: ByteStream, options: ServeStreamOptions): ServeHandle {
+  const { drainMs = 2000 } = options;
   const channel = new StreamChannel(stream, {
     ...options,
     holdInputAbove: options.holdInputAbove ?? HOLD_INPUT_ABOVE,
@@ -40,11 +30,7 @@ export function serveStream(endpoint: Endpoint, stream: ByteStream, options: Ser
     },
   });
   const served = serveChannel(endpoint, channel, options);
-  const drain = async (ms = drainMs) => {
-    served.endEndless();
-    if (served.inFlight > 0) await atMost(platform, ms, served.whenIdle(), true);
-    await channel.close();
-  };
+  const drain = (graceMs = drainMs) => served.drain(graceMs);
   const closed = served.closed.then(() => channel.close());
-  return { closed, close: () => channel.close(), drain };
+  return disposable({ closed, close: async () => channel.close(), drain });
 }

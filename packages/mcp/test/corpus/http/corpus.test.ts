@@ -1,8 +1,9 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type HttpHandle, serveHttp } from "../../../src/node/http/serve-http.js";
+import { serveHttp } from "../../../src/node/http/serve-http.js";
 import { Server } from "../../../src/server/server.js";
 import { fetchHandler } from "../../../src/transport/http/server/fetch-handler.js";
+import type { ListeningHandle } from "../../../src/transport/serve-handle.js";
 import { parseReply, type RawReply } from "../../http/raw-http.js";
 import { DOOR_CASES } from "./door-cases.js";
 import { ENVELOPE_CASES } from "./envelope-cases.js";
@@ -121,7 +122,7 @@ describe("every bad request gets its refusal, and a good one after it succeeds",
   it.each(categories)(
     "through a socket: %s",
     async (category) => {
-      const handle: HttpHandle = await serveHttp(server, { port: 0 });
+      const handle: ListeningHandle = await serveHttp(server, { port: 0 });
       try {
         for (const item of CASES.filter((one) => one.category === category)) {
           const before = runs;

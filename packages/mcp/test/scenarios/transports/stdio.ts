@@ -31,7 +31,7 @@ async function bundle(): Promise<string> {
     `import { serveStdio } from ${JSON.stringify(join(sources, "node/stdio/stdio-server.ts"))};`,
     ...files.map((file, index) => `import case${index} from ${JSON.stringify(join(cases, file))};`),
     `const all = { ${files.map((file, index) => `${JSON.stringify(file)}: case${index}`).join(", ")} };`,
-    "serveStdio(all[process.argv[2]].server());",
+    "await serveStdio(all[process.argv[2]].server());",
   ].join("\n");
   const build = await rolldown({
     input: "scenario-host",

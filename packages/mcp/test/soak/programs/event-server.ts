@@ -1,7 +1,7 @@
 // A server of resumable streams: each session is told numbered events as fast as its client allows. The store outlives
 // the server, which can be started anew on it.
 import { Server } from "@parley/mcp";
-import { type HttpHandle, serveHttp } from "@parley/mcp/node";
+import { type ListeningHandle, serveHttp } from "@parley/mcp/node";
 import { memoryStorage } from "@parley/mcp/storage";
 import type { Endpoint } from "@parley/mcp/transport";
 import { answerCommands } from "./answer-commands.js";
@@ -66,8 +66,8 @@ function reached(peer: Peer): void {
   speak(speaker);
 }
 
-const serve = (port: number): Promise<HttpHandle> =>
-  serveHttp(endpoint(), { port, host: "127.0.0.1", storage, eventLog: EVENT_LOG });
+const serve = (port: number): Promise<ListeningHandle> =>
+  serveHttp({ ...endpoint(), storage }, { port, host: "127.0.0.1", eventLog: EVENT_LOG });
 
 let handle = await serve(0);
 

@@ -4,5 +4,5 @@ import { serveStdio } from "@parley/mcp/node";
 import { answerCommands } from "./answer-commands.js";
 
 const server = new Server({ name: "soak", version: "1.0.0" }).tool("hello", {}, () => "hello");
-serveStdio(server);
+await serveStdio(server);
 answerCommands({}, {});

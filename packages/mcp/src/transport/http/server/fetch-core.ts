@@ -1,8 +1,8 @@
 import { type ProtocolHeaders, protocolHeaders } from "../../../http/protocol-headers.js";
 import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from "../../../jsonrpc/error.js";
+import { isObject } from "../../../jsonrpc/message.js";
 import type { Platform } from "../../../platform/platform.js";
 import type { Endpoint } from "../../transport.js";
-import type { FetchHandler } from "./fetch-handler.js";
 import {
   type AfterTurn,
   type Body,
@@ -14,15 +14,27 @@ import {
 import type { HttpServerOptions } from "./options.js";
 import { createHttpServer } from "./server.js";
 
-/** Answers web-standard requests; what `fetchHandler` is made of once it is loaded. */
-export function createFetchCore(endpoint: Endpoint, options: HttpServerOptions, platform: Platform): FetchHandler {
+/** What `fetchHandler` is made of once it is loaded. */
+export interface FetchCore {
+  (request: Request, context?: unknown): Promise<Response>;
+  drain(graceMs?: number): Promise<void>;
+  close(): void;
+}
+
+/** Answers web-standard requests. */
+export function createFetchCore(endpoint: Endpoint, options: HttpServerOptions, platform: Platform): FetchCore {
   const core = createHttpServer(endpoint, options, platform);
-  const handler = (request: Request, parsedBody?: unknown) =>
-    new Promise<Response>((resolve) => core.handle(new FetchIncoming(request, parsedBody, resolve)));
+  const handler = (request: Request, context?: unknown) =>
+    new Promise<Response>((resolve) => core.handle(new FetchIncoming(request, parsedBodyOf(context), resolve)));
   return Object.assign(handler, {
     drain: (graceMs = 5000) => core.drain(graceMs),
     close: () => core.close(),
   });
+}
+
+/** Runtimes pass objects of their own in this place: bindings, the server, parameters of the route. */
+function parsedBodyOf(context: unknown): unknown {
+  return isObject(context) && Object.hasOwn(context, "parsedBody") ? context["parsedBody"] : undefined;
 }
 
 class FetchIncoming implements Incoming {
@@ -142,7 +154,7 @@ const BODY_USED: Body = {
   status: 500,
   code: INTERNAL_ERROR,
   reason:
-    "the body was read before it came here; pass it as second argument, or mount the handler before the body parser",
+    "the body was read before it came here; pass it as `{ parsedBody }`, or mount the handler before the body parser",
 };
 
 function pairs(headers: HeaderList): [string, string][] {

@@ -1,18 +1,18 @@
 import { platform as runtimePlatform } from "#platform";
 import { LateHandler } from "../../late-handler.js";
 import { endpointOf, type Servable } from "../../servable.js";
+import { type ServeHandle, serveHandle } from "../../serve-handle.js";
 import { createAccessRules, type HttpServerOptions } from "./options.js";
 
 /**
- * Answers web-standard requests; `parsedBody` is for frameworks that have read the body already.
- * Never rejects: whatever goes wrong is a response.
+ * Answers web-standard requests. Never rejects: whatever goes wrong is a response. It is a handle too: `drain` (5 s unless
+ * told otherwise) and `close` end its streams and sessions.
+ *
+ * `context` is for frameworks that have read the body already: `{ parsedBody }`. Runtimes pass objects of their own there,
+ * which are ignored, so that the handler can be exported as it is.
  */
-export interface FetchHandler {
-  (request: Request, parsedBody?: unknown): Promise<Response>;
-  /** Refuses new requests and resolves when the running ones are answered, or after `graceMs` (default 5 s). */
-  drain(graceMs?: number): Promise<void>;
-  /** Ends all streams and sessions of this handler. */
-  close(): void;
+export interface FetchHandler extends ServeHandle {
+  (request: Request, context?: unknown): Promise<Response>;
 }
 
 /**
@@ -28,9 +28,6 @@ export function fetchHandler(servable: Servable, options: HttpServerOptions = {}
   const late = new LateHandler(
     import("./fetch-core.js").then(({ createFetchCore }) => createFetchCore(endpoint, options, platform)),
   );
-  const handler = async (request: Request, parsedBody?: unknown) => late.use((core) => core(request, parsedBody));
-  return Object.assign(handler, {
-    drain: (graceMs?: number) => late.drain(graceMs),
-    close: () => late.close(),
-  });
+  const handler = async (request: Request, context?: unknown) => late.use((core) => core(request, context));
+  return Object.assign(handler, serveHandle(late));
 }

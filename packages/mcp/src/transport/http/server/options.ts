@@ -1,23 +1,9 @@
-import type { HttpRequest } from "../../../http/http.js";
 import type { Platform } from "../../../platform/platform.js";
 import { McpError } from "../../../protocol/error.js";
-import type { Storage } from "../../../storage/storage.js";
-import type { Principal } from "../../transport.js";
+import type { AuthenticationOptions } from "../../authentication.js";
 import { type Cors, type CorsOptions, createCors } from "./cors.js";
 import { isLoopbackName, type OriginGuard, originGuard } from "./origin.js";
 import type { RequestLogEntry } from "./request-log.js";
-
-/** Who sends a request, or the refusal that tells them how to identify themselves. */
-export type Authentication = Principal | AuthenticationRefusal;
-
-/** A refusal, as the sender of the request is told. */
-export interface AuthenticationRefusal {
-  status: 400 | 401 | 403 | 429 | 503;
-  /** For example `WWW-Authenticate`. */
-  headers?: Readonly<Record<string, string>>;
-  /** One sentence for the body; it must not repeat a credential. */
-  message?: string;
-}
 
 /** Bounds on what clients can make a server hold. */
 export interface HttpLimits {
@@ -72,7 +58,7 @@ export interface LegacySseOptions {
 }
 
 /** How a server is served over HTTP, whatever the runtime. */
-export interface HttpServerOptions {
+export interface HttpServerOptions extends AuthenticationOptions {
   /** The address that clients use, for example `https://example.com/mcp`: it gives the allowed Host and Origin. */
   publicUrl?: string;
   /** Further values of `Host`: `"example.com"`, `"example.com:8080"`, `"*.example.com"`, or `"*"` to turn the check off. */
@@ -81,15 +67,8 @@ export interface HttpServerOptions {
   allowedOrigins?: readonly string[];
   /** Off by default. */
   cors?: CorsOptions;
-  /**
-   * Identifies the sender of every request, before its body is read. `native` is the request as the runtime knows it, for
-   * example an `IncomingMessage` on which other middleware left something. A throw refuses the request with 500.
-   */
-  authenticate?(request: HttpRequest, native: unknown): Authentication | Promise<Authentication>;
   /** Headers for a caller who lacks scopes; default a Bearer challenge that names them. */
   challenge?(scopes: readonly string[]): Readonly<Record<string, string>>;
-  /** Serves everybody on a name beyond loopback. Without this and without `authenticate` such a server does not start. */
-  allowUnauthenticated?: boolean;
   /** False: no sessions for clients of the handshake era, every POST stands alone, and there is no GET. Default true. */
   sessions?: boolean;
   /** Serves the transport of 2024-11-05 beside the newer one. Deprecated by the protocol, therefore off by default. */
@@ -97,8 +76,6 @@ export interface HttpServerOptions {
   limits?: HttpLimits;
   times?: HttpTimes;
   eventLog?: EventLogLimits;
-  /** Where sessions and events live; default this process's memory. */
-  storage?: Storage;
   /** Told about each finished request, without credentials. */
   onRequest?(entry: RequestLogEntry): void;
   platform?: Platform;
@@ -138,6 +115,7 @@ export interface AccessRules {
 /** Builds the checks, and refuses settings that would serve strangers without anybody having said so. */
 export function createAccessRules(options: HttpServerOptions): AccessRules {
   const { cors } = options;
+  refuseMoved(options);
   if (cors?.credentials === true && cors.origins === "*") {
     throw new McpError("invalid_definition", "`cors` has `credentials` together with every origin", {
       fix: "List the origins that may send credentials.",
@@ -151,6 +129,14 @@ export function createAccessRules(options: HttpServerOptions): AccessRules {
   });
   if (guard.beyondLoopback) requireAuthentication(options, "an allowed host beyond loopback");
   return { guard, cors: cors === undefined ? undefined : createCors(cors) };
+}
+
+/** A storage that was ignored would lose sessions at the first restart. */
+function refuseMoved(options: object): void {
+  if (!("storage" in options) || options.storage === undefined) return;
+  throw new McpError("invalid_definition", "`storage` is an option of the server, not of what serves it over HTTP", {
+    fix: "Write `new Server(info, { storage })`: sessions, events and changes live there.",
+  });
 }
 
 /** Throws unless somebody decided who may call a server that others can reach; every kind of server asks here. */

@@ -3,12 +3,13 @@ import { opensSessions } from "../../../era/session.js";
 import { INTERNAL_ERROR, INVALID_REQUEST } from "../../../jsonrpc/error.js";
 import type { Platform } from "../../../platform/platform.js";
 import { createMemoryStorage } from "../../../storage/memory.js";
+import { isPrincipal, readAuthentication } from "../../authentication.js";
 import type { Endpoint } from "../../transport.js";
 import { createSessionRoutes, type SessionRoutes } from "../session/routes.js";
 import { HttpExchange } from "./exchange.js";
 import type { Incoming } from "./incoming.js";
 import { createLegacySse, type LegacySse } from "./legacy-sse.js";
-import type { Authentication, HttpServerOptions } from "./options.js";
+import type { HttpServerOptions } from "./options.js";
 import { handlePost } from "./post.js";
 import { type Refusal, refusal } from "./refusal.js";
 import { ServerState } from "./state.js";
@@ -25,7 +26,7 @@ export interface HttpCore {
 /** Serves an endpoint over HTTP, for every revision at once. Throws for settings that would be unsafe. */
 export function createHttpServer(endpoint: Endpoint, options: HttpServerOptions, platform: Platform): HttpCore {
   const state = new ServerState(endpoint, options, platform);
-  const storage = options.storage ?? createMemoryStorage({ clock: platform });
+  const storage = endpoint.storage ?? createMemoryStorage({ clock: platform });
   const parts: HttpParts = {
     state,
     sessions: keepsSessions(endpoint, options) ? createSessionRoutes(state, storage) : undefined,
@@ -46,7 +47,7 @@ export function createHttpServer(endpoint: Endpoint, options: HttpServerOptions,
       parts.sessions?.close();
       parts.legacy?.close();
       // Somebody else's storage goes on: other nodes and the next start use it.
-      if (options.storage === undefined) void storage.close?.();
+      if (endpoint.storage === undefined) void storage.close?.();
     },
   };
 }
@@ -80,7 +81,7 @@ function handleRequest(parts: HttpParts, exchange: HttpExchange): void {
   };
   guarded(
     () =>
-      whenReady(authenticate.call(state.options, http, http.native), (identity) => admit(parts, exchange, identity)),
+      whenReady(authenticate.call(state.options, http, http.native), (returned) => admit(parts, exchange, returned)),
     failed,
   );
 }
@@ -130,8 +131,9 @@ function preflight(parts: HttpParts, exchange: HttpExchange): void {
   exchange.empty(204, cors.preflight(exchange.http, origin));
 }
 
-function admit(parts: HttpParts, exchange: HttpExchange, identity: Authentication): void {
-  if ("key" in identity) {
+function admit(parts: HttpParts, exchange: HttpExchange, returned: unknown): void {
+  const identity = readAuthentication(returned);
+  if (isPrincipal(identity)) {
     exchange.principal = identity;
     return route(parts, exchange);
   }

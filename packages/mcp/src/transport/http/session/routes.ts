@@ -28,7 +28,7 @@ export interface SessionRoutes {
 }
 
 export function createSessionRoutes(state: ServerState, storage: Storage): SessionRoutes {
-  const store = new SessionStore(state, storage, state.options.storage === undefined);
+  const store = new SessionStore(state, storage, state.endpoint.storage === undefined);
   return {
     post(exchange, item) {
       // The header alone decides: a handshake that names a session is one too many, and its session says so.

@@ -1,0 +1,83 @@
+import { McpError } from "../protocol/error.js";
+import type { Principal } from "./transport.js";
+
+/**
+ * What is known of a sender before anything it sent is read: an HTTP request, the opening request of a WebSocket, or a new
+ * connection of a socket, which has an address and nothing else.
+ */
+export interface AuthenticationRequest {
+  /** The HTTP method; absent on sockets. */
+  readonly method?: string | undefined;
+  /** Path and query as sent, for example `/mcp?x=1`; absent on sockets. */
+  readonly path?: string | undefined;
+  /** The value of a header by its lower-case name; several values are joined by `, `. Always undefined on sockets. */
+  header(name: string): string | undefined;
+  /** Every header by its lower-case name; empty on sockets. */
+  headers(): Record<string, string>;
+  /** The address of the other end, where the runtime tells it. */
+  readonly remoteAddress?: string | undefined;
+}
+
+/** A refusal, as the sender of the request is told. A socket has no way to tell: it closes. */
+export interface AuthenticationRefusal {
+  status: 400 | 401 | 403 | 429 | 503;
+  /** For example `WWW-Authenticate`. */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /** One sentence for the body; it must not repeat a credential. */
+  message?: string | undefined;
+}
+
+/** Who sends a request, or the refusal that tells them how to identify themselves; undefined refuses with 401. */
+export type Authentication = Principal | AuthenticationRefusal | undefined;
+
+/** Decides who may be served. The same shape for HTTP, WebSockets and sockets. */
+export interface AuthenticationOptions {
+  /**
+   * Identifies the sender of every HTTP request, or of every new connection, before anything else of it is read. `native` is
+   * what the runtime calls it: a `Request`, an `IncomingMessage` on which other middleware left something, or a `Socket`.
+   * A throw refuses with 500.
+   */
+  authenticate?(request: AuthenticationRequest, native: unknown): Authentication | Promise<Authentication>;
+  /** Serves everybody on an address beyond loopback. Without this and without `authenticate` such a server does not start. */
+  allowUnauthenticated?: boolean | undefined;
+}
+
+const UNIDENTIFIED: AuthenticationRefusal = { status: 401, message: "the sender is not authenticated" };
+const STATUSES: ReadonlySet<unknown> = new Set([400, 401, 403, 429, 503]);
+
+/**
+ * Reads what `authenticate` returned; programs without types may return anything. Throws for what is neither a principal nor
+ * a refusal: nobody may be served, or told something by chance, because of it.
+ */
+export function readAuthentication(returned: unknown): Principal | AuthenticationRefusal {
+  if (returned === undefined || returned === null || returned === false) return UNIDENTIFIED;
+  if (isPrincipal(returned) || isRefusal(returned)) return returned;
+  throw new McpError("misuse", `\`authenticate\` returned ${shown(returned)}`, {
+    fix: "Return `{ key, … }` for a sender who may be served, else `{ status, message }` with status 400, 401, 403, 429 or 503.",
+  });
+}
+
+/** True for what identifies a sender. */
+export function isPrincipal(identity: object): identity is Principal;
+export function isPrincipal(identity: unknown): identity is Principal;
+export function isPrincipal(identity: unknown): identity is Principal {
+  return typeof identity === "object" && identity !== null && "key" in identity && typeof identity.key === "string";
+}
+
+function isRefusal(value: unknown): value is AuthenticationRefusal {
+  if (typeof value !== "object" || value === null || !("status" in value) || !STATUSES.has(value.status)) return false;
+  const headers = "headers" in value ? value.headers : undefined;
+  return headers === undefined || (typeof headers === "object" && headers !== null && areHeaders(headers));
+}
+
+/** A header that cannot be sent would be found out only while the answer is being written. */
+function areHeaders(headers: object): boolean {
+  return Object.values(headers).every((value) => typeof value === "string" && /^[\t\x20-\x7e\x80-\xff]*$/.test(value));
+}
+
+/** Names of members only: their values may be credentials. */
+function shown(value: unknown): string {
+  return typeof value === "object"
+    ? `an object with the members ${Object.keys(value ?? {}).join(", ") || "(none)"}`
+    : `a ${typeof value}`;
+}
