@@ -60,7 +60,7 @@ describe("a marked result", () => {
     const cycle: Record<string, unknown> = {};
     cycle["self"] = cycle;
     for (const bad of [[], null, "x", 5, new Date(), { big: 1n }, cycle, () => {}]) {
-      expect(() => marked(bad)).toThrow(expect.objectContaining({ kind: "internal_error", fix: expect.any(String) }));
+      expect(() => marked(bad)).toThrow(expect.objectContaining({ kind: "misuse", fix: expect.any(String) }));
     }
   });
 });

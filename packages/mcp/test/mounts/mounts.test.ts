@@ -134,7 +134,7 @@ function hono(parses: boolean): Mount {
     const app = new Hono();
     const handler = fetchHandler(mounted);
     app.all("/api/mcp", async ({ req }) =>
-      parses && req.raw.method === "POST" ? handler(req.raw, await req.json()) : handler(req.raw),
+      parses && req.raw.method === "POST" ? handler(req.raw, { parsedBody: await req.json() }) : handler(req.raw),
     );
     return listen(
       getRequestListener((request) => app.fetch(request)),
