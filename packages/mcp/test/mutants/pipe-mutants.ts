@@ -160,9 +160,9 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
   {
     name: "no-drain-at-eof",
     recreates: "requests in flight at the end of stdin get no answer",
-    file: "transport/channel/stream-server.ts",
-    search: "if (served.inFlight > 0) await atMost(platform, ms, served.whenIdle(), true);",
-    replace: "",
+    file: "transport/channel/server.ts",
+    search: "if (graceMs > 0 && connection.inFlightCount > 0) {",
+    replace: "if (graceMs < 0) {",
     tests: ["test/stdio/stdio-server.test.ts"],
   },
   {
