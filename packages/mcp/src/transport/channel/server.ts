@@ -1,5 +1,5 @@
-import { isThenable } from "../../encoding/maybe-promise.js";
 import { platform as runtimePlatform } from "#platform";
+import { isThenable } from "../../encoding/maybe-promise.js";
 import { takesBatches } from "../../era/session.js";
 import type { Channel } from "../../jsonrpc/channel.js";
 import { Connection } from "../../jsonrpc/connection.js";
