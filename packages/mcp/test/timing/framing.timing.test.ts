@@ -30,6 +30,8 @@ describe("newline framing under load", () => {
     for (let round = 0; round < 15; round++) {
       for (let count = 0; count < 9; count++) small += timed(feed(1024)) / 9;
       large += timed(feed(9 * 1024));
+      // Far beyond the bound: more rounds would only take longer.
+      if (round === 1 && large / small > 40) break;
     }
     expect(large / small).toBeLessThanOrEqual(11);
   });
