@@ -6,17 +6,18 @@ const RETRY_MIN_MS = 500;
 const RETRY_MAX_MS = 300_000;
 const WINDOW_MS = 60_000;
 const PER_WINDOW = 8;
-/** A connection that stood this long was a working one, also without an event. */
+/** A connection that lasted this long counts as working, even without an event. */
 const STEADY_MS = 30_000;
 
-/** The wait before a server's own `retry` value, kept within reason: 500 ms to 5 min. */
+/** The server's `retry` value, clamped to 500 ms … 5 min. */
 export function clampRetry(ms: number): number {
   return Math.min(Math.max(ms, RETRY_MIN_MS), RETRY_MAX_MS);
 }
 
 /**
- * Decides when one stream may be opened again: exponential back-off with full jitter up to 1 s, 2 s, … 30 s, or the server's
- * `retry`; never sooner than 500 ms, never more than 8 attempts in a minute. Only an event with content, or 30 s of standing, begins the count anew.
+ * Decides when a stream may be reopened: exponential back-off with full jitter up to 1 s, 2 s, … 30 s, or the server's
+ * `retry`; never sooner than 500 ms, at most 8 attempts per minute. Only an event with data, or a connection of 30 s,
+ * resets the count.
  */
 export class ReconnectPacer {
   readonly #platform: Platform;
@@ -27,7 +28,7 @@ export class ReconnectPacer {
   #openedAt: number | undefined;
   #retryMs: number | undefined;
 
-  /** `maxAttempts` bounds the attempts in a row that bring nothing. */
+  /** `maxAttempts` limits consecutive attempts without success. */
   constructor(platform: Platform, maxAttempts: number) {
     this.#platform = platform;
     this.#maxAttempts = maxAttempts;
@@ -39,25 +40,25 @@ export class ReconnectPacer {
     if (this.#starts.length > PER_WINDOW) this.#starts.shift();
   }
 
-  /** The connection stands. */
+  /** The connection is open. */
   opened(): void {
     this.#openedAt = this.#platform.now();
   }
 
-  /** An event with content arrived. */
+  /** An event with data arrived. */
   progressed(): void {
     this.#failures = 0;
     this.#starts.length = 0;
   }
 
-  /** The server named the wait before the next attempt. */
+  /** The server set the delay before the next attempt. */
   retry(ms: number): void {
     this.#retryMs = clampRetry(ms);
   }
 
   /**
-   * The connection ended, or no connection came. Returns how long to wait before the next attempt, or undefined when there shall
-   * be none. After a `clean` end the server's `retry` is the wait; after a failure it is the least one.
+   * The connection ended or failed. Returns the delay before the next attempt, or undefined if there should be none. After
+   * a `clean` end the delay is the server's `retry`; after a failure, `retry` is its minimum.
    */
   ended(clean: boolean): number | undefined {
     const now = this.#platform.now();

@@ -6,44 +6,44 @@ import type { Revision } from "../protocol/revisions.js";
 import type { Storage } from "../storage/storage.js";
 
 /**
- * All that a transport knows of a server. Built once per server; called concurrently for any number of peers.
- * No method throws, and `request` never rejects: refusals and failures are answers too.
+ * The interface of a server to transports. Created once per server; called concurrently for any number of peers.
+ * No method throws, and `request` never rejects: rejections and failures are answers too.
  */
 export interface Endpoint {
-  /** The revisions that it speaks; a transport offers sessions only where one of them has any. All when absent. */
+  /** The supported revisions, all if absent; a transport has sessions only if one of them does. */
   readonly revisions?: readonly Revision[];
-  /** Where a transport keeps what must outlive a connection, or be seen by other processes. Memory of its own when absent. */
+  /** Where a transport keeps state that outlives a connection or is shared with other processes; its own memory if absent. */
   readonly storage?: Storage | undefined;
-  /** Decides which era serves a message, and says what that means for a transport; `http` is the request that carried it. */
+  /** Decides which era serves a message, and what that means for the transport; `http` is the request that contained it. */
   accept<M extends RequestMessage | NotificationMessage>(message: M, http?: HttpFacts): Accepted<M>;
   /** Serves what `accept` returned. */
   request(accepted: Accepted, exchange: Exchange): Answer | Promise<Answer>;
-  /** `peer` is absent where every request stands alone. */
+  /** `peer` is absent if every request is independent. */
   notification(message: NotificationMessage, peer?: Peer): void;
-  /** A peer became reachable for messages that belong to no request. */
+  /** A peer can now receive messages that belong to no request. */
   opened(peer: Peer): void;
-  /** The peer is gone for good: its pipe ended, or its session was ended or expired. Called once per opened peer. */
+  /** The peer is gone: its pipe ended, or its session ended or expired. Called once per opened peer. */
   closed(peer: Peer): void;
 }
 
-/** One request and what may be said about it until its answer. */
+/** One request and the messages about it until its answer. */
 export interface Exchange {
   readonly id: Id;
-  /** Aborted when the peer cancels or, where that means the same, is gone. */
+  /** Aborted when the peer cancels or, if that means the same, disconnects. */
   readonly signal: AbortSignal;
   readonly peer?: Peer | undefined;
   readonly http?: HttpFacts | undefined;
   readonly principal?: Principal | undefined;
-  /** True when the request came inside an array of messages. */
+  /** True if the request was part of a batch. */
   readonly batched?: boolean;
   /** Sends a notification that belongs to this request, in order, before its answer. Dropped after the answer. */
   say(text: string): void;
   /**
-   * Sends a request to the client on this exchange's own stream. Absent where the client cannot be asked. Once `signal`
-   * aborts nobody waits any more: what is kept for the answer is to be let go, and a late answer dropped.
+   * Sends a request to the client on this exchange's own stream. Absent if the client cannot be asked. When `signal`
+   * aborts, the transport must free what it keeps for the answer and drop a late one.
    */
   ask?(request: Outgoing, signal?: AbortSignal): Promise<unknown>;
-  /** Closes the connection under a resumable stream; the client comes back after `retryMs`. */
+  /** Closes the connection of a resumable stream; the client reconnects after `retryMs`. */
   pause?(retryMs: number): void;
 }
 
@@ -52,9 +52,9 @@ export interface Peer {
   /** Absent until the stateful handshake; the endpoint sets it through `Answer.session`. */
   session?: Session | undefined;
   readonly principal?: Principal | undefined;
-  /** Must be called after `session` was changed in place, so that a transport that stores it can do so. */
+  /** Must be called after changing `session` in place, so that the transport can store it. */
   sessionChanged?(): void;
-  /** Ends the request with this id, if it is in flight, without an answer. */
+  /** Ends the request with this id without an answer, if it is in flight. */
   abort(id: Id, reason?: unknown): boolean;
   /** Sends a text that belongs to no request. */
   say(text: string): void;
@@ -62,74 +62,74 @@ export interface Peer {
   ask(request: Outgoing): Promise<unknown>;
 }
 
-/** The end of one exchange, as text; a transport reads nothing out of it. */
+/** The answer of one exchange as text, which transports do not parse. */
 export interface Answer {
   text: string;
-  /** The HTTP status that goes with it where a transport has one; 200 without it. */
+  /** The HTTP status, for transports that have one; default 200. */
   status?: number;
-  /** The handshake succeeded: the transport keeps this as the peer's session. */
+  /** Set if the handshake succeeded; the transport keeps it as the peer's session. */
   session?: Session;
-  /** Scopes that the caller lacked; an authorizing transport turns them into a challenge. */
+  /** Scopes that the caller lacks; a transport with authorization converts them to a challenge. */
   scopes?: string[];
 }
 
-/** A message on its way out. */
+/** An outgoing message. */
 export interface Outgoing {
   text: string;
   /** Present for requests. */
   id?: Id;
   method: string;
-  /** What HTTP repeats outside the body; streams ignore it. */
+  /** What HTTP repeats in headers; other transports ignore it. */
   headers?: Record<string, string>;
 }
 
-/** Who sent a request, as authorization established it. */
+/** The authenticated sender of a request. */
 export interface Principal {
-  /** Compared as a whole: two principals are the same exactly when their keys are equal. */
+  /** Two principals are the same if and only if their keys are equal. */
   readonly key: string;
   readonly subject?: string;
   readonly clientId?: string;
   readonly scopes?: readonly string[];
-  /** When the credentials end, in milliseconds since the epoch. */
+  /** When the credentials expire, in milliseconds since the epoch. */
   readonly expiresAt?: number;
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * How a client reaches one server. `open` comes first, `close` last.
+ * The connection of a client to one server. `open` is called first, `close` last.
  *
  * `request` settles exactly once: with the `result` of the answer, with an `RpcError` that the server sent, or with an
- * `McpError` of kind `connection_closed`, `transport_error`, `session_lost`, … that arose on the way. What the server says
- * before the answer reaches the receiver before `request` settles.
+ * `McpError` of kind `connection_closed`, `transport_error`, `session_lost`, … for a failure of the transport. Messages
+ * that the server sends before the answer reach the receiver before `request` settles.
  */
 export interface Transport {
-  /** `http` transports carry headers, and a closed stream cancels a stateless request. */
+  /** `http` transports have headers, and closing a stream cancels a stateless request. */
   readonly kind: "channel" | "http";
-  /** Where it leads, as messages may say it: nothing that could be a secret is in it. */
+  /** The server's address for error messages, without anything that could be a secret. */
   readonly target: string;
   open(receiver: Receiver): void | Promise<void>;
   request(request: Outgoing & { id: Id }): Promise<unknown>;
-  /** Resolves when the message left. */
+  /** Resolves when the message is sent. */
   notify(notification: Outgoing): void | Promise<void>;
   /** Stops waiting for the answer; `request` rejects with `reason`. */
   abandon(id: Id, reason: Error): void;
-  /** The handshake is over. `headers` go with every later request; `hasSessions` allows a session and a stream of its own. */
+  /** The handshake is complete. `headers` are sent with every later request; `hasSessions` allows a session and a GET stream. */
   established?(facts: { headers: Record<string, string>; hasSessions: boolean }): void;
-  /** Throws away what was learnt of the server's session, before a new handshake. */
+  /** Discards the server's session before a new handshake. */
   reset?(): void;
-  /** Says why no answer came, with what the transport saw meanwhile. For a handshake that failed or took too long. */
+  /** Explains a handshake that failed or timed out, with what the transport has observed. */
   explain?(cause: unknown): Error;
-  /** Ends the connection; settles within its own bounded time, and everything pending rejects. */
+  /** Ends the connection and rejects everything pending; settles within a bounded time. */
   close(): Promise<void>;
 }
 
-/** What a transport calls on the client. No method may throw. */
+/** The interface of a client to its transport. No method may throw. */
 export interface Receiver {
-  /** A request of the server; the promise gives the whole text of the answer, empty where none may be sent, and never rejects. */
+  /** A request of the server. Resolves with the text of the answer, empty if none may be sent; never rejects. */
   request(message: RequestMessage): Promise<string>;
-  /** `about` is the request on whose stream it came, where the transport knows. */
+  /** `about` is the request on whose stream it arrived, if the transport knows. */
   notification(message: NotificationMessage, about?: Id): void;
-  /** Something that was no message: garbage on stdout, an event that is not JSON. */
+  /** Input that is not a message: garbage on stdout, an event that is not JSON. */
   fault(error: Error): void;
   /** The connection ended by itself. Called at most once, and not after `close`. */
   closed(reason?: Error): void;

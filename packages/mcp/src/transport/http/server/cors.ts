@@ -8,7 +8,7 @@ export interface CorsOptions {
   credentials?: boolean;
   /** Request headers beyond those of the protocol. */
   headers?: readonly string[];
-  /** How long a browser may remember the answer to its preflight; default 2 hours, the most that browsers honour. */
+  /** How long a browser may cache the preflight response; default 2 hours, the longest that browsers accept. */
   maxAgeMs?: number;
 }
 
@@ -50,7 +50,7 @@ export function createCors(options: CorsOptions): Cors {
     reply: (origin) => [...base(origin), "access-control-expose-headers", EXPOSED],
     preflight(incoming, origin) {
       const asked = (incoming.header("access-control-request-headers") ?? "").toLowerCase().split(",", 64);
-      // Mirrored parameters have names that only the server's tools know.
+      // The names of `Mcp-Param-*` headers depend on the tools.
       const names = asked
         .map((name) => name.trim())
         .filter((name) => allowed.has(name) || /^mcp-param-[!#$%&'*+.^_`|~\w-]+$/.test(name));

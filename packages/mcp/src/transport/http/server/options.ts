@@ -5,61 +5,61 @@ import { type Cors, type CorsOptions, createCors } from "./cors.js";
 import { isLoopbackName, type OriginGuard, originGuard } from "./origin.js";
 import type { RequestLogEntry } from "./request-log.js";
 
-/** Bounds on what clients can make a server hold. */
+/** Limits on the resources that clients can use. */
 export interface HttpLimits {
   /** Bytes of one request body; default 4 MiB. */
   maxMessageBytes?: number;
-  /** Requests that wait for an answer, streams not counted; default 4,096. More are refused with 503. */
+  /** Concurrent requests, not counting streams; default 4,096. More are rejected with 503. */
   maxInFlight?: number;
-  /** Open event streams; default 16,384. More are refused with 503. */
+  /** Open event streams; default 16,384. More are rejected with 503. */
   maxStreams?: number;
   /** Open event streams of one authenticated principal; default 1,024. */
   maxStreamsPerPrincipal?: number;
-  /** Bytes that may wait for a client that does not read its stream; then the connection is closed. Default 1 MiB. */
+  /** Bytes queued for a client that does not read its stream, before the connection is closed. Default 1 MiB. */
   maxQueuedBytes?: number;
-  /** Sessions that one node holds; default 10,000. More are refused with 503. */
+  /** Sessions of one node; default 10,000. More are rejected with 503. */
   maxSessions?: number;
-  /** Standing (GET) streams of one session; default 8. More are refused with 409. */
+  /** GET streams of one session; default 8. More are rejected with 409. */
   maxStreamsPerSession?: number;
-  /** Requests of one session that wait for an answer; default 256. */
+  /** Concurrent requests of one session; default 256. */
   maxInFlightPerSession?: number;
 }
 
-/** How long things live. */
+/** Durations of an HTTP server. */
 export interface HttpTimes {
-  /** A reply becomes an event stream when no answer exists after this time; default 1 s. */
+  /** A reply becomes an event stream if there is no answer after this time; default 1 s. */
   streamAfterMs?: number;
-  /** Silence on a stream after which a comment is sent; default 15 s, below the idle limits of common proxies. */
+  /** Idle time of a stream before a comment is sent; default 15 s, below the idle timeouts of common proxies. */
   keepAliveMs?: number;
-  /** Idle life of a session; default 30 min. An open stream counts as activity. */
+  /** Idle time before a session expires; default 30 min. An open stream counts as activity. */
   sessionIdleMs?: number;
-  /** Life of a session whose client never says that it is ready; default 30 s. */
+  /** Time for a client to complete the handshake with `notifications/initialized`; default 30 s. */
   handshakeMs?: number;
-  /** How long a client may take to come back to a stream; default 5 min. */
+  /** How long a client may take to resume a stream; default 5 min. */
   eventAgeMs?: number;
 }
 
-/** What one stream keeps for clients that come back. */
+/** How much one stream keeps for clients that resume it. */
 export interface EventLogLimits {
   /** Default 1,000. */
   maxEvents?: number;
   /** Default 4 MiB. */
   maxBytes?: number;
-  /** Streams of one session that are kept after their end; default 32, the oldest go first. */
+  /** Ended streams of one session that are kept; default 32, the oldest are dropped first. */
   maxEndedStreams?: number;
 }
 
 /** The two paths of the transport of 2024-11-05. */
 export interface LegacySseOptions {
-  /** How the path of the event stream ends; default `/sse`. */
+  /** The end of the path of the event stream; default `/sse`. */
   path?: string;
-  /** How the path ends to which clients send their messages; default `/messages`. */
+  /** The end of the path for clients' messages; default `/messages`. */
   messagesPath?: string;
 }
 
-/** How a server is served over HTTP, whatever the runtime. */
+/** Options for serving over HTTP, in every runtime. */
 export interface HttpServerOptions extends AuthenticationOptions {
-  /** The address that clients use, for example `https://example.com/mcp`: it gives the allowed Host and Origin. */
+  /** The URL that clients use, for example `https://example.com/mcp`; it determines the allowed Host and Origin. */
   publicUrl?: string;
   /** Further values of `Host`: `"example.com"`, `"example.com:8080"`, `"*.example.com"`, or `"*"` to turn the check off. */
   allowedHosts?: readonly string[];
@@ -67,16 +67,16 @@ export interface HttpServerOptions extends AuthenticationOptions {
   allowedOrigins?: readonly string[];
   /** Off by default. */
   cors?: CorsOptions;
-  /** Headers for a caller who lacks scopes; default a Bearer challenge that names them. */
+  /** Headers for a caller that lacks scopes; default a Bearer challenge that lists them. */
   challenge?(scopes: readonly string[]): Readonly<Record<string, string>>;
-  /** False: no sessions for clients of the handshake era, every POST stands alone, and there is no GET. Default true. */
+  /** False: no sessions for clients of the stateful era, every POST is independent, and there is no GET. Default true. */
   sessions?: boolean;
-  /** Serves the transport of 2024-11-05 beside the newer one. Deprecated by the protocol, therefore off by default. */
+  /** Also serves the HTTP+SSE transport of 2024-11-05. Off by default, because the protocol deprecates it. */
   legacySse?: LegacySseOptions;
   limits?: HttpLimits;
   times?: HttpTimes;
   eventLog?: EventLogLimits;
-  /** Told about each finished request, without credentials. */
+  /** Called for each finished request, without credentials. */
   onRequest?(entry: RequestLogEntry): void;
   platform?: Platform;
 }

@@ -1,6 +1,6 @@
 import { McpError } from "../../../protocol/error.js";
 
-/** A host name with the port that was written beside it. */
+/** A host name and its port, if any. */
 interface Authority {
   host: string;
   port: string | undefined;
@@ -11,7 +11,7 @@ const LOOPBACK_NAMES: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "
 /** Lower-case names, IPv4 and bracketed IPv6, an optional port, and nothing else: no user, no path, no spaces. */
 const AUTHORITY = /^(\[[0-9a-f:.]+\]|[0-9a-z_](?:[0-9a-z_.-]*[0-9a-z_])?)(?::(\d{1,5}))?$/;
 
-/** Parses what a `Host` header may hold; undefined for anything unusual. */
+/** Parses a `Host` header; undefined for anything unusual. */
 export function parseAuthority(value: string): Authority | undefined {
   const match = AUTHORITY.exec(value.toLowerCase());
   const host = match?.[1];
@@ -19,18 +19,23 @@ export function parseAuthority(value: string): Authority | undefined {
   return { host, port: match?.[2] };
 }
 
-/** True for the names that only this machine has; `127.1` and other spellings are not accepted. */
+/** Whether a name is loopback; `127.1` and other spellings are not accepted. */
 export function isLoopbackName(host: string): boolean {
   return LOOPBACK_NAMES.has(host.toLowerCase());
 }
 
-/** Decides which `Host` and `Origin` values may pass. */
+/**
+ * Decides which `Host` and `Origin` values are allowed, which prevents DNS rebinding attacks.
+ *
+ * Spec: Streamable HTTP, "Security Warning",
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http
+ */
 export interface OriginGuard {
-  /** True when the value of `Host` names this server. */
+  /** Whether the value of `Host` is allowed. */
   host(value: string): boolean;
-  /** True when a page of this origin may call this server. */
+  /** Whether a page of this origin may call this server. */
   origin(value: string): boolean;
-  /** True when somebody other than this machine can be addressed by an allowed name. */
+  /** True if an allowed name is not loopback, so that other machines may call. */
   readonly beyondLoopback: boolean;
 }
 
@@ -40,7 +45,7 @@ export interface OriginOptions {
   allowedOrigins?: readonly string[] | undefined;
 }
 
-/** Builds the guard once; every look-up afterwards is a set membership for values that were seen before. */
+/** Builds the guard; it caches the decision for each value. */
 export function originGuard(options: OriginOptions): OriginGuard {
   const url = options.publicUrl === undefined ? undefined : parsePublicUrl(options.publicUrl);
   const hosts = (options.allowedHosts ?? []).map(hostRule);
@@ -60,7 +65,7 @@ export function originGuard(options: OriginOptions): OriginGuard {
   };
 }
 
-/** Answers repeat for the few values that honest clients send; hostile ones must not fill memory. */
+/** Bounds the cache: honest clients send few different values, and hostile ones must not fill memory. */
 function remembered(decide: (value: string) => boolean): (value: string) => boolean {
   const accepted = new Set<string>();
   return (value) => {
@@ -95,7 +100,7 @@ type HostRule = (authority: Authority) => boolean;
 
 function publicHostRules(url: URL): HostRule[] {
   const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
-  // Clients leave the scheme's own port out.
+  // Clients omit the default port of the scheme.
   const optional = url.port === "";
   return [({ host, port: given }) => host === url.hostname && (given === port || (optional && given === undefined))];
 }
@@ -120,7 +125,7 @@ function originRule(entry: string): (origin: string) => boolean {
   let origin: string | undefined;
   try {
     const url = new URL(entry);
-    // Extensions and app schemes have an opaque origin in the URL standard, yet browsers send scheme and host.
+    // In the URL standard, extensions and app schemes have an opaque origin, but browsers send scheme and host.
     origin = url.origin === "null" ? entry : url.origin;
   } catch {
     // Falls through to the one error below.

@@ -21,7 +21,7 @@ export interface RefusalOptions {
 
 const JSON_HEADERS: HeaderList = ["content-type", "application/json"];
 
-/** Builds a refusal with a JSON-RPC body. `code` is one of JSON-RPC's own: the range below -32000 means nothing. */
+/** Builds a refusal with a JSON-RPC body. `code` is one that JSON-RPC defines. */
 export function refusal(status: number, code: number, message: string, options: RefusalOptions = {}): Refusal {
   const headers = options.headers === undefined ? JSON_HEADERS : [...JSON_HEADERS, ...options.headers];
   return { status, headers, text: errorText(options.id, code, message, options.data) };
@@ -32,7 +32,7 @@ export function scopeChallenge(scopes: readonly string[]): Readonly<Record<strin
   return { "www-authenticate": `Bearer error="insufficient_scope", scope="${scopes.filter(isScope).join(" ")}"` };
 }
 
-/** RFC 6749, section 3.3; anything else could break out of the quotes. */
+/** The characters of a scope (RFC 6749, 3.3); others could end the quoted string. */
 function isScope(scope: string): boolean {
   return /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope);
 }

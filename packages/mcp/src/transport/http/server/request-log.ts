@@ -1,10 +1,10 @@
 import type { HttpRequest } from "../../../http/http.js";
 import type { Principal } from "../../transport.js";
 
-/** One finished request, as an operator may store it. */
+/** One finished request, safe to log. */
 export interface RequestLogEntry {
   readonly method: string;
-  /** Without the query, which may hold credentials. */
+  /** Without the query, which may contain credentials. */
   readonly path: string;
   readonly status: number;
   /** From the arrival of the headers to the end of the reply, streams included. */

@@ -3,21 +3,21 @@ import type { Principal } from "../../transport.js";
 import type { OutgoingStream } from "./incoming.js";
 import type { ServerState } from "./state.js";
 
-/** A reader that took nothing for this many silences in a row is gone, though its connection is not. */
+/** A client that has read nothing for this many keep-alives in a row is treated as gone, although its connection is open. */
 const STUCK_TIMES = 4;
-/** A comment itself may still be under way. */
+/** Less unread data than this may be just a keep-alive comment. */
 const STUCK_BYTES = 1024;
 
-/** One open event stream to one client. Kept alive by comments; closed when its reader stops reading. */
+/** One open event stream to one client. Kept alive by comments; closed when the client stops reading. */
 export class SseConnection {
   readonly #state: ServerState;
   readonly #out: OutgoingStream;
   readonly #principal: Principal | undefined;
   readonly #finished: () => void;
   #open = true;
-  /** How often in a row something waited for the reader when the stream had been quiet. */
+  /** Consecutive keep-alives at which data was still unread. */
   #stuck = 0;
-  /** Called once when the connection ends for another reason than `end`. */
+  /** Called once when the connection ends for a reason other than `end`. */
   onLost: (() => void) | undefined;
 
   constructor(state: ServerState, out: OutgoingStream, principal: Principal | undefined, finished: () => void) {
@@ -40,7 +40,7 @@ export class SseConnection {
     if (this.#out.write(frames) > this.#state.limits.maxQueuedBytes) this.#cut();
   }
 
-  /** Sends a comment after a silence; closes a stream that nobody reads, or whose reader's credentials have ended. */
+  /** Sends a keep-alive comment; closes a stream that is not read or whose client's credentials have expired. */
   quiet(): void {
     if (!this.#open) return;
     const expiry = this.#principal?.expiresAt;
@@ -51,14 +51,14 @@ export class SseConnection {
     if (this.#stuck >= STUCK_TIMES) this.#cut();
   }
 
-  /** Ends the stream in an orderly way. */
+  /** Ends the stream normally. */
   end(): void {
     if (!this.#open) return;
     this.#close();
     this.#out.end();
   }
 
-  /** The client left, or has to leave. */
+  /** The client disconnected or is disconnected. */
   lose(): void {
     if (!this.#open) return;
     this.#close();

@@ -8,14 +8,17 @@ import { failedAnswer, refusal } from "../server/refusal.js";
 import type { SessionStore } from "./store.js";
 
 /**
- * Runs the request that opens a session. Its reply carries the session's id in a header, so that nothing may leave before
- * the answer is known: notifications on the way wait. Never rejects.
+ * Runs the request that opens a session. The session id is in a header of the reply, so nothing is sent before the answer
+ * is known; notifications wait. Never rejects.
+ *
+ * Spec: Transports, "Session Management",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
 export async function handshake(store: SessionStore, exchange: HttpExchange, accepted: Accepted): Promise<void> {
   const { state } = exchange;
   const { id } = accepted.message;
   if (state.inFlight >= state.limits.maxInFlight) return exchange.busy("maxInFlight", id);
-  // Asked before the handshake runs: a session that cannot be kept must not be promised.
+  // Checked before the handshake, so that no session is announced that cannot be stored.
   if (!store.hasRoom()) return exchange.busy("maxSessions", id);
   const waiting: string[] = [];
   state.inFlight += 1;

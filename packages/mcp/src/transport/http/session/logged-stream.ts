@@ -3,15 +3,15 @@ import type { AppendLog, LogLimits, LogRead } from "../../../storage/storage.js"
 import { encodeEvent } from "../../framing/sse-encode.js";
 import type { SseConnection } from "../server/sse-connection.js";
 
-/** Where the streams of one session live, and who hears of them. */
+/** The storage of one session's streams, and who is notified about them. */
 export interface StreamStorage {
   readonly log: AppendLog;
   readonly limits: LogLimits;
-  /** The name of a stream's log; it holds the session, so that no other session can ask for it. */
+  /** The name of a stream's log; it includes the session, so that no other session can read it. */
   logName(stream: string): string;
-  /** Tells other nodes that there is something new on a stream which nobody reads here. */
+  /** Notifies other nodes of new entries on a stream that has no connection here. */
   hint(stream: string): void;
-  /** A stream came to its end. */
+  /** A stream ended. */
   ended(): void;
   /** A stream lost or gave up its connection. */
   released(stream: LoggedStream): void;
@@ -24,28 +24,31 @@ const MESSAGE = "m";
 const LAST = "e";
 const END = "x";
 
-/** How many entries are read at a time. */
+/** How many entries are read at once; bounds the memory for a client that reconnects. */
 const PAGE = 64;
 
 /**
- * One stream of a session: what was said on it, in order, whether or not a client reads it at the moment. The log is the
- * truth; a connection only follows it, from wherever its client stopped reading, on whichever node.
+ * One stream of a session: its events in order, whether or not a client is reading. The log is authoritative; a
+ * connection on any node follows it from where its client stopped reading.
+ *
+ * Spec: Transports, "Resumability and Redelivery",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  */
 export class LoggedStream {
   readonly id: string;
   readonly #storage: StreamStorage;
-  /** True where no other node can append, so that what is appended here may be written without reading the log. */
+  /** True if no other node can append, so that new entries can be written without reading the log. */
   readonly #soleWriter: boolean;
   #connection: SseConnection | undefined;
-  /** The id of the last entry that the connection has got. */
+  /** The id of the last entry written to the connection. */
   #written = 0;
   #reading = false;
   #readAgain = false;
-  /** Appends that are under way, one after the other. */
+  /** Pending appends, in sequence. */
   #appending: Promise<void> | undefined;
-  /** Nothing more will be said here. */
+  /** True if no more events will follow. */
   ended = false;
-  /** Opened by a GET: its client waits for what belongs to no request. */
+  /** Opened by a GET, for messages that belong to no request. */
   byGet = false;
 
   constructor(storage: StreamStorage, id: string, soleWriter: boolean) {
@@ -58,12 +61,12 @@ export class LoggedStream {
     return this.#connection !== undefined;
   }
 
-  /** Where a connection that says nothing of its own place goes on. */
+  /** Where a connection without `Last-Event-ID` continues. */
   get place(): number {
     return this.#written;
   }
 
-  /** An event without data, which gives the client an id to come back with before anything was said. */
+  /** An event without data, which gives the client an id to reconnect with before the first message. */
   prime(): void {
     this.#append(PRIMING);
   }
@@ -72,14 +75,14 @@ export class LoggedStream {
     this.#append(MESSAGE + text);
   }
 
-  /** Says the last word, or none, and ends the stream. */
+  /** Sends the last message, if any, and ends the stream. */
   finish(text: string | undefined): void {
     this.#append(text === undefined ? END : LAST + text);
     this.ended = true;
     this.#storage.ended();
   }
 
-  /** Gives the stream a connection, in place of the one it has. Everything after `after` is written to it. */
+  /** Replaces the stream's connection. Everything after `after` is written to it. */
   attach(connection: SseConnection, after: number): void {
     const former = this.#connection;
     this.#connection = undefined;
@@ -90,7 +93,7 @@ export class LoggedStream {
     this.follow();
   }
 
-  /** Lets go of a connection that is gone, or of whichever there is. */
+  /** Releases a lost connection, or the current one. */
   release(connection = this.#connection): SseConnection | undefined {
     if (connection === undefined || connection !== this.#connection) return undefined;
     this.#connection = undefined;
@@ -103,7 +106,7 @@ export class LoggedStream {
     this.release()?.end();
   }
 
-  /** Ends the connection with a word on when to come back, as soon as the client has what was said so far. */
+  /** Ends the connection with a `retry` time after the events so far are written. */
   pause(farewell: string): void {
     const pause = () => {
       const connection = this.release();
@@ -114,7 +117,7 @@ export class LoggedStream {
     else void this.#appending.then(pause);
   }
 
-  /** Writes what the log has and the connection has not. */
+  /** Writes the entries of the log that the connection does not have. */
   follow(): void {
     if (this.#reading) {
       this.#readAgain = true;
@@ -187,7 +190,7 @@ export class LoggedStream {
   #broken(error: unknown): void {
     this.#reading = false;
     this.#storage.failed(error);
-    // The client can come back to the place that it knows.
+    // The client can resume from its last event id.
     this.disconnect();
   }
 
@@ -195,7 +198,7 @@ export class LoggedStream {
   #take(read: LogRead): boolean {
     if (this.#connection === undefined) return false;
     if (read.evicted) {
-      // Going on would hide a gap; a client that comes back learns of it.
+      // Continuing would hide a gap; a client that reconnects learns about it.
       this.disconnect();
       return false;
     }
@@ -218,24 +221,24 @@ export class LoggedStream {
   }
 }
 
-/** A place in one stream of one session. */
+/** A position in one stream of one session. */
 export interface EventPlace {
   stream: string;
-  /** The log's id of the event; 0 is the place before the first. */
+  /** The log's id of the event; 0 is the position before the first. */
   after: number;
   /** True for the event that ended its stream. */
   last: boolean;
 }
 
 /**
- * The id of one event. It names its stream, so that a client which comes back finds the right one; it is no secret,
- * because streams are looked up under the session to which they belong.
+ * The id of one event. It includes its stream, so that a client that reconnects finds the right one; it need not be
+ * secret, because streams are looked up within their session.
  */
 export function eventId(stream: string, id: number, last: boolean): string {
   return last ? `${stream}.${id}.last` : `${stream}.${id}`;
 }
 
-/** Reads an event id; undefined for anything that `eventId` does not make. */
+/** Parses an event id; undefined for anything that `eventId` does not make. */
 export function parseEventId(value: string): EventPlace | undefined {
   const match = /^([\w-]{1,32})\.(0|[1-9]\d{0,15})(\.last)?$/.exec(value);
   const [, stream, digits, last] = match ?? [];

@@ -1,8 +1,8 @@
 import type { Session } from "../../../era/session.js";
 
-/** A session as storage holds it. */
+/** A session in storage. */
 export interface SessionRecord {
-  /** The key of the principal that opened it; null where nobody was identified. */
+  /** The key of the principal that opened it; null without authentication. */
   principal: string | null;
   session: Session;
 }
@@ -11,14 +11,14 @@ export function encodeRecord(record: SessionRecord): string {
   return JSON.stringify(record);
 }
 
-/** Trusts its input: only this server writes there. */
+/** Trusts its input, because only this server writes there. */
 export function decodeRecord(text: string): SessionRecord {
   return JSON.parse(text) as SessionRecord;
 }
 
 /**
- * Joins two changes of one session that were made at the same time on two nodes: whatever one side left alone follows the
- * other, and of the subscriptions both sides' additions and removals count.
+ * Merges two concurrent changes of one session on two nodes: a member that one side left unchanged takes the other's
+ * value, and both sides' added and removed subscriptions apply.
  */
 export function mergeSessions(base: Session, mine: Session, theirs: Session): Session {
   const merged: Session = { ...theirs };
