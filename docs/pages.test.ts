@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { ERROR_KINDS, McpError } from "@parley/mcp/protocol";
 import { describe, expect, it } from "vitest";
 import { TRANSITIONS } from "../packages/mcp/src/client/connection/connection-state.js";
-import { DEFAULT_LIMITS as SERVER_LIMITS } from "../packages/mcp/src/server/options.js";
+import { DEFAULT_SERVER_LIMITS } from "../packages/mcp/src/server/options.js";
 import {
   DEFAULT_EVENT_LOG,
   DEFAULT_TIMES,
@@ -44,7 +44,7 @@ function said(name: string, value: number): string {
 describe("tables in the guides say what the code says", () => {
   it.each([
     ["docs/clients.md", "states", stateTable()],
-    ["docs/servers.md", "server limits", table("limit", SERVER_LIMITS)],
+    ["docs/servers.md", "server limits", table("limit", DEFAULT_SERVER_LIMITS)],
     ["docs/http.md", "http limits", table("limit", HTTP_LIMITS)],
     ["docs/http.md", "http times", table("time", DEFAULT_TIMES)],
     ["docs/http.md", "http log", table("limit", DEFAULT_EVENT_LOG)],

@@ -21,7 +21,7 @@ export { type ConsentHooks, consent } from "./server/consent.js";
 export type { ElicitReply, HandlerContext, RequestContext, SampleRequest } from "./server/context.js";
 export type { ServerHandler } from "./server/handler/server-handler.js";
 export type { Completer } from "./server/lists/completion.js";
-export type { Offer } from "./server/lists/features.js";
+export type { Offer } from "./server/lists/offers.js";
 export type { Middleware } from "./server/middleware.js";
 export type { Observer } from "./server/observer.js";
 export type { ServerInfo, ServerOptions } from "./server/options.js";

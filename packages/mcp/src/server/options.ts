@@ -37,7 +37,7 @@ export interface ServerLimits {
   queuedCalls: number;
 }
 
-export const DEFAULT_LIMITS: ServerLimits = {
+export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   answerMs: 600_000,
   stateBytes: 256 * 1024,
   rounds: 32,

@@ -11,7 +11,7 @@ import { Hub } from "./changes/hub.js";
 import { HandlerFeature, handlerOptions, prepareHandler } from "./handler/handler-feature.js";
 import type { ServerHandler, ServerHandlerClass } from "./handler/server-handler.js";
 import { type CapabilityReason, explainCapabilities } from "./lists/explain-capabilities.js";
-import { Features, type Offer } from "./lists/features.js";
+import { type Offer, Offers } from "./lists/offers.js";
 import { Registry } from "./lists/registry.js";
 import type { Middleware } from "./middleware.js";
 import { type MountableServer, Mounts } from "./mount/mount.js";
@@ -62,7 +62,7 @@ export class Server<T = {}> {
   readonly #registry: Registry;
   readonly #pipeline: Pipeline;
   readonly #hub: Hub;
-  readonly #features: Features;
+  readonly #offers: Offers;
   readonly #mountable: MountableServer;
   #mounts: Mounts | undefined;
   readonly #listeners: PeerListener[] = [];
@@ -73,24 +73,24 @@ export class Server<T = {}> {
     const registry = new Registry(facts);
     const pipeline = new Pipeline(facts.platform);
     const hub = new Hub(facts);
-    const features = new Features(facts, registry, hub);
+    const offers = new Offers(facts, registry, hub);
     this.#facts = facts;
     this.#registry = registry;
     this.#pipeline = pipeline;
     this.#hub = hub;
-    this.#features = features;
+    this.#offers = offers;
     const mounts = () => this.#mounts;
     this.#mountable = {
       facts,
       registry,
       pipeline,
       hub,
-      features,
+      offers,
       get mounts() {
         return mounts();
       },
     };
-    this.#listeners.push(this.#features.peers);
+    this.#listeners.push(this.#offers.peers);
   }
 
   /**
@@ -101,9 +101,7 @@ export class Server<T = {}> {
     const object = typeof handler === "function" ? new handler() : handler;
     const warn = (line: string) => server.#facts.platform.warn(line);
     const server: Server = new Server(info, handlerOptions(object, options, warn));
-    server.#registry.addFeature(
-      new HandlerFeature(server.#facts, server.#registry, server.#features.toolCalls, object),
-    );
+    server.#registry.addFeature(new HandlerFeature(server.#facts, server.#registry, server.#offers.toolCalls, object));
     prepareHandler(server.#pipeline, object);
     return server;
   }
@@ -118,14 +116,14 @@ export class Server<T = {}> {
     definition: ToolDefinition<I, O>,
     handler: ToolHandler<NoInfer<I>, NoInfer<O>>,
   ): Server<T & { [K in N]: ToolTypes<ClientArguments<I>, ClientResult<O>> }> {
-    this.#features.add(tool(name, definition, handler), false);
+    this.#offers.add(tool(name, definition, handler), false);
     // The same object; only what the compiler knows of it has grown.
     return this as unknown as Server<T & { [K in N]: ToolTypes<ClientArguments<I>, ClientResult<O>> }>;
   }
 
   /** Offers something to read, under one URI. */
   resource(uri: string, definition: ResourceDefinition, read: ReadHandler): this {
-    this.#features.add(resource(uri, definition, read), false);
+    this.#offers.add(resource(uri, definition, read), false);
     return this;
   }
 
@@ -135,7 +133,7 @@ export class Server<T = {}> {
     definition: ResourceTemplateDefinition<NoInfer<U>>,
     read: TemplateReadHandler<NoInfer<U>>,
   ): this {
-    this.#features.add(resourceTemplate(template, definition, read), false);
+    this.#offers.add(resourceTemplate(template, definition, read), false);
     return this;
   }
 
@@ -151,25 +149,25 @@ export class Server<T = {}> {
     handler: PromptHandler<InferOutput<NoInfer<S>>>,
   ): this;
   prompt(name: string, definition: PromptDefinition<PromptArguments>, handler: PromptOffer["handler"]): this {
-    this.#features.add({ kind: "prompt", name, definition, handler }, false);
+    this.#offers.add({ kind: "prompt", name, definition, handler }, false);
     return this;
   }
 
   /** Offers values made by `tool`, `resource`, `resourceTemplate` and `prompt`. */
   add<const L extends readonly Offer[]>(...offers: L): Server<T & OfferedTools<L>> {
-    for (const offer of offers) this.#features.add(offer, false);
+    for (const offer of offers) this.#offers.add(offer, false);
     return this as unknown as Server<T & OfferedTools<L>>;
   }
 
   /** As `add`, but an offer takes the place of one with the same kind and name. Connected clients are told once. */
   replace<const L extends readonly Offer[]>(...offers: L): Server<T & OfferedTools<L>> {
-    for (const offer of offers) this.#features.add(offer, true);
+    for (const offer of offers) this.#offers.add(offer, true);
     return this as unknown as Server<T & OfferedTools<L>>;
   }
 
   /** Withdraws an offer; resources are named by their URI or template. False when there was none of that name. */
   remove(kind: Offer["kind"], name: string): boolean {
-    return this.#features.remove(kind, name);
+    return this.#offers.remove(kind, name);
   }
 
   /** Tells the subscribers of a URI that what it holds has changed. */
@@ -184,15 +182,18 @@ export class Server<T = {}> {
 
   /** Sends a log message that belongs to no call to all peers with a session, if they want messages of this level. */
   log(level: LoggingLevel, data: unknown, logger?: string): void {
-    this.#features.logging.log(level, data, logger);
+    this.#offers.logging.log(level, data, logger);
   }
 
   /** Ends every `subscriptions/listen` in good order: its client is told that no more will come. */
   endSubscriptions(): void {
-    this.#features.subscriptions.endAll();
+    this.#offers.subscriptions.endAll();
   }
 
-  /** Ends subscriptions, lets go of the storage and calls `terminate` of a handler object; later requests are refused. What serves the server is closed by its own handle. */
+  /**
+   * Ends subscriptions, stops listening to the storage and calls `terminate` of a handler object; later requests are refused.
+   * Transports stay open: close their handles.
+   */
   async close(): Promise<void> {
     this.endSubscriptions();
     const closing = this.#pipeline.closers.splice(0);
@@ -222,8 +223,9 @@ export class Server<T = {}> {
 
   /**
    * Offers all that another server offers, now and later, under a prefix: tools and prompts as `prefix_name`, resources with
-   * `prefix+` before their URI. Calls stay in this process and go through the other server's own middleware; its limits and
-   * options of tools count, this server's secret and page size do. Throws for a prefix that is taken, and for a circle.
+   * `prefix+` before their URI. Calls stay in this process and go through the other server's own middleware. Limits and tool
+   * options are the mounted server's; `secret` and `pageSize` are this server's. Throws for a prefix that is taken, and for
+   * a server that would contain itself.
    */
   mount<const P extends string, U>(prefix: P, other: Server<U>): Server<T & Mounted<P, U>> {
     if (this.#mounts === undefined) {

@@ -39,7 +39,6 @@ export const LEAVES: readonly Leaf[] = [
     kind: "guard",
     reason: "whether a checked result is given, mended or refused",
   },
-  { path: "server/tools/plain-json.ts", kind: "guard", reason: "whether a value is plain JSON" },
   { path: "server/tools/marked-content.ts", kind: "guard", reason: "whether a value is a result or a block already" },
 ];
 

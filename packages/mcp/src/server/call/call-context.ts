@@ -17,7 +17,7 @@ import type {
   SampleRequest,
   UrlQuestionOptions,
 } from "../context.js";
-import { handled } from "../questions/by-request.js";
+import { neverUnhandled } from "../questions/by-request.js";
 import { canAsk } from "../questions/can-ask.js";
 import { elicit, elicitUrl, roots, sample, tryElicit } from "../questions/questions.js";
 import { ProgressReporter } from "./progress.js";
@@ -156,7 +156,7 @@ class CallContext implements HandlerContext {
   /** Whatever is wrong rejects: a throw in place of a promise would pass by a `.catch`. */
   #ask<T>(question: (call: ServerCall) => Promise<T>): Promise<T> {
     const call = this.#call;
-    return handled(call.row.mayAsk === true ? question(call) : Promise.reject(mayNotAsk(this.method)));
+    return neverUnhandled(call.row.mayAsk === true ? question(call) : Promise.reject(mayNotAsk(this.method)));
   }
 }
 

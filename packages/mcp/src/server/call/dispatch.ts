@@ -170,7 +170,7 @@ function interruptible(call: ServerCall, handler: MethodHandler): object | Promi
     };
     const failed = (error: unknown) => {
       if (interrupted) return;
-      // A page that the user must visit first is a question too, and interrupts as any other.
+      // A page that the user must visit first is asked for like any other question.
       if (isUrlRequired(error)) askForVisits(call, error).catch((refused) => interrupted || reject(refused));
       else reject(error);
     };

@@ -6,7 +6,13 @@ import { McpError } from "../../protocol/error.js";
 import { MethodTable } from "../../protocol/methods.js";
 import { REVISIONS, type Revision } from "../../protocol/revisions.js";
 import { type CacheTopic, cacheHints } from "../lists/cache-hints.js";
-import { checkPageSize, DEFAULT_LIMITS, type ServerInfo, type ServerLimits, type ServerOptions } from "../options.js";
+import {
+  checkPageSize,
+  DEFAULT_SERVER_LIMITS,
+  type ServerInfo,
+  type ServerLimits,
+  type ServerOptions,
+} from "../options.js";
 import { Secrets } from "../seal/secrets.js";
 import { traceOf } from "./thrown.js";
 
@@ -31,7 +37,7 @@ export class ServerFacts {
     this.info = info;
     this.options = options;
     this.platform = { ...platform, ...options.platform };
-    this.limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.limits = { ...DEFAULT_SERVER_LIMITS, ...options.limits };
     this.revisions = options.revisions ?? REVISIONS;
     this.methods = new MethodTable(options.extensions?.flatMap((extension) => extension.methods ?? []));
     this.secrets = new Secrets(this.platform, options.secret);

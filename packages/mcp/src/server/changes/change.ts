@@ -12,7 +12,7 @@ export function listNotice(list: ListName): { filter: string; method: string } {
 }
 
 /** Something that happened, for whoever asked to hear of it. */
-export interface Change {
+export interface PublishedChange {
   /** The member of a listen filter that asks for it, for example `toolsListChanged` or `resourceSubscriptions`. */
   readonly filter: string;
   /** Where the filter's member is a list: the one value in it that is meant. */
@@ -23,11 +23,11 @@ export interface Change {
 
 /** A change as text: serialised once, however many subscribers there are. */
 export class Notice {
-  readonly change: Change;
+  readonly change: PublishedChange;
   #plain: string | undefined;
   #tagged: ((subscription: Id) => string) | undefined;
 
-  constructor(change: Change) {
+  constructor(change: PublishedChange) {
     this.change = change;
   }
 

@@ -3,7 +3,7 @@ import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { Storage, Unsubscribe } from "../../storage/storage.js";
 import type { ServerFacts } from "../call/facts.js";
-import { CHANGING_LISTS, type Change, type ListName, listNotice, Notice } from "./change.js";
+import { CHANGING_LISTS, type ListName, listNotice, Notice, type PublishedChange } from "./change.js";
 
 /** Hears of changes. `hear` may do nothing; what it throws is reported and stops nobody else. */
 export interface Subscriber {
@@ -78,13 +78,13 @@ export class Hub {
   }
 
   /** Tells everybody who asked for it, here at once and on other nodes by the storage. */
-  publish(change: Change): void {
+  publish(change: PublishedChange): void {
     this.#relay?.publish(change);
     this.tell(change);
   }
 
   /** Tells everybody on this node who asked for it. */
-  tell(change: Change): void {
+  tell(change: PublishedChange): void {
     this.refresh?.();
     const notice = new Notice(change);
     // Copied, because a subscriber that is cut off for being slow leaves while the others are told.
@@ -154,13 +154,13 @@ function topicOf(filter: string, value?: string): string {
 class HubRelay {
   readonly #facts: ServerFacts;
   readonly #storage: Storage;
-  readonly #deliver: (change: Change) => void;
+  readonly #deliver: (change: PublishedChange) => void;
   /** Nodes hear themselves too; this tells their own messages. */
   #node: string | undefined;
   #attaching: Promise<void> | undefined;
   #unsubscribe: Unsubscribe | undefined;
 
-  constructor(facts: ServerFacts, storage: Storage, deliver: (change: Change) => void) {
+  constructor(facts: ServerFacts, storage: Storage, deliver: (change: PublishedChange) => void) {
     this.#facts = facts;
     this.#storage = storage;
     this.#deliver = deliver;
@@ -189,7 +189,7 @@ class HubRelay {
     return this.#attaching;
   }
 
-  publish(change: Change): void {
+  publish(change: PublishedChange): void {
     try {
       const published = this.#storage.pubsub.publish(this.#topic(), JSON.stringify({ from: this.#self(), change }));
       if (isThenable(published)) published.catch((error) => this.#failed(error));
@@ -225,7 +225,7 @@ class HubRelay {
 }
 
 /** The change that another node tells; undefined for one's own messages and for what is none. */
-function readChange(message: string, self: string): Change | undefined {
+function readChange(message: string, self: string): PublishedChange | undefined {
   let value: unknown;
   try {
     value = JSON.parse(message);
@@ -238,5 +238,5 @@ function readChange(message: string, self: string): Change | undefined {
     return undefined;
   }
   // The two members that delivery depends on were checked; nodes of one server write the rest alike.
-  return change as unknown as Change;
+  return change as unknown as PublishedChange;
 }

@@ -9,8 +9,7 @@ import type { Registry } from "../lists/registry.js";
 import { resourceNotFound } from "../resources/contents.js";
 import type { Resources } from "../resources/resources.js";
 import type { Hub } from "./hub.js";
-import { Listen } from "./listen.js";
-import { type ListenFilter, readFilter, servedFilters } from "./listen-filter.js";
+import { Listen, type ListenFilter, readFilter, servedFilters } from "./listen.js";
 import { type PeerSubscribers, RESOURCE_FILTER } from "./peer-subscriber.js";
 
 /** How clients ask to hear of changes: session by session in one era, by a request that stays open in the other. */

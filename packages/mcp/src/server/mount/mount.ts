@@ -8,7 +8,7 @@ import { CHANGING_LISTS, type ListName, listNotice } from "../changes/change.js"
 import type { Hub } from "../changes/hub.js";
 import { RESOURCE_FILTER } from "../changes/peer-subscriber.js";
 import type { Feature, MethodHandler } from "../lists/feature.js";
-import type { Features } from "../lists/features.js";
+import type { Offers } from "../lists/offers.js";
 import { PagedList, pageOf } from "../lists/pages.js";
 import type { Watch } from "../resources/resource.js";
 import { isOverflowUri } from "../tools/overflow-store.js";
@@ -18,7 +18,7 @@ import { innerName, innerUri, outerItem, outerResult } from "./mounted-names.js"
 /** A server that others can be mounted in, and that can be mounted itself. */
 export interface MountableServer extends DispatchingServer {
   readonly hub: Hub;
-  readonly features: Features;
+  readonly offers: Offers;
   /** What is mounted in it. */
   readonly mounts: Mounts | undefined;
 }
@@ -66,7 +66,7 @@ export class Mounts implements Feature {
       ...this.#targeted("resources/read", "uri"),
       ...this.#completion(),
     };
-    own.features.resources.elsewhere = {
+    own.offers.resources.elsewhere = {
       knows: (uri, call) => this.#knows(uri, call),
       watchOf: (uri) => this.#byUri(uri)?.mount.watch,
     };
@@ -209,8 +209,8 @@ export class Mounts implements Feature {
   }
 
   #isOwn(method: string, named: string, call: ServerCall): boolean {
-    if (method === "tools/call") return this.#own.features.tools.knows(named, call);
-    return method === "prompts/get" && this.#own.features.prompts.completable(named, call) !== undefined;
+    if (method === "tools/call") return this.#own.offers.tools.knows(named, call);
+    return method === "prompts/get" && this.#own.offers.prompts.completable(named, call) !== undefined;
   }
 
   /** The mounted server that a name or a URI belongs to; the longest prefix that fits. */
@@ -235,15 +235,15 @@ export class Mounts implements Feature {
 
   #knows(uri: string, call: ServerCall): boolean {
     const found = this.#byUri(uri);
-    return found?.mount.server.features.resources.knows(found.rest, call) === true;
+    return found?.mount.server.offers.resources.knows(found.rest, call) === true;
   }
 }
 
-function servesUri({ server: { registry, features } }: Mount, uri: string, call: ServerCall): boolean {
+function servesUri({ server: { registry, offers } }: Mount, uri: string, call: ServerCall): boolean {
   if (isOverflowUri(uri)) return true;
   // A handler object cannot say which URIs it knows; web addresses are for the client itself to open.
   if (registry.provided.has("resources") && /^https?:/i.test(uri)) return false;
-  return features.resources.knows(uri, call);
+  return offers.resources.knows(uri, call);
 }
 
 function watchOf(prefix: string, hub: Hub): Watch {

@@ -89,11 +89,17 @@ export class Prompts implements Feature, CompletionSource {
       throw new McpError("invalid_params", `unknown prompt: ${name}`, { fix: "List the prompts to see their names." });
     }
     const parsed = prompt.parse(stringValues(name, args));
-    return isThenable(parsed) ? parsed.then((settled) => made(prompt, settled, call)) : made(prompt, parsed, call);
+    return isThenable(parsed)
+      ? parsed.then((settled) => runPrompt(prompt, settled, call))
+      : runPrompt(prompt, parsed, call);
   }
 }
 
-function made(prompt: ReadyPrompt, parsed: ParseResult, call: ServerCall): GetPromptResult | Promise<GetPromptResult> {
+function runPrompt(
+  prompt: ReadyPrompt,
+  parsed: ParseResult,
+  call: ServerCall,
+): GetPromptResult | Promise<GetPromptResult> {
   const { key, wire } = prompt;
   if (!parsed.ok) throw badArguments(key, parsed);
   const value = prompt.handler(parsed.value, call.ctx);

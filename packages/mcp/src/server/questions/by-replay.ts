@@ -7,11 +7,10 @@ import type { Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { Asker, PreparedQuestion } from "./asker.js";
-import { claimStep, handled, malformedAnswer, normalise, traced } from "./by-request.js";
+import { claimStep, malformedAnswer, neverUnhandled, normalise, traced } from "./by-request.js";
 import { requireCapabilities } from "./can-ask.js";
 import { InputOutcome, InputRequired, isInputRequired } from "./interruption.js";
-import { openState, type QuestionState, type StepRecord, sealState } from "./state.js";
-import { recordFailure, reviveFailure } from "./step-failure.js";
+import { openState, type QuestionState, recordFailure, reviveFailure, type StepRecord, sealState } from "./state.js";
 
 /** How long answers that came with the request may stay unclaimed before new questions go out. */
 const CLAIM_MS = 250;
@@ -63,7 +62,7 @@ export class Replay implements Asker {
   }
 
   ask(prepared: PreparedQuestion): Promise<unknown> {
-    return handled(this.#ask(prepared));
+    return neverUnhandled(this.#ask(prepared));
   }
 
   async #ask({ question, needs, key }: PreparedQuestion): Promise<unknown> {
@@ -83,7 +82,7 @@ export class Replay implements Asker {
   }
 
   step(key: string, work: () => unknown): Promise<unknown> {
-    return handled(this.#step(key, work));
+    return neverUnhandled(this.#step(key, work));
   }
 
   async #step(key: string, work: () => unknown): Promise<unknown> {
@@ -96,7 +95,7 @@ export class Replay implements Asker {
     if (this.#interrupted) return this.#lateSignal();
     const running = this.#runStep(key, work);
     this.#stepsInFlight.add(running);
-    return handled(running).finally(() => this.#stepsInFlight.delete(running));
+    return neverUnhandled(running).finally(() => this.#stepsInFlight.delete(running));
   }
 
   async #runStep(key: string, work: () => unknown): Promise<unknown> {

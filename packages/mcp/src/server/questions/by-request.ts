@@ -19,7 +19,7 @@ export function requestAsker(call: ServerCall): Asker {
   return {
     async ask({ question, needs }) {
       requireCapabilities(call, needs);
-      const answer = await whileWanted(call, question, open);
+      const answer = await askUntilSettled(call, question, open);
       if (!isObject(answer)) throw malformedAnswer(question.method);
       return answer;
     },
@@ -35,7 +35,11 @@ export function requestAsker(call: ServerCall): Asker {
  * Asks, and waits for the answer until the call is cancelled, has ended, or the client took too long. A client that is
  * still being asked then is told, so that no user fills in a form for nobody.
  */
-function whileWanted(call: ServerCall, question: Question, open: Set<(reason: McpError) => void>): Promise<unknown> {
+function askUntilSettled(
+  call: ServerCall,
+  question: Question,
+  open: Set<(reason: McpError) => void>,
+): Promise<unknown> {
   const { facts, exchange, signal } = call;
   const { method } = question;
   const id = facts.nextQuestionId();
@@ -103,7 +107,7 @@ export function normalise(value: unknown): unknown {
 }
 
 /** A promise whose rejection is never reported as unhandled: whoever asked may drop it. */
-export function handled<T>(promise: Promise<T>): Promise<T> {
+export function neverUnhandled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;
 }

@@ -197,7 +197,7 @@ interface Match {
   readonly variables: MatchedVariables;
 }
 
-/** The name of a variable that a handler could be led astray by. */
+/** The name of a variable that would lead a handler out of its folder. */
 function badVariable({ template, variables }: Match): string | undefined {
   if (template.allowTraversal) return undefined;
   for (const [name, value] of Object.entries(variables)) {

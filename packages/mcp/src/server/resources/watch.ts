@@ -1,13 +1,13 @@
 import { isThenable } from "../../encoding/maybe-promise.js";
 import type { ServerFacts } from "../call/facts.js";
-import type { Change } from "../changes/change.js";
+import type { PublishedChange } from "../changes/change.js";
 import type { Hub, TopicWatcher } from "../changes/hub.js";
 import { RESOURCE_FILTER } from "../changes/peer-subscriber.js";
 import type { Watch } from "./resource.js";
 import type { Resources } from "./resources.js";
 
 /** What subscribers of a resource are told. */
-export function resourceUpdated(uri: string): Change {
+export function resourceUpdated(uri: string): PublishedChange {
   return { filter: RESOURCE_FILTER, value: uri, method: "notifications/resources/updated", params: { uri } };
 }
 

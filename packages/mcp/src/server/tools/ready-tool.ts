@@ -11,7 +11,6 @@ import type { Offered } from "../lists/catalogue.js";
 import { compileSchema } from "./compile-schema.js";
 import { type ResultLimit, resultLimit } from "./result-limit.js";
 import type { ToolDefinition, ToolOffer } from "./tool.js";
-import { toolNameProblem } from "./tool-name.js";
 import type { ToolPolicy } from "./tool-policy.js";
 import { type KnownArguments, knownArguments } from "./unknown-arguments.js";
 
@@ -131,4 +130,14 @@ function positive(name: string, option: string, value: number | undefined): numb
   throw new McpError("invalid_definition", `\`${option}\` of tool "${name}" is ${value}`, {
     fix: "Give a number above 0, or leave it out.",
   });
+}
+
+const TOOL_NAME = /^[A-Za-z0-9_.-]{1,128}$/;
+
+/** What is unusual about the name of a tool; undefined when every client can use it. */
+export function toolNameProblem(name: string): string | undefined {
+  if (TOOL_NAME.test(name)) return undefined;
+  if (name === "") return "is empty";
+  if (name.length > 128) return `has ${name.length} characters; some clients allow 128`;
+  return "has characters other than letters, digits, underscore, hyphen and dot; some clients refuse it";
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Drive, itemsOf, textOf } from "../../../test/server/drive.js";
+import { cutToJsonBytes, utf8Bytes } from "../../encoding/json-bytes.js";
 import { Server } from "../server.js";
 import { image, text } from "./content.js";
-import { cutToJsonBytes, utf8Bytes } from "./json-bytes.js";
 import { OverflowStore } from "./overflow-store.js";
 
 const info = { name: "s", version: "1" };

@@ -1,9 +1,9 @@
+import { cutToJsonBytes, utf8Bytes } from "../../encoding/json-bytes.js";
 import { WrittenResult } from "../../era/result-text.js";
 import { McpError } from "../../protocol/error.js";
 import type { ContentBlock } from "../../protocol/features/content.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import type { ServerCall } from "../call/server-call.js";
-import { cutToJsonBytes, utf8Bytes } from "./json-bytes.js";
 import type { OverflowStore } from "./overflow-store.js";
 import type { ToolPolicy } from "./tool-policy.js";
 

@@ -6,7 +6,7 @@ import type { Revision } from "../../protocol/revisions.js";
 import type { JsonSchemaObject } from "../../schema/json-schema.js";
 import { Server } from "../server.js";
 import { audio, image, link, resource, result, text } from "./content.js";
-import { isPlainJson } from "./plain-json.js";
+import { isPlainJson } from "./result.js";
 
 const info = { name: "s", version: "1" };
 const REVISIONS: Revision[] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];

@@ -4,8 +4,8 @@ import { Drive, itemsOf, type Reply, textOf } from "../../../test/server/drive.j
 import { httpFacts } from "../../../test/server/http-facts.js";
 import type { Principal } from "../../transport/transport.js";
 import { Server } from "../server.js";
+import { toolNameProblem } from "./ready-tool.js";
 import { tool } from "./tool.js";
-import { toolNameProblem } from "./tool-name.js";
 
 const info = { name: "s", version: "1" };
 const admin: Principal = { key: "admin", scopes: ["read", "write"] };

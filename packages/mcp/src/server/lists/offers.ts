@@ -18,8 +18,8 @@ import type { Registry } from "./registry.js";
 /** What `add` takes: anything that can be offered, as a value. */
 export type Offer = ToolOffer | ResourceOffer | ResourceTemplateOffer | PromptOffer;
 
-/** The features of one server, joined to each other. */
-export class Features {
+/** All that one server offers: its features, joined to each other. */
+export class Offers {
   readonly #registry: Registry;
   readonly toolCalls: ToolCalls;
   readonly tools: Tools;
