@@ -18,20 +18,14 @@ export class DueList<T> {
     this.#due = due;
   }
 
-  /** The item that falls due first. */
-  get oldest(): T | undefined {
-    return this.#items.keys().next().value;
-  }
-
-  /** Starts or restarts the item's time; gives the time of the clock. */
-  touch(item: T): number {
+  /** Starts or restarts the item's time. */
+  touch(item: T): void {
     // Only a removed key goes to the end of the order.
     this.#items.delete(item);
     const now = this.#platform.now();
     this.#items.set(item, now + this.#delayMs);
     // Some runtimes drop the timers of a request when it ends; one that is long overdue will not come any more.
     if (this.#timer === undefined || now > this.#firesAt + this.#delayMs) this.#arm(now, this.#delayMs);
-    return now;
   }
 
   drop(item: T): void {

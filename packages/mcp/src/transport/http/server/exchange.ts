@@ -217,7 +217,9 @@ export class HttpExchange implements Exchange, RunningRequest {
     this.settled = true;
     // Only requests that outlived their turn are counted as running.
     if (this.#running) this.state.settled(this);
-    this.peer?.finish(this.id, this);
+    const requests = this.peer?.requests;
+    // A cancelled id may be in use again by the time its handler settles.
+    if (requests?.get(this.id) === this) requests.delete(this.id);
     this.#outer.answered(answer);
   }
 

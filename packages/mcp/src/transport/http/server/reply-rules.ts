@@ -21,8 +21,8 @@ export interface ReplySession extends Peer {
   readonly saving: Promise<void> | undefined;
   /** Sends a request to the client by `send`, and waits for the POST that answers it. */
   askOn(request: Outgoing, send: (text: string) => void, signal?: AbortSignal): Promise<unknown>;
-  /** A request has its answer, or gets none. */
-  finish(id: Id, request: RunningRequest): void;
+  /** Its requests that have no answer yet. */
+  readonly requests: Map<Id, RunningRequest> | undefined;
 }
 
 /** How the requests of one POST are replied to. */

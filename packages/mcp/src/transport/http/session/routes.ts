@@ -3,7 +3,7 @@ import type { Accepted } from "../../../era/era.js";
 import { sessionRevision, takesBatches } from "../../../era/session.js";
 import { sortBatch } from "../../../jsonrpc/batch.js";
 import { INTERNAL_ERROR, INVALID_REQUEST } from "../../../jsonrpc/error.js";
-import type { Classified } from "../../../jsonrpc/message.js";
+import type { Classified, Id } from "../../../jsonrpc/message.js";
 import { errorText } from "../../../jsonrpc/message-text.js";
 import type { Storage } from "../../../storage/storage.js";
 import type { HttpExchange } from "../server/exchange.js";
@@ -102,17 +102,27 @@ function confirm(session: HttpSession, exchange: HttpExchange): void {
   void session.saving.then(() => exchange.empty(202));
 }
 
-const IN_USE = "a request with this id is still in flight";
+const FULL = "maxInFlightPerSession";
 
 function runOne(session: HttpSession, exchange: HttpExchange, accepted: Accepted): void {
   const { inFlight, limits } = exchange.state;
   const { id } = accepted.message;
   if (inFlight >= limits.maxInFlight) return exchange.busy("maxInFlight", id);
   // Before the handler runs, so that it can be cancelled by what it does.
-  const refused = session.begin(id, exchange, limits.maxInFlightPerSession);
+  const refused = begin(session, id, exchange);
   if (refused === undefined) return exchange.run(accepted, session.replies);
-  if (refused === "full") return exchange.busy("maxInFlightPerSession", id);
-  exchange.refuse(refusal(400, INVALID_REQUEST, IN_USE, { id }));
+  if (refused === FULL) return exchange.busy(FULL, id);
+  exchange.refuse(refusal(400, INVALID_REQUEST, refused, { id }));
+}
+
+/** Registers a request of a session, or says why it cannot run. */
+function begin(session: HttpSession, id: Id, exchange: HttpExchange): string | undefined {
+  session.requests ??= new Map();
+  if (session.requests.size >= exchange.state.limits.maxInFlightPerSession) return FULL;
+  // Two answers with one id could not be told apart, and a cancellation would end the wrong request.
+  if (session.requests.has(id)) return "a request with this id is still in flight";
+  session.requests.set(id, exchange);
+  return undefined;
 }
 
 function runBatch(session: HttpSession, exchange: HttpExchange, items: readonly unknown[]): void {
@@ -121,7 +131,7 @@ function runBatch(session: HttpSession, exchange: HttpExchange, items: readonly 
     return exchange.refuse(refusal(400, INVALID_REQUEST, "an array of messages is not accepted here"));
   }
   if (inFlight >= limits.maxInFlight) return exchange.busy("maxInFlight");
-  if (session.inFlight >= limits.maxInFlightPerSession) return exchange.busy("maxInFlightPerSession");
+  if (session.inFlight >= limits.maxInFlightPerSession) return exchange.busy(FULL);
   const { requests, notifications, answers, refused } = sortBatch(items);
   for (const message of notifications) endpoint.notification(message, session);
   for (const message of answers) session.answered(message);
@@ -131,11 +141,9 @@ function runBatch(session: HttpSession, exchange: HttpExchange, items: readonly 
   for (const text of refused) exchange.answered({ text });
   for (const message of requests) {
     exchange.runInBatch(endpoint.accept(message, exchange.http), (inner) => {
-      const why = session.begin(message.id, inner, limits.maxInFlightPerSession);
-      if (why === undefined) return undefined;
-      if (why === "id in use") return errorText(message.id, INVALID_REQUEST, IN_USE);
-      const data = { limit: "maxInFlightPerSession" };
-      return errorText(message.id, INTERNAL_ERROR, "too many requests are in flight", data);
+      const why = begin(session, message.id, inner);
+      if (why !== FULL) return why === undefined ? undefined : errorText(message.id, INVALID_REQUEST, why);
+      return errorText(message.id, INTERNAL_ERROR, "too many requests are in flight", { limit: FULL });
     });
   }
 }

@@ -50,7 +50,7 @@ export class HttpSession implements ReplySession {
   unsubscribe: Unsubscribe | undefined;
   #ended = false;
   // Most sessions are idle most of the time, and idle ones should cost little.
-  #requests: Map<Id, RunningRequest> | undefined;
+  requests: Map<Id, RunningRequest> | undefined;
   #asks: PendingAsks | undefined;
   #streams: Map<string, LoggedStream> | undefined;
 
@@ -70,7 +70,7 @@ export class HttpSession implements ReplySession {
 
   /** Requests without an answer. */
   get inFlight(): number {
-    return this.#requests?.size ?? 0;
+    return this.requests?.size ?? 0;
   }
 
   /** True while a client is connected or waits for an answer. */
@@ -87,25 +87,10 @@ export class HttpSession implements ReplySession {
     this.saving = saving;
   }
 
-  /** Registers a request, or says why it cannot run. */
-  begin(id: Id, request: RunningRequest, maxInFlight: number): "full" | "id in use" | undefined {
-    this.#requests ??= new Map();
-    if (this.#requests.size >= maxInFlight) return "full";
-    // Two answers with one id could not be told apart, and a cancellation would end the wrong request.
-    if (this.#requests.has(id)) return "id in use";
-    this.#requests.set(id, request);
-    return undefined;
-  }
-
-  finish(id: Id, request: RunningRequest): void {
-    // An aborted id may be in use again by the time its handler settles.
-    if (this.#requests?.get(id) === request) this.#requests.delete(id);
-  }
-
   abort(id: Id, reason?: unknown): boolean {
-    const request = this.#requests?.get(id);
+    const request = this.requests?.get(id);
     if (request !== undefined) {
-      this.#requests?.delete(id);
+      this.requests?.delete(id);
       request.cancel(reason);
       return true;
     }
@@ -139,8 +124,8 @@ export class HttpSession implements ReplySession {
     if (message.kind === "log") this.#streams?.get(message.stream)?.follow();
     else if (message.kind === "answer") this.#settleAsk(message.message);
     else if (message.kind === "abort") {
-      const request = this.#requests?.get(message.id);
-      this.#requests?.delete(message.id);
+      const request = this.requests?.get(message.id);
+      this.requests?.delete(message.id);
       request?.cancel(new McpError("cancelled", message.reason));
     } else if (message.kind === "taken") {
       const stream = this.#streams?.get(message.stream);
@@ -190,8 +175,8 @@ export class HttpSession implements ReplySession {
     if (this.#ended) return;
     this.#ended = true;
     const error = closedError();
-    for (const request of this.#requests?.values() ?? []) request.cancel(error);
-    this.#requests = undefined;
+    for (const request of this.requests?.values() ?? []) request.cancel(error);
+    this.requests = undefined;
     this.#asks?.rejectAll(error);
     for (const stream of this.#streams?.values() ?? []) stream.disconnect();
     this.#streams = undefined;

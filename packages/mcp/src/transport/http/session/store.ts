@@ -5,13 +5,11 @@ import type { LogLimits, Storage, Versioned } from "../../../storage/storage.js"
 import type { Principal } from "../../transport.js";
 import { DueList } from "../server/due-list.js";
 import type { ServerState } from "../server/state.js";
+import { IdleSweep } from "./idle-sweep.js";
 import type { StreamStorage } from "./logged-stream.js";
 import { decodeNodeMessage, encodeNodeMessage, type NodeMessage } from "./node-messages.js";
 import { decodeRecord, encodeRecord, keyOf, logNameOf, mergeSessions, resumePointKey, topicOf } from "./records.js";
 import { GET_STREAM_ID, HttpSession, type SessionHost } from "./session.js";
-
-/** A session idle for this long may give way to a new one when the node is full. */
-const YIELDS_AFTER_MS = 5 * 60_000;
 
 /**
  * Makes, finds, stores and ends sessions. Storage is the truth about which exist and what they say; this node's objects
@@ -24,7 +22,7 @@ export class SessionStore implements SessionHost {
   readonly #alone: boolean;
   readonly #sessions = new Map<string, HttpSession>();
   readonly #fresh: DueList<HttpSession>;
-  readonly #idle: DueList<HttpSession>;
+  readonly #idle: IdleSweep;
   readonly #logLimits: LogLimits;
   /** Handshakes that are under way; each may become a session. */
   opening = 0;
@@ -36,7 +34,9 @@ export class SessionStore implements SessionHost {
     this.#alone = alone;
     const { handshakeMs, sessionIdleMs, eventAgeMs } = state.times;
     this.#fresh = new DueList(state.platform, handshakeMs, (session) => this.#quietly(() => this.#neverReady(session)));
-    this.#idle = new DueList(state.platform, sessionIdleMs, (session) => this.#quietly(() => this.#lookIdle(session)));
+    this.#idle = new IdleSweep(state.platform, this.#sessions, sessionIdleMs, (session) =>
+      this.#quietly(() => this.#lookIdle(session)),
+    );
     this.#logLimits = {
       maxEntries: state.eventLog.maxEvents,
       maxBytes: state.eventLog.maxBytes,
@@ -52,11 +52,9 @@ export class SessionStore implements SessionHost {
   /** False when the node holds as many sessions as it may and none of them can go. */
   hasRoom(): boolean {
     if (this.#sessions.size + this.opening < this.#state.limits.maxSessions) return true;
-    const oldest = this.#idle.oldest;
-    if (oldest === undefined || oldest.activeAt === undefined || oldest.busy) return false;
-    if (this.#state.platform.now() - oldest.activeAt < YIELDS_AFTER_MS) return false;
-    this.end(oldest);
-    return true;
+    const yielding = this.#idle.yielding();
+    if (yielding !== undefined) this.end(yielding);
+    return yielding !== undefined;
   }
 
   /** Opens a session for whoever completed a handshake. */
@@ -105,7 +103,6 @@ export class SessionStore implements SessionHost {
   touch(session: HttpSession): HttpSession {
     // Nothing but the client's word that it is ready ends its time for saying so.
     if (!session.session.initialized) return session;
-    this.#fresh.drop(session);
     const now = this.#watch(session);
     if (now - session.notedAt < this.#state.times.sessionIdleMs / 8) return session;
     session.notedAt = now;
@@ -194,8 +191,10 @@ export class SessionStore implements SessionHost {
 
   /** Starts the idle time of a session again. */
   #watch(session: HttpSession): number {
-    const now = this.#idle.touch(session);
+    const now = this.#state.platform.now();
+    if (session.activeAt === undefined) this.#fresh.drop(session);
     session.activeAt = now;
+    if (now > this.#idle.armedUntil) this.#idle.arm(now);
     return now;
   }
 
@@ -255,7 +254,6 @@ export class SessionStore implements SessionHost {
   #forget(session: HttpSession): void {
     if (this.#sessions.get(session.id) === session) this.#sessions.delete(session.id);
     this.#fresh.drop(session);
-    this.#idle.drop(session);
     const { unsubscribe } = session;
     session.unsubscribe = undefined;
     if (unsubscribe !== undefined) this.#quietly(() => unsubscribe());
