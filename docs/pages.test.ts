@@ -7,7 +7,7 @@ import { DEFAULT_SERVER_LIMITS } from "../packages/mcp/src/server/options.js";
 import {
   DEFAULT_EVENT_LOG,
   DEFAULT_TIMES,
-  DEFAULT_LIMITS as HTTP_LIMITS,
+  DEFAULT_HTTP_LIMITS as HTTP_LIMITS,
 } from "../packages/mcp/src/transport/http/server/options.js";
 import { region } from "./region.js";
 

@@ -54,7 +54,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "encoded-body",
     recreates: "a body that says it is compressed is read as it is",
-    file: "transport/http/server/post.ts",
+    file: "transport/http/server/media-type.ts",
     search: 'if (contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== "identity") {',
     replace: "if (false) {",
     tests: ["test/corpus/http/corpus.test.ts"],
@@ -62,7 +62,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "accept-ignored",
     recreates: "`Accept: text/html` is answered with JSON",
-    file: "transport/http/server/post.ts",
+    file: "transport/http/server/server.ts",
     search: "if (accepted.json && accepted.events) return undefined;",
     replace: "return undefined;",
     tests: ["test/corpus/http/corpus.test.ts"],

@@ -8,8 +8,8 @@ import {
 import type { Servable } from "../../transport/servable.js";
 import { disposable, type ListeningHandle } from "../../transport/serve-handle.js";
 import { builtin } from "../builtin.js";
+import { bind } from "./bind.js";
 import { type NodeHandler, nodeHandler } from "./handler.js";
-import { bind } from "./listen.js";
 
 /** How `serveHttp` listens, beside what all HTTP serving has in common. */
 export interface ServeHttpOptions extends HttpServerOptions {

@@ -43,7 +43,9 @@ export async function serveSocket(
   address: SocketAddress,
   options: ServeSocketOptions = {},
 ): Promise<SocketHandle> {
-  refuseStrangers(address, options);
+  if (!("path" in address) && !isLoopbackAddress(address.host ?? "127.0.0.1")) {
+    requireAuthentication(options, `the address ${address.host}`);
+  }
   const endpoint = endpointOf(server);
   const { platform = nodePlatform, framing = "auto" } = options;
   const peers = new Set<ServeHandle>();
@@ -82,11 +84,6 @@ export async function serveSocket(
     close: () => stop((peer) => peer.close()),
     drain: (graceMs?: number) => stop((peer) => peer.drain(graceMs)),
   });
-}
-
-function refuseStrangers(address: SocketAddress, options: ServeSocketOptions): void {
-  if ("path" in address || isLoopbackAddress(address.host ?? "127.0.0.1")) return;
-  requireAuthentication(options, `the address ${address.host}`);
 }
 
 async function admit(

@@ -20,7 +20,7 @@ import { endpointOf, type Servable } from "../../transport/servable.js";
 import { disposable, type ListeningHandle } from "../../transport/serve-handle.js";
 import type { Principal } from "../../transport/transport.js";
 import { builtin } from "../builtin.js";
-import { bind } from "../http/listen.js";
+import { bind } from "../http/bind.js";
 import { platform as nodePlatform } from "../platform.js";
 import { loadWs, type WsSocket } from "./ws-package.js";
 

@@ -1,6 +1,6 @@
 import { isThenable } from "../../encoding/maybe-promise.js";
+import { accepting } from "../../era/accepting.js";
 import type { Accepted, Call, EncodedAnswer, EraResult, RequestSource } from "../../era/era.js";
-import { accepting } from "../../era/select.js";
 import { isId, type NotificationMessage } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport.js";

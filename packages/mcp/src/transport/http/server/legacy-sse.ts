@@ -9,9 +9,8 @@ import { encodeEvent } from "../../framing/sse-encode.js";
 import type { Principal } from "../../transport.js";
 import { DueList } from "./due-list.js";
 import type { HttpExchange } from "./exchange.js";
-import { acceptance } from "./media-type.js";
+import { acceptance, bodyFault } from "./media-type.js";
 import type { LegacySseOptions } from "./options.js";
-import { bodyFault } from "./post.js";
 import { refusal } from "./refusal.js";
 import type { SseConnection } from "./sse-connection.js";
 import type { ServerState } from "./state.js";
@@ -94,8 +93,8 @@ class LegacyConnections {
   }
 
   post(exchange: HttpExchange, id: string): void {
-    const fault = bodyFault(exchange);
-    if (fault !== undefined) return exchange.refuse(fault);
+    const fault = bodyFault(exchange.http.protocolHeaders);
+    if (fault !== undefined) return exchange.refuse(refusal(415, INVALID_REQUEST, fault));
     exchange.http.readBody(this.#state.limits.maxMessageBytes, (body) => {
       if (!("text" in body)) return exchange.refuse(refusal(body.status, body.code, body.reason));
       // Only to refuse at once what is no message; the stream's own connection reads it again.

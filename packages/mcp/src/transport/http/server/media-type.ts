@@ -1,3 +1,5 @@
+import type { ProtocolHeaders } from "../../../http/protocol-headers.js";
+
 const JSON_TYPES: ReadonlySet<string> = new Set(["application/json"]);
 
 /** A name and its parameters, all in lower case; quotes around values are removed. */
@@ -6,8 +8,19 @@ interface MediaType {
   parameters: Map<string, string>;
 }
 
+/** Why a body cannot be taken for JSON, by its headers; undefined when it can. */
+export function bodyFault({ contentType, contentEncoding }: ProtocolHeaders): string | undefined {
+  const fault = contentTypeFault(contentType);
+  if (fault !== undefined) return fault;
+  // A body that says it is compressed and is not, or that grows a thousandfold, never gets that far.
+  if (contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== "identity") {
+    return "the body must not be encoded; send it without Content-Encoding";
+  }
+  return undefined;
+}
+
 /** Why a `Content-Type` is no JSON in UTF-8; undefined when it is. */
-export function contentTypeFault(value: string | undefined): string | undefined {
+function contentTypeFault(value: string | undefined): string | undefined {
   // What nearly every client sends, without parsing.
   if (value === "application/json") return undefined;
   if (value === undefined) return "the request has no Content-Type; send application/json";

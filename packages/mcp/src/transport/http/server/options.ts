@@ -85,7 +85,7 @@ export type ResolvedLimits = Required<HttpLimits>;
 export type ResolvedTimes = Required<HttpTimes>;
 export type ResolvedEventLog = Required<EventLogLimits>;
 
-export const DEFAULT_LIMITS: ResolvedLimits = {
+export const DEFAULT_HTTP_LIMITS: ResolvedLimits = {
   maxMessageBytes: 4 * 1024 * 1024,
   maxInFlight: 4096,
   maxStreams: 16_384,

@@ -6,7 +6,7 @@ import {
   type AccessRules,
   createAccessRules,
   DEFAULT_EVENT_LOG,
-  DEFAULT_LIMITS,
+  DEFAULT_HTTP_LIMITS,
   DEFAULT_TIMES,
   type HttpServerOptions,
   type ResolvedEventLog,
@@ -69,7 +69,7 @@ export class ServerState {
     this.options = options;
     this.platform = platform;
     this.access = createAccessRules(options);
-    this.limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
     this.times = { ...DEFAULT_TIMES, ...options.times };
     this.eventLog = { ...DEFAULT_EVENT_LOG, ...options.eventLog };
     this.#overdue = new DueList(platform, this.times.streamAfterMs, (request) => request.overdue());
