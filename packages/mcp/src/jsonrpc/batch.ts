@@ -9,7 +9,7 @@ import {
 } from "./message.js";
 import { errorText } from "./message-text.js";
 
-/** An item of a batch: whatever is no message comes with the answer that tells so. */
+/** An item of a batch: something that is not a message comes with its error response. */
 export type BatchItem = Exclude<Classified, { kind: "batch" | "invalid" }> | { kind: "refused"; text: string };
 
 /** Classifies the items of a batch, in their order. */

@@ -41,5 +41,5 @@ export interface Observer {
   refused?(call: CallRefused): void;
 }
 
-/** What became of a call; kept only while somebody observes. */
+/** The outcome of a call; kept only if there are observers. */
 export type CallEnd = Pick<CallEnded, "outcome" | "error">;

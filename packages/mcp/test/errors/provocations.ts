@@ -255,7 +255,7 @@ export const PROVOCATIONS: Record<ErrorKind, Provocation> = {
       ),
   },
   misuse: {
-    cause: /"over there" is no URL/,
+    cause: /"over there" is not a valid URL/,
     provoke: (cleanup) =>
       caught((ctx) => ctx.elicitUrl("Pay", "over there"), cleanup, { onElicit: () => ({ action: "accept" }) }),
   },

@@ -42,7 +42,7 @@ export class ServerCall {
   deadline: CallDeadline | undefined;
   /** What a tool's handler threw, where the caller gets a result instead. */
   failure: unknown;
-  /** How the call ended; kept only while somebody observes. */
+  /** How the call ended; kept only if there are observers. */
   end: CallEnd | undefined;
   /** Told when the handler was interrupted by an unanswered question. */
   interrupt: (() => void) | undefined;
@@ -50,7 +50,7 @@ export class ServerCall {
   release: (() => void) | undefined;
   /** Called before the answer: what is held back is sent, and the client is not asked any more. */
   beforeAnswer: (() => void)[] | undefined;
-  /** True when nobody between the handler and the wire may change a result. */
+  /** True if nothing between the handler and the wire can change the result. */
   straight = true;
   readonly #makers: CallMakers;
   #asker: Asker | undefined;
@@ -82,7 +82,7 @@ export class ServerCall {
     return new ServerCall(facts, { ...this.request, params }, row, this.exchange, this.#makers, this);
   }
 
-  /** The same in every round of one call; another one for every other call. */
+  /** The same in every round of one call, and different for every other call. */
   get callId(): string {
     this.#callId ??= this.facts.randomId();
     return this.#callId;

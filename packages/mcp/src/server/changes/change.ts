@@ -31,7 +31,7 @@ export class Notice {
     this.change = change;
   }
 
-  /** For a peer that has one stream for everything. */
+  /** For a peer with one stream for all notifications. */
   get plain(): string {
     this.#plain ??= notificationText(this.change.method, this.change.params);
     return this.#plain;

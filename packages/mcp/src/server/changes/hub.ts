@@ -5,7 +5,7 @@ import type { Storage, Unsubscribe } from "../../storage/storage.js";
 import type { ServerFacts } from "../call/facts.js";
 import { CHANGING_LISTS, type ListName, listNotice, Notice, type PublishedChange } from "./change.js";
 
-/** Hears of changes. `hear` may do nothing; what it throws is reported and stops nobody else. */
+/** Receives changes. An error thrown by `hear` is reported and does not affect other subscribers. */
 export interface Subscriber {
   hear(notice: Notice): void;
 }
@@ -23,7 +23,7 @@ export interface TopicWatcher {
 export class Hub {
   readonly #facts: ServerFacts;
   readonly #topics = new Map<string, Set<Subscriber>>();
-  /** Peers with one stream for everything: they hear of every list. */
+  /** Peers with one stream for all notifications, which receive every list change. */
   readonly #everything = new Set<Subscriber>();
   readonly #watchers = new Map<string, TopicWatcher>();
   readonly #relay: HubRelay | undefined;
@@ -101,7 +101,7 @@ export class Hub {
         fix: `Name one of ${CHANGING_LISTS.join(", ")}.`,
       });
     }
-    // While nobody can hear it nothing is scheduled: some runtimes have no timers while modules load.
+    // Nothing is scheduled without subscribers, because some runtimes forbid timers while modules load.
     if (!this.#heard(list)) return;
     this.#changed.add(list);
     if (this.#scheduled) return;

@@ -36,7 +36,7 @@ export class Logging implements Feature {
   #setLevel(call: ServerCall): object {
     const { level } = call.request.params;
     if (!isLoggingLevel(level)) {
-      throw new McpError("invalid_params", `${JSON.stringify(level) ?? "nothing"} is no log level`, {
+      throw new McpError("invalid_params", `${JSON.stringify(level) ?? "nothing"} is not a log level`, {
         fix: `Use one of ${LOG_LEVELS.join(", ")}.`,
       });
     }

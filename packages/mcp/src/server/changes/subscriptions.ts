@@ -70,7 +70,7 @@ export class Subscriptions implements Feature {
     const { peer } = call.exchange;
     const session = peer?.session;
     if (peer === undefined || session === undefined) {
-      throw new McpError("invalid_request", "without a session nobody remembers a subscription", {
+      throw new McpError("invalid_request", "a subscription needs a session, and this server has none", {
         fix: "Connect in a way that keeps a session, or use the newest revision.",
       });
     }

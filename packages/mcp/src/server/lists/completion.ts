@@ -22,7 +22,7 @@ export type Completer =
       ctx: RequestContext,
     ) => Completions | Promise<Completions>);
 
-/** The arguments of one prompt or template; undefined for those that nobody completes. */
+/** The completable arguments of one prompt or template; undefined if there are none. */
 export type CompletableArguments = ReadonlyMap<string, Completer | undefined>;
 
 /** Where completions come from: prompts by name, resources by URI or template. */

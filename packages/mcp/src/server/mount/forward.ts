@@ -36,7 +36,7 @@ export async function forward(outer: ServerCall, inner: DispatchingServer, param
   }
 }
 
-/** More pages than any list has; a handler whose cursors never end must not hold the call for ever. */
+/** More pages than any real list has; bounds a handler whose cursors never end. */
 const MOST_PAGES = 1000;
 
 /** All pages of a list, from wherever `page` gets them. */

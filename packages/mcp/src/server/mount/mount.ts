@@ -27,7 +27,7 @@ export interface MountableServer extends DispatchingServer {
 interface Mount {
   readonly prefix: string;
   readonly server: MountableServer;
-  /** Looks after changes of its resources while somebody outside is subscribed. */
+  /** Watches its resources while the outer server has subscribers. */
   readonly watch: Watch;
 }
 

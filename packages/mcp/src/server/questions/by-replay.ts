@@ -29,7 +29,7 @@ export class Replay implements Asker {
   readonly #round: number;
   readonly #answers: Map<string, unknown>;
   readonly #steps: Map<string, StepRecord>;
-  /** Answers of this very request that nobody has asked for yet. */
+  /** Answers in this request whose questions the handler has not asked yet. */
   readonly #unclaimed: Set<string>;
   readonly #broughtAnswers: boolean;
   readonly #counts = new Map<string, number>();
@@ -56,7 +56,7 @@ export class Replay implements Asker {
     this.#steps = new Map(Object.entries(state?.steps ?? {}));
     const accepted = Object.entries(responses).filter(([key]) => state === undefined || state.asked.includes(key));
     for (const [key, answer] of accepted) this.#answers.set(key, answer);
-    // Without a state nobody knows which of them were asked for, so none is waited for.
+    // Without state it is unknown which of them were asked for, so none is awaited.
     this.#unclaimed = new Set(state === undefined ? [] : accepted.map(([key]) => key));
     this.#broughtAnswers = this.#unclaimed.size > 0;
   }

@@ -46,7 +46,7 @@ export async function elicitUrl(
   options: UrlQuestionOptions,
 ): Promise<void> {
   if (!URL.canParse(url)) {
-    throw new McpError("misuse", `"${url}" is no URL`, { fix: "Pass an absolute URL." });
+    throw new McpError("misuse", `"${url}" is not a valid URL`, { fix: "Pass an absolute URL." });
   }
   const elicitationId = options.elicitationId ?? call.facts.randomId();
   const question: Question = { method: "elicitation/create", params: { mode: "url", message, url, elicitationId } };

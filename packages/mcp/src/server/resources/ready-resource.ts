@@ -40,7 +40,7 @@ const NOT_IN_URIS = /[\s<>"{}|\\^`]/;
 
 export function readyResource({ name: uri, definition, read }: ResourceOffer, facts: ServerFacts): ReadyResource {
   if (!URL.canParse(uri) || NOT_IN_URIS.test(uri)) {
-    throw new McpError("invalid_definition", `"${uri}" is no URI`, {
+    throw new McpError("invalid_definition", `"${uri}" is not a valid URI`, {
       fix: uri.includes("{")
         ? "Use `resourceTemplate` for a family of resources."
         : "Write a scheme, a colon and a path.",

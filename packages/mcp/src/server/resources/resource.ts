@@ -25,7 +25,7 @@ interface CommonDefinition {
   cache?: Partial<CacheHint>;
   /** Whether this caller may know of it. To others it does not exist, neither in lists nor when read. */
   visibleTo?: VisibleTo;
-  /** Looks after changes while somebody is subscribed. */
+  /** Watches for changes while there are subscribers. */
   watch?: Watch;
 }
 

@@ -41,7 +41,7 @@ export class ResourceWatches implements TopicWatcher {
     this.#facts.options.onUnsubscribe?.(uri);
   }
 
-  /** Starts the hooks anew of resources that were replaced while somebody is subscribed. */
+  /** Restarts the hooks of resources that were replaced while they have subscribers. */
   refresh(): void {
     for (const [uri, known] of [...this.#watched]) {
       const watch = this.#resources.watchOf(uri);

@@ -21,7 +21,7 @@ export class Secrets {
     this.#given = secret === undefined ? [] : typeof secret === "string" ? [secret] : secret;
     if (!this.#given.includes("")) return;
     throw new McpError("invalid_definition", "`secret` is an empty text", {
-      fix: "Set it to something that nobody can guess, for example what `openssl rand -base64 32` prints.",
+      fix: "Set it to an unguessable value, for example the output of `openssl rand -base64 32`.",
     });
   }
 
@@ -46,7 +46,7 @@ export class Secrets {
   }
 
   /**
-   * Returns the text with a signature, in the letters of base64url: readable by whoever asks for it, changed by nobody.
+   * Returns the text with a signature, as base64url: anyone can read it, but a change is detected.
    * Synchronous on every platform, which sealing is not.
    */
   sign(purpose: string, text: string): string {

@@ -11,7 +11,7 @@ const KEPT_MS = 600_000;
 
 interface Entry {
   readonly contents: TextResourceContents;
-  /** The principal whose call made it; nobody else may read it. */
+  /** The principal whose call produced it; no one else may read it. */
   readonly owner: string | undefined;
   readonly until: number;
 }
@@ -21,7 +21,7 @@ export function isOverflowUri(uri: string): boolean {
   return uri.startsWith(SCHEME);
 }
 
-/** Keeps results that were too large for their answer, for a while, readable by whoever caused them. */
+/** Keeps results that are too large for their answer for a while, readable only by their caller. */
 export class OverflowStore {
   readonly #platform: Platform;
   readonly #entries = new Map<string, Entry>();
@@ -33,7 +33,7 @@ export class OverflowStore {
     this.#platform = platform;
   }
 
-  /** Keeps a text and gives its address, which nobody can guess; undefined when it is larger than all that may be kept. */
+  /** Keeps a text and returns its unguessable URI; undefined if it is larger than the whole store. */
   keep(text: string, mimeType: string, owner: string | undefined): string | undefined {
     if (text.length > MOST_CHARACTERS) return undefined;
     this.#expire();

@@ -2,7 +2,7 @@
 export interface ToolPolicy {
   /** Turns stringified arguments (`"5"`, `"[1,2]"`) into what the schema asks for; told in `ctx.coercions`. Default: true. */
   coerce?: boolean;
-  /** Tell the caller about arguments that nobody reads (default), or leave them out. */
+  /** Report arguments that the schema does not have (default), or ignore them. */
   unknownArguments?: "report" | "ignore";
   /** Milliseconds that the handler may run, without the time that it waits for answers of the client. Default: no limit. */
   timeoutMs?: number;

@@ -15,7 +15,7 @@ interface Inside {
   readonly list: boolean;
 }
 
-/** An argument that nobody reads. */
+/** An argument that the schema does not have. */
 export interface UnknownArgument {
   readonly path: string;
   readonly name: string;
