@@ -223,7 +223,7 @@ export class Client<T = LooseTools> {
   async setRoots(roots: readonly Root[]): Promise<void> {
     this.#parts.answerer.setRoots(roots);
     const method = "notifications/roots/list_changed";
-    if (this.#parts.connection.current?.era.has(method) === true) await this.notify(method);
+    if (this.#parts.connection.last?.era.has(method) === true) await this.notify(method);
   }
 
   /** Resolves when the server answers; rejects as any call does when it does not. */

@@ -31,8 +31,8 @@ export class ServerRequests {
 
   /** The text of the answer; an empty one where the protocol allows none. Never rejects. */
   async answer(message: RequestMessage): Promise<string> {
-    const { current } = this.#connection;
-    if (current?.era.serverAsks === false) {
+    const { last } = this.#connection;
+    if (last?.era.serverAsks === false) {
       this.#fault(
         new McpError("invalid_response", `the server sent the request ${message.method}, which this revision forbids`, {
           fix: "Report it to the author of the server.",
@@ -48,8 +48,8 @@ export class ServerRequests {
     // While the server waits for this user, its silence must not count as a timeout.
     this.#deadlines.hold();
     try {
-      const context = { signal: unwanted.signal, server: current?.serverInfo };
-      const text = await this.#answerer.respond(message, context, current?.era);
+      const context = { signal: unwanted.signal, server: last?.serverInfo };
+      const text = await this.#answerer.respond(message, context, last?.era);
       return unwanted.signal.aborted ? "" : text;
     } finally {
       this.#deadlines.release();

@@ -140,20 +140,20 @@ export class Caller implements Requester, CallOwner {
   #send(call: PendingCall): Promise<Result> {
     const connection = this.#connection;
     try {
-      const wait = call.extras.recovering === true ? undefined : connection.ready();
-      if (wait !== undefined) {
-        return call.during(wait).then(
+      const current = call.extras.recovering === true ? connection.last : connection.current;
+      if (current === undefined) {
+        return call.during(connection.ready() ?? Promise.resolve()).then(
           () => this.#send(call),
           (error) => this.#fail(call, error),
         );
       }
       if (call.stopped !== undefined) throw call.stopped;
-      const current = connection.established;
       const { row, out } = call;
       if (row?.capability !== undefined && !current.offered.has(row.capability)) {
         throw notOffered(row.method, row.capability);
       }
-      const id = connection.nextId();
+      connection.lastId++;
+      const id = connection.lastId;
       call.id = id;
       call.connection = current;
       call.heard = connection.platform.now();

@@ -23,7 +23,7 @@ export function waitBeforeResend(
   const wait = connection.ready();
   if (wait !== undefined) return wait;
   // A newer connection stands already, or there is none to wait for.
-  return call.connection === connection.current ? spread(connection) : Promise.resolve();
+  return call.connection === connection.last ? spread(connection) : Promise.resolve();
 }
 
 function mayRepeat(connection: ClientConnection, call: PendingCall, error: McpError): boolean {

@@ -140,7 +140,7 @@ export class ClientSubscriptions {
   }
 
   #source(): ChangeSource {
-    return this.#sources[this.#connection.current?.era.has("subscriptions/listen") ? "listen" : "session"];
+    return this.#sources[this.#connection.last?.era.has("subscriptions/listen") ? "listen" : "session"];
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -2,7 +2,6 @@ import { negotiate } from "../../era/negotiate/negotiate.js";
 import type { Established, Negotiation } from "../../era/negotiate/negotiation.js";
 import type { Prior } from "../../era/negotiate/prior.js";
 import { isTransient } from "../../era/negotiate/refusal.js";
-import type { Id } from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { LoggingLevel } from "../../protocol/features/logging.js";
@@ -26,8 +25,12 @@ export class ClientConnection {
   readonly platform: Platform;
   readonly timeouts: Timeouts;
   readonly methods: MethodTable;
-  /** What the last handshake established; undefined before the first one. Only this class replaces it. */
+  /** What calls are sent over; undefined while they have to wait for `ready`. Only this class replaces it. */
   current: CurrentConnection | undefined;
+  /** What the last handshake established; undefined before the first one. */
+  last: CurrentConnection | undefined;
+  /** The id of the last request. */
+  lastId = 0;
   /** False until a call was answered since the last handshake. */
   proved = false;
   /** The least level of log messages that requests ask for, where requests say it. */
@@ -43,7 +46,6 @@ export class ClientConnection {
   #work: Promise<void> | undefined;
   /** Why the transport in use ended by itself, if it did. */
   #ended: McpError | undefined;
-  #lastId = 0;
 
   constructor(parts: ConnectionParts) {
     const { options, platform, route } = parts;
@@ -66,15 +68,10 @@ export class ClientConnection {
     return this.#route.repeatable && this.#state !== "closed";
   }
 
-  /** The current connection. Throws before the first handshake. */
+  /** What the last handshake established. Throws before the first one. */
   get established(): CurrentConnection {
-    if (this.current === undefined) throw this.#notConnected();
-    return this.current;
-  }
-
-  nextId(): Id {
-    this.#lastId++;
-    return this.#lastId;
+    if (this.last === undefined) throw this.#notConnected();
+    return this.last;
   }
 
   /** Opens the connection. Rejects when no way leads to a handshake before the `connect` deadline. */
@@ -93,7 +90,7 @@ export class ClientConnection {
   ready(): Promise<void> | undefined {
     if (this.#state === "ready") return undefined;
     if (this.#work !== undefined) return this.#work;
-    if (this.#state === "disconnected" && this.current !== undefined && this.#route.repeatable) {
+    if (this.#state === "disconnected" && this.last !== undefined && this.#route.repeatable) {
       return this.#busy(() => this.#revive("connect", this.#ended ?? this.#notConnected(), false));
     }
     throw this.#notConnected();
@@ -101,7 +98,7 @@ export class ClientConnection {
 
   /** A call that was sent over `sent` found the server's session lost. Concurrent callers share one new handshake. */
   recover(lost: McpError, sent: CurrentConnection | undefined): Promise<void> | undefined {
-    if (sent !== this.current || this.#state !== "ready") return this.ready();
+    if (sent !== this.last || this.#state !== "ready") return this.ready();
     return this.#busy(() => this.#revive("lost", lost, true));
   }
 
@@ -205,19 +202,22 @@ export class ClientConnection {
   }
 
   #adopt(established: Established, transport: Transport): void {
-    this.current = currentConnection(established, transport, this.methods);
+    this.last = currentConnection(established, transport, this.methods);
     this.proved = false;
     this.#pacer.opened();
     this.#parts.revisions.set(this.#route.key, established.era.revision, this.options.revisions);
   }
 
   #negotiation(transport: Transport): Omit<Negotiation, "skipProbe"> {
-    return negotiationOf(this.#parts, this.methods, transport, this.#prior(), () => this.nextId());
+    return negotiationOf(this.#parts, this.methods, transport, this.#prior(), () => {
+      this.lastId++;
+      return this.lastId;
+    });
   }
 
   #prior(): Prior | undefined {
     // What this connection spoke counts more than what was remembered before it.
-    const revision = this.current?.era.revision;
+    const revision = this.last?.era.revision;
     if (revision !== undefined) return { revision };
     const remembered = this.#parts.revisions.get(this.#route.key, this.options.revisions);
     return this.options.prior ?? (remembered === undefined ? undefined : { revision: remembered });
@@ -231,7 +231,7 @@ export class ClientConnection {
       fault: (error) => {
         if (!McpError.is(error) || error.kind !== "session_lost") return events.fault(error);
         const { stale } = error.data as HttpFailure;
-        if (stale !== true && this.#state === "ready") void this.recover(error, this.current);
+        if (stale !== true && this.#state === "ready") void this.recover(error, this.last);
       },
       closed: (reason) => {
         // A transport that was replaced has nothing to say any more.
@@ -260,7 +260,7 @@ export class ClientConnection {
       [
         { on: connectMs, error: () => this.#tooSlow(connectMs) },
         // Later attempts belong to the client, not to the call of `connect` that the signal was given to.
-        { on: this.current === undefined ? signal : undefined, error: cancelled },
+        { on: this.last === undefined ? signal : undefined, error: cancelled },
         { on: this.closing.signal, error: () => this.#notConnected() },
       ],
       work,
@@ -280,6 +280,7 @@ export class ClientConnection {
 
   #move(event: Parameters<typeof transition>[1], reason?: Error): void {
     this.#state = transition(this.#state, event);
+    this.current = this.#state === "ready" ? this.last : undefined;
     this.#parts.events.state(this.#state, reason);
   }
 

@@ -14,7 +14,7 @@ export async function setLogLevel(
   options?: CallOptions,
   extras?: CallExtras,
 ): Promise<void> {
-  if (connection.current?.era.has("logging/setLevel"))
+  if (connection.last?.era.has("logging/setLevel"))
     await requester.call("logging/setLevel", { level }, options, extras);
   connection.logLevel = level;
 }

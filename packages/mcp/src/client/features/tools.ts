@@ -1,15 +1,29 @@
+import type { ClientEra } from "../../era/era.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallToolResult, ListToolsResult, Tool } from "../../protocol/features/tools.js";
 import { WRAPPED } from "../../protocol/meta.js";
 import { checkCallToolResult, checkToolList } from "../../protocol/results.js";
+import { compileValidator, type Validator } from "../../schema/json-schema/validate.js";
+import { SchemaError } from "../../schema/schema-error.js";
 import { readResult } from "../call/read-result.js";
-import type { Requester } from "../call/requester.js";
+import type { CallExtras, Requester } from "../call/requester.js";
 import type { ClientConnection } from "../connection/connection.js";
 import type { CallOptions } from "../options.js";
 import { textOf } from "./content.js";
-import { checkOutput, type ListedTool, learnTools } from "./listed-tools.js";
 import { walkPages } from "./pages.js";
+
+/** Tools of one server that are remembered; a server with more is served, only without the checks for the rest. */
+const MAX_TOOLS = 10_000;
+
+/** What calls have to know of a tool that the server listed. */
+export interface ListedTool {
+  /** What goes with every call of it, if anything does. */
+  extras: CallExtras | undefined;
+  outputSchema: unknown;
+  /** Made at the first use. */
+  output?: Validator | McpError;
+}
 
 /** What calls of tools work with. */
 export interface ToolRequests {
@@ -83,7 +97,7 @@ function request<T>(
     },
     (error: unknown) => {
       // Only where arguments travel in headers can the server find that they do not fit its schema.
-      const outdated = McpError.is(error) && error.kind === "header_mismatch" && connection.current?.mirrors === true;
+      const outdated = McpError.is(error) && error.kind === "header_mismatch" && connection.last?.mirrors === true;
       if (!outdated || retried) throw error;
       return requestAfterListing(calls, name, args, options, read);
     },
@@ -117,4 +131,70 @@ function toolValue(name: string, result: CallToolResult): unknown {
   if (structuredContent === undefined) return textOf(result);
   const wrapped = meta?.[WRAPPED] === true && isObject(structuredContent);
   return wrapped ? structuredContent["result"] : structuredContent;
+}
+
+/** Remembers listed tools in `known`. Gives those that can be called; the others are named to `warn`. */
+function learnTools(
+  known: Map<string, ListedTool>,
+  tools: readonly Tool[],
+  era: ClientEra,
+  warn: (message: string) => void,
+): Tool[] {
+  return tools.filter((tool) => {
+    const { name, inputSchema, outputSchema, annotations } = tool;
+    const mirrored = era.mirroredParams(inputSchema);
+    if ("problem" in mirrored) {
+      warn(`the tool "${name}" was left out: ${mirrored.problem}`);
+      return false;
+    }
+    const idempotent = annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
+    const { headers } = mirrored;
+    const extras = idempotent || headers.length > 0 ? { idempotent, mirrored: headers } : undefined;
+    if (known.size < MAX_TOOLS || known.has(name)) known.set(name, { extras, outputSchema });
+    return true;
+  });
+}
+
+/** Throws when a result does not keep what the tool's output schema promises. A failed tool promises nothing. */
+function checkOutput(name: string, tool: ListedTool, result: CallToolResult): void {
+  if (tool.outputSchema === undefined || result.isError === true) return;
+  tool.output ??= compileOutput(name, tool.outputSchema);
+  if (McpError.is(tool.output)) throw tool.output;
+  if (result.structuredContent === undefined) {
+    throw unfit(name, "has no structuredContent, which its output schema promises", { result });
+  }
+  let verdict: ReturnType<Validator["validate"]>;
+  try {
+    verdict = tool.output.validate(result.structuredContent);
+  } catch (error) {
+    throw unusable(name, error);
+  }
+  if (verdict.valid) return;
+  const issues = verdict.errors.map(({ path, message }) => `${path} ${message}`.trim());
+  throw unfit(name, `does not fit its output schema: ${issues.join("; ")}`, { result, issues });
+}
+
+function compileOutput(name: string, schema: unknown): Validator | McpError {
+  try {
+    return compileValidator(schema);
+  } catch (error) {
+    return unusable(name, error);
+  }
+}
+
+function unusable(name: string, error: unknown): McpError {
+  if (!(error instanceof SchemaError)) throw error;
+  const kind = error.code === "too_complex" ? "limit_exceeded" : "invalid_schema";
+  const what = error.code === "too_complex" ? "is too complex" : "cannot be used";
+  return new McpError(kind, `the output schema of tool "${name}" ${what}: ${error.message}`, {
+    cause: error,
+    fix: "Tell the server's authors, or pass `checkOutput: false` to take results unchecked.",
+  });
+}
+
+function unfit(name: string, what: string, data: object): McpError {
+  return new McpError("invalid_response", `the result of tool "${name}" ${what}`, {
+    data,
+    fix: "Tell the server's authors, or pass `checkOutput: false` to take results unchecked; `data.result` has this one.",
+  });
 }

@@ -6,6 +6,7 @@ import type { Outgoing } from "../../transport.js";
 import { AnswerStream, type StreamedExchange } from "./answer-stream.js";
 import { isEventStream } from "./events.js";
 import { networkError, whatInstead } from "./failure.js";
+import { REDIRECTS } from "./redirect.js";
 import { type HandshakeFacts, type HttpRequests, sessionOf } from "./requests.js";
 
 /** One posted request, the messages that belong to it, and its one outcome. */
@@ -54,12 +55,16 @@ export class ClientExchange implements StreamedExchange {
   send(): void {
     const { id, text, headers } = this.#request;
     this.#open.set(id, this);
-    this.#cancel = this.#requests.post(
-      this.#facts,
-      text,
-      headers,
-      (response) => this.#read(response),
-      (error) => this.#broke(error),
+    const request = this.#requests.posting(this.#facts, text, headers);
+    const broke = (error: unknown) => this.#broke(error);
+    this.#cancel = this.#requests.send(
+      request,
+      (response) => {
+        if (!REDIRECTS.has(response.status)) return this.#read(response);
+        const hold = (cancel: CancelRequest) => this.hold(cancel);
+        this.#requests.follow(request, response, hold).then((final) => this.#read(final), broke);
+      },
+      broke,
     );
   }
 

@@ -72,20 +72,33 @@ export class HttpRequests {
     return { ...this.#headers, ...lowerCaseNames(headers) };
   }
 
-  /** Posts one message; the answer is handed over whatever its status. */
-  post(
-    facts: HandshakeFacts,
-    text: string,
-    extra: Readonly<Record<string, string>> | undefined,
-    onResponse: (response: SendResponse) => void,
-    onError: (error: unknown) => void,
-  ): CancelRequest {
+  /** The request that posts one message. */
+  posting(facts: HandshakeFacts, text: string, extra: Readonly<Record<string, string>> | undefined): SendRequest {
     const own: Record<string, string> = extra === undefined ? {} : lowerCaseNames(extra);
     own.accept = "application/json, text/event-stream";
     own["content-type"] = "application/json";
     if (facts.session !== undefined) own[SESSION_HEADER] = facts.session;
-    const headers = headerList(facts.headers, own);
-    return this.#send({ method: "POST", url: this.url, headers, body: text }, onResponse, onError);
+    return { method: "POST", url: this.url, headers: headerList(facts.headers, own), body: text };
+  }
+
+  /** Sends a request; the response is handed over whatever its status, a redirect too. */
+  send(
+    request: SendRequest,
+    onResponse: (response: SendResponse) => void,
+    onError: (error: unknown) => void,
+  ): CancelRequest {
+    return this.#sender(request, onResponse, onError);
+  }
+
+  /** Goes where `response`, the answer to `request`, redirects to. Rejects when a redirect must not be followed. */
+  async follow(request: SendRequest, response: SendResponse, hold: HoldCancel): Promise<SendResponse> {
+    let [last, answer] = [request, response];
+    for (let hops = 0; REDIRECTS.has(answer.status); hops++) {
+      const next = afterRedirect(last, answer, hops, this.#redirects);
+      answer = await new Promise((resolve, reject) => hold(this.#sender(next, resolve, reject)));
+      last = next;
+    }
+    return answer;
   }
 
   /** Opens a stream: one that belongs to no request, or with `lastEventId` the rest of a broken one. */
@@ -115,9 +128,7 @@ export class HttpRequests {
   async tell(facts: HandshakeFacts, text: string, what: string, extra?: Record<string, string>): Promise<void> {
     try {
       await this.#within(this.#sendMs, async (hold) => {
-        const response = await new Promise<SendResponse>((resolve, reject) => {
-          hold(this.post(facts, text, extra, resolve, reject));
-        });
+        const response = await this.#sent(this.posting(facts, text, extra), hold);
         if (response.status < 200 || response.status > 299) throw await this.failure(response, facts, what);
         response.cancel();
       });
@@ -145,31 +156,11 @@ export class HttpRequests {
     return failure;
   }
 
-  /** Sends a request, and after a redirect the one that follows it. */
-  #send(
-    request: SendRequest,
-    onResponse: (response: SendResponse) => void,
-    onError: (error: unknown) => void,
-    hops = 0,
-  ): CancelRequest {
-    let cancel = this.#sender(
-      request,
-      (response) => {
-        if (!REDIRECTS.has(response.status)) return onResponse(response);
-        try {
-          const next = afterRedirect(request, response, hops, this.#redirects);
-          cancel = this.#send(next, onResponse, onError, hops + 1);
-        } catch (error) {
-          onError(error);
-        }
-      },
-      onError,
-    );
-    return (reason) => cancel(reason);
-  }
-
-  #sent(request: SendRequest, hold: HoldCancel): Promise<SendResponse> {
-    return new Promise((resolve, reject) => hold(this.#send(request, resolve, reject)));
+  async #sent(request: SendRequest, hold: HoldCancel): Promise<SendResponse> {
+    const response = await new Promise<SendResponse>((resolve, reject) => {
+      hold(this.#sender(request, resolve, reject));
+    });
+    return this.follow(request, response, hold);
   }
 
   /** Runs `work` and cancels it after `ms`; the promise settles then also when the sender does not listen. */
