@@ -183,7 +183,7 @@ export class Caller implements Requester, CallOwner {
       return this.#fail(call, error);
     }
     if (outcome.kind === "input") return this.#ask(call, outcome);
-    this.deadlines.remove(call);
+    this.deadlines.waiting.delete(call);
     call.unwatch?.();
     if (call.row?.cacheable === true && era.hasCacheHints) this.#keep(call, outcome.result);
     return outcome.result;
@@ -230,7 +230,7 @@ export class Caller implements Requester, CallOwner {
   }
 
   #fail(call: PendingCall, error: unknown): Promise<never> {
-    this.deadlines.remove(call);
+    this.deadlines.waiting.delete(call);
     call.unwatch?.();
     return Promise.reject(McpError.from(error));
   }

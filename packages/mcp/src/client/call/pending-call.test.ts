@@ -64,7 +64,7 @@ describe("two bounds on one timer", () => {
     const { time, deadlines, add, runTo } = setUp();
     const all = Array.from({ length: 100 }, (_, index) => add(String(index), 1000 + index, 5000));
     expect(time.pending()).toBe(1);
-    for (const deadline of all) deadlines.remove(deadline);
+    for (const deadline of all) deadlines.waiting.delete(deadline);
     runTo(6000);
     expect(time.pending()).toBe(0);
   });

@@ -134,7 +134,8 @@ export interface Deadline {
 /** All deadlines of one client on one timer: a call costs no timer of its own. */
 export class CallDeadlines {
   readonly #platform: Platform;
-  readonly #pending = new Set<Deadline>();
+  /** What has not ended; the one that ends a wait deletes it here. */
+  readonly waiting = new Set<Deadline>();
   #timer: Timer | undefined;
   #wakesAt = Number.POSITIVE_INFINITY;
   #holds = 0;
@@ -144,13 +145,9 @@ export class CallDeadlines {
   }
 
   add(deadline: Deadline): void {
-    this.#pending.add(deadline);
+    this.waiting.add(deadline);
     const due = this.#dueAt(deadline);
     if (due < this.#wakesAt) this.#arm(due);
-  }
-
-  remove(deadline: Deadline): void {
-    this.#pending.delete(deadline);
   }
 
   /** The bounds of a deadline changed, or silence began to count again. */
@@ -167,12 +164,12 @@ export class CallDeadlines {
 
   release(): void {
     this.#holds--;
-    if (this.#holds === 0) for (const deadline of this.#pending) this.renew(deadline);
+    if (this.#holds === 0) for (const deadline of this.waiting) this.renew(deadline);
   }
 
   stop(): void {
-    for (const deadline of this.#pending) deadline.abandon();
-    this.#pending.clear();
+    for (const deadline of this.waiting) deadline.abandon();
+    this.waiting.clear();
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#wakesAt = Number.POSITIVE_INFINITY;
@@ -189,11 +186,11 @@ export class CallDeadlines {
     this.#wakesAt = Number.POSITIVE_INFINITY;
     const now = this.#platform.now();
     let next = Number.POSITIVE_INFINITY;
-    for (const deadline of [...this.#pending]) {
+    for (const deadline of [...this.waiting]) {
       const due = this.#dueAt(deadline);
       if (due > now) next = Math.min(next, due);
       else {
-        this.#pending.delete(deadline);
+        this.waiting.delete(deadline);
         deadline.expire(now >= deadline.started + deadline.total ? "total" : "idle");
       }
     }
