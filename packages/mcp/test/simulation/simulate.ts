@@ -1,4 +1,5 @@
 import type { Revision } from "../../src/protocol/revisions.js";
+import { loadAsking } from "../../src/server/questions/with-asking.js";
 import { History } from "./history.js";
 import type { Prng } from "./prng.js";
 import { type ClientPlan, SimClient, type Surroundings } from "./sim-client.js";
@@ -36,6 +37,8 @@ export async function simulate(seed: number, verbose = false): Promise<Simulatio
   const unhandled = (reason: unknown) => world.violate("I12", `unhandled rejection: ${String(reason)}`);
   process.on("unhandledRejection", unhandled);
   try {
+    // Loading code takes real time, which has no place in a simulated world.
+    await loadAsking();
     return await play(world);
   } finally {
     process.off("unhandledRejection", unhandled);

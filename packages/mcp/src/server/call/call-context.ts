@@ -1,3 +1,4 @@
+import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import { type LoggingLevel, passesLevel } from "../../protocol/features/logging.js";
@@ -17,9 +18,8 @@ import type {
   SampleRequest,
   UrlQuestionOptions,
 } from "../context.js";
-import { neverUnhandled } from "../questions/by-request.js";
 import { canAsk } from "../questions/can-ask.js";
-import { elicit, elicitUrl, roots, sample, tryElicit } from "../questions/questions.js";
+import { type Asking, askWith, withAsking } from "../questions/with-asking.js";
 import { ProgressReporter } from "./progress.js";
 import type { ServerCall } from "./server-call.js";
 
@@ -111,7 +111,7 @@ class CallContext implements HandlerContext {
 
   elicit<const S extends AnySchema>(message: string, schema: S, options?: QuestionOptions): Promise<InferOutput<S>>;
   elicit(message: string, schema: AnySchema, options: QuestionOptions = {}): Promise<unknown> {
-    return this.#ask((call) => elicit(call, message, schema, options));
+    return this.#ask((asking, call) => asking.elicit(call, message, schema, options));
   }
 
   tryElicit<const S extends AnySchema>(
@@ -120,11 +120,11 @@ class CallContext implements HandlerContext {
     options?: QuestionOptions,
   ): Promise<ElicitReply<InferOutput<S>>>;
   tryElicit(message: string, schema: AnySchema, options: QuestionOptions = {}): Promise<ElicitReply<unknown>> {
-    return this.#ask((call) => tryElicit(call, message, schema, options));
+    return this.#ask((asking, call) => asking.tryElicit(call, message, schema, options));
   }
 
   elicitUrl(message: string, url: string, options: UrlQuestionOptions = {}): Promise<void> {
-    return this.#ask((call) => elicitUrl(call, message, url, options));
+    return this.#ask((asking, call) => asking.elicitUrl(call, message, url, options));
   }
 
   elicitationComplete(elicitationId: string): void {
@@ -137,11 +137,11 @@ class CallContext implements HandlerContext {
   }
 
   sample(request: SampleRequest, options: QuestionOptions = {}): Promise<CreateMessageResult> {
-    return this.#ask((call) => sample(call, request, options));
+    return this.#ask((asking, call) => asking.sample(call, request, options));
   }
 
   roots(options: QuestionOptions = {}): Promise<Root[]> {
-    return this.#ask((call) => roots(call, options));
+    return this.#ask((asking, call) => asking.roots(call, options));
   }
 
   get callId(): string {
@@ -150,13 +150,18 @@ class CallContext implements HandlerContext {
 
   step<T>(key: string, work: () => T | Promise<T>): Promise<T>;
   step(key: string, work: () => unknown): Promise<unknown> {
-    return this.#ask((call) => call.asker.step(key, work));
+    const call = this.#call;
+    return call.row.mayAsk === true ? withAsking(() => call.asker.step(key, work)) : this.#mayNotAsk();
   }
 
   /** Whatever is wrong rejects: a throw in place of a promise would pass by a `.catch`. */
-  #ask<T>(question: (call: ServerCall) => Promise<T>): Promise<T> {
+  #ask<T>(question: (asking: Asking, call: ServerCall) => Promise<T>): Promise<T> {
     const call = this.#call;
-    return neverUnhandled(call.row.mayAsk === true ? question(call) : Promise.reject(mayNotAsk(this.method)));
+    return call.row.mayAsk === true ? askWith(call, (asking) => question(asking, call)) : this.#mayNotAsk();
+  }
+
+  #mayNotAsk(): Promise<never> {
+    return neverUnhandled(Promise.reject(mayNotAsk(this.method)));
   }
 }
 

@@ -7,10 +7,9 @@ import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport
 import type { MethodHandler } from "../lists/feature.js";
 import type { Registry, Route } from "../lists/registry.js";
 import { throughMiddleware } from "../middleware.js";
-import { openReplay, Replay } from "../questions/by-replay.js";
-import { requestAsker } from "../questions/by-request.js";
 import { InputOutcome } from "../questions/interruption.js";
-import { askForVisits, isUrlRequired, urlRequiredFor } from "../questions/url-required.js";
+import { isUrlRequired, urlRequiredFor } from "../questions/url-required.js";
+import { asking, withAsking } from "../questions/with-asking.js";
 import { contextOf } from "./call-context.js";
 import type { ServerFacts } from "./facts.js";
 import type { Pipeline } from "./pipeline.js";
@@ -35,7 +34,7 @@ const NOTHING: readonly (() => void)[] = [];
 
 const MAKERS: CallMakers = {
   context: contextOf,
-  asker: (call) => (call.replays ? new Replay(call, undefined, {}) : requestAsker(call)),
+  asker: (call) => asking().askerOf(call),
 };
 
 /** The one path in and back: every request of every transport and revision goes through here. */
@@ -148,7 +147,7 @@ function invoke(server: DispatchingServer, call: ServerCall, handler: MethodHand
 function execute(call: ServerCall, handler: MethodHandler): object | Promise<object> {
   if (call.row.mayAsk !== true || !call.replays) return handler(call);
   if (call.request.inputs === undefined) return interruptible(call, handler);
-  return openReplay(call).then((replay) => {
+  return withAsking(({ openReplay }) => openReplay(call)).then((replay) => {
     call.useAsker(replay);
     return interruptible(call, handler);
   });
@@ -171,8 +170,8 @@ function interruptible(call: ServerCall, handler: MethodHandler): object | Promi
     const failed = (error: unknown) => {
       if (interrupted) return;
       // A page that the user must visit first is asked for like any other question.
-      if (isUrlRequired(error)) askForVisits(call, error).catch((refused) => interrupted || reject(refused));
-      else reject(error);
+      if (!isUrlRequired(error)) return reject(error);
+      withAsking(({ askForVisits }) => askForVisits(call, error)).catch((refused) => interrupted || reject(refused));
     };
     running.then((result) => interrupted || resolve(result), failed);
   });

@@ -1,5 +1,6 @@
 import { toBase64Url } from "../../encoding/base64.js";
 import { canonicalJson } from "../../encoding/canonical-json.js";
+import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import type { Question } from "../../era/era.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { atMost } from "../../platform/at-most.js";
@@ -7,7 +8,7 @@ import type { Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { Asker, PreparedQuestion } from "./asker.js";
-import { claimStep, malformedAnswer, neverUnhandled, normalise, traced } from "./by-request.js";
+import { claimStep, malformedAnswer, normalise, traced } from "./by-request.js";
 import { requireCapabilities } from "./can-ask.js";
 import { InputOutcome, InputRequired, isInputRequired } from "./interruption.js";
 import { openState, type QuestionState, recordFailure, reviveFailure, type StepRecord, sealState } from "./state.js";

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { Connection } from "../../jsonrpc/connection.js";
 import type { InboundRequest } from "../../jsonrpc/inbound.js";
 import type { Id, NotificationMessage, RequestMessage } from "../../jsonrpc/message.js";
@@ -7,9 +7,13 @@ import { serveChannel } from "../../transport/channel/server.js";
 import type { HandlerContext } from "../context.js";
 import type { ServerOptions } from "../options.js";
 import { Server } from "../server.js";
+import { loadAsking } from "./with-asking.js";
 
 const form = { type: "object", properties: { v: { type: "string" } } } as const;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+// The first question of a process waits for its code; these tests are about what comes after.
+beforeAll(loadAsking);
 
 /** A client of the stateful era whose user never answers unless told to. */
 async function client(handler: (ctx: HandlerContext) => Promise<string>, options: ServerOptions = {}) {

@@ -106,12 +106,6 @@ export function normalise(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value) ?? "null");
 }
 
-/** A promise whose rejection is never reported as unhandled: whoever asked may drop it. */
-export function neverUnhandled<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {});
-  return promise;
-}
-
 export function malformedAnswer(method: string): McpError {
   return new McpError("invalid_params", `the client's answer to ${method} is not an object`);
 }

@@ -4,7 +4,6 @@ import type { ElicitRequestURLParams } from "../../protocol/features/elicitation
 import type { ServerCall } from "../call/server-call.js";
 import { readable } from "../call/thrown.js";
 import { canAsk } from "./can-ask.js";
-import { elicitUrl } from "./questions.js";
 
 /** A page that the user must visit before a request can be served. */
 export interface PageToVisit {
@@ -29,16 +28,6 @@ export function isUrlRequired(thrown: unknown): thrown is McpError {
   return McpError.is(error) && error.kind === "url_elicitation_required";
 }
 
-/**
- * Puts the visits to the client as questions, where questions travel in interim results. Never resolves: when the client has
- * agreed to all of them and the handler still throws, they are asked again, until the rounds of the call are used up.
- */
-export async function askForVisits(call: ServerCall, error: McpError): Promise<never> {
-  const visits = visitsOf(error);
-  if (visits.length === 0) throw error;
-  for (;;) await Promise.all(visits.map(({ message, url }) => elicitUrl(call, message, url, {})));
-}
-
 /** The same error as the client of this call understands it; undefined when it has no way to visit pages. */
 export function urlRequiredFor(call: ServerCall, error: McpError): McpError | undefined {
   if (call.replays || !canAsk(call, "elicitation.url")) return undefined;
@@ -56,7 +45,8 @@ export function urlRequiredInWords(error: McpError): string {
   return [error.message, ...visitsOf(error).map(({ message, url }) => `${message}: ${url}`)].join("\n");
 }
 
-function visitsOf({ data }: McpError): Pick<ElicitRequestURLParams, "message" | "url" | "elicitationId">[] {
+/** The pages that the error names. */
+export function visitsOf({ data }: McpError): Pick<ElicitRequestURLParams, "message" | "url" | "elicitationId">[] {
   const elicitations = isObject(data) ? data["elicitations"] : undefined;
   if (!Array.isArray(elicitations)) return [];
   return elicitations.flatMap((visit: unknown) => {

@@ -5,7 +5,8 @@ import { CallDeadline } from "../call/call-deadline.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { ServerCall } from "../call/server-call.js";
 import { requireCapabilities } from "../questions/can-ask.js";
-import { askForVisits, isUrlRequired } from "../questions/url-required.js";
+import { isUrlRequired } from "../questions/url-required.js";
+import { withAsking } from "../questions/with-asking.js";
 import { type ReadArguments, readArguments, refuseArguments } from "./arguments.js";
 import { OverflowStore } from "./overflow-store.js";
 import type { CallPlaces, ReadyTool } from "./ready-tool.js";
@@ -135,7 +136,9 @@ export class ToolCalls {
 
   #failed(tool: RunnableTool, error: unknown, call: ServerCall): Soon<CallToolResult> {
     if (call.replays && isUrlRequired(error)) {
-      return askForVisits(call, error).catch((refused) => toErrorResult(refused, call));
+      return withAsking(({ askForVisits }) => askForVisits(call, error)).catch((refused) =>
+        toErrorResult(refused, call),
+      );
     }
     const result = toErrorResult(error, call);
     return tool.resultLimit === undefined ? result : limitResult(tool, tool.resultLimit, result, call, this.overflow);

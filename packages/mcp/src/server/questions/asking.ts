@@ -1,0 +1,26 @@
+// All that asks a client, as one part that the first question of a process loads; see `with-asking.ts`.
+import type { McpError } from "../../protocol/error.js";
+import type { ServerCall } from "../call/server-call.js";
+import type { Asker } from "./asker.js";
+import { Replay } from "./by-replay.js";
+import { requestAsker } from "./by-request.js";
+import { elicitUrl } from "./questions.js";
+import { visitsOf } from "./url-required.js";
+
+export { openReplay } from "./by-replay.js";
+export { elicit, elicitUrl, roots, sample, tryElicit } from "./questions.js";
+
+/** What carries the questions of a call that brings no answers. */
+export function askerOf(call: ServerCall): Asker {
+  return call.replays ? new Replay(call, undefined, {}) : requestAsker(call);
+}
+
+/**
+ * Puts the visits to the client as questions, where questions travel in interim results. Never resolves: when the client has
+ * agreed to all of them and the handler still throws, they are asked again, until the rounds of the call are used up.
+ */
+export async function askForVisits(call: ServerCall, error: McpError): Promise<never> {
+  const visits = visitsOf(error);
+  if (visits.length === 0) throw error;
+  for (;;) await Promise.all(visits.map(({ message, url }) => elicitUrl(call, message, url, {})));
+}
