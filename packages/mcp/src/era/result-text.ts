@@ -53,11 +53,11 @@ export function plainResultText(
   result: unknown,
   method: string,
   revision: Revision,
-  shape: (value: Record<string, unknown>) => unknown,
+  shape: (value: Record<string, unknown>, method: string, revision: Revision) => unknown,
 ): string {
   return textOf(result, revision, () => {
     // `serialise` rejects a result that is not an object.
-    const shaped = isObject(result) ? shape(result) : result;
+    const shaped = isObject(result) ? shape(result, method, revision) : result;
     return serialise(shaped, method);
   });
 }

@@ -2,7 +2,7 @@ import { isObject } from "../../jsonrpc/message.js";
 import type { ElicitRequestedSchema, PrimitiveSchemaDefinition } from "../../protocol/features/elicitation.js";
 import type { SamplingMessage } from "../../protocol/features/sampling.js";
 import { WRAPPED } from "../../protocol/meta.js";
-import type { RevisionFeatures } from "../../protocol/revisions.js";
+import { featuresOf, type Revision, type RevisionFeatures } from "../../protocol/revisions.js";
 import type { AskedQuestion, Question } from "../era.js";
 
 type Members = Record<string, unknown>;
@@ -14,6 +14,11 @@ type Members = Record<string, unknown>;
 export function downgradeResult(method: string, result: Members, features: RevisionFeatures): Members {
   const rewrite = Object.hasOwn(REWRITES, method) ? REWRITES[method] : undefined;
   return rewrite === undefined ? result : rewrite(result, features);
+}
+
+/** The same for a revision by its name. */
+export function resultFor(result: Members, method: string, revision: Revision): Members {
+  return downgradeResult(method, result, featuresOf(revision));
 }
 
 const REWRITES: Record<string, (result: Members, features: RevisionFeatures) => Members> = {

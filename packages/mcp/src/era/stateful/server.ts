@@ -9,7 +9,7 @@ import type { Call, EraResult, RequestSource, ServerEra, ServerSelf } from "../e
 import { notificationText } from "../notification.js";
 import { plainResultText } from "../result-text.js";
 import type { Session } from "../session.js";
-import { downgradeNotification, downgradeQuestion, downgradeResult, upgradeAnswer } from "./downgrade.js";
+import { downgradeNotification, downgradeQuestion, downgradeResult, resultFor, upgradeAnswer } from "./downgrade.js";
 
 /**
  * The server side of the stateful era: what the client declares in the `initialize` handshake applies to the session.
@@ -34,10 +34,7 @@ export const statefulServer: ServerEra = {
     return shaped === undefined ? undefined : notificationText(method, shaped);
   },
   result(call, result, row) {
-    const text = plainResultText(result, row.method, call.revision, (value) =>
-      downgradeResult(row.method, value, featuresOf(call.revision)),
-    );
-    return { text: resultText(call.id, text) };
+    return { text: resultText(call.id, plainResultText(result, row.method, call.revision, resultFor)) };
   },
   input() {
     throw new McpError("internal_error", "interim results do not exist in this era");

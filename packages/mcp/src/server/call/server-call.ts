@@ -12,7 +12,7 @@ import type { ServerFacts } from "./facts.js";
 
 const NO_COERCIONS: readonly Coercion[] = [];
 
-/** Makes what few calls need, on first use. Given by dispatch, so that a call does not know what asks and what handlers see. */
+/** Makes what a call has. Given by dispatch, so that a call knows neither what asks nor what handlers see. */
 export interface CallMakers {
   context(call: ServerCall): HandlerContext;
   asker(call: ServerCall): Asker;
@@ -24,6 +24,8 @@ export class ServerCall {
   readonly row: MethodRow;
   readonly exchange: Exchange;
   readonly facts: ServerFacts;
+  /** What its handler and middleware see. */
+  readonly ctx: HandlerContext;
   /** The call of the server that this one is mounted in. Its asker and its signal serve this call too. */
   readonly outer: ServerCall | undefined;
   /** The call that came in: this one, or the outermost that it is served in. */
@@ -55,7 +57,6 @@ export class ServerCall {
   readonly #makers: CallMakers;
   #asker: Asker | undefined;
   #controller: AbortController | undefined;
-  #context: HandlerContext | undefined;
   #callId: string | undefined;
 
   constructor(
@@ -75,6 +76,7 @@ export class ServerCall {
     this.row = row;
     this.exchange = exchange;
     this.cache = facts.hints.read;
+    this.ctx = makers.context(this);
   }
 
   /** A call of the same client that is served within this one. */
@@ -90,11 +92,6 @@ export class ServerCall {
 
   set callId(id: string) {
     this.#callId = id;
-  }
-
-  get ctx(): HandlerContext {
-    this.#context ??= this.#makers.context(this);
-    return this.#context;
   }
 
   /** Follows the exchange's signal and can be aborted by the server itself. */

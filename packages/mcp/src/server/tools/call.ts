@@ -1,9 +1,11 @@
 import { isThenable, type Soon } from "../../encoding/maybe-promise.js";
+import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import { CallDeadline } from "../call/call-deadline.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { ServerCall } from "../call/server-call.js";
+import type { MethodHandler } from "../lists/feature.js";
 import { requireCapabilities } from "../questions/can-ask.js";
 import { isUrlRequired } from "../questions/url-required.js";
 import { withAsking } from "../questions/with-asking.js";
@@ -12,6 +14,11 @@ import { OverflowStore } from "./overflow-store.js";
 import type { CallPlaces, ReadyTool } from "./ready-tool.js";
 import { toCallResult, toErrorResult } from "./result.js";
 import { limitResult } from "./result-limit.js";
+
+/** Finds the tool of a name, if this caller may know of it. */
+interface ToolFinder {
+  find(name: string, call: ServerCall): ReadyTool | undefined;
+}
 
 /** What is needed of a tool to run it with arguments that were read. */
 export type RunnableTool = Pick<ReadyTool, "name" | "output" | "timeoutMs" | "limit" | "resultLimit" | "handler">;
@@ -35,8 +42,19 @@ export class ToolCalls {
     return new CallLimit({ what: `the tool "${tool}"`, option: "concurrency", running, queued: this.#queued });
   }
 
-  /** Calls a tool with the arguments that came. */
-  call(tool: ReadyTool, args: Record<string, unknown>, call: ServerCall): Soon<CallToolResult> {
+  /** Serves `tools/call` for these tools. */
+  handlerOf(tools: ToolFinder): MethodHandler {
+    return (call) => this.#call(tools, call);
+  }
+
+  #call(tools: ToolFinder, call: ServerCall): Soon<CallToolResult> {
+    const { name, arguments: args = {} } = call.request.params;
+    if (typeof name !== "string") throw new McpError("invalid_params", "`params.name` of tools/call must be a string");
+    const tool = tools.find(name, call);
+    if (tool === undefined) {
+      throw new McpError("invalid_params", `unknown tool: ${name}`, { fix: "List the tools to see their names." });
+    }
+    if (!isObject(args)) throw new McpError("invalid_params", "`params.arguments` of tools/call must be an object");
     if (tool.scopes.length > 0) checkScopes(tool, call);
     if (tool.requires.length > 0) {
       try {

@@ -1,7 +1,5 @@
-import { isObject } from "../../jsonrpc/message.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
-import { McpError } from "../../protocol/error.js";
-import type { CallToolResult, ListToolsResult, Tool as WireTool } from "../../protocol/features/tools.js";
+import type { ListToolsResult, Tool as WireTool } from "../../protocol/features/tools.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { Hub } from "../changes/hub.js";
@@ -42,7 +40,7 @@ export class Tools implements Feature {
         call.cache = facts.hints.tools;
         return this.#tools.list(call);
       },
-      "tools/call": (call) => this.#call(call),
+      "tools/call": calls.handlerOf(this.#tools),
     };
   }
 
@@ -73,16 +71,5 @@ export class Tools implements Feature {
     this.#used = true;
     this.#registry.changed();
     this.#hub.listChanged("tools");
-  }
-
-  #call(call: ServerCall): CallToolResult | Promise<CallToolResult> {
-    const { name, arguments: args = {} } = call.request.params;
-    if (typeof name !== "string") throw new McpError("invalid_params", "`params.name` of tools/call must be a string");
-    const tool = this.#tools.find(name, call);
-    if (tool === undefined) {
-      throw new McpError("invalid_params", `unknown tool: ${name}`, { fix: "List the tools to see their names." });
-    }
-    if (!isObject(args)) throw new McpError("invalid_params", "`params.arguments` of tools/call must be an object");
-    return this.#calls.call(tool, args, call);
   }
 }
