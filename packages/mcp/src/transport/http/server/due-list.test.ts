@@ -8,7 +8,7 @@ function setUp(delayMs: number) {
   return { time, due, list: new DueList<string>(time.platform, delayMs, (item) => due.push(item)) };
 }
 
-describe("list", () => {
+describe("the items of a due list", () => {
   it("fall due in the order of the last touch, watched by one timer", () => {
     const { time, due, list } = setUp(1000);
     list.touch("a");
