@@ -6,16 +6,16 @@ export type ListName = "tools" | "prompts" | "resources";
 
 export const CHANGING_LISTS: readonly ListName[] = ["tools", "prompts", "resources"];
 
-/** What is announced when a list changed: the member of a listen filter that asks for it, and the notification. */
+/** The notification of a list's changes, and the member of a listen filter that asks for it. */
 export function listNotice(list: ListName): { filter: string; method: string } {
   return { filter: `${list}ListChanged`, method: `notifications/${list}/list_changed` };
 }
 
-/** Something that happened, for whoever asked to hear of it. */
+/** A change, addressed to the subscribers of one topic. */
 export interface PublishedChange {
   /** The member of a listen filter that asks for it, for example `toolsListChanged` or `resourceSubscriptions`. */
   readonly filter: string;
-  /** Where the filter's member is a list: the one value in it that is meant. */
+  /** Set where the filter's member is a list: the value in that list, for example a URI. */
   readonly value?: string;
   readonly method: string;
   readonly params?: object;
@@ -31,13 +31,13 @@ export class Notice {
     this.change = change;
   }
 
-  /** For a peer with one stream for all notifications. */
+  /** The text for a peer with one stream for all notifications. */
   get plain(): string {
     this.#plain ??= notificationText(this.change.method, this.change.params);
     return this.#plain;
   }
 
-  /** For one of several subscriptions. */
+  /** The text for one listen request, marked with its id. */
   tagged(subscription: Id): string {
     this.#tagged ??= subscriptionNotification(this.change.method, this.change.params);
     return this.#tagged(subscription);

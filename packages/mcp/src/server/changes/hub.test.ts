@@ -44,7 +44,7 @@ describe("the hub", () => {
     for (const client of sessions) expect(client.notices(UPDATED)).toHaveLength(1);
   });
 
-  it("goes on when a subscriber fails", async () => {
+  it("delivers to the others when a subscriber fails", async () => {
     const warnings: string[] = [];
     const server = node({ platform: { warn: (text) => warnings.push(text) } });
     const endpoint = server.endpoint();
@@ -68,7 +68,7 @@ describe("the hub", () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it("a session that comes with subscriptions hears of them without asking again", async () => {
+  it("subscribes a restored session to the resources it already had", async () => {
     const server = node({});
     const said: string[] = [];
     server.endpoint().opened({
@@ -92,7 +92,7 @@ const STORAGES: [string, () => Storage][] = [
 ];
 
 describe.each(STORAGES)("nodes that share %s", (_name, make) => {
-  it("tell each other's subscribers, each once, and their own at once", async () => {
+  it("deliver changes to each other's subscribers once, and to their own at once", async () => {
     const storage = make();
     const [a, b] = [node({ storage }), node({ storage })];
     const clients = [await listening(a), await subscribed(a), await listening(b), await subscribed(b)];
@@ -112,7 +112,7 @@ describe.each(STORAGES)("nodes that share %s", (_name, make) => {
     expect(clients[3]?.notices(UPDATED)).toHaveLength(1);
   });
 
-  it("keep to the limit of listen requests also while the storage takes its time", async () => {
+  it("keep the limit of listen requests while the storage is slow", async () => {
     const client = await talk(node({ storage: make(), limits: { listens: 2 } }), "2026-07-28");
     for (const id of [1, 2, 3, 4]) void client.ask("subscriptions/listen", LISTEN, id);
     await client.until(({ error }) => error !== undefined);
@@ -121,7 +121,7 @@ describe.each(STORAGES)("nodes that share %s", (_name, make) => {
     expect(client.heard.filter(({ error }) => error !== undefined)).toHaveLength(2);
   });
 
-  it("but not those of another server, and not before anybody is served", async () => {
+  it("do not reach other servers, and publish nothing before they serve a client", async () => {
     const storage = make();
     const published = vi.spyOn(storage.pubsub, "publish");
     const a = node({ storage });
@@ -134,7 +134,7 @@ describe.each(STORAGES)("nodes that share %s", (_name, make) => {
     expect(client.notices(UPDATED)).toEqual([]);
   });
 
-  it("hear of a subscription that another node took for a session that listens here", async () => {
+  it("learn of a subscription that another node accepted for a session connected here", async () => {
     const server = node({ storage: make() });
     const said: string[] = [];
     const session = {
@@ -162,7 +162,7 @@ describe.each(STORAGES)("nodes that share %s", (_name, make) => {
 });
 
 describe("a storage that fails", () => {
-  it("costs other nodes the news, not this one's subscribers, and refuses a listen that could not be kept", async () => {
+  it("affects other nodes but not subscribers here, and refuses a listen request that could not be served", async () => {
     const warnings: string[] = [];
     const storage = createMemoryStorage({ clock });
     const server = node({ storage, platform: { warn: (text) => warnings.push(text) } });
@@ -172,7 +172,7 @@ describe("a storage that fails", () => {
     });
     server.resourceUpdated("t://a");
     await client.until(({ method }) => method === UPDATED);
-    expect(warnings).toEqual(["other nodes were not told of a change: Error: down"]);
+    expect(warnings).toEqual(["a change did not reach other nodes: Error: down"]);
     const broken = createMemoryStorage({ clock });
     const subscribe = vi.spyOn(broken.pubsub, "subscribe").mockRejectedValue(new Error("down") as never);
     const other = await talk(node({ storage: broken, platform: { warn: () => {} } }), "2026-07-28");
@@ -182,7 +182,7 @@ describe("a storage that fails", () => {
     await other.until(({ method }) => method === "notifications/subscriptions/acknowledged");
   });
 
-  it("does not deliver what is no change", async () => {
+  it("does not deliver malformed messages", async () => {
     const storage = createMemoryStorage({ clock });
     const client = await listening(node({ storage }));
     for (const text of ["", "{", "null", "[]", "{}", '{"change":{}}', '{"change":{"filter":1,"method":2}}']) {

@@ -10,15 +10,15 @@ export interface Subscriber {
   hear(notice: Notice): void;
 }
 
-/** Told when a topic gets its first subscriber and loses its last one. */
+/** Called when a topic gets its first subscriber and when it loses its last one. */
 export interface TopicWatcher {
   watched(value: string): void;
   unwatched(value: string): void;
 }
 
 /**
- * Who wants to hear of what, and the one way by which they do. A topic is a filter's member, with a value where the
- * member is a list. It belongs to a server and knows its subscribers, not their connections.
+ * Delivers the changes of one server to their subscribers. A topic is a member of a listen filter, with a value where the
+ * member is a list. The hub knows subscribers, not their connections.
  */
 export class Hub {
   readonly #facts: ServerFacts;
@@ -27,29 +27,29 @@ export class Hub {
   readonly #everything = new Set<Subscriber>();
   readonly #watchers = new Map<string, TopicWatcher>();
   readonly #relay: HubRelay | undefined;
-  /** Lists that changed in this turn. */
+  /** Lists that changed in this turn of the event loop. */
   readonly #changed = new Set<ListName>();
   #scheduled = false;
-  /** Called before something is delivered, where subscriptions may have changed elsewhere. */
+  /** Called before each delivery; set where another node may have changed the subscriptions. */
   refresh: (() => void) | undefined;
 
   constructor(facts: ServerFacts) {
     this.#facts = facts;
     const { storage } = facts.options;
-    if (storage !== undefined) this.#relay = new HubRelay(facts, storage, (change) => this.tell(change));
+    if (storage !== undefined) this.#relay = new HubRelay(facts, storage, (change) => this.deliver(change));
   }
 
-  /** Settles when changes on other nodes are heard here; at once where there are none. */
+  /** Resolves when changes from other nodes arrive here; undefined when nothing has to be awaited. */
   ready(): void | Promise<void> {
     return this.#relay?.attach();
   }
 
-  /** Names who looks after the topics of a filter's member. */
+  /** Sets the watcher for all topics of one filter member. */
   watch(filter: string, watcher: TopicWatcher): void {
     this.#watchers.set(filter, watcher);
   }
 
-  /** Lets a subscriber hear of every list. */
+  /** Subscribes to the changes of every list. */
   join(subscriber: Subscriber): void {
     this.#everything.add(subscriber);
   }
@@ -77,32 +77,32 @@ export class Hub {
     if (value !== undefined) this.#quietly(() => this.#watchers.get(filter)?.unwatched(value));
   }
 
-  /** Tells everybody who asked for it, here at once and on other nodes by the storage. */
+  /** Delivers a change to its subscribers: here at once, on other nodes through the storage. */
   publish(change: PublishedChange): void {
     this.#relay?.publish(change);
-    this.tell(change);
+    this.deliver(change);
   }
 
-  /** Tells everybody on this node who asked for it. */
-  tell(change: PublishedChange): void {
+  /** Delivers a change to its subscribers on this node. */
+  deliver(change: PublishedChange): void {
     this.refresh?.();
     const notice = new Notice(change);
-    // Copied, because a subscriber that is cut off for being slow leaves while the others are told.
+    // Copied, because a subscriber that is too slow is removed during delivery.
     const topic = this.#topics.get(topicOf(change.filter, change.value));
     if (topic !== undefined) for (const subscriber of [...topic]) this.#hear(subscriber, notice);
     if (change.value !== undefined) return;
     for (const subscriber of [...this.#everything]) this.#hear(subscriber, notice);
   }
 
-  /** A list changed. Told once for all changes of one turn of the event loop. */
+  /** Announces that a list changed, once for all changes in one turn of the event loop. */
   listChanged(list: ListName): void {
     if (!CHANGING_LISTS.includes(list)) {
-      throw new McpError("invalid_definition", `there is no list of ${String(list)}`, {
-        fix: `Name one of ${CHANGING_LISTS.join(", ")}.`,
+      throw new McpError("invalid_definition", `"${String(list)}" is not the name of a list`, {
+        fix: `Pass one of ${CHANGING_LISTS.join(", ")}.`,
       });
     }
     // Nothing is scheduled without subscribers, because some runtimes forbid timers while modules load.
-    if (!this.#heard(list)) return;
+    if (!this.#hasSubscribers(list)) return;
     this.#changed.add(list);
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -114,14 +114,14 @@ export class Hub {
     });
   }
 
-  /** Stops hearing other nodes. */
+  /** Stops receiving changes from other nodes. */
   close(): void | Promise<void> {
     return this.#relay?.detach();
   }
 
-  #heard(list: ListName): boolean {
+  #hasSubscribers(list: ListName): boolean {
     if (this.#everything.size > 0 || this.#topics.has(topicOf(listNotice(list).filter))) return true;
-    // Other nodes may have subscribers, but not before this one serves anybody.
+    // Other nodes may have subscribers, but this node publishes to them only once it serves clients itself.
     return this.#relay?.attached === true;
   }
 
@@ -155,7 +155,7 @@ class HubRelay {
   readonly #facts: ServerFacts;
   readonly #storage: Storage;
   readonly #deliver: (change: PublishedChange) => void;
-  /** Nodes hear themselves too; this tells their own messages. */
+  /** Marks this node's own messages, because a node receives those too. */
   #node: string | undefined;
   #attaching: Promise<void> | undefined;
   #unsubscribe: Unsubscribe | undefined;
@@ -170,16 +170,16 @@ class HubRelay {
     return this.#unsubscribe !== undefined;
   }
 
-  /** Begins to hear other nodes; once, however often it is called. A failure is thrown, and the next call tries again. */
+  /** Subscribes to the storage, once however often it is called. Throws when that fails; the next call tries again. */
   attach(): void | Promise<void> {
     if (this.#unsubscribe !== undefined) return undefined;
     if (this.#attaching !== undefined) return this.#attaching;
-    const made = this.#storage.pubsub.subscribe(this.#topic(), (message) => this.#heard(message));
-    if (!isThenable(made)) {
-      this.#unsubscribe = made;
+    const subscribed = this.#storage.pubsub.subscribe(this.#topic(), (message) => this.#receive(message));
+    if (!isThenable(subscribed)) {
+      this.#unsubscribe = subscribed;
       return undefined;
     }
-    this.#attaching = made
+    this.#attaching = subscribed
       .then((unsubscribe) => {
         this.#unsubscribe = unsubscribe;
       })
@@ -214,17 +214,17 @@ class HubRelay {
     return this.#node;
   }
 
-  #heard(message: string): void {
+  #receive(message: string): void {
     const change = readChange(message, this.#self());
     if (change !== undefined) this.#deliver(change);
   }
 
   #failed(error: unknown): void {
-    this.#facts.platform.warn(`other nodes were not told of a change: ${String(error)}`);
+    this.#facts.platform.warn(`a change did not reach other nodes: ${String(error)}`);
   }
 }
 
-/** The change that another node tells; undefined for one's own messages and for what is none. */
+/** The change in a message of another node; undefined for this node's own messages and for malformed ones. */
 function readChange(message: string, self: string): PublishedChange | undefined {
   let value: unknown;
   try {
@@ -237,6 +237,6 @@ function readChange(message: string, self: string): PublishedChange | undefined 
   if (!isObject(change) || typeof change["filter"] !== "string" || typeof change["method"] !== "string") {
     return undefined;
   }
-  // The two members that delivery depends on were checked; nodes of one server write the rest alike.
+  // Delivery depends on the two members checked above; every node of a server writes the others the same way.
   return change as unknown as PublishedChange;
 }

@@ -26,7 +26,7 @@ function alone(server: Server, id: string, onSay: (controller: AbortController) 
 
 const server = () => new Server({ name: "s", version: "1" }).tool("t", {}, () => "");
 
-it("a transport that shuts down aborts a listen request and has the last word to deliver (SUB-08)", async () => {
+it("a transport that shuts down aborts a listen request and still delivers its result (SUB-08)", async () => {
   const made = server();
   const { said, controller, answer } = alone(made, "a");
   made.remove("tool", "t");
@@ -51,7 +51,7 @@ it("without a pipe the end is a result alone (SUB-08, SUB-09)", async () => {
   expect(said).toHaveLength(1);
 });
 
-it("one that is refused by its transport while it is acknowledged leaves nothing behind", async () => {
+it("a listen request whose transport fails during the acknowledgment leaves nothing behind", async () => {
   const made = server();
   const one = alone(made, "a", (controller) => controller.abort());
   expect((await one.answer).text).toContain(`"${ID}":"a"`);
@@ -60,7 +60,7 @@ it("one that is refused by its transport while it is acknowledged leaves nothing
   expect(one.said).toHaveLength(1);
 });
 
-it("one that was given up before it began is over at once", async () => {
+it("a listen request that was cancelled before it started ends at once", async () => {
   const made = server();
   const controller = new AbortController();
   controller.abort();

@@ -9,7 +9,11 @@ import { CHANGING_LISTS, listNotice, type Notice } from "./change.js";
 import type { Hub, Subscriber } from "./hub.js";
 import { RESOURCE_FILTER } from "./peer-subscriber.js";
 
-/** One open `subscriptions/listen`: it lasts until the client or the server ends it. */
+/**
+ * One open `subscriptions/listen`, until the client or the server ends it.
+ *
+ * Spec: Subscriptions, https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions
+ */
 export class Listen implements Subscriber {
   readonly exchange: Exchange;
   readonly #id: Id;
@@ -25,7 +29,12 @@ export class Listen implements Subscriber {
     this.#ended = ended;
   }
 
-  /** Says what is accepted; the first word on the stream. From here on the client hears of it. */
+  /**
+   * Acknowledges the accepted filter, then subscribes: the acknowledgment must be the first message of the subscription.
+   *
+   * Spec: Subscriptions, "Acknowledgment",
+   * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions#acknowledgment
+   */
   begin(): void {
     this.exchange.say(
       notificationText("notifications/subscriptions/acknowledged", {
@@ -40,14 +49,18 @@ export class Listen implements Subscriber {
     this.exchange.say(notice.tagged(this.#id));
   }
 
-  /** Ends it; the request is answered with its one result. */
+  /** Unsubscribes and answers the request with its result. */
   end(): void {
     this.#each((filter, value) => this.#hub.unsubscribe(this, filter, value));
     this.#ended({ _meta: { [META.subscriptionId]: this.#id } });
   }
 
-  /** What tells the client of a pipe, beside the result, that the server ended it. */
-  get farewell(): string {
+  /**
+   * Tells the client on a pipe, in addition to the result, that the server ended the subscription.
+   *
+   * Spec: Cancellation, https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation
+   */
+  get cancelledNotice(): string {
     return notificationText("notifications/cancelled", {
       requestId: this.#id,
       reason: "the server ended the subscription",
@@ -55,17 +68,17 @@ export class Listen implements Subscriber {
   }
 
   #each(act: (filter: string, value: string | undefined) => void): void {
-    for (const [filter, wanted] of this.#filter) {
-      if (wanted === true) act(filter, undefined);
-      else for (const value of wanted) act(filter, value);
+    for (const [filter, values] of this.#filter) {
+      if (values === true) act(filter, undefined);
+      else for (const value of values) act(filter, value);
     }
   }
 }
 
-/** Members of a filter with what they ask for: everything of a kind, or the named ones. */
+/** The accepted members of a filter: true for a list, the URIs or names for a member that lists them. */
 export type ListenFilter = Map<string, true | readonly string[]>;
 
-/** The capability under which each member of a filter is served. */
+/** The capability that the server must declare for each member of a filter. */
 const CAPABILITIES: ReadonlyMap<string, string> = new Map([
   ...CHANGING_LISTS.map(listNotice).map(({ filter, method }) => [filter, capabilityOf(method)] as const),
   [RESOURCE_FILTER, capabilityOf("notifications/resources/updated")],
@@ -81,18 +94,23 @@ export function servedFilters(capabilities: ServerCapabilities, extensions: read
   return new Set([...served.map(([filter]) => filter), ...extensions]);
 }
 
-/** Reads the wanted members that are served; others are left out, which is how the client learns of it. */
+/**
+ * Reads the members of a filter that are served. The acknowledgment leaves out the others, so the client learns of it.
+ *
+ * Spec: Subscriptions, "Notification Filter",
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions#notification-filter
+ */
 export function readFilter(value: unknown, served: ReadonlySet<string>): ListenFilter {
   if (!isObject(value)) throw new McpError("invalid_params", "`params.notifications` must be an object");
   const filter: ListenFilter = new Map();
-  for (const [member, wanted] of Object.entries(value)) {
-    if (member === RESOURCE_FILTER ? !isStrings(wanted) : CAPABILITIES.has(member) && typeof wanted !== "boolean") {
+  for (const [member, asked] of Object.entries(value)) {
+    if (member === RESOURCE_FILTER ? !isStrings(asked) : CAPABILITIES.has(member) && typeof asked !== "boolean") {
       const form = member === RESOURCE_FILTER ? "an array of strings" : "a boolean";
       throw new McpError("invalid_params", `\`params.notifications.${member}\` must be ${form}`);
     }
     if (!served.has(member)) continue;
-    if (wanted === true) filter.set(member, true);
-    else if (isStrings(wanted)) filter.set(member, [...new Set(wanted)]);
+    if (asked === true) filter.set(member, true);
+    else if (isStrings(asked)) filter.set(member, [...new Set(asked)]);
   }
   return filter;
 }

@@ -38,7 +38,7 @@ describe("log messages of a session", () => {
     expect(client.notices("notifications/message")).toHaveLength(4);
   });
 
-  it("that belong to no call reach every session at its own level", async () => {
+  it("outside a call reach every session at its own level", async () => {
     const server = chatty();
     const [quiet, loud, modern] = [
       await talk(server, "2025-06-18"),
@@ -74,8 +74,8 @@ describe("log messages of a session", () => {
   });
 });
 
-describe("log messages of a request that stands alone", () => {
-  it("come only if it names a level, from that level on, before the answer (LOG-04, LOG-05)", async () => {
+describe("log messages of a stateless request", () => {
+  it("are sent only if it names a level, from that level on, before the answer (LOG-04, LOG-05)", async () => {
     const client = await talk(chatty(), "2026-07-28");
     await client.result("tools/call", { name: "talk" });
     expect(client.notices("notifications/message")).toEqual([]);

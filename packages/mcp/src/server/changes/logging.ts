@@ -7,7 +7,7 @@ import type { ServerCall } from "../call/server-call.js";
 import type { Feature, MethodHandler } from "../lists/feature.js";
 import type { PeerSubscribers } from "./peer-subscriber.js";
 
-/** Log messages: how much a session wants to read, and what belongs to no call. */
+/** Serves `logging/setLevel`, and sends log messages that do not belong to a call. */
 export class Logging implements Feature {
   readonly #facts: ServerFacts;
   readonly #peers: PeerSubscribers;
@@ -23,7 +23,7 @@ export class Logging implements Feature {
     return this.#facts.logging ? { logging: {} } : {};
   }
 
-  /** Sends a message to every peer that has a session and wants messages of this level. */
+  /** Sends a message to every peer whose session asks for messages of this level. */
   log(level: LoggingLevel, data: unknown, logger?: string): void {
     if (!this.#facts.logging) return;
     let text: string | undefined;
@@ -35,6 +35,8 @@ export class Logging implements Feature {
 
   #setLevel(call: ServerCall): object {
     const { level } = call.request.params;
+    // Spec: Logging, "Error Handling",
+    // https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging#error-handling
     if (!isLoggingLevel(level)) {
       throw new McpError("invalid_params", `${JSON.stringify(level) ?? "nothing"} is not a log level`, {
         fix: `Use one of ${LOG_LEVELS.join(", ")}.`,

@@ -8,19 +8,19 @@ import type { Registry } from "../lists/registry.js";
 import type { Notice } from "./change.js";
 import type { Hub, Subscriber } from "./hub.js";
 
-/** The member of a listen filter that names resources; sessions subscribe under the same name. */
+/** The member of a listen filter that lists resources; subscriptions of sessions use the same topics. */
 export const RESOURCE_FILTER = "resourceSubscriptions";
 
 const NOTHING: readonly string[] = [];
 
-/** A peer with a session: it hears of every list, and of the resources that its session names. */
+/** A peer with a session: it receives the changes of every list and of the resources in its session's subscriptions. */
 export class PeerSubscriber implements Subscriber {
   readonly peer: Peer;
   readonly #registry: Registry;
   readonly #hub: Hub;
-  /** What the peer was told that it would hear of. */
+  /** The capabilities that were declared to the peer. */
   #declared: ServerCapabilities | undefined;
-  /** The subscriptions that the hub knows of, as they were in the session. */
+  /** The URIs that the hub has for this peer. */
   #known = NOTHING;
 
   constructor(registry: Registry, hub: Hub, peer: Peer) {
@@ -34,43 +34,44 @@ export class PeerSubscriber implements Subscriber {
     if (session?.initialized !== true) return;
     this.settle();
     const capability = this.#registry.self.methods.get(notice.change.method)?.capability;
-    // The peer was promised only what was declared when it came.
+    // Spec: Lifecycle, "Operation": both parties use only the capabilities that were negotiated.
+    // https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#operation
     if (capability === undefined || hasCapability(this.#declared ?? {}, capability)) this.peer.say(notice.plain);
   }
 
-  /** Sends a log message, if this peer wants messages of its level. */
+  /** Sends a log message if this peer asks for messages of its level. */
   log(level: LoggingLevel, text: string): void {
     const { session } = this.peer;
     if (session?.initialized !== true || !passesLevel(level, session.logLevel ?? "debug")) return;
     this.peer.say(text);
   }
 
-  /** Notes what is declared by now; later additions are not for this peer. */
+  /** Records what is declared at this moment; later additions do not reach this peer. */
   settle(): void {
     const { session } = this.peer;
     if (session !== undefined) this.#declared ??= this.#registry.capabilities(session.revision);
   }
 
-  /** Brings the hub to what the session says; sessions may be changed by other nodes. */
+  /** Makes the hub agree with the session, which other nodes may have changed. */
   sync(): void {
-    const wanted = this.peer.session?.subscriptions ?? NOTHING;
-    if (wanted !== this.#known) this.#become(wanted);
+    const uris = this.peer.session?.subscriptions ?? NOTHING;
+    if (uris !== this.#known) this.#subscribeTo(uris);
   }
 
-  /** Hears of nothing any more. */
+  /** Ends all subscriptions of this peer. */
   stop(): void {
-    this.#become(NOTHING);
+    this.#subscribeTo(NOTHING);
   }
 
-  #become(wanted: readonly string[]): void {
+  #subscribeTo(uris: readonly string[]): void {
     const before = new Set(this.#known);
-    this.#known = wanted;
-    for (const uri of wanted) if (!before.delete(uri)) this.#hub.subscribe(this, RESOURCE_FILTER, uri);
+    this.#known = uris;
+    for (const uri of uris) if (!before.delete(uri)) this.#hub.subscribe(this, RESOURCE_FILTER, uri);
     for (const uri of before) this.#hub.unsubscribe(this, RESOURCE_FILTER, uri);
   }
 }
 
-/** The peers that can be told something at any time. */
+/** The peers that can receive notifications outside a call. */
 export class PeerSubscribers implements PeerListener {
   readonly #facts: ServerFacts;
   readonly #registry: Registry;
@@ -81,7 +82,7 @@ export class PeerSubscribers implements PeerListener {
     this.#facts = facts;
     this.#registry = registry;
     this.#hub = hub;
-    // With a shared storage another node may have changed a session whose peer listens here.
+    // With a shared storage, another node may have changed the session of a peer that is connected here.
     if (facts.options.storage !== undefined) {
       hub.refresh = () => {
         for (const subscriber of this.#peers.values()) subscriber.sync();
@@ -96,7 +97,8 @@ export class PeerSubscribers implements PeerListener {
     subscriber.settle();
     subscriber.sync();
     const ready = this.#hub.ready();
-    if (isThenable(ready)) ready.catch((error) => this.#facts.platform.warn(`no news of other nodes: ${error}`));
+    if (isThenable(ready))
+      ready.catch((error) => this.#facts.platform.warn(`changes on other nodes do not arrive: ${error}`));
   }
 
   closed(peer: Peer): void {

@@ -20,7 +20,7 @@ function full(options: ServerOptions = {}): Server {
 }
 
 describe("subscriptions of a session", () => {
-  it("begin and end by request, and are told of their own URIs only (RES-07)", async () => {
+  it("start and end by request, and receive changes of their own URIs only (RES-07)", async () => {
     const server = full();
     const one = await talk(server, "2025-11-25");
     const two = await talk(server, "2024-11-05");
@@ -90,7 +90,7 @@ describe("subscriptions of a session", () => {
 });
 
 describe("changes of lists", () => {
-  it("are told once for all that happened in one turn (PROMPT-05, RES-08)", async () => {
+  it("are announced once for all changes in one turn (PROMPT-05, RES-08)", async () => {
     const server = full();
     const client = await talk(server, "2025-11-25");
     await client.result("tools/list");
@@ -110,10 +110,10 @@ describe("changes of lists", () => {
     server.listChanged("resources");
     await turn();
     expect(client.notices("notifications/resources/list_changed")).toHaveLength(2);
-    expect(() => server.listChanged("toys" as never)).toThrow(/no list of toys/);
+    expect(() => server.listChanged("toys" as never)).toThrow(/"toys" is not the name of a list/);
   });
 
-  it("are not told where the server does not promise it", async () => {
+  it("are not announced where the server does not declare it", async () => {
     const server = full({ listChanged: false });
     const client = await talk(server, "2025-11-25");
     expect(client.heard[0]?.result.capabilities).toMatchObject({
@@ -126,7 +126,7 @@ describe("changes of lists", () => {
     expect(client.heard).toHaveLength(1);
   });
 
-  it("can be promised before there is anything to list", async () => {
+  it("can be declared before there is anything to list", async () => {
     const server = new Server({ name: "s", version: "1" }, { declare: ["tools", "prompts", "resources"] });
     const client = await talk(server, "2025-11-25");
     expect((await client.result("tools/list")).tools).toEqual([]);
@@ -275,7 +275,7 @@ describe("listen requests", () => {
     await two.until(({ params }) => idOf(params) === 5);
   });
 
-  it("an extension may add members to the filter, and tell of them through the hub", async () => {
+  it("may have filter members of an extension, which announces their changes through the hub", async () => {
     const extension = { id: "com.example/x", settings: {}, listenFilters: ["jobs", "anything"] };
     const server = new Server({ name: "s", version: "1" }, { extensions: [extension], listChanged: false }).tool(
       "t",

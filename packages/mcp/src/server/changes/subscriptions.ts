@@ -12,7 +12,7 @@ import type { Hub } from "./hub.js";
 import { Listen, type ListenFilter, readFilter, servedFilters } from "./listen.js";
 import { type PeerSubscribers, RESOURCE_FILTER } from "./peer-subscriber.js";
 
-/** How clients ask to hear of changes: session by session in one era, by a request that stays open in the other. */
+/** Subscriptions to changes: kept in the session in stateful revisions, by an open request in stateless ones. */
 export class Subscriptions implements Feature {
   readonly #facts: ServerFacts;
   readonly #registry: Registry;
@@ -46,13 +46,18 @@ export class Subscriptions implements Feature {
     return method === "subscriptions/listen" && this.#served(capabilities).size === 0;
   }
 
-  /** Ends every listen request in good order. */
+  /**
+   * Ends every listen request with its result.
+   *
+   * Spec: Subscriptions, "Graceful Closure",
+   * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions#graceful-closure
+   */
   endAll(): void {
     for (const listen of [...this.#listens]) {
       listen.end();
       const { peer } = listen.exchange;
-      // On a pipe a notice follows the result, which leaves once the answer's promises have settled.
-      if (peer !== undefined) this.#facts.platform.defer(() => peer.say(listen.farewell));
+      // Deferred, because the notice must follow the result, which is sent once the answer's promises have settled.
+      if (peer !== undefined) this.#facts.platform.defer(() => peer.say(listen.cancelledNotice));
     }
   }
 
@@ -70,8 +75,8 @@ export class Subscriptions implements Feature {
     const { peer } = call.exchange;
     const session = peer?.session;
     if (peer === undefined || session === undefined) {
-      throw new McpError("invalid_request", "a subscription needs a session, and this server has none", {
-        fix: "Connect in a way that keeps a session, or use the newest revision.",
+      throw new McpError("invalid_request", "this connection has no session to keep a subscription in", {
+        fix: "Connect over a transport with sessions, or use a revision that has `subscriptions/listen`.",
       });
     }
     if (session.subscriptions.includes(uri)) return {};
@@ -105,36 +110,36 @@ export class Subscriptions implements Feature {
     );
     this.#narrow(filter, call);
     return this.#whenReady(() => {
-      // Not earlier: others may have begun while this one waited.
+      // Checked only now, because other requests may have started while this one waited.
       this.#checkRoom(call.exchange.peer);
       return new Promise<object>((resolve) => this.#begin(call, filter, resolve));
     });
   }
 
-  /** Leaves out what this caller could not read anyway. */
+  /** Removes the URIs that this caller may not read. */
   #narrow(filter: ListenFilter, call: ServerCall): void {
-    const wanted = filter.get(RESOURCE_FILTER);
-    if (wanted === undefined || wanted === true) return;
-    this.#checkSize(wanted);
-    const known = wanted.filter((uri) => this.#resources.knows(uri, call));
+    const uris = filter.get(RESOURCE_FILTER);
+    if (uris === undefined || uris === true) return;
+    this.#checkSize(uris);
+    const known = uris.filter((uri) => this.#resources.knows(uri, call));
     if (known.length > 0) filter.set(RESOURCE_FILTER, known);
     else filter.delete(RESOURCE_FILTER);
   }
 
   #checkSize(uris: readonly string[]): void {
     const { subscriptions, subscriptionLength } = this.#facts.limits;
-    if (uris.length > subscriptions) throw tooMany("subscriptions", subscriptions, "URIs of one subscriber");
+    if (uris.length > subscriptions) throw tooMany("subscriptions", subscriptions, "URIs", "one subscriber");
     const length = uris.reduce((sum, uri) => sum + uri.length, 0);
     if (length > subscriptionLength) {
-      throw tooMany("subscriptionLength", subscriptionLength, "characters in the URIs of one subscriber");
+      throw tooMany("subscriptionLength", subscriptionLength, "characters of URIs", "one subscriber");
     }
   }
 
   #checkRoom(peer: Peer | undefined): void {
     const { listens, listensPerPeer } = this.#facts.limits;
-    if (this.#listens.size >= listens) throw tooMany("listens", listens, "open listen requests of all clients");
+    if (this.#listens.size >= listens) throw tooMany("listens", listens, "open listen requests", "this server");
     if (peer !== undefined && (this.#listensOf.get(peer) ?? 0) >= listensPerPeer) {
-      throw tooMany("listensPerPeer", listensPerPeer, "open listen requests of one client");
+      throw tooMany("listensPerPeer", listensPerPeer, "open listen requests", "one client");
     }
   }
 
@@ -147,7 +152,7 @@ export class Subscriptions implements Feature {
       if (peer !== undefined) this.#count(peer, -1);
       resolve(result);
     });
-    // A transport that shuts down aborts it too, and then delivers the answer.
+    // A transport that shuts down aborts the signal too, and still delivers the answer.
     const leave = () => listen.end();
     listen.begin();
     this.#listens.add(listen);
@@ -168,8 +173,8 @@ function uriOf(call: ServerCall): string {
   return uri;
 }
 
-function tooMany(limit: string, value: number, what: string): McpError {
-  return new McpError("limit_exceeded", `there may be ${value} ${what}, and these are more`, {
+function tooMany(limit: string, value: number, what: string, whose: string): McpError {
+  return new McpError("limit_exceeded", `too many ${what}: ${whose} may have ${value}`, {
     data: { limit, value },
     fix: `End some of them, or raise \`limits.${limit}\` of the server.`,
   });

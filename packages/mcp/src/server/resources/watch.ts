@@ -60,7 +60,7 @@ export class ResourceWatches implements TopicWatcher {
     let stop: ReturnType<Watch>;
     try {
       // Every process with subscribers watches for itself, so what it sees is told here only.
-      stop = watch(uri, () => this.#hub.tell(resourceUpdated(uri)));
+      stop = watch(uri, () => this.#hub.deliver(resourceUpdated(uri)));
     } catch (error) {
       stop = undefined;
       failed(error);
