@@ -1,5 +1,5 @@
 /** A value or a promise of one. Storage returns this, so that memory costs no turn of the event loop. */
-export type Soon<T> = T | Promise<T>;
+export type MaybePromise<T> = T | Promise<T>;
 
 /** True for promises, also those of another realm, and for any other object with `then`. */
 export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T>;
@@ -10,7 +10,7 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 /** Calls `next` now with a value, or later with the value of a promise. */
-export function whenReady<T, R>(value: T | PromiseLike<T>, next: (value: T) => Soon<R>): Soon<R> {
+export function whenReady<T, R>(value: T | PromiseLike<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> {
   return isThenable(value) ? Promise.resolve(value).then(next) : next(value);
 }
 

@@ -16,7 +16,7 @@ import type { PromptReturn } from "../prompts/prompt.js";
 import type { ReadReturn } from "../resources/resource.js";
 import type { LooseResult } from "../tools/tool.js";
 
-type Soon<T> = T | Promise<T>;
+type MaybePromise<T> = T | Promise<T>;
 
 /**
  * A server as one object: every method is optional, and which ones exist decides what the server offers. Lists may be given
@@ -24,26 +24,37 @@ type Soon<T> = T | Promise<T>;
  */
 export interface ServerHandler {
   /** Called once, before the first request is served; every request waits for it. While it fails, requests fail. */
-  init?(): Soon<void>;
+  init?(): MaybePromise<void>;
   /** Called once by `server.close()`, if `init` has run. */
-  terminate?(): Soon<void>;
+  terminate?(): MaybePromise<void>;
   /** Beats what the methods say, capability by capability. */
   readonly capabilities?: ServerCapabilities;
-  listTools?(cursor: string | undefined, ctx: RequestContext): Soon<readonly Tool[] | ListToolsResult>;
-  callTool?(name: string, args: Record<string, unknown>, ctx: HandlerContext): Soon<LooseResult | CallToolResult>;
-  listResources?(cursor: string | undefined, ctx: RequestContext): Soon<readonly Resource[] | ListResourcesResult>;
+  listTools?(cursor: string | undefined, ctx: RequestContext): MaybePromise<readonly Tool[] | ListToolsResult>;
+  callTool?(
+    name: string,
+    args: Record<string, unknown>,
+    ctx: HandlerContext,
+  ): MaybePromise<LooseResult | CallToolResult>;
+  listResources?(
+    cursor: string | undefined,
+    ctx: RequestContext,
+  ): MaybePromise<readonly Resource[] | ListResourcesResult>;
   listResourceTemplates?(
     cursor: string | undefined,
     ctx: RequestContext,
-  ): Soon<readonly ResourceTemplate[] | ListResourceTemplatesResult>;
-  readResource?(uri: string, ctx: HandlerContext): Soon<ReadReturn | ReadResourceResult>;
+  ): MaybePromise<readonly ResourceTemplate[] | ListResourceTemplatesResult>;
+  readResource?(uri: string, ctx: HandlerContext): MaybePromise<ReadReturn | ReadResourceResult>;
   /** Called when a URI gets its first subscriber; tell changes by `server.resourceUpdated(uri)`. */
-  subscribe?(uri: string): Soon<void>;
+  subscribe?(uri: string): MaybePromise<void>;
   /** Called when a URI has lost its last subscriber. */
-  unsubscribe?(uri: string): Soon<void>;
-  listPrompts?(cursor: string | undefined, ctx: RequestContext): Soon<readonly Prompt[] | ListPromptsResult>;
-  getPrompt?(name: string, args: Record<string, string>, ctx: HandlerContext): Soon<PromptReturn | GetPromptResult>;
-  complete?(request: CompleteRequestParams, ctx: RequestContext): Soon<Completions | CompleteResult>;
+  unsubscribe?(uri: string): MaybePromise<void>;
+  listPrompts?(cursor: string | undefined, ctx: RequestContext): MaybePromise<readonly Prompt[] | ListPromptsResult>;
+  getPrompt?(
+    name: string,
+    args: Record<string, string>,
+    ctx: HandlerContext,
+  ): MaybePromise<PromptReturn | GetPromptResult>;
+  complete?(request: CompleteRequestParams, ctx: RequestContext): MaybePromise<Completions | CompleteResult>;
   setLogLevel?(level: LoggingLevel, ctx: RequestContext): void;
 }
 

@@ -1,4 +1,4 @@
-import { isThenable, type Soon } from "../../encoding/maybe-promise.js";
+import { isThenable, type MaybePromise } from "../../encoding/maybe-promise.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
@@ -47,7 +47,7 @@ export class ToolCalls {
     return (call) => this.#call(tools, call);
   }
 
-  #call(tools: ToolFinder, call: ServerCall): Soon<CallToolResult> {
+  #call(tools: ToolFinder, call: ServerCall): MaybePromise<CallToolResult> {
     const { name, arguments: args = {} } = call.request.params;
     if (typeof name !== "string") throw new McpError("invalid_params", "`params.name` of tools/call must be a string");
     const tool = tools.find(name, call);
@@ -81,7 +81,7 @@ export class ToolCalls {
    * Runs a tool with arguments that were read, when there is room for the call. A handler that returns a value is served
    * without any promise, everything else by `#settle`.
    */
-  run(tool: RunnableTool, args: unknown, call: ServerCall): Soon<CallToolResult> {
+  run(tool: RunnableTool, args: unknown, call: ServerCall): MaybePromise<CallToolResult> {
     const turn = this.#enter(tool, call);
     if (turn !== undefined) return turn.then(() => this.#execute(tool, args, call));
     return this.#execute(tool, args, call);
@@ -101,9 +101,9 @@ export class ToolCalls {
     }
   }
 
-  #execute(tool: RunnableTool, args: unknown, call: ServerCall): Soon<CallToolResult> {
+  #execute(tool: RunnableTool, args: unknown, call: ServerCall): MaybePromise<CallToolResult> {
     const leave = this.#leaving(tool, call);
-    let made: Soon<CallToolResult>;
+    let made: MaybePromise<CallToolResult>;
     try {
       if (tool.timeoutMs !== undefined) call.deadline = deadlineOf(tool, tool.timeoutMs, call);
       const value = tool.handler(args, call.ctx);
@@ -122,7 +122,7 @@ export class ToolCalls {
   async #settle<T>(
     tool: RunnableTool,
     value: PromiseLike<T>,
-    toResult: (tool: RunnableTool, value: T, call: ServerCall) => Soon<CallToolResult>,
+    toResult: (tool: RunnableTool, value: T, call: ServerCall) => MaybePromise<CallToolResult>,
     leave: () => void,
     call: ServerCall,
   ): Promise<CallToolResult> {
@@ -152,7 +152,7 @@ export class ToolCalls {
     };
   }
 
-  #failed(tool: RunnableTool, error: unknown, call: ServerCall): Soon<CallToolResult> {
+  #failed(tool: RunnableTool, error: unknown, call: ServerCall): MaybePromise<CallToolResult> {
     if (call.replays && isUrlRequired(error)) {
       return withAsking(({ askForVisits }) => askForVisits(call, error)).catch((refused) =>
         toErrorResult(refused, call),

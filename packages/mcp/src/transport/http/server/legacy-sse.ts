@@ -1,5 +1,5 @@
 import { randomName } from "../../../encoding/base64.js";
-import { guarded, type Soon } from "../../../encoding/maybe-promise.js";
+import { guarded, type MaybePromise } from "../../../encoding/maybe-promise.js";
 import type { Channel, ChannelReceiver } from "../../../jsonrpc/channel.js";
 import { INTERNAL_ERROR, INVALID_REQUEST } from "../../../jsonrpc/error.js";
 import { parseMessage } from "../../../jsonrpc/message.js";
@@ -142,7 +142,7 @@ class LegacyConnections {
     exchange.refuse(refusal(500, INTERNAL_ERROR, "the session could not be read"));
   }
 
-  #quietly(run: () => Soon<unknown>): void {
+  #quietly(run: () => MaybePromise<unknown>): void {
     guarded(run, (error) => this.#state.platform.warn(`the session storage failed: ${String(error)}`));
   }
 }

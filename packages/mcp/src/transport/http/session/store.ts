@@ -1,5 +1,5 @@
 import { randomName } from "../../../encoding/base64.js";
-import { guarded, type Soon, whenReady } from "../../../encoding/maybe-promise.js";
+import { guarded, type MaybePromise, whenReady } from "../../../encoding/maybe-promise.js";
 import type { Session } from "../../../era/session.js";
 import type { LogLimits, Storage, Versioned } from "../../../storage/storage.js";
 import type { Principal } from "../../transport.js";
@@ -72,7 +72,7 @@ export class SessionStore implements SessionHost {
    * The session with this id, if this principal opened it; others learn no more than that there is none for them.
    * `active` notes that its client is alive.
    */
-  find(id: string, principal: Principal | undefined, active = false): Soon<HttpSession | undefined> {
+  find(id: string, principal: Principal | undefined, active = false): MaybePromise<HttpSession | undefined> {
     const before = this.#sessions.get(id)?.stored;
     return whenReady(this.#storage.kv.get(keyOf(id)), (found) => {
       const known = this.#sessions.get(id);
@@ -282,7 +282,7 @@ export class SessionStore implements SessionHost {
     return this.#node;
   }
 
-  #quietly(run: () => Soon<unknown>): void {
+  #quietly(run: () => MaybePromise<unknown>): void {
     guarded(run, (error) => this.#warn(error));
   }
 
