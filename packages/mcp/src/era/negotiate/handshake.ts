@@ -7,21 +7,29 @@ import { statefulClient, versionHeaders } from "../stateful/client.js";
 import type { Attempt, Established } from "./negotiation.js";
 import { refusedHandshake, supportedBy } from "./refusal.js";
 
-/** The handshake of the older era: asks for the first of `among`, and takes any of them. */
+/**
+ * Performs the handshake of the stateful era: asks for the first of `among`, and accepts any of them.
+ *
+ * Spec: Lifecycle, "Initialization", https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
+ */
 export async function performHandshake(attempt: Attempt, among: readonly Revision[]): Promise<Established> {
   const { transport, methods, self } = attempt.negotiation;
-  const [wanted] = among;
-  if (wanted === undefined)
-    throw new McpError("unsupported_version", "the option `revisions` names no published revision", {
-      fix: `Name some of ${REVISIONS.join(", ")}, or leave the option out.`,
+  const [preferred] = among;
+  if (preferred === undefined)
+    throw new McpError("unsupported_version", "the option `revisions` does not list a published revision", {
+      fix: `List at least one of ${REVISIONS.join(", ")}, or leave the option out.`,
     });
-  const result = await initialize(attempt, among, wanted);
+  const result = await initialize(attempt, among, preferred);
   const revision = result.protocolVersion;
   if (!isRevision(revision) || !among.includes(revision)) {
-    throw new McpError("unsupported_version", `${transport.target} chose protocol version "${revision}"`, {
-      data: { supported: [revision] },
-      fix: "Allow this revision by the `revisions` option, if it is a published one.",
-    });
+    throw new McpError(
+      "unsupported_version",
+      `${transport.target} chose the protocol version "${revision}", which is not allowed here`,
+      {
+        data: { supported: [revision] },
+        fix: "Add this revision to the `revisions` option, if it is a published one.",
+      },
+    );
   }
   const era = statefulClient(revision, self(revision), methods);
   const established = {
@@ -30,7 +38,7 @@ export async function performHandshake(attempt: Attempt, among: readonly Revisio
     capabilities: result.capabilities,
     instructions: result.instructions,
   };
-  // An answer after another one has decided changes nothing any more.
+  // The probe may have decided meanwhile; the transport then belongs to the other era.
   if (attempt.decided) return established;
   transport.established?.({ headers: versionHeaders(revision), hasSessions: true });
   await transport.notify(era.notice("notifications/initialized", undefined));
@@ -40,20 +48,20 @@ export async function performHandshake(attempt: Attempt, among: readonly Revisio
 async function initialize(
   attempt: Attempt,
   among: readonly Revision[],
-  wanted: Revision,
+  requested: Revision,
   mayRetry = true,
 ): Promise<InitializeResult> {
   const { transport, methods, self, nextId } = attempt.negotiation;
-  const client = self(wanted);
-  const opening = statefulClient(wanted, { ...client, headers: false }, methods);
-  const params = { protocolVersion: wanted, capabilities: client.capabilities, clientInfo: client.info };
+  const client = self(requested);
+  const opening = statefulClient(requested, { ...client, headers: false }, methods);
+  const params = { protocolVersion: requested, capabilities: client.capabilities, clientInfo: client.info };
   let answer: unknown;
   try {
     answer = await transport.request(opening.encode(nextId(), { method: "initialize", params }));
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     const supported = supportedBy(error);
-    const other = among.find((revision) => revision !== wanted && supported.includes(revision));
+    const other = among.find((revision) => revision !== requested && supported.includes(revision));
     if (other !== undefined && mayRetry) return initialize(attempt, among, other, false);
     throw refusedHandshake(error, transport.target);
   }
@@ -61,7 +69,7 @@ async function initialize(
   if (result !== undefined) return result;
   throw new McpError(
     "invalid_response",
-    `${transport.target} answered \`initialize\` wrongly: ${problems.join("; ")}`,
+    `${transport.target} sent an invalid answer to \`initialize\`: ${problems.join("; ")}`,
     { fix: "Check that the address leads to an MCP server; if it does, report this to its author." },
   );
 }

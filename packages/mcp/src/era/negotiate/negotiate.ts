@@ -14,10 +14,19 @@ import type { Attempt, Established, Negotiation } from "./negotiation.js";
 import type { Prior } from "./prior.js";
 import { isModernError, mayStartAgain, ProbeLost, supportedBy, tellsRevision } from "./refusal.js";
 
-/** How long a server on a pipe may be silent before the handshake is tried too. */
+/**
+ * How long a server on a pipe may be silent before the handshake is tried as well.
+ *
+ * Spec: stdio, "Backward Compatibility", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#backward-compatibility
+ */
 const SILENCE_MS = 1000;
 
-/** Finds the revision that both sides speak, and opens the dialogue in it. */
+/**
+ * Finds a revision that both sides support, and opens the connection in it.
+ *
+ * Spec: Versioning, "Backward Compatibility with Initialization-Based Versions",
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility-with-initialization-based-versions
+ */
 export async function negotiate(negotiation: Negotiation): Promise<Established> {
   const { revisions, skipProbe, transport } = negotiation;
   const attempt: Attempt = {
@@ -34,7 +43,7 @@ export async function negotiate(negotiation: Negotiation): Promise<Established> 
       return await handshakeOnce(attempt, [prior, ...stateful.filter((revision) => revision !== prior)]);
     } catch (error) {
       if (stateless.length === 0 || !tellsRevision(error)) throw error;
-      // What was learnt before no longer holds, so the server is asked again.
+      // What `prior` says no longer holds: probe the server.
       delete attempt.handshake;
     }
   }
@@ -52,7 +61,7 @@ function handshakeOnce(attempt: Attempt, among: readonly Revision[] = attempt.st
   return attempt.handshake;
 }
 
-/** After a silence the handshake is tried as well, and the first valid answer decides. */
+/** Some servers ignore a probe. After `SILENCE_MS` the handshake is tried as well; the first valid answer decides. */
 function probeAndHandshake(attempt: Attempt, revision: Revision): Promise<Established> {
   return new Promise<Established>((resolve, reject) => {
     const timer = attempt.negotiation.platform.timer(
@@ -73,7 +82,7 @@ function probeAndHandshake(attempt: Attempt, revision: Revision): Promise<Establ
   });
 }
 
-/** Goes on from what the application remembered, without a word to the server. */
+/** Trusts what the application remembered and sends nothing. */
 function fromPrior(negotiation: Negotiation, revision: Revision, prior: Prior): Established {
   negotiation.transport.established?.({ headers: {}, hasSessions: false });
   return {
@@ -101,7 +110,8 @@ async function probe(attempt: Attempt, revision: Revision): Promise<Established>
     return afterRefusal(attempt, error, revision);
   }
   const { result } = checkDiscoverResult(answer);
-  if (result === undefined) return fallBackToHandshake(attempt, "it answered `server/discover` with something else");
+  if (result === undefined)
+    return fallBackToHandshake(attempt, "its answer to `server/discover` is not a discovery result");
   const shared = stateless.find((candidate) => result.supportedVersions.includes(candidate));
   if (shared === undefined) return handshakeInStatedRevision(attempt, result.supportedVersions);
   transport.established?.({ headers: {}, hasSessions: false });
@@ -119,17 +129,22 @@ function discovered(era: ClientEra, result: DiscoverResult): Established {
   };
 }
 
-/** Reads a refusal of the probe: proof of the newer era, proof of the older one, or of neither. */
-function afterRefusal(attempt: Attempt, error: unknown, asked: Revision): Promise<Established> {
+/**
+ * Decides by the error that answered the probe: it can prove the stateless era, prove the stateful one, or prove nothing.
+ *
+ * Spec: Versioning, "Protocol Version Negotiation",
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#protocol-version-negotiation
+ */
+function afterRefusal(attempt: Attempt, error: unknown, probed: Revision): Promise<Established> {
   if (error instanceof RpcError) {
     if (error.code === UNSUPPORTED_VERSION) {
       const supported = supportedBy(error);
       const shared = attempt.stateless.filter((revision) => supported.includes(revision));
-      // A server may refuse a version and name it as supported all the same; asking once more tells.
-      const next = shared.find((revision) => revision !== asked) ?? shared[0];
+      // Some servers refuse a version that they list as supported; one more probe shows which is true.
+      const next = shared.find((revision) => revision !== probed) ?? shared[0];
       if (next !== undefined && attempt.retried !== true)
         return probe({ ...attempt, stateless: shared, retried: true }, next);
-      // A refusal that names nothing leaves the handshake as the only thing to try.
+      // Without a list of versions, only the handshake is left to try.
       return supported.length === 0
         ? fallBackToHandshake(attempt, error.message)
         : handshakeInStatedRevision(attempt, supported);
@@ -149,10 +164,10 @@ function handshakeInStatedRevision(attempt: Attempt, supported: readonly unknown
   if (shared.length > 0) return handshakeOnce(attempt, shared);
   throw new McpError(
     "unsupported_version",
-    `${attempt.negotiation.transport.target} speaks ${supported.join(", ") || "no revision known here"}`,
+    `${attempt.negotiation.transport.target} supports only ${supported.join(", ") || "unknown revisions"}`,
     {
       data: { supported },
-      fix: "Allow one of these revisions by the `revisions` option, or update one of the two sides.",
+      fix: "Add one of these revisions to the `revisions` option, or update the client or the server.",
     },
   );
 }
@@ -160,7 +175,7 @@ function handshakeInStatedRevision(attempt: Attempt, supported: readonly unknown
 function fallBackToHandshake(attempt: Attempt, why: string): Promise<Established> {
   if (attempt.stateful.length > 0) return handshakeOnce(attempt);
   const { transport, revisions } = attempt.negotiation;
-  throw new McpError("unsupported_version", `${transport.target} does not speak ${revisions.join(", ")}: ${why}`, {
-    fix: "Allow older revisions by the `revisions` option.",
+  throw new McpError("unsupported_version", `${transport.target} does not support ${revisions.join(", ")}: ${why}`, {
+    fix: "Add older revisions to the `revisions` option.",
   });
 }

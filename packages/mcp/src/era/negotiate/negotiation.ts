@@ -7,7 +7,7 @@ import type { Revision } from "../../protocol/revisions.js";
 import type { ClientEra, ClientSelf, EncodedMessage } from "../era.js";
 import type { Prior } from "./prior.js";
 
-/** What is known of a server once its era is found. */
+/** What is known about a server once its era has been found. */
 export interface Established {
   era: ClientEra;
   serverInfo: Implementation | undefined;
@@ -15,7 +15,7 @@ export interface Established {
   instructions: string | undefined;
 }
 
-/** The part of a transport that finding the era uses. */
+/** The part of a transport that negotiation uses. */
 export interface ProbedTransport {
   readonly kind: "channel" | "http";
   readonly target: string;
@@ -24,7 +24,7 @@ export interface ProbedTransport {
   established?(facts: { headers: Record<string, string>; hasSessions: boolean }): void;
 }
 
-/** What finding the era needs. */
+/** The input of a negotiation. */
 export interface Negotiation {
   transport: ProbedTransport;
   self(revision: Revision): ClientSelf;
@@ -32,20 +32,20 @@ export interface Negotiation {
   resultTypes: readonly string[];
   revisions: readonly Revision[];
   prior: Prior | undefined;
-  /** Begin with the handshake, without `server/discover` before it, where an allowed revision has one. */
+  /** Begin with the handshake instead of `server/discover`, if an allowed revision has a handshake. */
   skipProbe: boolean;
   platform: Platform;
   nextId(): Id;
 }
 
-/** One negotiation as it goes: the handshake is made at most once. */
+/** The state of one negotiation; it performs the handshake at most once. */
 export interface Attempt {
-  /** True once a refused version was answered by a second try. */
+  /** True in the second probe, which follows a refused version. */
   readonly retried?: boolean;
   readonly negotiation: Negotiation;
   readonly stateless: readonly Revision[];
   readonly stateful: readonly Revision[];
   handshake?: Promise<Established>;
-  /** The era is known; what comes later changes nothing. */
+  /** The era is known; later answers are ignored. */
   decided: boolean;
 }

@@ -4,16 +4,21 @@ import { fromWire, HEADER_MISMATCH, McpError, MISSING_CAPABILITY, UNSUPPORTED_VE
 import { httpStatusOf } from "../../protocol/http-failure.js";
 import { type Revision, revisionsOf } from "../../protocol/revisions.js";
 
-/** The pipe ended while the server was asked for its era: the question itself may have been too much for it. */
+/** The connection ended during the probe, which may itself be what the server could not handle. */
 export class ProbeLost extends Error {
   override readonly name = "ProbeLost";
 
   constructor(cause: unknown) {
-    super("the connection ended while the server was asked for its era", { cause });
+    super("the connection ended during the probe `server/discover`", { cause });
   }
 }
 
-/** True for an error that only servers of the stateless era send. */
+/**
+ * True for an error that only servers of the stateless era send.
+ *
+ * Spec: Streamable HTTP, "Earlier Streamable HTTP Revisions",
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#earlier-streamable-http-revisions
+ */
 export function isModernError(error: unknown): boolean {
   const cause = error instanceof RpcError ? error : error instanceof Error ? error.cause : undefined;
   if (!(cause instanceof RpcError)) return false;
@@ -21,8 +26,8 @@ export function isModernError(error: unknown): boolean {
 }
 
 /**
- * True when an error says something about what the server speaks. Authorization, overload, faults of the server and of the
- * network do not.
+ * True when an error shows which era the server supports. Errors of authorization, overload, the network or the server itself
+ * show nothing.
  */
 export function tellsRevision(error: unknown): boolean {
   if (error instanceof RpcError) return true;
@@ -32,9 +37,12 @@ export function tellsRevision(error: unknown): boolean {
 }
 
 /**
- * True when a server that refused the handshake may still speak the transport of the first revision: it answered 400, 404 or
- * 405, and not by an error that only servers of the newest era send. That transport opens with a handshake, so it is of no
- * use where none of the revisions in `allowed` has one.
+ * True when a server that refused the handshake may still support HTTP+SSE, the transport of the first revision: it answered
+ * 400, 404 or 405 without an error that only the stateless era has. HTTP+SSE begins with a handshake, so it cannot help when
+ * no revision in `allowed` has one.
+ *
+ * Spec: Streamable HTTP, "Earlier Streamable HTTP Revisions",
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#earlier-streamable-http-revisions
  */
 export function mayBeLegacySse(error: unknown, allowed: readonly Revision[] | undefined): boolean {
   if (revisionsOf("stateful", allowed).length === 0) return false;
@@ -42,22 +50,22 @@ export function mayBeLegacySse(error: unknown, allowed: readonly Revision[] | un
   return (status === 400 || status === 404 || status === 405) && !isModernError(error);
 }
 
-/** Reasons of a failed start that a second start does not change; see the transport that starts processes. */
+/** Why a process did not start, where a second start would fail too; the stdio transport sets these reasons. */
 const FINAL = ["missing_binary", "not_executable", "bad_cwd", "missing_env", "missing_module", "syntax_error"];
 
-/** True when a pipe that ended may stand longer the next time. */
+/** True when starting the server again may succeed. */
 export function mayStartAgain(error: unknown): boolean {
   if (!McpError.is(error) || (error.kind !== "connection_closed" && error.kind !== "connect_failed")) return false;
   const reason = isObject(error.data) ? error.data["reason"] : undefined;
   return typeof reason !== "string" || !FINAL.includes(reason);
 }
 
-/** The revisions that an error names as spoken by its sender. */
+/** The revisions that an error lists as supported by its sender. */
 export function supportedBy(error: RpcError): readonly unknown[] {
   return isObject(error.data) && Array.isArray(error.data["supported"]) ? error.data["supported"] : [];
 }
 
-/** What servers answer that do not know the handshake or not the revision. */
+/** Codes from servers that do not support the handshake or the revision. */
 const NO_HANDSHAKE = [METHOD_NOT_FOUND, INVALID_PARAMS, INVALID_REQUEST];
 
 /** The error for a handshake that the server answered with an error. */
@@ -69,7 +77,7 @@ export function refusedHandshake(error: RpcError, target: string): McpError {
       code,
       message,
       data,
-      fix = "Look at the server's log; it failed in the handshake.",
+      fix = "Look at the server's log: it failed during the handshake.",
     } = fromWire(error);
     return new McpError(kind, message, { code, data, fix, cause: error, remote: true });
   }
@@ -78,14 +86,14 @@ export function refusedHandshake(error: RpcError, target: string): McpError {
     code: error.code,
     data: { supported },
     remote: true,
-    fix: "Allow the revisions that the server names by the `revisions` option, or leave the option out.",
+    fix: "Add a revision that the server supports to the `revisions` option, or leave the option out.",
   });
 }
 
-/** A new handshake gets a new session, so that the loss of one passes too. */
+/** `session_lost` is one of them because a new handshake opens a new session. */
 const PASSING: ReadonlySet<string> = new Set(["connection_closed", "connect_failed", "timeout", "session_lost"]);
 
-/** True for a failure that may pass by itself. */
+/** True for a failure that a later attempt may not meet. */
 export function isTransient(error: unknown): boolean {
   if (!McpError.is(error)) return false;
   if (error.kind === "transport_error") {
