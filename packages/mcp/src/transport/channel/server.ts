@@ -77,7 +77,7 @@ export function serveChannel(servable: Servable, channel: Channel, options: Serv
     }
     await close();
   };
-  return disposable({
+  return disposable<Omit<ServedChannel, typeof Symbol.asyncDispose>>({
     closed,
     drain,
     close,
