@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import type { Client, ClientOptions } from "@parley/mcp";
+import type { ClientOf, ClientOptions } from "@parley/mcp";
 import type { server } from "./server.js";
 
-type Everything = (typeof server)["types"];
+type Everything = ClientOf<typeof server>;
 
 /** How the client of the tour answers the server's questions. */
 export const answers: ClientOptions = {
@@ -20,7 +20,7 @@ export const answers: ClientOptions = {
 };
 
 /** Uses every feature of the server; throws at the first unexpected result. */
-export async function tour(client: Client<Everything>, say: (line: string) => void): Promise<void> {
+export async function tour(client: Everything, say: (line: string) => void): Promise<void> {
   await tools(client, say);
   await questions(client, say);
   await resources(client, say);
@@ -28,7 +28,7 @@ export async function tour(client: Client<Everything>, say: (line: string) => vo
   await changes(client, say);
 }
 
-async function tools(client: Client<Everything>, say: (line: string) => void): Promise<void> {
+async function tools(client: Everything, say: (line: string) => void): Promise<void> {
   const names = (await client.allTools()).map(({ name }) => name);
   assert(names.includes("library_find") && !names.includes("shut_down"));
   say(`tools      ${names.length}, in pages of 8; those of the mounted library among them`);
@@ -59,7 +59,7 @@ async function tools(client: Client<Everything>, say: (line: string) => void): P
   assert.equal(refused.isError, true);
 }
 
-async function questions(client: Client<Everything>, say: (line: string) => void): Promise<void> {
+async function questions(client: Everything, say: (line: string) => void): Promise<void> {
   const ordered = await client.call("order");
   assert.deepEqual(ordered, { name: "Ada", amount: 1, express: false, size: "large", colour: "g", extras: ["bow"] });
   assert.match(await client.call("buy"), /^receipt \d+ for Grace$/);
@@ -74,7 +74,7 @@ async function questions(client: Client<Everything>, say: (line: string) => void
   say("questions  a form, two in a row, a refusal, two pages, the model, the folders");
 }
 
-async function resources(client: Client<Everything>, say: (line: string) => void): Promise<void> {
+async function resources(client: Everything, say: (line: string) => void): Promise<void> {
   const uris = (await client.allResources()).map(({ uri }) => uri);
   assert(["config://app", "logo://small", "note://today", "library+book://dune"].every((uri) => uris.includes(uri)));
   const templates = await client.allResourceTemplates();
@@ -88,7 +88,7 @@ async function resources(client: Client<Everything>, say: (line: string) => void
   say(`resources  ${uris.length} listed, ${templates.length} family with completion`);
 }
 
-async function prompts(client: Client<Everything>, say: (line: string) => void): Promise<void> {
+async function prompts(client: Everything, say: (line: string) => void): Promise<void> {
   const names = (await client.allPrompts()).map(({ name }) => name);
   assert.deepEqual(names, ["review", "greet"]);
   const { messages } = await client.getPrompt("review", { language: "French" });
@@ -103,7 +103,7 @@ async function prompts(client: Client<Everything>, say: (line: string) => void):
   say(`prompts    ${names.join(", ")}`);
 }
 
-async function changes(client: Client<Everything>, say: (line: string) => void): Promise<void> {
+async function changes(client: Everything, say: (line: string) => void): Promise<void> {
   const subscription = await client.subscribe("note://today");
   const next = subscription[Symbol.asyncIterator]().next();
   await client.call("write", { id: "today", text: "Written by the tour" });

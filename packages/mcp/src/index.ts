@@ -9,7 +9,7 @@ export type { Change } from "./client/changes/change-queue.js";
 export type { ClientEvents } from "./client/changes/notifications.js";
 export type { Subscription } from "./client/changes/subscriptions.js";
 export type { Client } from "./client/client.js";
-export { connect, type Target } from "./client/connect.js";
+export { type ClientOf, connect, type Target } from "./client/connect.js";
 export { bytesOf, textOf } from "./client/features/content.js";
 export type { ClientMiddleware } from "./client/middleware.js";
 export type { CallOptions, ClientOptions, QuestionContext } from "./client/options.js";

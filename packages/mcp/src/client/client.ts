@@ -36,9 +36,10 @@ import type { ClientMiddleware } from "./middleware.js";
 import type { CallOptions } from "./options.js";
 
 /** Tools of a server that is known only at run time. */
-export interface LooseTools {
-  [name: string]: { args: Record<string, unknown>; result: unknown };
-}
+export type LooseTools = { [name: string]: { args: Record<string, unknown>; result: unknown } };
+
+/** Prompts of a server that is known only at run time. */
+export type LoosePrompts = { [name: string]: { [name: string]: string } };
 
 /** The arguments of a call; may be left out when the tool needs none. */
 // biome-ignore lint/complexity/noBannedTypes: `{} extends A` asks whether every member of A is optional
@@ -54,7 +55,7 @@ export interface ManyOptions extends CallOptions {
 }
 
 /** One connection to one server. Made by `connect`; usable with `await using`. */
-export class Client<T = LooseTools> {
+export class Client<T = LooseTools, P = LoosePrompts> {
   readonly #parts: ClientParts;
 
   constructor(parts: ClientParts) {
@@ -200,8 +201,10 @@ export class Client<T = LooseTools> {
   }
 
   /** The messages of one prompt. */
-  getPrompt(name: string, args?: Record<string, string>, options?: CallOptions): Promise<GetPromptResult> {
-    return getPrompt(this.#parts.caller, name, args, options);
+  getPrompt<N extends keyof P & string>(name: N, ...rest: CallArguments<P[N]>): Promise<GetPromptResult> {
+    const [args, options] = rest;
+    // Arguments of prompts are strings, whatever they are called.
+    return getPrompt(this.#parts.caller, name, args as Record<string, string> | undefined, options);
   }
 
   /** Suggestions for an argument of a prompt or a variable of a resource template, best first. */

@@ -1,21 +1,22 @@
 import type { CommandTarget } from "../transport/runtime-transports.js";
 import type { Endpoint, Transport } from "../transport/transport.js";
-import type { Client, LooseTools } from "./client.js";
+import type { Client, LoosePrompts, LooseTools } from "./client.js";
 import type { ClientOptions } from "./options.js";
 
 /** A server in the same process, as `connect` sees it; `types` carries what a typed client knows. */
-export interface LocalServer<T = unknown> {
-  readonly types: T;
+export interface LocalServer {
+  readonly types: { tools: unknown; prompts: unknown };
   endpoint(): Endpoint;
 }
 
-/** A server by its types alone: any server type, or the default that knows no names. */
-export interface KnownServer {
-  readonly types: unknown;
-}
+/** What a client may use by types: all that the server's type names, or anything where it names nothing. */
+type Known<T, Loose> = [keyof T] extends [never] ? Loose : T;
 
-/** What a client may call by types: all that the server's type names, or anything where it names nothing. */
-export type Callable<T> = [keyof T] extends [never] ? LooseTools : T;
+/** The client of a server, by the server's type: `ClientOf<typeof server>`. */
+export type ClientOf<S extends LocalServer> = Client<
+  Known<S["types"]["tools"], LooseTools>,
+  Known<S["types"]["prompts"], LoosePrompts>
+>;
 
 /** Where a server is: a URL, a program to start, or a transport of one's own. */
 export type Target = string | URL | CommandTarget | Transport | TransportMaker;
@@ -31,11 +32,7 @@ export interface TransportMaker {
  * A `Server` of this process and `connect<typeof server>(…)` give a client that knows names, arguments and results.
  * Rejects with an `McpError` that says how far it came and what to change.
  */
-export function connect<T>(server: LocalServer<T>, options?: ClientOptions): Promise<Client<Callable<T>>>;
-export function connect<S extends KnownServer = { readonly types: LooseTools }>(
-  target: Target,
-  options?: ClientOptions,
-): Promise<Client<Callable<S["types"]>>>;
+export function connect<S extends LocalServer>(target: Target | S, options?: ClientOptions): Promise<ClientOf<S>>;
 export async function connect(target: Target | LocalServer, options: ClientOptions = {}): Promise<Client<unknown>> {
   // Loaded on first use: a program that only serves starts without the client.
   const { openClient } = await import("./connection/open-client.js");

@@ -25,7 +25,7 @@ export interface HttpContext extends Omit<HttpFacts, "protocolHeaders"> {
 }
 
 /** What every handler receives for one call. */
-export interface RequestContext {
+export interface RequestContext<D = Record<string, unknown>> {
   /** Aborted when the client cancels or is gone, and when a deadline of the server passes. */
   readonly signal: AbortSignal;
   /** The id that the client gave to this request; every round of questions is a request of its own. */
@@ -49,7 +49,7 @@ export interface RequestContext {
   /** The trace that the caller is part of; carried on into questions. Absent when it sent none, or a malformed one. */
   readonly trace: TraceContext | undefined;
   /** Yours: what middleware puts here, handlers find here. */
-  readonly data: Record<string, unknown>;
+  readonly data: D;
   /** Reports progress if the client asked for it. Values that do not grow are dropped. */
   progress(progress: number, options?: ProgressOptions): void;
   /** Sends a log message if the client wants messages of this level. */
@@ -89,7 +89,7 @@ export type SampleRequest = Omit<CreateMessageRequestParams, "_meta" | "task">;
  * A question throws `McpError`: of kind `capability_missing` where the client cannot be asked, `timeout` when it does not
  * answer within `limits.answerMs`, and `cancelled` when the call is.
  */
-export interface HandlerContext extends RequestContext {
+export interface HandlerContext<D = Record<string, unknown>> extends RequestContext<D> {
   /** Asks the user to fill in a form. Throws `McpError` of kind `declined` or `dismissed` when the user does not. */
   elicit<const S extends AnySchema>(message: string, schema: S, options?: QuestionOptions): Promise<InferOutput<S>>;
   /** As `elicit`, but returns what the user did instead of throwing. */

@@ -4,11 +4,11 @@ import type { ServerCall } from "./call/server-call.js";
 import type { RequestContext } from "./context.js";
 
 /** A call as middleware sees it. Narrow by `method` to type `params`. */
-export type MiddlewareCall = {
+export type MiddlewareCall<D = Record<string, unknown>> = {
   [M in keyof Requests & string]: {
     readonly method: M;
     readonly params: Requests[M]["params"];
-    readonly ctx: RequestContext;
+    readonly ctx: RequestContext<D>;
   };
 }[keyof Requests & string];
 
@@ -16,7 +16,10 @@ export type MiddlewareCall = {
  * Runs around every call, outermost first. It must return what `next()` gave, the same object or another one, or throw.
  * An interim result that asks the client passes through as an opaque object: return it as it is.
  */
-export type Middleware = (call: MiddlewareCall, next: () => Promise<object>) => object | Promise<object>;
+export type Middleware<D = Record<string, unknown>> = (
+  call: MiddlewareCall<D>,
+  next: () => Promise<object>,
+) => object | Promise<object>;
 
 /** Runs `innermost` inside all middleware. */
 export function throughMiddleware(

@@ -18,6 +18,8 @@ import { type MountableServer, Mounts } from "./mount/mount.js";
 import type { Observer } from "./observer.js";
 import type { ServerInfo, ServerOptions } from "./options.js";
 import type {
+  ClientNamedArguments,
+  ClientSchemaArguments,
   NamedArguments,
   NamedValues,
   PromptArguments,
@@ -38,6 +40,11 @@ import { resourceUpdated } from "./resources/watch.js";
 import type { ClientArguments, ClientResult, ToolDefinition, ToolHandler, ToolOffer, ToolTypes } from "./tools/tool.js";
 import { tool } from "./tools/tool.js";
 
+/** The prompts that a list of offers brings, by name. */
+export type OfferedPrompts<L extends readonly Offer[]> = {
+  [K in L[number] as K extends PromptOffer ? K["name"] : never]: K extends PromptOffer<string, infer A> ? A : never;
+};
+
 /** The tools that a list of offers brings, by name. */
 export type OfferedTools<L extends readonly Offer[]> = {
   [K in L[number] as K extends ToolOffer ? K["name"] : never]: K extends ToolOffer<string, infer A, infer R>
@@ -45,19 +52,20 @@ export type OfferedTools<L extends readonly Offer[]> = {
     : never;
 };
 
-/** The tools of a mounted server, by the names they have outside. */
+/** The tools or prompts of a mounted server, by the names they have outside. */
 export type Mounted<P extends string, U> = { [K in keyof U & string as `${P}_${K}`]: U[K] };
 
 /**
  * A list of what is offered to clients. It holds no connection: the same value serves every transport, every revision and
  * any number of clients at once.
  *
- * `T` is what typed clients learn of its tools.
+ * `D` is the type of `ctx.data`, given as `new Server<{ tenant: string }>(…)`: middleware puts it there. `T` and `P` are what
+ * typed clients learn of its tools and prompts; each registration in a chain adds to them.
  */
 // biome-ignore lint/complexity/noBannedTypes: `{}` is the neutral element of the intersection that the chain builds
-export class Server<T = {}> {
+export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   /** Types only; never present at run time. */
-  declare readonly types: T;
+  declare readonly types: { tools: T; prompts: P };
   readonly #facts: ServerFacts;
   readonly #registry: Registry;
   readonly #pipeline: Pipeline;
@@ -107,6 +115,10 @@ export class Server<T = {}> {
   }
 
   /** Offers a tool. Throws at once when its name is taken or its schema cannot be used. */
+  tool<const N extends string>(
+    name: N,
+    handler: ToolHandler<undefined, undefined, D>,
+  ): Server<D, T & { [K in N]: ToolTypes<ClientArguments<undefined>, ClientResult<undefined>> }, P>;
   tool<
     const N extends string,
     const I extends AnySchema | undefined = undefined,
@@ -114,16 +126,18 @@ export class Server<T = {}> {
   >(
     name: N,
     definition: ToolDefinition<I, O>,
-    handler: ToolHandler<NoInfer<I>, NoInfer<O>>,
-  ): Server<T & { [K in N]: ToolTypes<ClientArguments<I>, ClientResult<O>> }> {
-    this.#offers.add(tool(name, definition, handler), false);
-    // The same object; only what the compiler knows of it has grown.
-    return this as unknown as Server<T & { [K in N]: ToolTypes<ClientArguments<I>, ClientResult<O>> }>;
+    handler: ToolHandler<NoInfer<I>, NoInfer<O>, D>,
+  ): Server<D, T & { [K in N]: ToolTypes<ClientArguments<I>, ClientResult<O>> }, P>;
+  tool(name: string, ...rest: [definition: object, handler?: unknown]): unknown {
+    // The signatures above have checked the arguments; only what the compiler knows of this object grows.
+    this.#offers.add(tool(name, ...(rest as unknown as [ToolDefinition, ToolHandler<undefined, undefined>])), false);
+    return this;
   }
 
   /** Offers something to read, under one URI. */
-  resource(uri: string, definition: ResourceDefinition, read: ReadHandler): this {
-    this.#offers.add(resource(uri, definition, read), false);
+  resource(uri: string, definition: ResourceDefinition, read: ReadHandler<D>): this {
+    // What middleware puts into `ctx.data` is of the type that this server was given.
+    this.#offers.add(resource(uri, definition, read as ReadHandler), false);
     return this;
   }
 
@@ -131,38 +145,39 @@ export class Server<T = {}> {
   resourceTemplate<const U extends string>(
     template: U,
     definition: ResourceTemplateDefinition<NoInfer<U>>,
-    read: TemplateReadHandler<NoInfer<U>>,
+    read: TemplateReadHandler<NoInfer<U>, D>,
   ): this {
-    this.#offers.add(resourceTemplate(template, definition, read), false);
+    // As for resources.
+    this.#offers.add(resourceTemplate(template, definition, read as TemplateReadHandler<U>), false);
     return this;
   }
 
   /** Offers a prompt that the user may choose; its arguments are named, or described by a schema. */
-  prompt<const R>(
-    name: string,
+  prompt<const N extends string, const R>(
+    name: N,
     definition: PromptDefinition<NamedArguments<R>>,
-    handler: PromptHandler<NamedValues<NoInfer<R>>>,
-  ): this;
-  prompt<const S extends PromptSchema>(
-    name: string,
+    handler: PromptHandler<NamedValues<NoInfer<R>>, D>,
+  ): Server<D, T, P & { [K in N]: ClientNamedArguments<R> }>;
+  prompt<const N extends string, const S extends PromptSchema>(
+    name: N,
     definition: PromptDefinition<S>,
-    handler: PromptHandler<InferOutput<NoInfer<S>>>,
-  ): this;
-  prompt(name: string, definition: PromptDefinition<PromptArguments>, handler: PromptOffer["handler"]): this {
+    handler: PromptHandler<InferOutput<NoInfer<S>>, D>,
+  ): Server<D, T, P & { [K in N]: ClientSchemaArguments<S> }>;
+  prompt(name: string, definition: PromptDefinition<PromptArguments>, handler: PromptOffer["handler"]): unknown {
     this.#offers.add({ kind: "prompt", name, definition, handler }, false);
     return this;
   }
 
   /** Offers values made by `tool`, `resource`, `resourceTemplate` and `prompt`. */
-  add<const L extends readonly Offer[]>(...offers: L): Server<T & OfferedTools<L>> {
+  add<const L extends readonly Offer[]>(...offers: L): Server<D, T & OfferedTools<L>, P & OfferedPrompts<L>> {
     for (const offer of offers) this.#offers.add(offer, false);
-    return this as unknown as Server<T & OfferedTools<L>>;
+    return this as unknown as Server<D, T & OfferedTools<L>, P & OfferedPrompts<L>>;
   }
 
   /** As `add`, but an offer takes the place of one with the same kind and name. Connected clients are told once. */
-  replace<const L extends readonly Offer[]>(...offers: L): Server<T & OfferedTools<L>> {
+  replace<const L extends readonly Offer[]>(...offers: L): Server<D, T & OfferedTools<L>, P & OfferedPrompts<L>> {
     for (const offer of offers) this.#offers.add(offer, true);
-    return this as unknown as Server<T & OfferedTools<L>>;
+    return this as unknown as Server<D, T & OfferedTools<L>, P & OfferedPrompts<L>>;
   }
 
   /** Withdraws an offer; resources are named by their URI or template. False when there was none of that name. */
@@ -227,18 +242,22 @@ export class Server<T = {}> {
    * options are the mounted server's; `secret` and `pageSize` are this server's. Throws for a prefix that is taken, and for
    * a server that would contain itself.
    */
-  mount<const P extends string, U>(prefix: P, other: Server<U>): Server<T & Mounted<P, U>> {
+  mount<const X extends string, E, U, Q>(
+    prefix: X,
+    other: Server<E, U, Q>,
+  ): Server<D, T & Mounted<X, U>, P & Mounted<X, Q>> {
     if (this.#mounts === undefined) {
       this.#mounts = new Mounts(this.#mountable);
       this.#registry.addFeature(this.#mounts);
     }
     this.#mounts.add(prefix, other.#mountable);
-    return this as unknown as Server<T & Mounted<P, U>>;
+    return this as unknown as Server<D, T & Mounted<X, U>, P & Mounted<X, Q>>;
   }
 
   /** Adds middleware around every call; the first one added is the outermost. */
-  use(...middleware: Middleware[]): this {
-    this.#pipeline.middleware.push(...middleware);
+  use(...middleware: Middleware<D>[]): this {
+    // As for resources.
+    this.#pipeline.middleware.push(...(middleware as unknown as Middleware[]));
     return this;
   }
 

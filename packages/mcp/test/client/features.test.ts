@@ -72,7 +72,7 @@ for (const revision of [STATEFUL, STATELESS] as const) {
       expect((await one.listPrompts()).prompts).toHaveLength(1);
       const { messages } = await one.getPrompt("greet", { name: "Ada" });
       expect(messages).toMatchObject([{ role: "user", content: { text: "Hello Ada" } }]);
-      await expect(one.getPrompt("nobody")).rejects.toMatchObject({ kind: "invalid_params" });
+      await expect(one.request("prompts/get", { name: "nobody" })).rejects.toMatchObject({ kind: "invalid_params" });
       const { values } = await one.complete({ prompt: "greet" }, { name: "name", value: "A" });
       expect(values).toEqual(["Ada", "Alan"]);
     });

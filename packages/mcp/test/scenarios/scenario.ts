@@ -22,7 +22,7 @@ export interface Scenario<T = unknown> {
    * Makes the server. It may run in another process, so a scenario reaches it by the protocol only: whatever must happen
    * inside (a list that changes, a resource that is updated) is triggered by a tool.
    */
-  server(): Server<T>;
+  server(): Server<Record<string, unknown>, T, unknown>;
   run(env: ScenarioEnv<T>): Promise<void>;
   /** Cells that do not apply, each with a reason that a stranger accepts; keys are a transport, an era, or `transport/era`. */
   readonly except?: Readonly<Record<string, string>>;

@@ -81,7 +81,7 @@ it("a chain keeps what it knows of tools, whatever comes between", () => {
       tool("two", {}, () => "2"),
       prompt("q", {}, () => ""),
     );
-  expectTypeOf<keyof typeof server.types>().toEqualTypeOf<"one" | "two">();
-  expectTypeOf<(typeof server.types)["one"]["result"]>().toEqualTypeOf<{ n: number }>();
+  expectTypeOf<keyof typeof server.types.tools>().toEqualTypeOf<"one" | "two">();
+  expectTypeOf<(typeof server.types)["tools"]["one"]["result"]>().toEqualTypeOf<{ n: number }>();
   expect(server.remove("prompt", "q")).toBe(true);
 });

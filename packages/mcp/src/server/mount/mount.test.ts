@@ -195,7 +195,7 @@ describe("a server within a server", () => {
   });
 
   it("is known to typed clients by its outer names", () => {
-    type Tools = ReturnType<typeof outer>["types"];
+    type Tools = ReturnType<typeof outer>["types"]["tools"];
     expectTypeOf<Tools["weather_forecast"]["args"]>().toEqualTypeOf<{ city: string }>();
     expectTypeOf<Tools["own"]["result"]>().toEqualTypeOf<string>();
   });

@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { ContentBlock, Role } from "../../protocol/features/content.js";
 import type { Icon } from "../../protocol/implementation.js";
 import type { JsonSchemaObject } from "../../schema/json-schema.js";
-import type { InferOutput } from "../../schema/standard.js";
+import type { InferInput, InferOutput } from "../../schema/standard.js";
 import type { HandlerContext } from "../context.js";
 import type { VisibleTo } from "../lists/catalogue.js";
 import type { Completer } from "../lists/completion.js";
@@ -67,30 +67,41 @@ export type PromptReturn =
   | { messages: readonly (MessageContent | LooseMessage)[]; description?: string; _meta?: Record<string, unknown> };
 
 /** Makes the messages of a prompt. */
-export type PromptHandler<V> = (args: V, ctx: HandlerContext) => PromptReturn | Promise<PromptReturn>;
+export type PromptHandler<V, D = Record<string, unknown>> = (
+  args: V,
+  ctx: HandlerContext<D>,
+) => PromptReturn | Promise<PromptReturn>;
 
 // The arguments are checked before the handler sees them, so the erased type is sound.
-type AnyPromptHandler = (args: never, ctx: HandlerContext) => PromptReturn | Promise<PromptReturn>;
+type AnyPromptHandler = (args: never, ctx: HandlerContext<never>) => PromptReturn | Promise<PromptReturn>;
 
 /** A prompt as a value, to be registered with `server.add`. */
-export interface PromptOffer<N extends string = string> {
+export interface PromptOffer<N extends string = string, A = unknown> {
   readonly kind: "prompt";
   readonly name: N;
   readonly definition: PromptDefinition<PromptArguments>;
   readonly handler: AnyPromptHandler;
+  /** Types only; never present. */
+  readonly types?: { args: A };
 }
+
+/** What a client passes for arguments by name; anything where the prompt names none itself, as a template does. */
+export type ClientNamedArguments<R> = unknown extends R ? { [name: string]: string } : NamedValues<R>;
+
+/** What a client passes for a schema of arguments: a string for each member. */
+export type ClientSchemaArguments<S> = { [K in keyof InferInput<S>]: string };
 
 /** Defines a prompt that lives in a file of its own. */
 export function prompt<const N extends string, const R>(
   name: N,
   definition: PromptDefinition<NamedArguments<R>>,
   handler: PromptHandler<NamedValues<NoInfer<R>>>,
-): PromptOffer<N>;
+): PromptOffer<N, ClientNamedArguments<R>>;
 export function prompt<const N extends string, const S extends PromptSchema>(
   name: N,
   definition: PromptDefinition<S>,
   handler: PromptHandler<InferOutput<NoInfer<S>>>,
-): PromptOffer<N>;
+): PromptOffer<N, ClientSchemaArguments<S>>;
 export function prompt(
   name: string,
   definition: PromptDefinition<PromptArguments>,

@@ -81,12 +81,15 @@ export type ReadContents =
 export type ReadReturn = ReadContents | readonly ReadContents[] | null | undefined;
 
 /** Reads a resource. */
-export type ReadHandler = (uri: string, ctx: HandlerContext) => ReadReturn | Promise<ReadReturn>;
+export type ReadHandler<D = Record<string, unknown>> = (
+  uri: string,
+  ctx: HandlerContext<D>,
+) => ReadReturn | Promise<ReadReturn>;
 
 /** Reads a member of a family, by the variables of its URI. */
-export type TemplateReadHandler<T extends string = string> = (
+export type TemplateReadHandler<T extends string = string, D = Record<string, unknown>> = (
   variables: TemplateVariables<T>,
-  ctx: HandlerContext,
+  ctx: HandlerContext<D>,
   uri: string,
 ) => ReadReturn | Promise<ReadReturn>;
 
@@ -99,7 +102,11 @@ export interface ResourceOffer {
 }
 
 // A match of the template gives exactly these variables, so the erased type is sound.
-type AnyTemplateReadHandler = (variables: never, ctx: HandlerContext, uri: string) => ReadReturn | Promise<ReadReturn>;
+type AnyTemplateReadHandler = (
+  variables: never,
+  ctx: HandlerContext<never>,
+  uri: string,
+) => ReadReturn | Promise<ReadReturn>;
 
 /** A family of resources as a value, to be registered with `server.add`. */
 export interface ResourceTemplateOffer {

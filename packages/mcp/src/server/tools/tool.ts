@@ -52,9 +52,9 @@ export type LooseResult =
 
 /** Runs a tool. With `output` it returns the structured result, otherwise what it means. */
 // Conditional on purpose: with a plain function type, enums and unions in `output` widen to `string`.
-export type ToolHandler<I, O> = [O] extends [undefined]
-  ? (args: ToolArguments<I>, ctx: HandlerContext) => LooseResult | Promise<LooseResult>
-  : (args: ToolArguments<I>, ctx: HandlerContext) => Returned<O> | Promise<Returned<O>>;
+export type ToolHandler<I, O, D = Record<string, unknown>> = [O] extends [undefined]
+  ? (args: ToolArguments<I>, ctx: HandlerContext<D>) => LooseResult | Promise<LooseResult>
+  : (args: ToolArguments<I>, ctx: HandlerContext<D>) => Returned<O> | Promise<Returned<O>>;
 
 type Returned<O> = InferInput<O> | ToolResult<InferInput<O>>;
 
@@ -74,16 +74,22 @@ export type ClientResult<O> = O extends AnySchema ? InferOutput<O> : string;
 export interface ToolOffer<N extends string = string, A = unknown, R = unknown> {
   readonly kind: "tool";
   readonly name: N;
-  readonly definition: ToolDefinition<AnySchema | undefined, AnySchema | undefined>;
+  readonly definition: AnyToolDefinition;
   readonly handler: AnyToolHandler;
   /** Types only; never present. */
   readonly types?: ToolTypes<A, R>;
 }
 
+type AnyToolDefinition = ToolDefinition<AnySchema | undefined, AnySchema | undefined>;
+
 // The schema has checked the arguments by the time the handler sees them, so the erased type is sound.
-export type AnyToolHandler = (args: never, ctx: HandlerContext) => unknown;
+export type AnyToolHandler = (args: never, ctx: HandlerContext<never>) => unknown;
 
 /** Defines a tool that lives in a file of its own; past about 50 tools this keeps editors fast. */
+export function tool<const N extends string>(
+  name: N,
+  handler: ToolHandler<undefined, undefined>,
+): ToolOffer<N, ClientArguments<undefined>, ClientResult<undefined>>;
 export function tool<
   const N extends string,
   const I extends AnySchema | undefined = undefined,
@@ -92,8 +98,16 @@ export function tool<
   name: N,
   definition: ToolDefinition<I, O>,
   handler: ToolHandler<NoInfer<I>, NoInfer<O>>,
-): ToolOffer<N, ClientArguments<I>, ClientResult<O>> {
-  return { kind: "tool", name, definition, handler: handler as AnyToolHandler };
+): ToolOffer<N, ClientArguments<I>, ClientResult<O>>;
+export function tool(
+  name: string,
+  definition: AnyToolDefinition | AnyToolHandler,
+  handler?: AnyToolHandler,
+): ToolOffer {
+  return typeof definition === "function"
+    ? { kind: "tool", name, definition: {}, handler: definition }
+    : // Programs without types may forget the handler; registration says so.
+      { kind: "tool", name, definition, handler: handler as AnyToolHandler };
 }
 
 const TOOL_ERROR = Symbol.for("@parley/mcp/tool-error");

@@ -22,7 +22,7 @@ export default scenario({
         complete: () => ["yes", "no"],
       },
       { name: "object", version: "1" },
-    ) as unknown as Server<{ echo: { args: object; result: string } }>;
+    ) as unknown as Server<Record<string, unknown>, { echo: { args: object; result: string } }>;
   },
   async run({ connect }) {
     const client = await connect();

@@ -2,7 +2,7 @@ import { Server } from "@parley/mcp";
 import { expect } from "vitest";
 import { scenario } from "../scenario.js";
 
-function notes(): Server<{ touch: { args: { uri: string }; result: string } }> {
+function notes(): Server<Record<string, unknown>, { touch: { args: { uri: string }; result: string } }> {
   const server = new Server({ name: "notes", version: "1" })
     .resourceTemplate("note://{id}", {}, ({ id }) => id)
     .tool(

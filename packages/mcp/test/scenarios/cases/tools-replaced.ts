@@ -8,10 +8,13 @@ export default scenario({
   ids: ["TOOL-09"],
   server: () => {
     const version = (number: number) => tool("version", {}, () => `version ${number}`);
-    const server: Server<{
-      version: { args: Record<string, never>; result: string };
-      upgrade: { args: { to: number }; result: string };
-    }> = new Server({ name: "hot", version: "1" })
+    const server: Server<
+      Record<string, unknown>,
+      {
+        version: { args: Record<string, never>; result: string };
+        upgrade: { args: { to: number }; result: string };
+      }
+    > = new Server({ name: "hot", version: "1" })
       .add(version(1))
       .tool("upgrade", { input: z.object({ to: z.number() }) }, ({ to }) => {
         server.replace(version(to));

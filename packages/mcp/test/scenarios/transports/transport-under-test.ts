@@ -5,7 +5,7 @@ import type { ClientOptions } from "../../../src/client/options.js";
 export interface TransportUnderTest {
   readonly name: string;
   /** Serves a fresh server; `file` names the scenario for transports that start it in another process. */
-  serve(server: () => Server<unknown>, file: string): Promise<Served>;
+  serve(server: () => Server<unknown, unknown, unknown>, file: string): Promise<Served>;
 }
 
 /** A served scenario. */
