@@ -51,7 +51,7 @@ type ValueOf<T, N extends keyof T> = T[N] extends { result: infer R } ? R : neve
 /** Options of several requests at once. */
 export interface ManyOptions extends CallOptions {
   /** Requests that run at the same time. Default 8. */
-  concurrency?: number;
+  concurrency?: number | undefined;
 }
 
 /** One connection to one server. Made by `connect`; usable with `await using`. */

@@ -1,3 +1,4 @@
+import type { Some } from "../encoding/with-defaults.js";
 import type { Prior } from "../era/negotiate/prior.js";
 import type { Fetch, Platform } from "../platform/platform.js";
 import type { Extension } from "../protocol/extension.js";
@@ -40,65 +41,69 @@ export interface QuestionContext {
 /** Options of a connection. */
 export interface ClientOptions {
   /** Who connects. Default: this package's name and version. */
-  name?: string;
-  version?: string;
+  name?: string | undefined;
+  version?: string | undefined;
   /** Revisions to speak; all by default. */
-  revisions?: readonly Revision[];
-  prior?: Prior;
-  timeouts?: Partial<Timeouts>;
+  revisions?: readonly Revision[] | undefined;
+  prior?: Prior | undefined;
+  timeouts?: Some<Timeouts> | undefined;
   /** Ends the attempt to connect. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Answers forms and pages; without it the client does not declare `elicitation`. */
-  onElicit?(question: ElicitRequestParams, context: QuestionContext): ElicitResult | Promise<ElicitResult>;
+  onElicit?:
+    | ((question: ElicitRequestParams, context: QuestionContext) => ElicitResult | Promise<ElicitResult>)
+    | undefined;
   /** Whether `onElicit` also handles pages to visit. Default: true. */
-  elicitUrls?: boolean;
+  elicitUrls?: boolean | undefined;
   /** Answers questions to the model. Throw an `McpError` of kind `declined` when the user refuses. */
-  onSample?(
-    question: CreateMessageRequestParams,
-    context: QuestionContext,
-  ): CreateMessageResult | Promise<CreateMessageResult>;
+  onSample?:
+    | ((
+        question: CreateMessageRequestParams,
+        context: QuestionContext,
+      ) => CreateMessageResult | Promise<CreateMessageResult>)
+    | undefined;
   /** Whether `onSample` handles tools. Default: true. */
-  sampleTools?: boolean;
+  sampleTools?: boolean | undefined;
   /** Folders that the server may work in. `client.setRoots` changes them. */
-  roots?: readonly Root[] | (() => readonly Root[] | Promise<readonly Root[]>);
+  roots?: readonly Root[] | (() => readonly Root[] | Promise<readonly Root[]>) | undefined;
   /** Least level of log messages to ask for. */
-  logLevel?: LoggingLevel;
+  logLevel?: LoggingLevel | undefined;
   /** Hears the server's log messages. */
-  onLog?(message: LoggingMessageNotificationParams): void;
+  onLog?: ((message: LoggingMessageNotificationParams) => void) | undefined;
   /** Hears what was wrong and could be mended. Default: the platform's own place for warnings. */
-  onWarning?(message: string): void;
+  onWarning?: ((message: string) => void) | undefined;
   /** Refuse results with any flaw, in place of leaving out the flawed part with a warning. Default: false. */
-  strict?: boolean;
+  strict?: boolean | undefined;
   /** Check `structuredContent` against the tool's output schema, where the tool was listed. Default: true. */
-  checkOutput?: boolean;
+  checkOutput?: boolean | undefined;
   /** Default `idempotent`; see `ResendPolicy`. */
-  resend?: ResendPolicy;
+  resend?: ResendPolicy | undefined;
   /** Keep results as long as the server allows, or not at all. Default: on. */
-  cache?: false | CacheSettings;
+  cache?: false | CacheSettings | undefined;
   /** Gives the trace context that goes with each request. */
-  trace?(): TraceContext | undefined;
+  trace?: (() => TraceContext | undefined) | undefined;
   /** Rounds of questions in one call. Default 32. */
-  maxRounds?: number;
-  extensions?: readonly Extension[];
+  maxRounds?: number | undefined;
+  extensions?: readonly Extension[] | undefined;
   /** Longest message that is read from a URL or a program, in bytes. Default 16 MiB. */
-  maxMessageBytes?: number;
+  maxMessageBytes?: number | undefined;
   /** Sent with every HTTP request. */
-  headers?: Record<string, string>;
+  headers?: Record<string, string> | undefined;
   /** Sends HTTP requests in place of the runtime's own way. */
-  fetch?: Fetch;
-  platform?: Partial<Platform>;
+  fetch?: Fetch | undefined;
+  platform?: Partial<Platform> | undefined;
 }
 
 /** Options of one call. */
 export interface CallOptions {
   /** Cancels the call, here and at the server. */
-  signal?: AbortSignal;
-  onProgress?(progress: ProgressNotificationParams): void;
-  timeouts?: Partial<Pick<Timeouts, "idleMs" | "totalMs">>;
+  signal?: AbortSignal | undefined;
+  onProgress?: ((progress: ProgressNotificationParams) => void) | undefined;
+  timeouts?: Some<Pick<Timeouts, "idleMs" | "totalMs">> | undefined;
   /** More members for the request's `_meta`. */
-  meta?: Record<string, unknown>;
-  trace?: TraceContext;
-  resend?: ResendPolicy;
+  meta?: Record<string, unknown> | undefined;
+  trace?: TraceContext | undefined;
+  resend?: ResendPolicy | undefined;
   /** `false` asks the server also when a kept result is still fresh. */
-  cache?: boolean;
+  cache?: boolean | undefined;
 }

@@ -73,13 +73,13 @@ export const ERROR_KINDS = Object.keys(KINDS) as readonly ErrorKind[];
 /** Optional properties of an error. */
 export interface McpErrorOptions {
   /** What the caller should change, in one sentence. Default: the usual advice for this kind. */
-  fix?: string;
-  data?: unknown;
-  cause?: unknown;
+  fix?: string | undefined;
+  data?: unknown | undefined;
+  cause?: unknown | undefined;
   /** The code on the wire, if it differs from the default of the kind. */
-  code?: number;
+  code?: number | undefined;
   /** True if the peer sent this error; false if it was raised here. */
-  remote?: boolean;
+  remote?: boolean | undefined;
 }
 
 /** The default `fix` of each kind. Worded for both sides, because clients and servers raise the same kinds. */

@@ -5,13 +5,13 @@ import { isObject } from "../jsonrpc/message.js";
  * `traceId`, `spanId` and `sampled` are parsed from `traceparent`.
  */
 export interface TraceContext {
-  readonly traceparent?: string;
-  readonly traceId?: string;
+  readonly traceparent?: string | undefined;
+  readonly traceId?: string | undefined;
   /** The caller's span, which is the parent of spans started here. */
-  readonly spanId?: string;
-  readonly sampled?: boolean;
-  readonly tracestate?: string;
-  readonly baggage?: string;
+  readonly spanId?: string | undefined;
+  readonly sampled?: boolean | undefined;
+  readonly tracestate?: string | undefined;
+  readonly baggage?: string | undefined;
 }
 
 const PARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;

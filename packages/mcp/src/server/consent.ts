@@ -12,11 +12,13 @@ interface GuardedCall {
 
 /** Decides about calls before anything of them runs. In rounds of questions it is asked in every round. */
 export interface ConsentHooks {
-  beforeToolCall?(
-    call: GuardedCall & { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> },
-  ): Verdict | Promise<Verdict>;
-  beforeResourceRead?(call: GuardedCall & { readonly uri: string }): Verdict | Promise<Verdict>;
-  beforePrompt?(call: GuardedCall & { readonly name: string }): Verdict | Promise<Verdict>;
+  beforeToolCall?:
+    | ((
+        call: GuardedCall & { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> },
+      ) => Verdict | Promise<Verdict>)
+    | undefined;
+  beforeResourceRead?: ((call: GuardedCall & { readonly uri: string }) => Verdict | Promise<Verdict>) | undefined;
+  beforePrompt?: ((call: GuardedCall & { readonly name: string }) => Verdict | Promise<Verdict>) | undefined;
 }
 
 /**

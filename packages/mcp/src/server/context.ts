@@ -58,20 +58,20 @@ export interface RequestContext<D = Record<string, unknown>> {
 
 /** What may be said beside the value of a progress report. */
 export interface ProgressOptions {
-  total?: number;
-  message?: string;
+  total?: number | undefined;
+  message?: string | undefined;
 }
 
 /** How a question is identified over the rounds of one call. */
 export interface QuestionOptions {
   /** Names the question; needed when the same question is asked twice at once, or when its words change. */
-  key?: string;
+  key?: string | undefined;
 }
 
 /** Options of a page to visit. */
 export interface UrlQuestionOptions extends QuestionOptions {
   /** Names the visit in revisions that announce its end; made up when absent. */
-  elicitationId?: string;
+  elicitationId?: string | undefined;
 }
 
 /** The user's reply to a form, whatever it was. */

@@ -36,9 +36,9 @@ export interface CallRefused {
 
 /** Hears of what a server does. What it throws is reported to the operator and changes nothing. */
 export interface Observer {
-  started?(call: CallStarted): void;
-  ended?(call: CallEnded): void;
-  refused?(call: CallRefused): void;
+  started?: ((call: CallStarted) => void) | undefined;
+  ended?: ((call: CallEnded) => void) | undefined;
+  refused?: ((call: CallRefused) => void) | undefined;
 }
 
 /** The outcome of a call; kept only if there are observers. */

@@ -1,3 +1,4 @@
+import type { Some } from "../encoding/with-defaults.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
 import type { Extension } from "../protocol/extension.js";
@@ -53,48 +54,48 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
 /** What can be chosen about a server. */
 export interface ServerOptions {
   /** How to use the server, for the model. */
-  instructions?: string;
+  instructions?: string | undefined;
   /** Revisions to speak; all by default. */
-  revisions?: readonly Revision[];
+  revisions?: readonly Revision[] | undefined;
   /**
    * Seals question state, cursors and event ids; several for rotation, the first one seals. Without it a random one is
    * made per process, so a retry that reaches another process is refused.
    */
-  secret?: string | readonly string[];
-  limits?: Partial<ServerLimits>;
+  secret?: string | readonly string[] | undefined;
+  limits?: Some<ServerLimits> | undefined;
   /** Converts schemas of libraries that cannot do it themselves, for example valibot's `toJsonSchema`. */
-  toJsonSchema?: JsonSchemaAdapter;
+  toJsonSchema?: JsonSchemaAdapter | undefined;
   /** Items in one page of a list; without it a list is one page. */
-  pageSize?: number;
+  pageSize?: number | undefined;
   /** How long clients may keep lists and resources. Default: not at all, and for nobody else. */
-  cache?: CacheOptions;
+  cache?: CacheOptions | undefined;
   /** Features that clients are told of before the first one of a kind is registered. */
-  declare?: readonly ("tools" | "resources" | "prompts")[];
+  declare?: readonly ("tools" | "resources" | "prompts")[] | undefined;
   /** Tell clients when a list changes. Default: true. */
-  listChanged?: boolean;
+  listChanged?: boolean | undefined;
   /** Let clients subscribe to resources. Default: true. */
-  subscribe?: boolean;
+  subscribe?: boolean | undefined;
   /**
    * Holds the sessions and event streams of HTTP, and carries changes to the subscribers of other processes that serve the
    * same server, which must have the same name there. Default: the memory of this process, because most servers are one.
    */
-  storage?: Storage;
+  storage?: Storage | undefined;
   /** Called when a URI gets its first subscriber in this process. See also `watch` of a resource. */
-  onSubscribe?(uri: string): void;
+  onSubscribe?: ((uri: string) => void) | undefined;
   /** Called when a URI has lost its last subscriber in this process. */
-  onUnsubscribe?(uri: string): void;
+  onUnsubscribe?: ((uri: string) => void) | undefined;
   /** Called when a client has chosen how much it wants to read of the log. */
-  onLogLevel?(level: LoggingLevel, ctx: RequestContext): void;
+  onLogLevel?: ((level: LoggingLevel, ctx: RequestContext) => void) | undefined;
   /** Hide what unexpected errors say behind a fixed text and an id. */
-  maskErrors?: boolean;
+  maskErrors?: boolean | undefined;
   /** What happens to arguments that do not fit the schema: told to the model (default), or refused as -32602. */
-  invalidArguments?: "result" | "protocol";
+  invalidArguments?: "result" | "protocol" | undefined;
   /** How calls of tools are treated where a tool does not say it itself. */
-  tools?: ToolPolicy;
+  tools?: ToolPolicy | undefined;
   /** Declare `logging` and send what handlers log. Default: true. */
-  logging?: boolean;
-  extensions?: readonly Extension[];
-  platform?: Partial<Platform>;
+  logging?: boolean | undefined;
+  extensions?: readonly Extension[] | undefined;
+  platform?: Partial<Platform> | undefined;
 }
 
 /** Checks a page size when the server is made, where its author sees the error. */

@@ -11,20 +11,20 @@ import type { Outgoing, Receiver, Transport } from "../transport/transport.js";
 /** The faults of the connection. Probabilities are from 0 to 1; by default no fault happens. */
 export interface ChaosOptions {
   /** The same seed gives the same faults for the same order of messages. Default 1. */
-  seed?: number;
+  seed?: number | undefined;
   /** The minimum and maximum delay of each message, in milliseconds. */
-  delayMs?: readonly [least: number, most: number];
+  delayMs?: readonly [least: number, most: number] | undefined;
   /** The probability that a request is lost before it reaches the server. */
-  loseRequests?: number;
+  loseRequests?: number | undefined;
   /** The probability that an answer is lost; the server has done the work. */
-  loseAnswers?: number;
+  loseAnswers?: number | undefined;
   /** The probability that a notification of the server is lost. */
-  loseNotifications?: number;
+  loseNotifications?: number | undefined;
   /** The probability that a notification of the server is delivered twice. */
-  repeatNotifications?: number;
+  repeatNotifications?: number | undefined;
   /** Ends the connection after this many requests. */
-  cutAfter?: number;
-  platform?: Pick<Platform, "timer">;
+  cutAfter?: number | undefined;
+  platform?: Pick<Platform, "timer"> | undefined;
 }
 
 /** A transport that a test can break. */

@@ -37,7 +37,9 @@ export interface AuthenticationOptions {
    * what the runtime calls it: a `Request`, an `IncomingMessage` on which other middleware left something, or a `Socket`.
    * A throw refuses with 500.
    */
-  authenticate?(request: AuthenticationRequest, native: unknown): Authentication | Promise<Authentication>;
+  authenticate?:
+    | ((request: AuthenticationRequest, native: unknown) => Authentication | Promise<Authentication>)
+    | undefined;
   /** Serves everybody on an address beyond loopback. Without this and without `authenticate` such a server does not start. */
   allowUnauthenticated?: boolean | undefined;
 }

@@ -87,12 +87,12 @@ export interface Outgoing {
 export interface Principal {
   /** Two principals are the same if and only if their keys are equal. */
   readonly key: string;
-  readonly subject?: string;
-  readonly clientId?: string;
-  readonly scopes?: readonly string[];
+  readonly subject?: string | undefined;
+  readonly clientId?: string | undefined;
+  readonly scopes?: readonly string[] | undefined;
   /** When the credentials expire, in milliseconds since the epoch. */
-  readonly expiresAt?: number;
-  readonly claims?: Readonly<Record<string, unknown>>;
+  readonly expiresAt?: number | undefined;
+  readonly claims?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**

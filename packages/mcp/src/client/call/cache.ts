@@ -7,13 +7,13 @@ const MAX_SIZE = 8 * 1024 * 1024;
 /** How results are kept. */
 export interface CacheSettings {
   /** Results that are kept at most. Default 500. */
-  entries?: number;
+  entries?: number | undefined;
   /** Characters of all kept results together. Default 8 Mi. */
-  size?: number;
+  size?: number | undefined;
   /** A cache that several clients share. Default: one of the client's own. */
-  store?: ResponseCache;
+  store?: ResponseCache | undefined;
   /** Whose results these are: clients with the same word share private results. Default: a word of its own. */
-  context?: string;
+  context?: string | undefined;
 }
 
 interface Entry {

@@ -5,12 +5,12 @@ import type { Change } from "./change-queue.js";
 /** What to be told about: resources by their addresses, and lists that change. */
 export interface SubscriptionTarget {
   /** Addresses of resources. */
-  resources?: string | readonly string[];
+  resources?: string | readonly string[] | undefined;
   /** Tools that come, go or change. */
-  tools?: boolean;
-  prompts?: boolean;
+  tools?: boolean | undefined;
+  prompts?: boolean | undefined;
   /** Resources that come or go. */
-  resourceList?: boolean;
+  resourceList?: boolean | undefined;
 }
 
 /** The wire's form of a target. */

@@ -1,3 +1,4 @@
+import { withDefaults } from "../../encoding/with-defaults.js";
 import { negotiate } from "../../era/negotiate/negotiate.js";
 import type { Established, Negotiation } from "../../era/negotiate/negotiation.js";
 import type { Prior } from "../../era/negotiate/prior.js";
@@ -54,7 +55,7 @@ export class ClientConnection {
     this.options = options;
     this.logLevel = options.logLevel;
     this.platform = platform;
-    this.timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
+    this.timeouts = withDefaults(DEFAULT_TIMEOUTS, options.timeouts);
     this.methods = methodsOf(options);
     this.#pacer = new ReconnectPacer(platform, Number.POSITIVE_INFINITY);
   }

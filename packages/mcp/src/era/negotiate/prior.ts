@@ -6,7 +6,7 @@ import type { Revision } from "../../protocol/revisions.js";
 export interface Prior {
   revision: Revision;
   /** The server's capabilities; with them, a stateless connection sends nothing before the first call. */
-  capabilities?: ServerCapabilities;
-  serverInfo?: Implementation;
-  instructions?: string;
+  capabilities?: ServerCapabilities | undefined;
+  serverInfo?: Implementation | undefined;
+  instructions?: string | undefined;
 }

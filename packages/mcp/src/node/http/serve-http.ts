@@ -14,23 +14,23 @@ import { type NodeHandler, nodeHandler } from "./handler.js";
 /** How `serveHttp` listens, beside what all HTTP serving has in common. */
 export interface ServeHttpOptions extends HttpServerOptions {
   /** Default 3000; 0 picks a free one. */
-  port?: number;
+  port?: number | undefined;
   /** Default loopback, in both address families where present. */
-  host?: string;
+  host?: string | undefined;
   /** Default `/mcp`. */
-  path?: string;
+  path?: string | undefined;
   /** Answers 200 while serving and 503 while draining, for any Host and without authentication. Default `/health`. */
-  healthPath?: string | false;
+  healthPath?: string | false | undefined;
   /** Asked for each health check; anything but true, and a throw, is answered with 503. Default: always healthy. */
-  isHealthy?(): boolean | Promise<boolean>;
+  isHealthy?: (() => boolean | Promise<boolean>) | undefined;
   /** Default 16,384. */
-  maxConnections?: number;
+  maxConnections?: number | undefined;
   /** Time for all headers of a request; default 15 s. */
-  headersTimeoutMs?: number;
+  headersTimeoutMs?: number | undefined;
   /** Time for a whole request with its body; default 30 s. */
-  requestTimeoutMs?: number;
+  requestTimeoutMs?: number | undefined;
   /** How long an idle connection stays open; default 65 s, more than common balancers, so that they close first. */
-  keepAliveTimeoutMs?: number;
+  keepAliveTimeoutMs?: number | undefined;
 }
 
 /**

@@ -15,10 +15,10 @@ export function shownAddress(address: SocketAddress): string {
 /** Options of a socket transport. */
 export interface SocketTransportOptions extends QueueLimits {
   /** How messages are delimited when written; default one line each. Both forms are accepted when reading. */
-  framing?: Exclude<SocketFraming, "auto">;
+  framing?: Exclude<SocketFraming, "auto"> | undefined;
   /** Longest message that is read, in bytes; default 16 MiB. */
-  maxMessageBytes?: number;
-  platform?: Platform;
+  maxMessageBytes?: number | undefined;
+  platform?: Platform | undefined;
 }
 
 /** A client transport over TCP or a Unix socket. `open` resolves when connected and rejects if that fails. */

@@ -19,10 +19,10 @@ export interface ServeSocketOptions
   extends AuthenticationOptions,
     Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "principal"> {
   /** How messages are delimited when written; default the client's form. */
-  framing?: SocketFraming;
+  framing?: SocketFraming | undefined;
   /** Concurrent connections; default 1,024, a common limit of open files. Further ones are closed. */
-  maxConnections?: number;
-  platform?: Platform;
+  maxConnections?: number | undefined;
+  platform?: Platform | undefined;
 }
 
 /** A server that listens on a socket. */

@@ -10,8 +10,8 @@ import { loadWs } from "./ws-package.js";
 /** Options of a WebSocket transport on Node. */
 export interface NodeWebSocketOptions extends Omit<WebSocketTransportOptions, "platform"> {
   /** Headers of the opening request, for example `authorization`; they require the `ws` package. */
-  headers?: Readonly<Record<string, string>>;
-  platform?: Platform;
+  headers?: Readonly<Record<string, string>> | undefined;
+  platform?: Platform | undefined;
 }
 
 /**

@@ -31,18 +31,18 @@ export interface ServeWebSocketOptions
     AuthenticationOptions,
     Pick<HttpServerOptions, "publicUrl" | "allowedHosts" | "allowedOrigins"> {
   /** Default 3001; 0 picks a free one. */
-  port?: number;
+  port?: number | undefined;
   /** Default loopback, in both address families where present. */
-  host?: string;
+  host?: string | undefined;
   /** Default `/mcp`. */
-  path?: string;
+  path?: string | undefined;
   /** Connections at one time; default 1,024. More are refused with 503. */
-  maxConnections?: number;
+  maxConnections?: number | undefined;
   /** Longest message that is read, in bytes; default 16 MiB. A longer one ends the connection with code 1009. */
-  maxMessageBytes?: number;
+  maxMessageBytes?: number | undefined;
   /** A connection that has not answered a ping when the next one is due is closed; default every 30 s. 0 disables pings. */
-  pingEveryMs?: number;
-  platform?: Platform;
+  pingEveryMs?: number | undefined;
+  platform?: Platform | undefined;
 }
 
 const HOLD_INPUT_ABOVE = 1024 * 1024;

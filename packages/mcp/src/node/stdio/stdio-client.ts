@@ -9,19 +9,19 @@ import { platform as nodePlatform } from "../platform.js";
 export interface StdioOptions {
   /** The program: a path, or a name to look up in `PATH`. Not a shell command line. */
   command: string;
-  args?: readonly string[];
+  args?: readonly string[] | undefined;
   /** Environment variables for the server, in addition to the few that every child inherits. */
-  env?: Readonly<Record<string, string>>;
+  env?: Readonly<Record<string, string>> | undefined;
   /** Names of further variables to inherit, or `true` for the whole environment; default none. */
-  inheritEnv?: boolean | readonly string[];
-  cwd?: string;
+  inheritEnv?: boolean | readonly string[] | undefined;
+  cwd?: string | undefined;
   /**
    * What to do with the server's stderr. `capture`, the default, keeps the last 64 KiB for error messages. `inherit` also
    * copies it to this process's stderr; a function also receives it line by line.
    */
-  stderr?: "capture" | "inherit" | ((line: string) => void);
+  stderr?: "capture" | "inherit" | ((line: string) => void) | undefined;
   /** Longest message that is read, in bytes; default 16 MiB. */
-  maxMessageBytes?: number;
+  maxMessageBytes?: number | undefined;
 }
 
 /**

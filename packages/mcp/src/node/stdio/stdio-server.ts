@@ -14,12 +14,12 @@ export interface ServeStdioOptions extends Omit<ServeStreamOptions, "platform" |
    * Exit the process when the client is gone; default true. It exits when nothing else keeps it alive, and after half a
    * second in any case. With false the program decides; it can await `closed`.
    */
-  exit?: boolean;
+  exit?: boolean | undefined;
   /** Redirect what the program prints to stdout to stderr; default true, because stray output breaks the protocol. */
-  guardStdout?: boolean;
+  guardStdout?: boolean | undefined;
   /** Treat the exit of the parent process like the end of stdin; default true. */
-  watchParent?: boolean;
-  platform?: Platform;
+  watchParent?: boolean | undefined;
+  platform?: Platform | undefined;
 }
 
 /** How long the program may clean up after `closed`; clients send SIGTERM after 1.5 s or more. */

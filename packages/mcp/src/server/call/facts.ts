@@ -1,5 +1,6 @@
 import { platform } from "#platform";
 import { randomName } from "../../encoding/base64.js";
+import { withDefaults } from "../../encoding/with-defaults.js";
 import type { CacheHint } from "../../era/era.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
@@ -36,8 +37,8 @@ export class ServerFacts {
     checkPageSize(options.pageSize);
     this.info = info;
     this.options = options;
-    this.platform = { ...platform, ...options.platform };
-    this.limits = { ...DEFAULT_SERVER_LIMITS, ...options.limits };
+    this.platform = withDefaults(platform, options.platform);
+    this.limits = withDefaults(DEFAULT_SERVER_LIMITS, options.limits);
     this.revisions = options.revisions ?? REVISIONS;
     this.methods = new MethodTable(options.extensions?.flatMap((extension) => extension.methods ?? []));
     this.secrets = new Secrets(this.platform, options.secret);

@@ -10,11 +10,11 @@ import type { Completer } from "../lists/completion.js";
 /** One argument of a prompt. Its value is a string. `Q` says whether it must be given. */
 export interface PromptArgumentDefinition<Q = unknown> {
   /** A name for people. */
-  title?: string;
-  description?: string;
+  title?: string | undefined;
+  description?: string | undefined;
   /** Default: false. */
-  required?: Q & boolean;
-  complete?: Completer;
+  required?: (Q & boolean) | undefined;
+  complete?: Completer | undefined;
 }
 
 /** Arguments by name; `R` says of each whether it must be given. */
@@ -32,17 +32,17 @@ export type PromptArguments = PromptSchema | NamedArguments<Record<string, unkno
 /** What a prompt says of itself. `A` are its arguments. */
 export interface PromptDefinition<A = undefined> {
   /** A name for people. */
-  title?: string;
+  title?: string | undefined;
   /** For people: what the prompt is for. */
-  description?: string;
+  description?: string | undefined;
   /** What the user fills in. Without it the prompt takes what its template names, or nothing. */
-  arguments?: A;
+  arguments?: A | undefined;
   /** Completes arguments for the user, by name. A closed set in a schema is completed without it. */
-  complete?: { readonly [name: string]: Completer };
-  icons?: Icon[];
-  _meta?: Record<string, unknown>;
+  complete?: { readonly [name: string]: Completer } | undefined;
+  icons?: Icon[] | undefined;
+  _meta?: Record<string, unknown> | undefined;
   /** Whether this caller may know of the prompt. To others it does not exist. */
-  visibleTo?: VisibleTo;
+  visibleTo?: VisibleTo | undefined;
 }
 
 /** Named arguments as the handler receives them. */

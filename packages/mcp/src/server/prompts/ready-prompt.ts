@@ -1,3 +1,4 @@
+import { withoutUndefined } from "../../encoding/with-defaults.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { PromptArgument, Prompt as WirePrompt } from "../../protocol/features/prompts.js";
@@ -37,7 +38,7 @@ export function readyPrompt({ name, definition, handler }: PromptOffer, facts: S
   }
   return {
     key: name,
-    wire: { name, ...said, ...(ready.wire.length === 0 ? {} : { arguments: [...ready.wire] }) },
+    wire: { name, ...withoutUndefined(said), ...(ready.wire.length === 0 ? {} : { arguments: [...ready.wire] }) },
     visibleTo,
     arguments: ready.completers,
     parse: ready.parse,
@@ -64,7 +65,7 @@ function byName(given: Readonly<Record<string, PromptArgumentDefinition>>): Read
   const entries = Object.entries(given);
   const known = new Set(entries.map(([name]) => name));
   return {
-    wire: entries.map(([name, { complete: _, ...said }]) => ({ name, ...said })),
+    wire: entries.map(([name, { complete: _, ...said }]) => ({ name, ...withoutUndefined(said) })),
     completers: new Map(entries.map(([name, { complete }]) => [name, complete])),
     parse(values) {
       const missing = entries.filter(([name, { required }]) => required === true && !Object.hasOwn(values, name));

@@ -10,7 +10,7 @@ export interface PageToVisit {
   message: string;
   url: string;
   /** Names the visit, for `ctx.elicitationComplete`; made up when absent. */
-  elicitationId?: string;
+  elicitationId?: string | undefined;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { withoutUndefined } from "../../encoding/with-defaults.js";
 import type { CacheHint } from "../../era/era.js";
 import { McpError } from "../../protocol/error.js";
 import type { Resource as WireResource, ResourceTemplate as WireTemplate } from "../../protocol/features/resources.js";
@@ -49,7 +50,7 @@ export function readyResource({ name: uri, definition, read }: ResourceOffer, fa
   const { cache, visibleTo, watch, name = uri, ...said } = definition;
   return {
     key: uri,
-    wire: { uri, name, ...said },
+    wire: { uri, name, ...withoutUndefined(said) },
     visibleTo,
     read,
     cache: cacheHint(`the resource "${uri}"`, facts.hints.read, cache),
@@ -65,7 +66,7 @@ export function readyTemplate(
   const { cache, visibleTo, watch, list, complete = {}, allowTraversal, name = template, ...said } = definition;
   return {
     key: template,
-    wire: { uriTemplate: template, name, ...said },
+    wire: { uriTemplate: template, name, ...withoutUndefined(said) },
     visibleTo,
     parts,
     match: compileMatcher(parts),

@@ -11,22 +11,22 @@ import type { Block } from "../tools/marked-content.js";
 /** What a resource and a family of resources say of themselves, and how they are treated. */
 interface CommonDefinition {
   /** A short name; default: the URI or the template. */
-  name?: string;
+  name?: string | undefined;
   /** A name for people. */
-  title?: string;
+  title?: string | undefined;
   /** For the model: what it holds. */
-  description?: string;
+  description?: string | undefined;
   /** What the contents are, unless the handler says otherwise. */
-  mimeType?: string;
-  annotations?: Annotations;
-  icons?: Icon[];
-  _meta?: Record<string, unknown>;
+  mimeType?: string | undefined;
+  annotations?: Annotations | undefined;
+  icons?: Icon[] | undefined;
+  _meta?: Record<string, unknown> | undefined;
   /** How long clients may keep what was read. Default: what the server's `cache` says. */
-  cache?: Partial<CacheHint>;
+  cache?: Partial<CacheHint> | undefined;
   /** Whether this caller may know of it. To others it does not exist, neither in lists nor when read. */
-  visibleTo?: VisibleTo;
+  visibleTo?: VisibleTo | undefined;
   /** Watches for changes while there are subscribers. */
-  watch?: Watch;
+  watch?: Watch | undefined;
 }
 
 /**
@@ -42,20 +42,20 @@ export type Unwatch = () => void;
 /** What a resource says of itself. */
 export interface ResourceDefinition extends CommonDefinition {
   /** Bytes before any encoding, where known. */
-  size?: number;
+  size?: number | undefined;
 }
 
 /** What a family of resources says of itself. `T` is its template. */
 export interface ResourceTemplateDefinition<T extends string = string> extends CommonDefinition {
   /** The members of the family that are worth listing. Without it none is listed. */
-  list?(ctx: RequestContext): Listed<T> | Promise<Listed<T>>;
+  list?: ((ctx: RequestContext) => Listed<T> | Promise<Listed<T>>) | undefined;
   /** Completes variables for the user. */
-  complete?: { readonly [K in keyof TemplateVariables<T>]?: Completer };
+  complete?: { readonly [K in keyof TemplateVariables<T>]?: Completer } | undefined;
   /**
    * Hands variables with `..` segments, backslashes and NULs to the handler. Without it such a URI is refused, because a
    * handler that joins a variable to a folder would leave that folder.
    */
-  allowTraversal?: boolean;
+  allowTraversal?: boolean | undefined;
 }
 
 type Listed<T extends string> = Iterable<ListedResource<T>>;

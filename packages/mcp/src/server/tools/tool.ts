@@ -14,25 +14,25 @@ export interface ToolDefinition<
   O extends AnySchema | undefined = undefined,
 > extends ToolPolicy {
   /** A name for people. */
-  title?: string;
+  title?: string | undefined;
   /** For the model: what the tool does and when to use it. */
-  description?: string;
+  description?: string | undefined;
   /** Schema of the arguments: an object. Without it the tool takes none. */
-  input?: I;
+  input?: I | undefined;
   /** Schema of the structured result. With it, what the handler returns is always the structured content. */
-  output?: O;
+  output?: O | undefined;
   /** Hints about behaviour. Clients must not trust them, so they protect nothing. */
-  annotations?: ToolAnnotations;
-  icons?: Icon[];
-  _meta?: Record<string, unknown>;
+  annotations?: ToolAnnotations | undefined;
+  icons?: Icon[] | undefined;
+  _meta?: Record<string, unknown> | undefined;
   /** Whether this caller may know of the tool. To others it does not exist, neither in lists nor in calls. */
-  visibleTo?: VisibleTo;
+  visibleTo?: VisibleTo | undefined;
   /** What the client must be able to do, for example `elicitation.form`; a call of any other client never reaches the handler. */
-  requires?: readonly ClientCapabilityPath[];
+  requires?: readonly ClientCapabilityPath[] | undefined;
   /** Scopes that an authorized caller must have. A pipe without authorization has none to check. */
-  scopes?: readonly string[];
+  scopes?: readonly string[] | undefined;
   /** Calls of this tool at the same time; more wait in a bounded queue. Default: only the server's own limit. */
-  concurrency?: number;
+  concurrency?: number | undefined;
 }
 
 /** The arguments as the handler receives them. */

@@ -16,7 +16,7 @@ export interface PortLike {
 
 /** Limits of a channel over a port. */
 export interface MessagePortOptions extends QueueLimits {
-  platform?: Pick<Platform, "defer" | "timer">;
+  platform?: Pick<Platform, "defer" | "timer"> | undefined;
 }
 
 /** How many messages may be sent before the peer acknowledges one, because ports have no back-pressure. */

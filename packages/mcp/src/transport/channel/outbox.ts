@@ -3,9 +3,9 @@ import { McpError } from "../../protocol/error.js";
 /** How much may be queued for a peer that reads slowly. */
 export interface QueueLimits {
   /** Default 65,536. */
-  maxQueuedMessages?: number;
+  maxQueuedMessages?: number | undefined;
   /** In UTF-16 units, which are bytes for ASCII; default 64 Mi. */
-  maxQueuedBytes?: number;
+  maxQueuedBytes?: number | undefined;
 }
 
 /** A queue of outgoing texts, bounded in number and length. */

@@ -24,13 +24,13 @@ export interface ServedChannel extends ServeHandle {
 
 /** How one channel is served. */
 export interface ServeChannelOptions {
-  principal?: Principal;
+  principal?: Principal | undefined;
   /** Requests of this peer that may run at once; default 1,000, so that one peer cannot take all memory. */
-  maxInFlight?: number;
+  maxInFlight?: number | undefined;
   /** Told about input that was no message. */
-  onFault?(error: Error): void;
+  onFault?: ((error: Error) => void) | undefined;
   /** Replaces the runtime's clock, for example in a test. */
-  platform?: Platform;
+  platform?: Platform | undefined;
 }
 
 /** How long requests in flight may take once the channel is drained. */

@@ -9,7 +9,7 @@ import { Outbox, type QueueLimits } from "./outbox.js";
 export interface StreamChannelOptions extends QueueLimits {
   platform: Pick<Platform, "defer" | "timer">;
   /** Longest message that is read, in bytes; default 16 MiB. A longer one is skipped and reported; the channel continues. */
-  maxMessageBytes?: number;
+  maxMessageBytes?: number | undefined;
   /**
    * Stop reading while more than this is queued, so that a peer that does not read its answers cannot send more
    * requests. For servers only, default 1 Mi there; if both ends did so, they could deadlock.

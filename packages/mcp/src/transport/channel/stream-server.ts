@@ -13,7 +13,7 @@ export interface ServeStreamOptions
     > {
   platform: Platform;
   /** How long requests in flight may take to finish after the peer has ended its output; default 2 s. */
-  drainMs?: number;
+  drainMs?: number | undefined;
 }
 
 const HOLD_INPUT_ABOVE = 1024 * 1024;

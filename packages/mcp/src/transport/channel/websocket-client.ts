@@ -10,9 +10,9 @@ export type OpenWebSocket = (url: string, protocol: string) => WebSocketLike | P
 
 /** Options of a WebSocket transport. */
 export interface WebSocketTransportOptions extends Omit<WebSocketChannelOptions, "platform" | "holdInputAbove"> {
-  platform?: Platform;
+  platform?: Platform | undefined;
   /** How a socket is made; default the runtime's own `WebSocket`. Give it to set headers, where the runtime can. */
-  openWebSocket?: OpenWebSocket;
+  openWebSocket?: OpenWebSocket | undefined;
 }
 
 /** A client transport over a WebSocket. `open` resolves when the socket is open and rejects if it cannot be opened. */

@@ -29,11 +29,11 @@ export interface WebSocketLike {
 export interface WebSocketChannelOptions extends QueueLimits {
   platform: Pick<Platform, "defer" | "timer">;
   /** Longest message that is read, in UTF-16 units; default 16 Mi. A longer one is rejected; the channel continues. */
-  maxMessageBytes?: number;
+  maxMessageBytes?: number | undefined;
   /** Stop reading while more than this is queued. For servers; see `StreamChannelOptions`. */
-  holdInputAbove?: number;
+  holdInputAbove?: number | undefined;
   /** How long `close` waits for the peer's close frame; default 2 s. */
-  closeTimeoutMs?: number;
+  closeTimeoutMs?: number | undefined;
 }
 
 /** Above this size of the socket's own unbounded buffer, texts wait in our bounded queue. */

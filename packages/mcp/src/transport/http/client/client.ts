@@ -13,17 +13,17 @@ import { type HandshakeFacts, HttpRequests } from "./requests.js";
 /** How an HTTP transport reaches its server. */
 export interface HttpConnectionOptions extends RedirectPolicy {
   /** Sent with every request, and never to another origin. */
-  headers?: Record<string, string>;
-  timeouts?: HttpTimeouts;
+  headers?: Record<string, string> | undefined;
+  timeouts?: HttpTimeouts | undefined;
   /** The longest event or body that is read. Default 16 MiB. */
-  maxMessageBytes?: number;
+  maxMessageBytes?: number | undefined;
   /** Whether a server with sessions is asked for a stream of what belongs to no request. Default true. */
-  standingStream?: boolean;
+  standingStream?: boolean | undefined;
   /**
    * Attempts in a row without any news before a stream is given up. Default: 8 for the stream of a request, no end for the
    * standing stream; the pace is bounded in any case.
    */
-  maxReconnects?: number;
+  maxReconnects?: number | undefined;
 }
 
 /** What an HTTP transport takes from the runtime. */
@@ -35,9 +35,9 @@ export interface HttpClientParts extends HttpConnectionOptions {
 /** Waits that no call's own deadline bounds, in milliseconds. */
 export interface HttpTimeouts {
   /** For the server to take a notification or an answer. Default 30 s. */
-  sendMs?: number;
+  sendMs?: number | undefined;
   /** For the end of the session on `close`. Default 2 s. */
-  closeMs?: number;
+  closeMs?: number | undefined;
 }
 
 const SEND_MS = 30_000;

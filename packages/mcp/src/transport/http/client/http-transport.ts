@@ -1,5 +1,6 @@
 import { platform as runtimePlatform } from "#platform";
 import { transports } from "#transports";
+import { withDefaults } from "../../../encoding/with-defaults.js";
 import { fetchSender } from "../../../http/fetch-sender.js";
 import type { Fetch, Platform } from "../../../platform/platform.js";
 import type { Transport } from "../../transport.js";
@@ -8,9 +9,9 @@ import { type HttpConnectionOptions, httpClientTransport } from "./client.js";
 /** How an HTTP transport reaches its server. */
 export interface HttpTransportOptions extends HttpConnectionOptions {
   /** Sends the requests; default the fastest way of the runtime. */
-  fetch?: Fetch;
+  fetch?: Fetch | undefined;
   /** Replaces parts of the runtime, for example its clock in a test. */
-  platform?: Partial<Platform>;
+  platform?: Partial<Platform> | undefined;
 }
 
 /**
@@ -20,7 +21,7 @@ export interface HttpTransportOptions extends HttpConnectionOptions {
  */
 export function httpTransport(url: string | URL, options: HttpTransportOptions = {}): Transport {
   const { fetch, platform: replaced, ...rest } = options;
-  const platform: Platform = { ...runtimePlatform, ...replaced };
+  const platform: Platform = withDefaults(runtimePlatform, replaced);
   const sender = fetch === undefined ? transports.sender(platform) : fetchSender(fetch);
   return httpClientTransport(url, { ...rest, sender, platform });
 }

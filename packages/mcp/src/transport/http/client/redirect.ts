@@ -10,7 +10,7 @@ export interface RedirectPolicy {
    * Follow 307 and 308 to another origin too, without session, credentials or any header that the program added.
    * Default false: the one who controls the redirect would read the calls.
    */
-  allowCrossOriginRedirects?: boolean;
+  allowCrossOriginRedirects?: boolean | undefined;
 }
 
 /** Enough for a trailing slash, a moved path and a canonical name; a loop ends soon. */

@@ -5,11 +5,11 @@ export interface CorsOptions {
   /** Origins such as `https://app.example.com`, or `"*"` for every page; these origins also pass the Origin check. */
   origins: readonly string[] | "*";
   /** Lets the browser send cookies and client certificates; not together with `"*"`. Default false. */
-  credentials?: boolean;
+  credentials?: boolean | undefined;
   /** Request headers beyond those of the protocol. */
-  headers?: readonly string[];
+  headers?: readonly string[] | undefined;
   /** How long a browser may cache the preflight response; default 2 hours, the longest that browsers accept. */
-  maxAgeMs?: number;
+  maxAgeMs?: number | undefined;
 }
 
 const PROTOCOL_HEADERS = [

@@ -8,82 +8,83 @@ import type { RequestLogEntry } from "./request-log.js";
 /** Limits on the resources that clients can use. */
 export interface HttpLimits {
   /** Bytes of one request body; default 4 MiB. */
-  maxMessageBytes?: number;
+  maxMessageBytes?: number | undefined;
   /** Concurrent requests, not counting streams; default 4,096. More are rejected with 503. */
-  maxInFlight?: number;
+  maxInFlight?: number | undefined;
   /** Open event streams; default 16,384. More are rejected with 503. */
-  maxStreams?: number;
+  maxStreams?: number | undefined;
   /** Open event streams of one authenticated principal; default 1,024. */
-  maxStreamsPerPrincipal?: number;
+  maxStreamsPerPrincipal?: number | undefined;
   /** Bytes queued for a client that does not read its stream, before the connection is closed. Default 1 MiB. */
-  maxQueuedBytes?: number;
+  maxQueuedBytes?: number | undefined;
   /** Sessions of one node; default 10,000. More are rejected with 503. */
-  maxSessions?: number;
+  maxSessions?: number | undefined;
   /** GET streams of one session; default 8. More are rejected with 409. */
-  maxStreamsPerSession?: number;
+  maxStreamsPerSession?: number | undefined;
   /** Concurrent requests of one session; default 256. */
-  maxInFlightPerSession?: number;
+  maxInFlightPerSession?: number | undefined;
 }
 
 /** Durations of an HTTP server. */
 export interface HttpTimes {
   /** A reply becomes an event stream if there is no answer after this time; default 1 s. */
-  streamAfterMs?: number;
+  streamAfterMs?: number | undefined;
   /** Idle time of a stream before a comment is sent; default 15 s, below the idle timeouts of common proxies. */
-  keepAliveMs?: number;
+  keepAliveMs?: number | undefined;
   /** Idle time before a session expires; default 30 min. An open stream counts as activity. */
-  sessionIdleMs?: number;
+  sessionIdleMs?: number | undefined;
   /** Time for a client to complete the handshake with `notifications/initialized`; default 30 s. */
-  handshakeMs?: number;
+  handshakeMs?: number | undefined;
   /** How long a client may take to resume a stream; default 5 min. */
-  eventAgeMs?: number;
+  eventAgeMs?: number | undefined;
 }
 
 /** How much one stream keeps for clients that resume it. */
 export interface EventLogLimits {
   /** Default 1,000. */
-  maxEvents?: number;
+  maxEvents?: number | undefined;
   /** Default 4 MiB. */
-  maxBytes?: number;
+  maxBytes?: number | undefined;
   /** Ended streams of one session that are kept; default 32, the oldest are dropped first. */
-  maxEndedStreams?: number;
+  maxEndedStreams?: number | undefined;
 }
 
 /** The two paths of the transport of 2024-11-05. */
 export interface LegacySseOptions {
   /** The end of the path of the event stream; default `/sse`. */
-  path?: string;
+  path?: string | undefined;
   /** The end of the path for clients' messages; default `/messages`. */
-  messagesPath?: string;
+  messagesPath?: string | undefined;
 }
 
 /** Options for serving over HTTP, in every runtime. */
 export interface HttpServerOptions extends AuthenticationOptions {
   /** The URL that clients use, for example `https://example.com/mcp`; it determines the allowed Host and Origin. */
-  publicUrl?: string;
+  publicUrl?: string | undefined;
   /** Further values of `Host`: `"example.com"`, `"example.com:8080"`, `"*.example.com"`, or `"*"` to turn the check off. */
-  allowedHosts?: readonly string[];
+  allowedHosts?: readonly string[] | undefined;
   /** Further values of `Origin`, or `"*"` to turn the check off. */
-  allowedOrigins?: readonly string[];
+  allowedOrigins?: readonly string[] | undefined;
   /** Off by default. */
-  cors?: CorsOptions;
+  cors?: CorsOptions | undefined;
   /** Headers for a caller that lacks scopes; default a Bearer challenge that lists them. */
-  challenge?(scopes: readonly string[]): Readonly<Record<string, string>>;
+  challenge?: ((scopes: readonly string[]) => Readonly<Record<string, string>>) | undefined;
   /** False: no sessions for clients of the stateful era, every POST is independent, and there is no GET. Default true. */
-  sessions?: boolean;
+  sessions?: boolean | undefined;
   /** Also serves the HTTP+SSE transport of 2024-11-05. Off by default, because the protocol deprecates it. */
-  legacySse?: LegacySseOptions;
-  limits?: HttpLimits;
-  times?: HttpTimes;
-  eventLog?: EventLogLimits;
+  legacySse?: LegacySseOptions | undefined;
+  limits?: HttpLimits | undefined;
+  times?: HttpTimes | undefined;
+  eventLog?: EventLogLimits | undefined;
   /** Called for each finished request, without credentials. */
-  onRequest?(entry: RequestLogEntry): void;
-  platform?: Platform;
+  onRequest?: ((entry: RequestLogEntry) => void) | undefined;
+  platform?: Platform | undefined;
 }
 
-export type ResolvedLimits = Required<HttpLimits>;
-export type ResolvedTimes = Required<HttpTimes>;
-export type ResolvedEventLog = Required<EventLogLimits>;
+type Resolved<T> = { [K in keyof T]-?: NonNullable<T[K]> };
+export type ResolvedLimits = Resolved<HttpLimits>;
+export type ResolvedTimes = Resolved<HttpTimes>;
+export type ResolvedEventLog = Resolved<EventLogLimits>;
 
 export const DEFAULT_HTTP_LIMITS: ResolvedLimits = {
   maxMessageBytes: 4 * 1024 * 1024,

@@ -1,3 +1,4 @@
+import { withDefaults } from "../../../encoding/with-defaults.js";
 import type { Platform } from "../../../platform/platform.js";
 import type { Answer, Endpoint } from "../../transport.js";
 import { DueList } from "./due-list.js";
@@ -69,9 +70,9 @@ export class ServerState {
     this.options = options;
     this.platform = platform;
     this.access = createAccessRules(options);
-    this.limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
-    this.times = { ...DEFAULT_TIMES, ...options.times };
-    this.eventLog = { ...DEFAULT_EVENT_LOG, ...options.eventLog };
+    this.limits = withDefaults(DEFAULT_HTTP_LIMITS, options.limits);
+    this.times = withDefaults(DEFAULT_TIMES, options.times);
+    this.eventLog = withDefaults(DEFAULT_EVENT_LOG, options.eventLog);
     this.#overdue = new DueList(platform, this.times.streamAfterMs, (request) => request.overdue());
     this.keepAlive = new DueList(platform, this.times.keepAliveMs, (connection) => connection.quiet());
   }

@@ -1,0 +1,181 @@
+import {
+  type CallOptions,
+  type ClientOf,
+  type ClientOptions,
+  connect,
+  type HandlerContext,
+  message,
+  type PromptDefinition,
+  prompt,
+  promptTemplate,
+  type ResourceDefinition,
+  Server,
+  type ServerOptions,
+  type ToolDefinition,
+  tool,
+} from "@parley/mcp";
+import type { HttpServerOptions } from "@parley/mcp/http";
+import type {
+  NodeWebSocketOptions,
+  ServeHttpOptions,
+  ServeSocketOptions,
+  ServeStdioOptions,
+  ServeWebSocketOptions,
+  SocketTransportOptions,
+  StdioOptions,
+} from "@parley/mcp/node";
+import type {
+  CommandTarget,
+  HttpTransportOptions,
+  ServeChannelOptions,
+  WebSocketTransportOptions,
+} from "@parley/mcp/transport";
+import { describe, expect, expectTypeOf, it } from "vitest";
+import { z } from "zod";
+
+const info = { name: "types", version: "1" };
+
+/** The optional members of `T` that refuse `undefined`; under `exactOptionalPropertyTypes` most do unless they say so. */
+type Refusing<T> = {
+  // biome-ignore lint/complexity/noBannedTypes: `{} extends …` asks whether the member is optional
+  [K in keyof T]-?: {} extends Pick<T, K> ? ({ [P in K]: undefined } extends Pick<T, K> ? never : K) : never;
+}[keyof T];
+
+describe("options", () => {
+  it("take undefined for what is left out", () => {
+    expectTypeOf<Refusing<ClientOptions>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<CallOptions>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<ServerOptions>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<ToolDefinition>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<PromptDefinition>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<ResourceDefinition>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<HttpServerOptions>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<ServeHttpOptions>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<ServeSocketOptions>>().toEqualTypeOf<"holdInputAbove">();
+    expectTypeOf<Refusing<ServeWebSocketOptions>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<ServeStdioOptions>>().toEqualTypeOf<"holdInputAbove">();
+    expectTypeOf<Refusing<ServeChannelOptions>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<SocketTransportOptions>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<NodeWebSocketOptions>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<WebSocketTransportOptions>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<HttpTransportOptions>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<StdioOptions>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<CommandTarget>>().toEqualTypeOf<never>();
+  });
+
+  it("keep their defaults when undefined is passed", async () => {
+    const server = new Server(info, { limits: { calls: undefined }, pageSize: undefined }).tool("hello", () => "hello");
+    const client = await connect(server, { timeouts: { idleMs: undefined, totalMs: undefined }, name: undefined });
+    expect(await client.call("hello")).toBe("hello");
+    await client.close();
+  });
+});
+
+describe("a server", () => {
+  it("may say what `ctx.data` holds, for handlers of every kind and for middleware", async () => {
+    const server = new Server<{ tenant: string }>(info)
+      .use((call, next) => {
+        call.ctx.data.tenant = "acme";
+        // @ts-expect-error the data has no such member
+        call.ctx.data.tenants = "acme";
+        return next();
+      })
+      .tool("whose", {}, (_args, { data }) => {
+        expectTypeOf(data).toEqualTypeOf<{ tenant: string }>();
+        return data.tenant;
+      })
+      .resource("t://whose", {}, (_uri, { data }) => data.tenant)
+      .prompt("whose", {}, (_args, { data }) => data.tenant);
+    const client = await connect(server);
+    expect(await client.call("whose")).toBe("acme");
+    await client.close();
+  });
+
+  it("offers a tool by its name and handler alone", async () => {
+    const server = new Server(info).tool("now", () => "now").add(tool("then", () => "then"));
+    const client = await connect(server);
+    expectTypeOf(await client.call("now")).toEqualTypeOf<string>();
+    expect(await client.call("then")).toBe("then");
+    await client.close();
+  });
+
+  it("gives its client's type by `ClientOf`, prompts included", async () => {
+    const server = new Server(info)
+      .prompt("review", { arguments: { code: { required: true }, style: {} } }, ({ code, style = "any" }) => [
+        message.user(`${style}: ${code}`),
+      ])
+      .prompt("translate", { arguments: z.object({ text: z.string(), to: z.enum(["fr", "de"]).optional() }) }, () => "")
+      .prompt("filled", {}, promptTemplate("Hello {{name}}"))
+      .add(prompt("value", { arguments: { who: { required: true } } }, ({ who }) => who));
+    const client: ClientOf<typeof server> = await connect(server);
+    const { messages } = await client.getPrompt("review", { code: "x" });
+    expect(messages).toMatchObject([{ content: { text: "any: x" } }]);
+    await client.getPrompt("translate", { text: "hi" });
+    await client.getPrompt("filled", { name: "Ada" });
+    await client.getPrompt("value", { who: "Ada" });
+    const compiledOnly = async () => {
+      // @ts-expect-error there is no such prompt
+      await client.getPrompt("revew", { code: "x" });
+      // @ts-expect-error an argument is missing
+      await client.getPrompt("review", {});
+      // @ts-expect-error arguments are needed
+      await client.getPrompt("value");
+      // @ts-expect-error there is no such argument
+      await client.getPrompt("review", { code: "x", stile: "y" });
+      const loose = await connect("http://localhost/mcp");
+      await loose.getPrompt("anything", { at: "all" });
+      const started = await connect({ command: "node" });
+      await started.call("anything", { at: 1 });
+    };
+    expect(compiledOnly).toBeTypeOf("function");
+    await client.close();
+  });
+
+  it("takes a context by its type", () => {
+    const inTenant = (ctx: HandlerContext<{ tenant: string }>) => ctx.data.tenant;
+    const server = new Server<{ tenant: string }>(info).tool("whose", (_args, ctx) => inTenant(ctx));
+    expect(server.endpoint()).toBeDefined();
+  });
+});
+
+// Each expected error stands on the line of the mistake itself, not on the call around it.
+describe("the compiler points at", () => {
+  it("a misspelt option", () => {
+    const compiledOnly = () => {
+      void connect("http://localhost/mcp", {
+        name: "x",
+        // @ts-expect-error it is `timeouts`
+        timeout: { idleMs: 1 },
+      });
+      void connect(new Server(info), {
+        timeouts: {
+          // @ts-expect-error it is `idleMs`
+          idle: 1,
+        },
+      });
+      new Server(info, {
+        // @ts-expect-error it is `pageSize`
+        pagesize: 3,
+      });
+      new Server(info).tool(
+        "t",
+        {
+          // @ts-expect-error it is `description`
+          descripton: "x",
+        },
+        () => "",
+      );
+    };
+    expect(compiledOnly).toBeTypeOf("function");
+  });
+
+  it("the wrong member of a result", () => {
+    const output = z.object({ n: z.number(), kind: z.enum(["a", "b"]) });
+    new Server(info).tool("t", { output }, () => ({
+      kind: "a",
+      // @ts-expect-error a number was promised
+      n: "1",
+    }));
+    expect(output).toBeDefined();
+  });
+});
