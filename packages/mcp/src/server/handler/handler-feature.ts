@@ -19,7 +19,7 @@ import { result } from "../tools/content.js";
 import { resultLimit } from "../tools/result-limit.js";
 import { has, type ServerHandler } from "./server-handler.js";
 
-/** The methods by which a handler object offers each capability. */
+/** The handler methods that turn each capability on. */
 const OFFERS = {
   tools: ["listTools", "callTool"],
   resources: ["listResources", "listResourceTemplates", "readResource"],
@@ -29,7 +29,7 @@ const OFFERS = {
 
 type Offered = keyof typeof OFFERS;
 
-/** What a handler object offers, in place of what could be registered one by one. */
+/** Serves the methods of a handler object, instead of offers that are registered one by one. */
 export class HandlerFeature implements Feature {
   readonly #facts: ServerFacts;
   readonly #calls: ToolCalls;
@@ -77,8 +77,9 @@ export class HandlerFeature implements Feature {
   }
 
   #reason(methods: readonly (keyof ServerHandler)[]): string {
-    const found = methods.filter((method) => has(this.#handler, method));
-    return found.length > 0 ? `the handler has ${found.join(" and ")}` : `the handler has no ${methods.join(", no ")}`;
+    const present = methods.filter((method) => has(this.#handler, method));
+    if (present.length > 0) return `the handler has ${present.join(" and ")}`;
+    return `the handler has no ${methods.join(", no ")}`;
   }
 
   #offers(name: Offered): boolean {
@@ -125,13 +126,13 @@ export class HandlerFeature implements Feature {
       const { cursor } = call.request.params;
       const opened = typeof cursor === "string" ? secrets.verify(purpose, cursor) : undefined;
       if (cursor !== undefined && opened === undefined) {
-        throw new McpError("invalid_params", `the cursor of ${call.request.method} was not made here`, {
-          fix: "Begin again without a cursor.",
+        throw new McpError("invalid_params", `the cursor of ${call.request.method} was not issued by this server`, {
+          fix: "List again without a cursor.",
         });
       }
       const listed = (await this.#handler[method]?.(opened, call.ctx)) ?? [];
       if (Array.isArray(listed)) return { [member]: listed };
-      // Each of the four results has its list and may have a cursor.
+      // All four results are an object with an optional cursor.
       const page = listed as { nextCursor?: string };
       return page.nextCursor === undefined ? page : { ...page, nextCursor: secrets.sign(purpose, page.nextCursor) };
     };
@@ -153,13 +154,13 @@ export class HandlerFeature implements Feature {
   }
 
   async #complete(call: ServerCall): Promise<object> {
-    // The handler reads the members that the protocol names; what it throws is the answer.
+    // The two members are checked here; the handler checks what is in them, and an error it throws is the answer.
     const request = call.request.params as unknown as CompleteRequestParams;
     if (!isObject(request.ref) || !isObject(request.argument)) {
       throw new McpError("invalid_params", "completion/complete needs `ref` and `argument`");
     }
-    const found = (await this.#handler.complete?.(request, call.ctx)) ?? [];
-    return "completion" in found ? found : completed("the argument", found);
+    const completions = (await this.#handler.complete?.(request, call.ctx)) ?? [];
+    return "completion" in completions ? completions : completed("the argument", completions);
   }
 
   #method<M extends "callTool" | "readResource" | "getPrompt">(
@@ -167,14 +168,14 @@ export class HandlerFeature implements Feature {
     kind: string,
     name: string,
   ): NonNullable<ServerHandler[M]> {
-    const found = this.#handler[method];
-    if (found === undefined) throw new McpError("invalid_params", `unknown ${kind}: ${name}`);
-    // Bound, because handlers are often classes; binding keeps the signature.
-    return found.bind(this.#handler) as NonNullable<ServerHandler[M]>;
+    const handle = this.#handler[method];
+    if (handle === undefined) throw new McpError("invalid_params", `unknown ${kind}: ${name}`);
+    // Bound, because handlers are often class instances; binding keeps the signature.
+    return handle.bind(this.#handler) as NonNullable<ServerHandler[M]>;
   }
 }
 
-/** A result as the wire has it, or whatever a tool may return. */
+/** Marks a complete `CallToolResult` as one; everything else is treated as a tool's return value. */
 function fromWire(value: unknown): unknown {
   if (!isObject(value) || !Array.isArray(value["content"]) || !value["content"].every(isContentBlock)) return value;
   const { content, structuredContent, isError, _meta } = value as unknown as CallToolResult;
@@ -198,7 +199,7 @@ function objectParam(call: ServerCall, name: string): Record<string, unknown> {
   throw new McpError("invalid_params", `\`params.${name}\` of ${call.request.method} must be an object`);
 }
 
-/** The options of a server, with what its handler object says by having a method. */
+/** The options of a server, completed by what the methods of its handler object imply. */
 export function handlerOptions(
   handler: ServerHandler,
   options: ServerOptions,
@@ -228,19 +229,19 @@ export function handlerOptions(
   };
 }
 
-/** Lets requests wait for `init`, and `close` call `terminate`. */
+/** Makes requests wait for `init`, and `close` call `terminate`. */
 export function prepareHandler(pipeline: Pipeline, handler: ServerHandler): void {
   let opening: Promise<void> | undefined;
   const begin = async () => {
     await handler.init?.();
-    // Unless the server was closed meanwhile.
+    // Unless the server was closed in the meantime.
     if (pipeline.gate === gate) pipeline.gate = undefined;
   };
   const gate = () => {
     if (opening !== undefined) return opening;
     const attempt = begin();
     opening = attempt;
-    // After a failure the next request tries again: what was missing may be there by then.
+    // The next request tries again, because the cause of the failure may be temporary.
     attempt.catch(() => {
       opening = undefined;
     });

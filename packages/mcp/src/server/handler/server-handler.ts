@@ -19,15 +19,15 @@ import type { LooseResult } from "../tools/tool.js";
 type MaybePromise<T> = T | Promise<T>;
 
 /**
- * A server as one object: every method is optional, and which ones exist decides what the server offers. Lists may be given
- * whole, or page by page with a `nextCursor` of any text, which comes back in the next call.
+ * A server as one object. Every method is optional; the ones that exist decide what the server offers. A list method returns
+ * the whole list, or a page with a `nextCursor` of its own, which it gets back as `cursor` for the next page.
  */
 export interface ServerHandler {
-  /** Called once, before the first request is served; every request waits for it. While it fails, requests fail. */
+  /** Called once, before the first request; all requests wait for it. If it fails they fail, and the next one calls it again. */
   init?(): MaybePromise<void>;
   /** Called once by `server.close()`, if `init` has run. */
   terminate?(): MaybePromise<void>;
-  /** Beats what the methods say, capability by capability. */
+  /** Replaces, capability by capability, what is derived from the methods. */
   readonly capabilities?: ServerCapabilities;
   listTools?(cursor: string | undefined, ctx: RequestContext): MaybePromise<readonly Tool[] | ListToolsResult>;
   callTool?(
@@ -44,7 +44,7 @@ export interface ServerHandler {
     ctx: RequestContext,
   ): MaybePromise<readonly ResourceTemplate[] | ListResourceTemplatesResult>;
   readResource?(uri: string, ctx: HandlerContext): MaybePromise<ReadReturn | ReadResourceResult>;
-  /** Called when a URI gets its first subscriber; tell changes by `server.resourceUpdated(uri)`. */
+  /** Called when a URI gets its first subscriber; announce changes with `server.resourceUpdated(uri)`. */
   subscribe?(uri: string): MaybePromise<void>;
   /** Called when a URI has lost its last subscriber. */
   unsubscribe?(uri: string): MaybePromise<void>;
@@ -58,10 +58,10 @@ export interface ServerHandler {
   setLogLevel?(level: LoggingLevel, ctx: RequestContext): void;
 }
 
-/** A class of such objects; one is made. */
+/** A class of handler objects, of which the server creates one. */
 export type ServerHandlerClass = new () => ServerHandler;
 
-/** True when an object or its class has a method. */
+/** True when the object has the method, of its own or from its class. */
 export function has(handler: ServerHandler, method: keyof ServerHandler): boolean {
   return typeof handler[method] === "function";
 }

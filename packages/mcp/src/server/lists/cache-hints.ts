@@ -3,16 +3,16 @@ import { McpError } from "../../protocol/error.js";
 
 const TOPICS = ["discover", "tools", "prompts", "resources", "resourceTemplates", "read"] as const;
 
-/** What clients may keep: the four lists, what `server/discover` says, and what resources hold. */
+/** What clients may cache: the four lists, the result of `server/discover`, and the contents of resources. */
 export type CacheTopic = (typeof TOPICS)[number];
 
-/** A default for everything, and exceptions by topic. */
+/** Cache hints: a default for all topics, and exceptions by topic. */
 export interface CacheOptions extends Partial<CacheHint>, Partial<Record<CacheTopic, Partial<CacheHint>>> {}
 
-/** Nothing is kept unless the program says so, and then not for others: the protocol leaves the choice to servers. */
+/** The safe default: clients cache nothing, and a program that sets `ttlMs` alone shares nothing between callers. */
 const NOT_KEPT: CacheHint = { ttlMs: 0, scope: "private" };
 
-/** The hint of each topic, made once. */
+/** The hint of each topic, computed once per server. */
 export function cacheHints(options: CacheOptions = {}): Readonly<Record<CacheTopic, CacheHint>> {
   const { ttlMs, scope } = options;
   const base = cacheHint("`cache`", NOT_KEPT, {
@@ -25,18 +25,23 @@ export function cacheHints(options: CacheOptions = {}): Readonly<Record<CacheTop
   return hints as Record<CacheTopic, CacheHint>;
 }
 
-/** A hint with some members replaced. Throws for what clients would refuse. */
+/**
+ * A hint with some members replaced. Throws when a value is not valid on the wire.
+ *
+ * Spec: Caching, "Cacheable Model",
+ * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#cacheable-model
+ */
 export function cacheHint(what: string, base: CacheHint, change: Partial<CacheHint> | undefined): CacheHint {
   if (change === undefined) return base;
   const hint = { ...base, ...change };
   if (!Number.isSafeInteger(hint.ttlMs) || hint.ttlMs < 0) {
-    throw new McpError("invalid_definition", `${what}: \`ttlMs\` is ${hint.ttlMs}`, {
-      fix: "Give whole milliseconds, 0 for results that must not be kept.",
+    throw new McpError("invalid_definition", `\`ttlMs\` of ${what} is ${hint.ttlMs}`, {
+      fix: "Pass whole milliseconds; 0 means that results are not cached.",
     });
   }
   if (hint.scope !== "public" && hint.scope !== "private") {
-    throw new McpError("invalid_definition", `${what}: \`scope\` is ${JSON.stringify(hint.scope)}`, {
-      fix: 'Give "public" or "private".',
+    throw new McpError("invalid_definition", `\`scope\` of ${what} is ${JSON.stringify(hint.scope)}`, {
+      fix: 'Pass "public" or "private".',
     });
   }
   return hint;

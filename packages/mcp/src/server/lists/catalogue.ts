@@ -5,32 +5,36 @@ import type { ServerCall } from "../call/server-call.js";
 import { messageOf } from "../call/thrown.js";
 import { type ListShape, PagedList, pageOf } from "./pages.js";
 
-/** Who asks. Nothing else may decide what is offered: lists vary by authorization only. */
+/**
+ * Who asks. It holds the authorization alone, because lists must not vary by anything else.
+ *
+ * Spec: Tools, "Capabilities", https://modelcontextprotocol.io/specification/2026-07-28/server/tools#capabilities
+ */
 export interface VisibilityCaller {
   readonly auth: Principal | undefined;
 }
 
-/** Whether this caller may know of an offer. To others it does not exist. */
+/** Decides whether a caller sees an offer. For other callers it does not exist. */
 export type VisibleTo = (caller: VisibilityCaller) => boolean;
 
-/** An offer made ready: what lists say of it, and for whom. */
+/** A registered offer: its key, its entry in lists, and who sees it. */
 export interface Offered<W> {
   readonly key: string;
   readonly wire: W;
   readonly visibleTo: VisibleTo | undefined;
 }
 
-/** Different lists to remember at once, where offers are made to some callers only. */
+/** Lists to cache where callers see different offers; 64 covers the usual number of roles, and bounds memory. */
 const MOST_LISTS = 64;
 
-/** The offers of one kind, in the order of their registration, which is also the order of their list. */
+/** The offers of one kind. Lists have them in the order of registration, so that the order is deterministic. */
 export class Catalogue<W, I extends Offered<W>, R extends object> {
   readonly #facts: ServerFacts;
   readonly #kind: string;
   readonly #shape: ListShape<W, R>;
   readonly #items = new Map<string, I>();
   #all: PagedList<W, R> | undefined;
-  /** Lists by what they hold: callers who see the same offers share one, and its text. */
+  /** Lists by the keys in them: callers who see the same offers share a list and its text. */
   readonly #lists = new Map<string, PagedList<W, R>>();
   #restricted = false;
 
@@ -40,7 +44,7 @@ export class Catalogue<W, I extends Offered<W>, R extends object> {
     this.#shape = shape;
   }
 
-  /** Takes an offer in. With `replace` it takes the place of the one with its key, if there is one. */
+  /** Adds an offer. With `replace` it replaces the one with the same key, if there is one. */
   add(item: I, replace: boolean): void {
     if (!replace && this.#items.has(item.key)) {
       throw new McpError("invalid_definition", `the ${this.#kind} "${item.key}" exists already`, {
@@ -57,13 +61,13 @@ export class Catalogue<W, I extends Offered<W>, R extends object> {
     return removed;
   }
 
-  /** The offer with this key, if this caller may know of it. */
+  /** The offer with this key, if this caller sees it. */
   find(key: string, call: ServerCall): I | undefined {
     const item = this.#items.get(key);
     return item === undefined || this.allows(item, call) ? item : undefined;
   }
 
-  /** Whether this caller may know of an offer. */
+  /** Whether this caller sees an offer. A `visibleTo` that throws hides it. */
   allows(item: I, call: ServerCall): boolean {
     if (item.visibleTo === undefined) return true;
     try {
@@ -76,18 +80,18 @@ export class Catalogue<W, I extends Offered<W>, R extends object> {
     }
   }
 
-  /** All offers, also those that a caller may not know of. */
+  /** All offers, whoever sees them. */
   all(): Iterable<I> {
     return this.#items.values();
   }
 
-  /** The offers that this caller may know of. */
+  /** The offers that this caller sees. */
   visible(call: ServerCall): I[] {
     const items = [...this.#items.values()];
     return this.#restricted ? items.filter((item) => this.allows(item, call)) : items;
   }
 
-  /** The asked page of what this caller may know of, with the hint that goes with it. */
+  /** The requested page of the offers that this caller sees; sets the cache hint where callers see different ones. */
   list(call: ServerCall): R {
     if (this.#restricted) return this.#listFor(call);
     this.#all ??= new PagedList(this.#shape, [...this.#items.values()].map(wireOf));
@@ -103,12 +107,13 @@ export class Catalogue<W, I extends Offered<W>, R extends object> {
       if (this.#lists.size >= MOST_LISTS) this.#lists.clear();
       this.#lists.set(key, list);
     }
-    // What one caller sees must not be kept for another.
+    // Spec: Caching, "Choosing a Cache Scope": a result that depends on the caller is private.
+    // https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#choosing-a-cache-scope
     call.cache = { ...call.cache, scope: "private" };
     return pageOf(this.#facts, list, call.request.params);
   }
 
-  /** The asked page of a list that was made for this caller. */
+  /** The requested page of a list that was computed for this caller. */
   page(call: ServerCall, items: readonly W[]): R {
     call.cache = { ...call.cache, scope: "private" };
     return pageOf(this.#facts, new PagedList(this.#shape, items), call.request.params);

@@ -7,12 +7,12 @@ import type { ServerCall } from "../call/server-call.js";
 import type { RequestContext } from "../context.js";
 import type { Feature, MethodHandler } from "./feature.js";
 
-/** Suggestions, best first. Of more than 100 the rest is left out, and the client learns that there are more. */
+/** Suggestions, best first. Clients get the first 100, and learn whether there are more. */
 export type Completions = readonly string[] | { values: readonly string[]; total?: number; hasMore?: boolean };
 
 /**
- * Completes one argument: a list of all values, of which those that fit are suggested, or a function of what was typed so
- * far and of the arguments that are already settled.
+ * Completes one argument: either the list of all values, which is filtered by what was typed, or a function that gets what
+ * was typed so far and the arguments that are already filled in.
  */
 export type Completer =
   | readonly string[]
@@ -22,18 +22,18 @@ export type Completer =
       ctx: RequestContext,
     ) => Completions | Promise<Completions>);
 
-/** The completable arguments of one prompt or template; undefined if there are none. */
+/** The arguments of one prompt or template, with their completer if they have one. */
 export type CompletableArguments = ReadonlyMap<string, Completer | undefined>;
 
-/** Where completions come from: prompts by name, resources by URI or template. */
+/** Finds what can be completed: prompts by name, resources by URI or template. */
 export interface CompletionSource {
   /** True when at least one argument can be completed. */
   readonly completes: boolean;
-  /** The arguments of what `name` refers to; undefined when there is no such thing for this caller. */
+  /** The arguments of what `name` refers to; undefined when this caller sees nothing of that name. */
   completable(name: string, call: ServerCall): CompletableArguments | undefined;
 }
 
-/** Serves `completion/complete` for everything that has arguments. */
+/** Serves `completion/complete` for prompts and resource templates. */
 export class CompletionFeature implements Feature {
   readonly handlers: Readonly<Record<string, MethodHandler>>;
   readonly #prompts: CompletionSource;
@@ -64,9 +64,9 @@ export class CompletionFeature implements Feature {
     const completer = known.get(name);
     if (completer === undefined) return completed(what, []);
     if (typeof completer !== "function") return completed(what, fitting(completer, value));
-    const found = completer(value, settledArguments(context), call.ctx);
-    if (!isThenable(found)) return completed(what, found);
-    return Promise.resolve(found).then((settled) => completed(what, settled));
+    const completions = completer(value, settledArguments(context), call.ctx);
+    if (!isThenable(completions)) return completed(what, completions);
+    return Promise.resolve(completions).then((settled) => completed(what, settled));
   }
 
   #referred(call: ServerCall): { what: string; known: CompletableArguments } {
@@ -87,45 +87,45 @@ export class CompletionFeature implements Feature {
   }
 }
 
-/** What the client says is settled; values that are no strings say nothing. */
+/** The arguments that are already filled in; values that are not strings are ignored. */
 function settledArguments(context: unknown): Record<string, string> {
   const args = isObject(context) ? context["arguments"] : undefined;
   if (!isObject(args)) return {};
-  // fromEntries defines properties: an argument called `__proto__` is data like any other.
+  // `fromEntries` defines properties, so an argument called `__proto__` is ordinary data.
   return Object.fromEntries(
     Object.entries(args).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
   );
 }
 
-/** The values that begin with what was typed, then those that hold it; letters of either case are the same. */
+/** The values that start with what was typed, then those that contain it, ignoring case. */
 function fitting(values: readonly string[], typed: string): string[] {
-  const wanted = typed.toLowerCase();
-  const begin: string[] = [];
-  const hold: string[] = [];
+  const text = typed.toLowerCase();
+  const starting: string[] = [];
+  const containing: string[] = [];
   for (const value of values) {
-    const at = value.toLowerCase().indexOf(wanted);
-    if (at === 0) begin.push(value);
-    else if (at > 0) hold.push(value);
+    const index = value.toLowerCase().indexOf(text);
+    if (index === 0) starting.push(value);
+    else if (index > 0) containing.push(value);
   }
-  return [...begin, ...hold];
+  return [...starting, ...containing];
 }
 
-/** What a completer gave, as the result that clients get. */
-export function completed(what: string, found: Completions): CompleteResult {
-  const given = Array.isArray(found)
-    ? { values: found as readonly string[] }
-    : (found as Exclude<Completions, readonly string[]>);
-  if (!isObject(given) || !Array.isArray(given.values) || !given.values.every((value) => typeof value === "string")) {
-    throw new McpError("misuse", `completing ${what} gave something other than strings`, {
+/** The result that clients get for what a completer returned. */
+export function completed(what: string, completions: Completions): CompleteResult {
+  const all = Array.isArray(completions)
+    ? { values: completions as readonly string[] }
+    : (completions as Exclude<Completions, readonly string[]>);
+  if (!isObject(all) || !Array.isArray(all.values) || !all.values.every((value) => typeof value === "string")) {
+    throw new McpError("misuse", `the completer of ${what} returned something other than strings`, {
       fix: "Return an array of strings, or an object with `values`.",
     });
   }
-  const values = given.values.slice(0, MAX_COMPLETION_VALUES);
-  const total = given.total ?? (given.hasMore === true ? undefined : given.values.length);
+  const values = all.values.slice(0, MAX_COMPLETION_VALUES);
+  const total = all.total ?? (all.hasMore === true ? undefined : all.values.length);
   const completion: Completion = {
     values,
     ...(total === undefined ? {} : { total }),
-    hasMore: given.hasMore === true || (total ?? 0) > values.length,
+    hasMore: all.hasMore === true || (total ?? 0) > values.length,
   };
   return { completion };
 }

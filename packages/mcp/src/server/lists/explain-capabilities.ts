@@ -1,27 +1,27 @@
 import { hasCapability, type ServerCapabilities } from "../../protocol/capabilities.js";
 import type { ServerOptions } from "../options.js";
 
-/** One capability, whether clients are told of it, and why. */
+/** Whether the server declares a capability, and why. */
 export interface CapabilityReason {
   readonly capability: string;
   readonly on: boolean;
   readonly why: string;
 }
 
-interface Words {
+interface Explanation {
   readonly on: string;
   readonly off: string;
-  /** The option that turns it off, where it is not the lack of something to offer. */
+  /** The option that turns the capability off. */
   readonly option?: keyof ServerOptions;
 }
 
-const changes = (list: string): Words => ({
-  on: `clients hear when the list of ${list} changes`,
-  off: `there are no ${list} whose list could change`,
+const changes = (list: string): Explanation => ({
+  on: `the server announces changes of the list of ${list}`,
+  off: `there are no ${list}, so their list cannot change`,
   option: "listChanged",
 });
 
-const WORDS: Readonly<Record<string, Words>> = {
+const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   tools: { on: "tools are registered or declared", off: "no tool is registered; add one with `server.tool`" },
   "tools.listChanged": changes("tools"),
   resources: {
@@ -43,13 +43,13 @@ const WORDS: Readonly<Record<string, Words>> = {
   logging: { on: "handlers may log", off: "there is nothing to log", option: "logging" },
 };
 
-/** Says of every capability whether it is on, and why. Reasons of features come before the general ones. */
+/** Explains every capability. A reason from a feature replaces the general explanation. */
 export function explainCapabilities(
   capabilities: ServerCapabilities,
   options: ServerOptions,
   reasons: Readonly<Record<string, string>>,
 ): CapabilityReason[] {
-  const known = Object.entries(WORDS).map(([capability, words]) => {
+  const known = Object.entries(EXPLANATIONS).map(([capability, words]) => {
     const on = hasCapability(capabilities, capability);
     const turnedOff = !on && words.option !== undefined && options[words.option] === false;
     const general = on ? words.on : turnedOff ? `the option \`${words.option}\` is false` : words.off;

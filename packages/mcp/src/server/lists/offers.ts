@@ -15,10 +15,10 @@ import { Tools } from "../tools/tools.js";
 import { CompletionFeature } from "./completion.js";
 import type { Registry } from "./registry.js";
 
-/** What `add` takes: anything that can be offered, as a value. */
+/** What `server.add` takes: a tool, resource, resource template or prompt as a value. */
 export type Offer = ToolOffer | ResourceOffer | ResourceTemplateOffer | PromptOffer;
 
-/** All that one server offers: its features, joined to each other. */
+/** The features of one server, connected to each other. */
 export class Offers {
   readonly #registry: Registry;
   readonly toolCalls: ToolCalls;
@@ -51,7 +51,7 @@ export class Offers {
     const list = offer.kind === "resourceTemplate" ? "resources" : `${offer.kind}s`;
     if (this.#registry.provided.has(list)) {
       throw new McpError("invalid_definition", `the ${list} of this server come from its handler object`, {
-        fix: "Add it there, or mount a server with it.",
+        fix: "Add it to the handler object, or mount a server that has it.",
       });
     }
     switch (offer.kind) {
@@ -82,11 +82,11 @@ export class Offers {
   }
 }
 
-/** Programs without types forget the definition, and the handler takes its place. */
+/** Checked at run time, because JavaScript programs tend to leave out the definition and pass the handler second. */
 function withHandler<O extends Offer>(offer: O, handler: unknown): O {
   if (typeof handler === "function") return offer;
   throw new McpError("invalid_definition", `the ${offer.kind} "${offer.name}" has no handler`, {
-    fix: "Give three things: a name or URI, a definition, which may be `{}`, and a function.",
+    fix: "Pass a name or URI, a definition (`{}` will do) and a function.",
   });
 }
 
@@ -94,9 +94,9 @@ function unknownKind(what: unknown): McpError {
   const kind = typeof what === "string" ? what : (what as { kind?: unknown } | null)?.kind;
   return new McpError(
     "invalid_definition",
-    `there is nothing of kind ${JSON.stringify(kind) ?? "undefined"} to offer`,
+    `${JSON.stringify(kind) ?? "undefined"} is not a kind that a server can offer`,
     {
-      fix: "Use what `tool`, `resource`, `resourceTemplate` and `prompt` make.",
+      fix: "Pass values made by `tool`, `resource`, `resourceTemplate` or `prompt`.",
     },
   );
 }

@@ -3,20 +3,20 @@ import type { Params } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { ServerFacts } from "../call/facts.js";
 
-/** A cursor names at most one item by its key; nothing longer was made here. */
+/** A cursor holds one position and one key, so a longer one cannot be ours. */
 const MAX_CURSOR_LENGTH = 16_384;
 
-/** How a list is cut and written. */
+/** How a list is split into pages and how a page becomes a result. */
 export interface ListShape<T, R extends object> {
-  /** Cursors of one list are refused by all others. */
+  /** Part of every cursor's signature, so that a cursor works only for the list it was made for. */
   readonly name: string;
-  /** What tells the items apart; a cursor remembers it, so that a page goes on at the right place in a changed list. */
+  /** Identifies an item. A cursor holds it, so that the next page starts after that item even if the list has changed. */
   keyOf(item: T): string;
   /** The result that holds one page. */
   result(items: T[], next: { nextCursor?: string }): R;
 }
 
-/** A list as it is at one moment. When it changes, a new one takes its place; until then each page is one object. */
+/** A snapshot of a list. It is replaced when the list changes; until then each page is the same object every time. */
 export class PagedList<T, R extends object> {
   readonly shape: ListShape<T, R>;
   readonly items: readonly T[];
@@ -30,9 +30,12 @@ export class PagedList<T, R extends object> {
 }
 
 /**
- * One page of a list. Throws `invalid_params` for a cursor that was not made here for this list.
+ * One page of a list. Throws `invalid_params` for a cursor that this server did not issue for this list.
  *
- * The result is the same object every time, and its text is kept with it: a list that does not change costs nothing.
+ * The result is the same object every time and keeps its text, so an unchanged list is serialised once.
+ *
+ * Spec: Pagination, "Error Handling",
+ * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination#error-handling
  */
 export function pageOf<T, R extends object>(facts: ServerFacts, list: PagedList<T, R>, params: Params): R {
   const { cursor } = params;
@@ -49,18 +52,18 @@ function cut<T, R extends object>(facts: ServerFacts, { items, shape }: PagedLis
   const last = items[end - 1];
   const page = items.slice(start, end);
   if (end >= items.length || last === undefined) return shape.result(page, {});
-  const place = JSON.stringify([end, shape.keyOf(last)]);
-  return shape.result(page, { nextCursor: facts.secrets.sign(purposeOf(shape), place) });
+  const position = JSON.stringify([end, shape.keyOf(last)]);
+  return shape.result(page, { nextCursor: facts.secrets.sign(purposeOf(shape), position) });
 }
 
-/** Where the page of a cursor begins: after the item that it names, or, when that is gone, at the place it had. */
+/** The index at which a cursor's page starts: after the item it names or, if that was removed, at the same index as before. */
 function startOf<T, R extends object>(facts: ServerFacts, { items, shape }: PagedList<T, R>, cursor: unknown): number {
   if (typeof cursor !== "string") throw badCursor(shape, "is not a string");
   if (cursor.length > MAX_CURSOR_LENGTH) throw badCursor(shape, "is too long");
-  const place = facts.secrets.verify(purposeOf(shape), cursor);
-  if (place === undefined) throw badCursor(shape, "was not made here");
-  // Signed by us, so it has the shape that `cut` gave it.
-  const [end, key] = JSON.parse(place) as [number, string];
+  const position = facts.secrets.verify(purposeOf(shape), cursor);
+  if (position === undefined) throw badCursor(shape, "was not issued by this server");
+  // The signature proves that `cut` wrote it.
+  const [end, key] = JSON.parse(position) as [number, string];
   const before = items[end - 1];
   if (before !== undefined && shape.keyOf(before) === key) return end;
   const index = items.findIndex((item) => shape.keyOf(item) === key);
@@ -73,6 +76,6 @@ function purposeOf(shape: { readonly name: string }): string {
 
 function badCursor(shape: { readonly name: string }, why: string): McpError {
   return new McpError("invalid_params", `the cursor of the list of ${shape.name} ${why}`, {
-    fix: "Begin again without a cursor. Where several processes serve, give each the same `secret`.",
+    fix: "List again without a cursor. If several processes serve, give all of them the same `secret`.",
   });
 }

@@ -6,20 +6,20 @@ import type { Revision } from "../../protocol/revisions.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { Feature, MethodHandler } from "./feature.js";
 
-/** A method and what serves it. */
+/** A method with its handler. */
 export interface Route {
   row: MethodRow;
   handler: MethodHandler;
 }
 
-/** What a server offers by now: its features, what they declare, and who serves which method. */
+/** What a server offers at the moment: its features, their capabilities, and the handler of each method. */
 export class Registry {
-  /** What eras say about the server. */
+  /** What eras tell clients about the server. */
   readonly self: ServerSelf;
   readonly handlers = new Map<string, MethodHandler>();
-  /** Kinds that a handler object offers as a whole: nothing can be added to them one by one. */
+  /** Kinds that come from a handler object; nothing can be added to them. */
   readonly provided = new Set<string>();
-  /** Told at once when what is offered changed. */
+  /** Called synchronously whenever the offers change. */
   readonly onChanged: (() => void)[] = [];
   readonly #facts: ServerFacts;
   readonly #features: Feature[] = [];
@@ -44,14 +44,14 @@ export class Registry {
     this.changed();
   }
 
-  /** What is offered changed; what was derived from it is made again. */
+  /** Discards what was derived from the offers, because they changed. */
   changed(): void {
     this.#capabilities.clear();
     this.#routes.clear();
-    for (const tell of this.onChanged) tell();
+    for (const listener of this.onChanged) listener();
   }
 
-  /** Whether a kind is announced before the first of it is registered. */
+  /** Whether a kind is declared even while nothing of it is registered. */
   declares(kind: "tools" | "resources" | "prompts"): boolean {
     return this.#facts.options.declare?.includes(kind) === true;
   }
@@ -69,12 +69,12 @@ export class Registry {
     return all;
   }
 
-  /** Why capabilities are on or off, as far as features know it. */
+  /** Why capabilities are on or off, where a feature has its own reason. */
   reasons(): Record<string, string> {
     return Object.assign({}, ...this.#features.map((feature) => feature.reasons?.() ?? {})) as Record<string, string>;
   }
 
-  /** Row and handler of a request that this revision has and this server offers. */
+  /** The route of a request, if this revision has the method and this server offers it. */
   route(method: string, revision: Revision): Route | undefined {
     const routes = this.#routes.get(revision) ?? this.#routesOf(revision);
     return routes.get(method);
@@ -95,7 +95,7 @@ export class Registry {
   }
 }
 
-/** Several features may speak of one capability, for example what is registered here and what is mounted. */
+/** Merges member by member, because two features may declare one capability, for example registered and mounted tools. */
 function addCapabilities(all: ServerCapabilities, more: ServerCapabilities): void {
   for (const [name, value] of Object.entries(more)) {
     const known = all[name];

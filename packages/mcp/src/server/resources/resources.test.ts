@@ -243,7 +243,7 @@ describe("resources at registration", () => {
     expect((await client.ask("resources/read", { uri: "t://c/x" })).error?.code).toBe(-32602);
     // A failed replacement leaves the old one.
     expect(() => made.replace(resourceTemplate("t://{", {}, () => ""))).toThrow(McpError);
-    expect(() => made.remove("resources" as never, "t://b")).toThrow(/nothing of kind "resources"/);
-    expect(() => made.add({} as never)).toThrow(/nothing of kind/);
+    expect(() => made.remove("resources" as never, "t://b")).toThrow(/"resources" is not a kind/);
+    expect(() => made.add({} as never)).toThrow(/undefined is not a kind/);
   });
 });
