@@ -13,8 +13,8 @@ const MISTAKES: [what: string, mistake: () => unknown, kind: string, message: Re
   ["a server without a name", () => new Server(loosely({})), "invalid_definition", /name/, /new Server\(/],
   ["a server without anything", () => new Server(loosely(undefined)), "invalid_definition", /name/, /new Server\(/],
   [
-    "a tool without a definition",
-    () => server().tool("buy", loosely(noop), loosely(undefined)),
+    "a tool without a handler",
+    () => server().tool("buy", {}, loosely(undefined)),
     "invalid_definition",
     /"buy" has no handler/,
     /definition/,

@@ -1,6 +1,5 @@
 import { platform as runtimePlatform } from "#platform";
 import { transports } from "#transports";
-import { withDefaults } from "../../encoding/with-defaults.js";
 import { mayBeLegacySse } from "../../era/negotiate/refusal.js";
 import { fetchSender } from "../../http/fetch-sender.js";
 import type { Platform } from "../../platform/platform.js";
@@ -24,7 +23,7 @@ const revisions = new RevisionCache();
 
 /** Opens a connection; what `connect` does once this part of the library is loaded. */
 export async function openClient(target: Target | LocalServer, options: ClientOptions = {}): Promise<Client<unknown>> {
-  const platform: Platform = withDefaults(runtimePlatform, options.platform);
+  const platform: Platform = { ...runtimePlatform, ...options.platform };
   const parts = assemble(routeTo(target, options, platform), options, platform, revisions);
   await parts.connection.connect();
   await restoreLogLevel(parts.connection, parts.caller);

@@ -37,7 +37,7 @@ export class ServerFacts {
     checkPageSize(options.pageSize);
     this.info = info;
     this.options = options;
-    this.platform = withDefaults(platform, options.platform);
+    this.platform = { ...platform, ...options.platform };
     this.limits = withDefaults(DEFAULT_SERVER_LIMITS, options.limits);
     this.revisions = options.revisions ?? REVISIONS;
     this.methods = new MethodTable(options.extensions?.flatMap((extension) => extension.methods ?? []));

@@ -1,6 +1,5 @@
 import { platform as runtimePlatform } from "#platform";
 import { transports } from "#transports";
-import { withDefaults } from "../../../encoding/with-defaults.js";
 import { fetchSender } from "../../../http/fetch-sender.js";
 import type { Fetch, Platform } from "../../../platform/platform.js";
 import type { Transport } from "../../transport.js";
@@ -21,7 +20,7 @@ export interface HttpTransportOptions extends HttpConnectionOptions {
  */
 export function httpTransport(url: string | URL, options: HttpTransportOptions = {}): Transport {
   const { fetch, platform: replaced, ...rest } = options;
-  const platform: Platform = withDefaults(runtimePlatform, replaced);
+  const platform: Platform = { ...runtimePlatform, ...replaced };
   const sender = fetch === undefined ? transports.sender(platform) : fetchSender(fetch);
   return httpClientTransport(url, { ...rest, sender, platform });
 }
