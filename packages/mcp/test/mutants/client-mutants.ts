@@ -22,8 +22,8 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
     name: "foreign-answer-ignored",
     recreates: "an answer with another id leaves the request pending",
     file: "transport/http/client/exchange.ts",
-    search: "    if (!own) {\n",
-    replace: "    if (!own) {\n      return;\n",
+    search: "    if (!matches) {\n",
+    replace: "    if (!matches) {\n      return;\n",
     tests: ["test/http-client/hostile-answer.test.ts"],
   },
   {

@@ -70,6 +70,6 @@ async function initialize(
   throw new McpError(
     "invalid_response",
     `${transport.target} sent an invalid answer to \`initialize\`: ${problems.join("; ")}`,
-    { fix: "Check that the address leads to an MCP server; if it does, report this to its author." },
+    { fix: "Check that the address is that of an MCP server; if it is, report this to its author." },
   );
 }

@@ -5,29 +5,34 @@ import { pause, ReconnectPacer } from "../../reconnect.js";
 import { type EventSink, isEventStream, readEvents } from "./events.js";
 import type { HandshakeFacts, HttpRequests } from "./requests.js";
 
-/** How long a stream may stay open after its answer before it is cut; most servers end it in the same packet. */
+/** How long a stream may stay open after its answer; most servers end it in the same packet. */
 const LINGER_MS = 1_000;
-/** Attempts in a row that bring nothing before a broken stream is given up. */
+/** Consecutive attempts without an event before a broken stream is given up. */
 const RESUME_ATTEMPTS = 8;
 
-/** The exchange whose answer comes on a stream. */
+/** An exchange whose answer arrives on a stream. */
 export interface StreamedExchange {
   readonly method: string;
   /** True once it has its outcome. */
   readonly settled: boolean;
   /** The session in which the stream can be resumed. */
   readonly session: string | undefined;
-  /** Is given what ends the connection of the moment. */
+  /** Sets the function that ends the current connection. */
   hold(cancel: CancelRequest): void;
   /** One message of the stream. */
   received(text: string): void;
-  /** The stream cannot bring the answer any more. */
+  /** The stream can no longer deliver the answer. */
   refuse(error: Error): void;
   /** Ends the exchange and its connection. */
   cut(error: Error): void;
 }
 
-/** The stream that answers one posted request: read to the answer, and resumed where it broke before. Never posts again. */
+/**
+ * The stream that answers one posted request. If it breaks before the answer, it is resumed with GET; the request is never
+ * posted again.
+ *
+ * Spec: Transports, "Resumability and Redelivery", https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
+ */
 export class AnswerStream implements EventSink {
   readonly #requests: HttpRequests;
   readonly #facts: HandshakeFacts;
@@ -69,7 +74,7 @@ export class AnswerStream implements EventSink {
     if (!this.#exchange.settled) this.#exchange.cut(error);
   }
 
-  /** Reads to the end of one connection; gives the error that broke it, if one did. */
+  /** Reads one connection to its end; returns the error that broke it, if any. */
   async #readToEnd(response: SendResponse): Promise<Error | undefined> {
     let lingering: { cancel(): void } | undefined;
     try {
@@ -87,7 +92,7 @@ export class AnswerStream implements EventSink {
     }
   }
 
-  /** Opens the rest of a stream that ended without the answer, or fails the exchange. */
+  /** Resumes a stream that ended without the answer, or fails the exchange. */
   async #resume(broken: Error | undefined): Promise<SendResponse | undefined> {
     const lastEventId = this.#lastEventId;
     if (lastEventId === undefined || this.#facts.hasSessions === false) {
@@ -101,22 +106,22 @@ export class AnswerStream implements EventSink {
       await this.#pause(wait);
       if (this.#exchange.settled) return undefined;
       this.#pacer.begun();
-      const again = await this.#reopen(lastEventId);
-      if (again.stream !== undefined) {
+      const reopened = await this.#reopen(lastEventId);
+      if (reopened.stream !== undefined) {
         this.#pacer.opened();
-        return again.stream;
+        return reopened.stream;
       }
-      cause = again.error;
-      if (again.final) break;
+      cause = reopened.error;
+      if (reopened.final) break;
     }
     const lost = McpError.is(cause) && cause.kind === "session_lost" ? cause : undefined;
-    // Only the rest of the stream was refused: the request itself had been taken.
+    // The server refused to resume the stream; it had accepted the request itself.
     if (lost !== undefined) (lost.data as HttpFailure).resumed = true;
     this.#exchange.refuse(lost ?? this.#ended(cause, "and could not be resumed"));
     return undefined;
   }
 
-  /** Waits `ms`, or until the exchange is ended. */
+  /** Waits `ms`, or until the exchange ends. */
   #pause(ms: number): Promise<void> {
     const woken = new AbortController();
     this.#exchange.hold(() => woken.abort());

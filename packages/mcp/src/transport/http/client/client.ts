@@ -12,31 +12,31 @@ import { type HandshakeFacts, HttpRequests } from "./requests.js";
 
 /** How an HTTP transport reaches its server. */
 export interface HttpConnectionOptions extends RedirectPolicy {
-  /** Sent with every request, and never to another origin. */
+  /** Sent with every request, but never to another origin. */
   headers?: Record<string, string> | undefined;
   timeouts?: HttpTimeouts | undefined;
-  /** The longest event or body that is read. Default 16 MiB. */
+  /** Bytes of the longest event or body that is accepted. Default 16 MiB. */
   maxMessageBytes?: number | undefined;
-  /** Whether a server with sessions is asked for a stream of what belongs to no request. Default true. */
+  /** Whether to open the GET stream, for messages that belong to no request, on a server with sessions. Default true. */
   standingStream?: boolean | undefined;
   /**
-   * Attempts in a row without any news before a stream is given up. Default: 8 for the stream of a request, no end for the
-   * standing stream; the pace is bounded in any case.
+   * Consecutive attempts without an event before a stream is given up. Default: 8 for the stream of a request, no limit for
+   * the GET stream. Attempts are spaced out either way.
    */
   maxReconnects?: number | undefined;
 }
 
-/** What an HTTP transport takes from the runtime. */
+/** The options of an HTTP transport, and what it needs from the runtime. */
 export interface HttpClientParts extends HttpConnectionOptions {
   sender: Sender;
   platform: Platform;
 }
 
-/** Waits that no call's own deadline bounds, in milliseconds. */
+/** Limits on waits that no deadline of a call covers, in milliseconds. */
 export interface HttpTimeouts {
-  /** For the server to take a notification or an answer. Default 30 s. */
+  /** For the server to accept a notification or an answer. Default 30 s. */
   sendMs?: number | undefined;
-  /** For the end of the session on `close`. Default 2 s. */
+  /** For `close` to end the session. Default 2 s. */
   closeMs?: number | undefined;
 }
 
@@ -44,26 +44,27 @@ const SEND_MS = 30_000;
 const CLOSE_MS = 2_000;
 
 /**
- * Reaches a server by Streamable HTTP, in every revision that has it: each message is a POST, answered by JSON or by a stream.
+ * Connects to a server over Streamable HTTP, in every revision that has it: each message is a POST, answered by JSON or by a
+ * stream.
  *
- * Rejections beside those of `Transport`: `auth_required`, `insufficient_scope` and `transport_error` carry an `HttpFailure` in
- * `data`; an `RpcError` that came with an error status has one behind its `cause`; `httpStatusOf` reads both. Of a session
- * that the standing stream finds lost, `Receiver.fault` hears by an error of kind `session_lost`.
+ * Rejects as every `Transport` does, and also with `auth_required`, `insufficient_scope` and `transport_error`, which carry an
+ * `HttpFailure` in `data`; an `RpcError` that arrived with an error status has one in its `cause`. `httpStatusOf` reads both.
+ * When the GET stream finds the session lost, `Receiver.fault` gets an error of kind `session_lost`.
  */
 export function httpClientTransport(url: string | URL, options: HttpClientParts): Transport {
   return new HttpTransport(httpAddress(url), options);
 }
 
-/** The address without its fragment. Throws when a request could never go there. */
+/** The address without its fragment. Throws if HTTP cannot reach it. */
 export function httpAddress(address: string | URL): string {
   if (!URL.canParse(String(address)))
-    throw badAddress(`"${address}" is not a URL`, "Write it with its scheme, for example `https://host/mcp`.");
+    throw badAddress(`"${address}" is not a valid URL`, "Include the scheme, for example `https://host/mcp`.");
   const url = new URL(String(address));
   if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw badAddress(`"${address}" has the scheme ${url.protocol}, which is not HTTP's`, schemeFix(url.protocol));
+    throw badAddress(`"${address}" has the scheme ${url.protocol}, not http: or https:`, schemeFix(url.protocol));
   }
   if (url.username !== "" || url.password !== "") {
-    throw badAddress("the address holds credentials", "Move them into `headers` as `authorization`.");
+    throw badAddress("the address contains credentials", "Move them into `headers` as `authorization`.");
   }
   url.hash = "";
   return url.href;
@@ -72,7 +73,7 @@ export function httpAddress(address: string | URL): string {
 function schemeFix(protocol: string): string {
   if (protocol === "ws:" || protocol === "wss:")
     return "Pass `webSocketTransport(address)` of `@parley/mcp/transport` to `connect`.";
-  return "Write it with its scheme, for example `http://localhost:3000/mcp`.";
+  return "Include the scheme, for example `http://localhost:3000/mcp`.";
 }
 
 function badAddress(message: string, fix: string): McpError {
@@ -88,8 +89,8 @@ class HttpTransport implements Transport {
   #requests: HttpRequests | undefined;
   #facts: HandshakeFacts = newFacts({});
   #getStream: GetStream | undefined;
-  /** Notifications on their way; the standing stream is opened behind them, as some servers want to hear them first. */
-  #telling: Promise<unknown> = Promise.resolve();
+  /** The last notification being sent. The GET stream opens after it, because some servers require that order. */
+  #lastNotification: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
   constructor(url: string, options: HttpClientParts) {
@@ -125,9 +126,9 @@ class HttpTransport implements Transport {
 
   notify(notification: Outgoing): Promise<void> {
     if (this.#requests === undefined || this.#closing !== undefined) return Promise.reject(notOpen(this.target));
-    const told = this.#requests.tell(this.#facts, notification.text, notification.method, notification.headers);
-    this.#telling = told.catch(() => {});
-    return told;
+    const sent = this.#requests.tell(this.#facts, notification.text, notification.method, notification.headers);
+    this.#lastNotification = sent.catch(() => {});
+    return sent;
   }
 
   abandon(id: Id, reason: Error): void {
@@ -146,7 +147,7 @@ class HttpTransport implements Transport {
     if (!hasSessions || this.#options.standingStream === false) return;
     const stream = new GetStream(requests, facts);
     this.#getStream = stream;
-    requests.platform.defer(() => void this.#telling.then(() => stream.run()));
+    requests.platform.defer(() => void this.#lastNotification.then(() => stream.run()));
   }
 
   reset(): void {

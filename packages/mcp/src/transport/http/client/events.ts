@@ -2,28 +2,28 @@ import type { SendResponse } from "../../../http/http.js";
 import { McpError } from "../../../protocol/error.js";
 import { SseDecoder } from "../../framing/sse-decoder.js";
 
-/** What a stream of events brings. */
+/** Receives the events of a stream. */
 export interface EventSink {
   /** The text of one message. */
   text(text: string): void;
   /** An event of another type than `message`. */
   other?(type: string, data: string): void;
-  /** From here the stream can be resumed; undefined: from nowhere. The text can be sent as a header. */
+  /** Where the stream can be resumed, as a header value; undefined if it cannot. */
   eventId(id: string | undefined): void;
-  /** The server names the wait before the stream is opened again. */
+  /** How long the server asks to wait before the stream is opened again. */
   retry(ms: number): void;
-  /** An event was longer than allowed; the stream is not read further. */
+  /** An event was too long; the rest of the stream is not read. */
   oversized(error: McpError): void;
 }
 
-/** True when the answer's body is a stream of server-sent events. */
+/** True if the response body is a stream of server-sent events. */
 export function isEventStream(response: SendResponse): boolean {
   return /^\s*text\/event-stream\s*(;|$)/i.test(response.header("content-type") ?? "");
 }
 
 /**
- * Reads a stream to its end; `afterChunk` runs when the events of one chunk were delivered. Rejects when the connection breaks.
- * Events of other types than `message` and events without data are not messages.
+ * Reads a stream to its end; `afterChunk` runs after the events of one chunk were delivered. Rejects if the connection breaks.
+ * Only events of type `message` with data are messages.
  */
 export async function readEvents(
   response: SendResponse,
@@ -60,10 +60,10 @@ function oversizedEvent(maxBytes: number): McpError {
   });
 }
 
-/** Far below the size at which servers refuse headers. */
+/** Far below the size at which servers reject headers. */
 const MAX_ID = 4_096;
 
-/** The id as a header carries it: its UTF-8 bytes, one character each. Undefined when no header could. */
+/** The id as a header value: its UTF-8 bytes, one character each. Undefined if a header cannot hold it. */
 function sendable(id: string): string | undefined {
   if (id === "" || id.length > MAX_ID) return undefined;
   if (/^[\x20-\x7e]+$/.test(id)) return id;

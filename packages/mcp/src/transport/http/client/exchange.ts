@@ -9,7 +9,7 @@ import { networkError, whatInstead } from "./failure.js";
 import { REDIRECTS } from "./redirect.js";
 import { type HandshakeFacts, type HttpRequests, sessionOf } from "./requests.js";
 
-/** One posted request, the messages that belong to it, and its one outcome. */
+/** One posted request, the messages that belong to it, and its outcome. */
 export class ClientExchange implements StreamedExchange {
   readonly #requests: HttpRequests;
   readonly #facts: HandshakeFacts;
@@ -17,13 +17,13 @@ export class ClientExchange implements StreamedExchange {
   readonly #open: Map<Id, ClientExchange>;
   readonly #resolve: (result: unknown) => void;
   readonly #reject: (error: Error) => void;
-  /** Ends the connection of the moment. */
+  /** Ends the current connection. */
   #cancel: CancelRequest | undefined;
   #settled = false;
-  /** The session that the answer opens if it is a result. */
+  /** The session that begins if the answer is a result. */
   #offered: string | undefined;
 
-  /** `open` holds the exchange until its last connection is done with; one of the two functions is called once. */
+  /** `open` holds the exchange until its last connection ends; either `resolve` or `reject` is called once. */
   constructor(
     requests: HttpRequests,
     facts: HandshakeFacts,
@@ -76,7 +76,7 @@ export class ClientExchange implements StreamedExchange {
     this.#deliver(parseMessage(text));
   }
 
-  /** Ends the exchange with `reason` and cuts its connection; does nothing to an outcome that stands. */
+  /** Rejects with `reason` and closes the connection, unless the exchange is settled. */
   fail(reason: Error): void {
     if (this.#settled) return;
     this.#settled = true;
@@ -84,13 +84,13 @@ export class ClientExchange implements StreamedExchange {
     this.#cancel?.(reason);
   }
 
-  /** Cuts what is still open after the outcome. */
+  /** Closes the connection, even after the outcome. */
   cut(reason: Error): void {
     this.fail(reason);
     this.#cancel?.(reason);
   }
 
-  /** Begins to read the body in the turn in which the response came; later it would wait in a buffer first. */
+  /** Starts to read in the turn in which the response arrived, before the runtime buffers the body. */
   #read(response: SendResponse): void {
     try {
       if (this.#facts.hasSessions === undefined && this.#facts.session === undefined) {
@@ -119,7 +119,7 @@ export class ClientExchange implements StreamedExchange {
     this.#over();
   }
 
-  /** Reads what is not said to be JSON: a refusal, a stream, no answer at all, or a text of another type. */
+  /** Reads any response except 200 with JSON: an error, a stream, no answer, or another media type. */
   async #readOther(response: SendResponse): Promise<void> {
     const { status } = response;
     if (status < 200 || status > 299) {
@@ -131,7 +131,7 @@ export class ClientExchange implements StreamedExchange {
       return this.#readWhole(response, await response.text(this.#requests.maxBytes));
     }
     response.cancel();
-    return this.refuse(this.#wrong(`with HTTP ${status}, which is for messages that need no answer`));
+    return this.refuse(this.#wrong(`with HTTP ${status}, which is only valid for messages that need no answer`));
   }
 
   #broke(error: unknown): void {
@@ -146,7 +146,7 @@ export class ClientExchange implements StreamedExchange {
   #deliver(received: Classified): void {
     const { receiver } = this.#requests;
     if (this.#settled) {
-      receiver.fault(this.#wrong("more than once, or went on after the answer"));
+      receiver.fault(this.#wrong("more than once, or sent messages after the answer"));
       return;
     }
     switch (received.kind) {
@@ -160,7 +160,7 @@ export class ClientExchange implements StreamedExchange {
         for (const item of received.items) this.#deliver(classify(item));
         break;
       case "invalid":
-        if (received.id === this.#request.id) this.refuse(this.#wrong(`wrongly: ${received.reason}`));
+        if (received.id === this.#request.id) this.refuse(this.#wrong(`with an invalid message: ${received.reason}`));
         else receiver.fault(this.#wrong(`with something that is not a message: ${received.reason}`, "decode_error"));
         break;
       default:
@@ -170,8 +170,8 @@ export class ClientExchange implements StreamedExchange {
 
   #answer(received: Classified & { kind: "result" | "error" }): void {
     const { id } = received.message;
-    const own = id === this.#request.id || (received.kind === "error" && (id === undefined || id === null));
-    if (!own) {
+    const matches = id === this.#request.id || (received.kind === "error" && (id === undefined || id === null));
+    if (!matches) {
       this.refuse(
         this.#wrong(`with the id ${JSON.stringify(id)}, but the request has ${JSON.stringify(this.#request.id)}`),
       );
@@ -185,7 +185,7 @@ export class ClientExchange implements StreamedExchange {
     }
   }
 
-  /** Rejects without cutting the connection: it has ended, or the server may still use it well. */
+  /** Rejects without closing the connection: it has ended, or the server may end it properly. */
   refuse(error: Error): void {
     if (this.#settled) return;
     this.#settled = true;
@@ -194,7 +194,7 @@ export class ClientExchange implements StreamedExchange {
 
   #wrong(how: string, kind: "invalid_response" | "decode_error" = "invalid_response"): McpError {
     return new McpError(kind, `${this.#requests.shown} answered ${this.method} ${how}`, {
-      fix: "Check that the address leads to an MCP server; if it does, report this to its author.",
+      fix: "Check that the address is that of an MCP server; if it is, report this to its author.",
     });
   }
 }

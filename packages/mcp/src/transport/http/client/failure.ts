@@ -5,12 +5,12 @@ import { type Classified, type Id, parseMessage } from "../../../jsonrpc/message
 import { McpError } from "../../../protocol/error.js";
 import type { HttpFailure } from "../../../protocol/http-failure.js";
 
-/** Error bodies are shown to people; what is longer than this does not explain anything. */
+/** Error bodies are for people to read; longer ones do not explain more. */
 const MAX_ERROR_BODY = 256 * 1024;
 const SHOWN = 2_000;
 const MAX_RETRY_AFTER_MS = 60_000;
 
-/** What was sent, as far as an error answer depends on it. */
+/** What the meaning of an error response depends on. */
 export interface SentRequest {
   url: string;
   method: string;
@@ -22,35 +22,37 @@ export interface SentRequest {
 }
 
 /**
- * The error that an answer with an error status stands for; reads the body. In this order: 401 is `auth_required`; 403 with an
- * `insufficient_scope` challenge is that kind; 404 in a session (or a 400 that says so in words) is `session_lost`; a body with
- * a JSON-RPC error for this request is an `RpcError` with that code; the rest is `transport_error`.
+ * Reads the body of a response with an error status, and returns the error. The first that fits wins: 401 is `auth_required`;
+ * 403 with an `insufficient_scope` challenge is `insufficient_scope`; 404 in a session (or a 400 whose text means the same) is
+ * `session_lost`; a JSON-RPC error for this request is an `RpcError` with its code; anything else is `transport_error`.
+ *
+ * Spec: Transports, "Session Management", https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
 export async function failureOf(response: SendResponse, sent: SentRequest): Promise<RpcError | McpError> {
   const failure = await describe(response, sent);
   const reason = failure.rpc?.message ?? (failure.body !== undefined && isPlain(response) ? failure.body : undefined);
   const { status } = failure;
-  const line = `${sent.method} to ${sent.url} was answered with HTTP ${status}${reason === undefined ? "" : `: ${reason.slice(0, 300)}`}`;
+  const summary = `${sent.method} to ${sent.url} was answered with HTTP ${status}${reason === undefined ? "" : `: ${reason.slice(0, 300)}`}`;
   if (status === 401) {
-    return new McpError("auth_required", line, {
+    return new McpError("auth_required", summary, {
       data: failure,
-      fix: "Give `connect` credentials by `headers`.",
+      fix: "Pass credentials to `connect` in `headers`.",
     });
   }
   if (status === 403 && failure.challenge?.includes("insufficient_scope")) {
-    return new McpError("insufficient_scope", line, {
+    return new McpError("insufficient_scope", summary, {
       data: failure,
-      fix: "Ask for the scopes that the challenge names.",
+      fix: "Request the scopes that the challenge lists.",
     });
   }
   if (sent.inSession && isSessionLoss(failure)) {
-    return new McpError("session_lost", `the server no longer knows this session (${line})`, {
+    return new McpError("session_lost", `the server no longer knows this session (${summary})`, {
       data: failure,
-      fix: "Initialize again; a call that may run twice can be repeated by `resend`.",
+      fix: "Initialize again; set `resend` for calls that are safe to repeat.",
     });
   }
-  const fix = FIXES[status] ?? (status >= 500 ? SERVER_FIX : "Look up what the server means by this status.");
-  const plain = new McpError("transport_error", line, { data: failure, fix });
+  const fix = FIXES[status] ?? (status >= 500 ? SERVER_FIX : "Look up this status in the documentation of the server.");
+  const plain = new McpError("transport_error", summary, { data: failure, fix });
   if (failure.rpc === undefined) return plain;
   const error = new RpcError(failure.rpc.code, failure.rpc.message, failure.rpc.data);
   error.cause = plain;
@@ -64,7 +66,7 @@ async function describe(response: SendResponse, sent: SentRequest): Promise<Http
   const retryAfter = response.header("retry-after");
   const wait = retryAfter === undefined ? undefined : retryAfterMs(retryAfter, sent.now);
   if (wait !== undefined) failure.retryAfterMs = wait;
-  // An unreadable body takes nothing from what the status says.
+  // The status is enough if the body cannot be read.
   const text = await response.text(MAX_ERROR_BODY).catch(() => "");
   if (text === "") return failure;
   failure.body = text.slice(0, SHOWN);
@@ -75,13 +77,13 @@ async function describe(response: SendResponse, sent: SentRequest): Promise<Http
   return failure;
 }
 
-/** Pages of HTML say nothing in an error message. */
+/** HTML is not readable in an error message. */
 function isPlain(response: SendResponse): boolean {
   const type = response.header("content-type") ?? "text/plain";
   return /^(text\/plain|application\/(problem\+)?json)\b/i.test(type);
 }
 
-/** Servers after a restart often answer 400 in words instead of the 404 that the specification asks for. */
+/** After a restart, many servers send 400 with an explanation instead of the 404 that the specification requires. */
 function isSessionLoss(failure: HttpFailure): boolean {
   if (failure.status === 404) return true;
   if (failure.status !== 400) return false;
@@ -96,15 +98,15 @@ function retryAfterMs(value: string, now: number): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
 }
 
-const SERVER_FIX = "Look at the server's log; what failed is on its side.";
+const SERVER_FIX = "Look at the server's log: the server itself failed.";
 
 const FIXES: Record<number, string> = {
-  400: "Look at the body: the server could not read the request, or wants another revision or header.",
-  403: "Check what the server allows: its Host and Origin lists, or the rights of the credentials.",
+  400: "Look at the body: the server could not read the request, or requires another revision or header.",
+  403: "Check the server's allowed Host and Origin values, and the permissions of the credentials.",
   404: "Check the path of the address; MCP servers often listen at `/mcp`.",
-  405: "Check the path of the address: nothing there takes POST.",
+  405: "Check the path of the address: it does not accept POST.",
   406: "Check for a proxy that changes `Accept`; the client offers JSON and SSE.",
-  410: "Check the path of the address: the server says that this one is gone.",
+  410: "Check the path of the address: the server reports this one as gone.",
   413: "Send less in one call, or raise the body limit of the server.",
   415: "Check for a proxy that changes `Content-Type`; the client sends `application/json`.",
   429: "Wait for `data.retryAfterMs` and call less often.",
@@ -112,7 +114,7 @@ const FIXES: Record<number, string> = {
   503: "Wait for `data.retryAfterMs`, then try again.",
 };
 
-/** The error for a request that got no answer at all, or whose answer broke off; what is an error of ours stays it. */
+/** The error for a request without a complete answer. Returns an `McpError` or `RpcError` unchanged. */
 export function networkError(error: unknown, what: string, url: string): McpError | RpcError {
   if (McpError.is(error) || error instanceof RpcError) return error;
   if (isBodyTooLarge(error)) {
@@ -132,10 +134,10 @@ export function networkError(error: unknown, what: string, url: string): McpErro
     });
   }
   if (code !== undefined && UNREADABLE.test(code)) {
-    return new McpError("decode_error", `the answer to ${what} from ${url} cannot be unpacked: ${reason}`, {
+    return new McpError("decode_error", `the answer to ${what} from ${url} cannot be decompressed: ${reason}`, {
       cause: error,
       data,
-      fix: "Look at the server, or at a proxy before it: the body is not in the encoding that its header names.",
+      fix: "Check the server and any proxy: the body does not have the encoding in its Content-Encoding header.",
     });
   }
   return new McpError("connection_closed", `the connection to ${url} broke before ${what} was answered: ${reason}`, {
@@ -145,7 +147,7 @@ export function networkError(error: unknown, what: string, url: string): McpErro
   });
 }
 
-/** Codes of failures before a connection stood. */
+/** Codes of failures before the connection was open. */
 const NEVER_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|EPROTO|ERR_SSL_\w+|ERR_TLS_\w+|CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+|ERR_INVALID_\w+|ConnectionRefused)$/;
 
@@ -163,11 +165,13 @@ function networkCode(error: unknown): string | undefined {
   return undefined;
 }
 
-/** What a body was that held no answer, as the end of a sentence. */
+/** Describes a body without an answer, as the end of a sentence. */
 export function whatInstead(response: SendResponse, text: string, message: Classified): string {
   if (text === "") return `with HTTP ${response.status} and an empty body`;
   if (message.kind !== "invalid") return `with a ${message.kind} instead of an answer`;
   const type = response.header("content-type");
   const json = type === undefined || /^application\/json\b/i.test(type);
-  return json ? `wrongly: ${message.reason}` : `with ${type}, which is neither JSON nor an event stream`;
+  return json
+    ? `with an invalid message: ${message.reason}`
+    : `with ${type}, which is neither JSON nor an event stream`;
 }

@@ -6,8 +6,11 @@ import { type EventSink, isEventStream, readEvents } from "./events.js";
 import { type HandshakeFacts, type HttpRequests, protocolFault } from "./requests.js";
 
 /**
- * The stream, opened by GET, on which a server with sessions says what belongs to no request. It is opened again for as long as the session lives,
- * from the last event on; a server that has none (405) is left in peace.
+ * The stream, opened by GET, for messages of the server that belong to no request. It is reopened after the last event for as
+ * long as the session lasts. 405 means that the server has no such stream, and ends the attempts.
+ *
+ * Spec: Transports, "Listening for Messages from the Server",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
  */
 export class GetStream implements EventSink {
   readonly #requests: HttpRequests;
@@ -16,7 +19,7 @@ export class GetStream implements EventSink {
   readonly #stopped = new AbortController();
   readonly #pacer: ReconnectPacer;
   #lastEventId: string | undefined;
-  /** Ends the connection of the moment. */
+  /** Ends the current connection. */
   #cancel: CancelRequest | undefined;
 
   constructor(requests: HttpRequests, facts: HandshakeFacts) {
@@ -25,7 +28,7 @@ export class GetStream implements EventSink {
     this.#pacer = new ReconnectPacer(requests.platform, requests.maxAttempts ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Runs until `stop`, or until the server shows that it has no such stream. Never rejects. */
+  /** Runs until `stop`, or until the server refuses the stream for good. Never rejects. */
   async run(): Promise<void> {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
@@ -34,14 +37,14 @@ export class GetStream implements EventSink {
       if (end === "over" || signal.aborted) return;
       const wait = this.#pacer.ended(end === "clean");
       if (wait === undefined) return;
-      // A server that is away must not keep a finished program from ending.
+      // An unreachable server must not keep a finished program alive.
       await pause(this.#requests.platform, wait, signal, false);
     }
   }
 
   stop(): void {
     this.#stopped.abort();
-    this.#cancel?.(new Error("the stream is no longer wanted"));
+    this.#cancel?.(new Error("the stream was stopped"));
   }
 
   /** One connection from its start to its end. */
@@ -56,7 +59,7 @@ export class GetStream implements EventSink {
       await readEvents(response, this, this.#requests.maxBytes);
       return "clean";
     } catch {
-      // Idle streams are cut by proxies and runtimes all the time; that is not worth reporting.
+      // Proxies and runtimes often close idle streams; that is not worth reporting.
       return "broken";
     }
   }
@@ -68,7 +71,7 @@ export class GetStream implements EventSink {
       return "broken";
     }
     if (status === 400 && this.#lastEventId !== undefined) {
-      // The event is too old to resume from: what was missed is lost, but a new stream can begin.
+      // The event is too old to resume from. The missed messages are lost, but a new stream can begin.
       this.#lastEventId = undefined;
       response.cancel();
       return "broken";
@@ -122,6 +125,6 @@ export class GetStream implements EventSink {
 
 function noStream(url: string): McpError {
   return new McpError("invalid_response", `${url} answered GET with something that is not an event stream`, {
-    fix: "Correct the server: GET gives `text/event-stream` or 405.",
+    fix: "Correct the server: it must answer GET with `text/event-stream` or 405.",
   });
 }

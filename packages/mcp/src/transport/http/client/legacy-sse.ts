@@ -11,18 +11,21 @@ import { type EventSink, isEventStream, readEvents } from "./events.js";
 import { networkError } from "./failure.js";
 import { type HandshakeFacts, HttpRequests, protocolFault } from "./requests.js";
 
-/** What the older transport takes; it has no sessions and nothing to resume. */
+/** Options of the HTTP+SSE transport, which has no sessions and cannot resume. */
 export type LegacySseTransportOptions = Omit<HttpClientParts, "standingStream" | "maxReconnects">;
 
 const SEND_MS = 30_000;
 
 /**
- * Reaches a server by HTTP+SSE, the transport of 2024-11-05: one stream brings everything, posts only acknowledge. `open`
- * resolves when the server named the address to post to, and refuses one of another origin.
+ * Connects to a server over HTTP+SSE, the transport of 2024-11-05: one stream carries all messages of the server, and the
+ * response to a POST only acknowledges it. `open` resolves when the server has sent the address for posts; it must have the
+ * same origin.
  *
- * It behaves as a channel does: when the stream ends, everything pending rejects and the connection is over.
+ * It behaves like a channel: when the stream ends, all pending requests reject and the connection is closed.
  *
- * @deprecated The protocol keeps it for old servers; new ones speak Streamable HTTP.
+ * Spec: Transports, "HTTP with SSE", https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
+ *
+ * @deprecated Only for old servers; new ones use Streamable HTTP.
  */
 export function legacySseTransport(url: string | URL, options: LegacySseTransportOptions): Transport {
   return new LegacySseTransport(httpAddress(url), options);
@@ -62,10 +65,10 @@ class LegacySseTransport implements Transport {
   }
 }
 
-/** The stream in and the posts out, as one pipe of texts. */
+/** The incoming stream and the outgoing posts as one channel. */
 class SsePipe implements Channel, EventSink {
   readonly #url: string;
-  /** The address as messages may say it. */
+  /** The address without secrets, for messages. */
   readonly #shown: string;
   readonly #options: LegacySseTransportOptions;
   readonly #lost: (id: Id, error: Error) => void;
@@ -90,7 +93,7 @@ class SsePipe implements Channel, EventSink {
     this.#receiver = receiver;
   }
 
-  /** Opens the stream; resolves when the address for posts is known. */
+  /** Opens the stream. Resolves when the address for posts is known. */
   connect(receiver: Receiver): Promise<void> {
     this.#faults = receiver;
     return new Promise((resolve, reject) => {
@@ -131,7 +134,7 @@ class SsePipe implements Channel, EventSink {
     await readEvents(response, this, requests.maxBytes);
   }
 
-  /** Runs `work` so that what it sends is known to be this request. */
+  /** Runs `work`; `send` attributes what it sends to `request`. */
   naming<T>(request: Outgoing & { id: Id }, work: () => T): T {
     this.#request = request;
     try {
@@ -164,14 +167,14 @@ class SsePipe implements Channel, EventSink {
     this.#receiver?.message(text);
   }
 
-  /** The first event names where to post; it may come once only. */
+  /** The first event holds the address for posts; later ones are ignored. */
   other(type: string, data: string): void {
     if (type !== "endpoint" || this.#posts !== undefined || this.#faults === undefined) return;
     const address = URL.canParse(data, this.#url) ? new URL(data, this.#url) : undefined;
     if (address === undefined || address.origin !== new URL(this.#url).origin) {
       this.#end(
         protocolFault(
-          `${this.#shown} named "${shownUrl(data).slice(0, 300)}" for posts, which is not on its own origin`,
+          `${this.#shown} sent the address "${shownUrl(data).slice(0, 300)}" for posts, which has another origin`,
         ),
       );
       return;

@@ -4,25 +4,25 @@ import { shownUrl } from "../../../http/shown-url.js";
 import { McpError } from "../../../protocol/error.js";
 import type { HttpFailure } from "../../../protocol/http-failure.js";
 
-/** Where redirects may lead. */
+/** Which redirects are followed. */
 export interface RedirectPolicy {
   /**
-   * Follow 307 and 308 to another origin too, without session, credentials or any header that the program added.
-   * Default false: the one who controls the redirect would read the calls.
+   * Also follow 307 and 308 to another origin, without the session, credentials and headers of the application.
+   * Default false, because the other origin can read the calls.
    */
   allowCrossOriginRedirects?: boolean | undefined;
 }
 
-/** Enough for a trailing slash, a moved path and a canonical name; a loop ends soon. */
+/** Enough for a trailing slash, a moved path and a canonical name; ends loops early. */
 const MAX_REDIRECTS = 5;
-/** What an answer that points elsewhere has for a status. A browser hides redirects behind 0. */
+/** Statuses of redirects. Browsers report 0 instead. */
 export const REDIRECTS: ReadonlySet<number> = new Set([0, 301, 302, 303, 307, 308]);
-/** What says nothing about the caller; everything else may be a credential. */
+/** Headers that say nothing about the caller; any other one may be a credential. */
 const HARMLESS = new Set(["accept", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name"]);
 
 /**
- * The request that follows a redirect: one that keeps method and body, on the same origin, after at most five others. Throws an
- * `McpError` that says where any other one points to.
+ * The request that follows a redirect. Throws an `McpError` that names the target unless the redirect keeps method and body,
+ * stays on the same origin (or `policy` allows another), and is at most the fifth in a row.
  */
 export function afterRedirect(
   request: SendRequest,
@@ -38,8 +38,8 @@ export function afterRedirect(
 
 function next(request: SendRequest, status: number, location: string | undefined, policy: RedirectPolicy): SendRequest {
   const refuse = (why: string, fix?: string) => refused(status, request, location, why, fix);
-  if (status === 0) throw refuse("this runtime hides where to", "Connect to the final address.");
-  if (location === undefined) throw refuse("it names no location");
+  if (status === 0) throw refuse("this runtime does not reveal the target", "Connect to the final address.");
+  if (location === undefined) throw refuse("it has no Location header");
   if (request.method !== "GET" && status !== 307 && status !== 308) {
     throw refuse(
       "301, 302 and 303 turn a POST into a GET",
@@ -49,7 +49,7 @@ function next(request: SendRequest, status: number, location: string | undefined
   const from = new URL(request.url);
   const to = parse(location, from);
   if (to === undefined) throw refuse("the location is not an http(s) URL without credentials");
-  if (from.protocol === "https:" && to.protocol === "http:") throw refuse("it leaves TLS");
+  if (from.protocol === "https:" && to.protocol === "http:") throw refuse("it leads from https to http");
   if (to.origin === from.origin) return { ...request, url: to.href };
   if (policy.allowCrossOriginRedirects !== true) {
     throw refuse("it leads to another origin", "Connect to that address, or set `allowCrossOriginRedirects`.");
@@ -75,10 +75,10 @@ function refused(
   fix?: string,
 ): McpError {
   const data: HttpFailure = { status, ...(location === undefined ? {} : { location }) };
-  const place = location === undefined ? "" : ` to ${shownUrl(location).slice(0, 300)}`;
+  const target = location === undefined ? "" : ` to ${shownUrl(location).slice(0, 300)}`;
   return new McpError(
     "transport_error",
-    `the redirect (${status}) from ${shownUrl(request.url)}${place} was refused: ${why}`,
+    `the redirect (${status}) from ${shownUrl(request.url)}${target} was refused: ${why}`,
     {
       data,
       fix: fix ?? "Connect to the final address.",

@@ -9,18 +9,18 @@ import type { Receiver } from "../../transport.js";
 import { failureOf, networkError } from "./failure.js";
 import { afterRedirect, REDIRECTS, type RedirectPolicy } from "./redirect.js";
 
-/** What one handshake taught about the server. Each handshake begins a new one; requests that still run keep the former one. */
+/** What one handshake established. Each handshake creates new facts; running requests keep their own. */
 export interface HandshakeFacts {
-  /** Whether the server may open a session and send on a stream of its own; undefined until the handshake is over. */
+  /** Whether the revision has sessions and a GET stream; undefined until the handshake ends. */
   hasSessions: boolean | undefined;
   session: string | undefined;
-  /** Lower-case names; goes with every request. */
+  /** Sent with every request. The names are in lower case. */
   headers: Readonly<Record<string, string>>;
-  /** True when a new handshake began after it. */
+  /** True once a later handshake has begun. */
   retired: boolean;
 }
 
-/** What `HttpRequests` is made of. */
+/** Options for `HttpRequests`. */
 export interface HttpRequestsOptions {
   sender: Sender;
   redirects: RedirectPolicy;
@@ -33,15 +33,15 @@ export interface HttpRequestsOptions {
   sendMs: number;
 }
 
-/** Is given what cancels the request that leaves now. */
+/** Receives the function that cancels the request just sent. */
 export type HoldCancel = (cancel: CancelRequest) => void;
 
 const SESSION_HEADER = "mcp-session-id";
 
-/** Sends single HTTP requests to one server, with all the headers that belong to them. */
+/** Sends single HTTP requests to one server, with all their headers. */
 export class HttpRequests {
   readonly url: string;
-  /** The address as messages may say it. */
+  /** The address without secrets, for messages. */
   readonly shown: string;
   readonly platform: Platform;
   readonly receiver: Receiver;
@@ -51,7 +51,7 @@ export class HttpRequests {
   readonly #redirects: RedirectPolicy;
   readonly #headers: Record<string, string>;
   readonly #sendMs: number;
-  /** Ends each request that waits without a call's own deadline. */
+  /** Each ends one request that no deadline of a call covers. */
   readonly #waiting = new Set<(reason: Error) => void>();
 
   constructor(options: HttpRequestsOptions) {
@@ -67,21 +67,21 @@ export class HttpRequests {
     this.#sendMs = options.sendMs;
   }
 
-  /** What goes with every request after a handshake that gave `headers`. */
+  /** The headers of every request after a handshake that resulted in `headers`. */
   headersOf(headers: Record<string, string>): Record<string, string> {
     return { ...this.#headers, ...lowerCaseNames(headers) };
   }
 
   /** The request that posts one message. */
   posting(facts: HandshakeFacts, text: string, extra: Readonly<Record<string, string>> | undefined): SendRequest {
-    const own: Record<string, string> = extra === undefined ? {} : lowerCaseNames(extra);
-    own.accept = "application/json, text/event-stream";
-    own["content-type"] = "application/json";
-    if (facts.session !== undefined) own[SESSION_HEADER] = facts.session;
-    return { method: "POST", url: this.url, headers: headerList(facts.headers, own), body: text };
+    const headers: Record<string, string> = extra === undefined ? {} : lowerCaseNames(extra);
+    headers.accept = "application/json, text/event-stream";
+    headers["content-type"] = "application/json";
+    if (facts.session !== undefined) headers[SESSION_HEADER] = facts.session;
+    return { method: "POST", url: this.url, headers: headerList(facts.headers, headers), body: text };
   }
 
-  /** Sends a request; the response is handed over whatever its status, a redirect too. */
+  /** Sends a request. `onResponse` gets responses of any status, redirects included. */
   send(
     request: SendRequest,
     onResponse: (response: SendResponse) => void,
@@ -90,7 +90,7 @@ export class HttpRequests {
     return this.#sender(request, onResponse, onError);
   }
 
-  /** Goes where `response`, the answer to `request`, redirects to. Rejects when a redirect must not be followed. */
+  /** Follows the redirects that begin with `response`. Rejects if one must not be followed. */
   async follow(request: SendRequest, response: SendResponse, hold: HoldCancel): Promise<SendResponse> {
     let [last, answer] = [request, response];
     for (let hops = 0; REDIRECTS.has(answer.status); hops++) {
@@ -101,20 +101,20 @@ export class HttpRequests {
     return answer;
   }
 
-  /** Opens a stream: one that belongs to no request, or with `lastEventId` the rest of a broken one. */
+  /** Opens the GET stream, or with `lastEventId` resumes a broken stream. */
   get(facts: HandshakeFacts, hold: HoldCancel, lastEventId?: string, session = facts.session): Promise<SendResponse> {
-    const own: Record<string, string> = { accept: "text/event-stream" };
-    if (session !== undefined) own[SESSION_HEADER] = session;
-    if (lastEventId !== undefined) own["last-event-id"] = lastEventId;
-    return this.#sent({ method: "GET", url: this.url, headers: headerList(facts.headers, own) }, hold);
+    const headers: Record<string, string> = { accept: "text/event-stream" };
+    if (session !== undefined) headers[SESSION_HEADER] = session;
+    if (lastEventId !== undefined) headers["last-event-id"] = lastEventId;
+    return this.#sent({ method: "GET", url: this.url, headers: headerList(facts.headers, headers) }, hold);
   }
 
-  /** Gives up everything that `tell` waits for. */
+  /** Rejects everything that `tell` waits for. */
   stop(reason: Error): void {
     for (const end of this.#waiting) end(reason);
   }
 
-  /** Ends the session on the server; whether that worked does not matter any more. */
+  /** Ends the session on the server. Ignores failures, because the client is closing. */
   async end(facts: HandshakeFacts, ms: number): Promise<void> {
     if (facts.session === undefined) return;
     const headers = headerList(facts.headers, { [SESSION_HEADER]: facts.session });
@@ -124,7 +124,7 @@ export class HttpRequests {
     }).catch(() => {});
   }
 
-  /** Posts a message that expects no answer. Rejects when the server refuses it or stays silent. */
+  /** Posts a message that needs no answer. Rejects if the server refuses it or does not respond in time. */
   async tell(facts: HandshakeFacts, text: string, what: string, extra?: Record<string, string>): Promise<void> {
     try {
       await this.#within(this.#sendMs, async (hold) => {
@@ -137,7 +137,7 @@ export class HttpRequests {
     }
   }
 
-  /** Has the client answer a request of the server, and posts the answer if there is one. */
+  /** Lets the client answer a request of the server, and posts the answer, if any. */
   answer(facts: HandshakeFacts, message: RequestMessage): void {
     this.receiver
       .request(message)
@@ -145,12 +145,12 @@ export class HttpRequests {
       .catch((error: unknown) => this.receiver.fault(error instanceof Error ? error : new Error(String(error))));
   }
 
-  /** The error behind an answer with an error status. */
+  /** The error for a response with an error status. */
   async failure(response: SendResponse, facts: HandshakeFacts, method: string, id?: Id, session = facts.session) {
     const sent = { url: this.shown, method, id, inSession: session !== undefined, now: this.platform.now() };
     const failure = await failureOf(response, sent);
     if (facts.retired && McpError.is(failure) && failure.kind === "session_lost") {
-      // `failureOf` made it a moment ago.
+      // `failureOf` just created this object.
       (failure.data as HttpFailure).stale = true;
     }
     return failure;
@@ -163,7 +163,7 @@ export class HttpRequests {
     return this.follow(request, response, hold);
   }
 
-  /** Runs `work` and cancels it after `ms`; the promise settles then also when the sender does not listen. */
+  /** Runs `work` and cancels it after `ms`. The promise settles then even if the sender ignores the cancellation. */
   #within(ms: number, work: (hold: HoldCancel) => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       let cancel: CancelRequest | undefined;
@@ -191,20 +191,20 @@ function tooSlow(url: string, ms: number): McpError {
   });
 }
 
-/** The session that an answer opens, or undefined. Throws when it could not be sent back. */
+/**
+ * The session that a response opens, if any. Throws if its id cannot be sent back in a header.
+ *
+ * Spec: Transports, "Session Management", https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
+ */
 export function sessionOf(response: SendResponse): string | undefined {
   const session = response.header(SESSION_HEADER);
   if (session === undefined || /^[\x21-\x7e]{1,4096}$/.test(session)) return session;
-  throw new McpError(
-    "invalid_response",
-    "the server gave a session id that is not 1 to 4096 visible ASCII characters",
-    {
-      fix: "Correct the server: `Mcp-Session-Id` consists of the characters 0x21 to 0x7E.",
-    },
-  );
+  throw new McpError("invalid_response", "the session id of the server is not 1 to 4096 visible ASCII characters", {
+    fix: "Correct the server: `Mcp-Session-Id` may only contain the characters 0x21 to 0x7E.",
+  });
 }
 
-/** Something that the server sent and the protocol does not allow. */
+/** The error for a message that the protocol does not allow the server to send. */
 export function protocolFault(message: string): McpError {
   return new McpError("invalid_response", message, { fix: "Report it to the author of the server." });
 }
