@@ -68,7 +68,7 @@ const KINDS = {
 export type ErrorKind = keyof typeof KINDS;
 
 /** Every kind, for documentation and tests. */
-export const ERROR_KINDS = Object.keys(KINDS) as readonly ErrorKind[];
+export const ERROR_KINDS = /* @__PURE__ */ Object.keys(KINDS) as readonly ErrorKind[];
 
 /** Optional properties of an error. */
 export interface McpErrorOptions {

@@ -10,7 +10,9 @@ export const META = {
 } as const;
 
 const LABEL = "[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?";
-const KEY = new RegExp(`^(?:(${LABEL}(?:\\.${LABEL})*)/)?(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$`);
+const KEY = /* @__PURE__ */ new RegExp(
+  `^(?:(${LABEL}(?:\\.${LABEL})*)/)?(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?$`,
+);
 
 /**
  * Whether a `_meta` key is well-formed, and whether the protocol reserves its prefix.

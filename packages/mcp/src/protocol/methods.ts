@@ -115,4 +115,4 @@ export class MethodTable {
 }
 
 /** The table without extensions. */
-export const CORE_TABLE = new MethodTable();
+export const CORE_TABLE = /* @__PURE__ */ new MethodTable();
