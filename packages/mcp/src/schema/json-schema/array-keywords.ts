@@ -1,6 +1,6 @@
 import { canonicalText } from "./canonical-text.js";
 import type { Node, SchemaBuilder } from "./schema-builder.js";
-import { invalid, readCount, readNode, readNodes } from "./schema-builder.js";
+import { addLimit, invalid, readCount, readNode, readNodes } from "./schema-builder.js";
 import type { Check } from "./validation.js";
 import { fail, goesOn, issueCount, markItem, nest, spend } from "./validation.js";
 
@@ -25,16 +25,9 @@ export function addArrayKeywords(builder: SchemaBuilder): void {
 }
 
 function addItemCounts(builder: SchemaBuilder): void {
-  const least = readCount(builder, "minItems");
-  if (least !== undefined) {
-    const message = `must have at least ${least} ${least === 1 ? "item" : "items"}`;
-    builder.arrays.push((value, run) => value.length >= least || fail(run, "minItems", message));
-  }
-  const most = readCount(builder, "maxItems");
-  if (most !== undefined) {
-    const message = `must have at most ${most} ${most === 1 ? "item" : "items"}`;
-    builder.arrays.push((value, run) => value.length <= most || fail(run, "maxItems", message));
-  }
+  const units = ["item", "items"] as const;
+  addLimit(builder, builder.arrays, "minItems", units, (value, least) => value.length >= least);
+  addLimit(builder, builder.arrays, "maxItems", units, (value, most) => value.length <= most);
 }
 
 function addItems(builder: SchemaBuilder, prefix: readonly Node[], others: Node | undefined): void {

@@ -1,6 +1,6 @@
 import type { PatternTest } from "./pattern/pattern.js";
 import type { Node, SchemaBuilder } from "./schema-builder.js";
-import { child, invalid, readCount, readMap, readNames, readNode } from "./schema-builder.js";
+import { addLimit, child, invalid, readMap, readNames, readNode } from "./schema-builder.js";
 import type { Check, Seen, Validation } from "./validation.js";
 import { fail, goesOn, issueCount, markProperty, nest, spend } from "./validation.js";
 
@@ -51,16 +51,9 @@ function requires(names: readonly string[], because = ""): Check<Members> {
 }
 
 function addPropertyCounts(builder: SchemaBuilder): void {
-  const least = readCount(builder, "minProperties");
-  if (least !== undefined) {
-    const message = `must have at least ${least} ${least === 1 ? "property" : "properties"}`;
-    builder.objects.push((value, run) => countKeys(value, run) >= least || fail(run, "minProperties", message));
-  }
-  const most = readCount(builder, "maxProperties");
-  if (most !== undefined) {
-    const message = `must have at most ${most} ${most === 1 ? "property" : "properties"}`;
-    builder.objects.push((value, run) => countKeys(value, run) <= most || fail(run, "maxProperties", message));
-  }
+  const units = ["property", "properties"] as const;
+  addLimit(builder, builder.objects, "minProperties", units, (value, least, run) => countKeys(value, run) >= least);
+  addLimit(builder, builder.objects, "maxProperties", units, (value, most, run) => countKeys(value, run) <= most);
 }
 
 function countKeys(value: Members, run: Validation): number {

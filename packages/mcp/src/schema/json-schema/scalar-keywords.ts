@@ -1,6 +1,6 @@
 import { canonicalText } from "./canonical-text.js";
 import type { SchemaBuilder } from "./schema-builder.js";
-import { invalid, readCount, readNumber, readString } from "./schema-builder.js";
+import { addLimit, invalid, readNumber, readString } from "./schema-builder.js";
 import { isTypeName, TYPE_BITS } from "./type-mask.js";
 import type { Check } from "./validation.js";
 import { fail, spend } from "./validation.js";
@@ -77,51 +77,33 @@ export function addScalarKeywords(builder: SchemaBuilder): void {
   }
 }
 
+const BOUNDS: Readonly<Record<string, readonly [string, (value: number, bound: number) => boolean]>> = {
+  minimum: ["at least", (value, bound) => value >= bound],
+  maximum: ["at most", (value, bound) => value <= bound],
+  exclusiveMinimum: ["greater than", (value, bound) => value > bound],
+  exclusiveMaximum: ["less than", (value, bound) => value < bound],
+};
+
 function addBounds(builder: SchemaBuilder): void {
-  const minimum = readNumber(builder, "minimum");
-  if (minimum !== undefined) {
-    const message = `must be at least ${minimum}`;
-    builder.numbers.push((value, run) => value >= minimum || fail(run, "minimum", message));
-  }
-  const maximum = readNumber(builder, "maximum");
-  if (maximum !== undefined) {
-    const message = `must be at most ${maximum}`;
-    builder.numbers.push((value, run) => value <= maximum || fail(run, "maximum", message));
-  }
-  const above = readNumber(builder, "exclusiveMinimum");
-  if (above !== undefined) {
-    const message = `must be greater than ${above}`;
-    builder.numbers.push((value, run) => value > above || fail(run, "exclusiveMinimum", message));
-  }
-  const below = readNumber(builder, "exclusiveMaximum");
-  if (below !== undefined) {
-    const message = `must be less than ${below}`;
-    builder.numbers.push((value, run) => value < below || fail(run, "exclusiveMaximum", message));
+  for (const [keyword, [words, fits]] of Object.entries(BOUNDS)) {
+    const bound = readNumber(builder, keyword);
+    if (bound === undefined) continue;
+    const message = `must be ${words} ${bound}`;
+    builder.numbers.push((value, run) => fits(value, bound) || fail(run, keyword, message));
   }
 }
 
 function addLengths(builder: SchemaBuilder): void {
-  const minLength = readCount(builder, "minLength");
-  if (minLength !== undefined) {
-    const message = `must have at least ${minLength} ${minLength === 1 ? "character" : "characters"}`;
-    builder.strings.push((value, run) => {
-      if (value.length >= minLength * 2) return true;
-      if (value.length >= minLength && codePoints(value) >= minLength) return true;
-      return fail(run, "minLength", message);
-    });
-  }
-  const maxLength = readCount(builder, "maxLength");
-  if (maxLength !== undefined) {
-    const message = `must have at most ${maxLength} ${maxLength === 1 ? "character" : "characters"}`;
-    builder.strings.push((value, run) => {
-      if (value.length <= maxLength) return true;
-      if (value.length <= maxLength * 2) {
-        spend(run, value.length >> 3);
-        if (codePoints(value) <= maxLength) return true;
-      }
-      return fail(run, "maxLength", message);
-    });
-  }
+  const units = ["character", "characters"] as const;
+  addLimit(builder, builder.strings, "minLength", units, (value, least) => {
+    return value.length >= least * 2 || (value.length >= least && codePoints(value) >= least);
+  });
+  addLimit(builder, builder.strings, "maxLength", units, (value, most, run) => {
+    if (value.length <= most) return true;
+    if (value.length > most * 2) return false;
+    spend(run, value.length >> 3);
+    return codePoints(value) <= most;
+  });
 }
 
 function codePoints(text: string): number {

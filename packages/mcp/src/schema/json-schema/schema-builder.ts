@@ -4,7 +4,7 @@ import { joinPointer } from "./json-pointer.js";
 import type { PatternTest } from "./pattern/pattern.js";
 import type { SchemaResource, SchemaResources } from "./schema-resources.js";
 import { isSchema, isSchemaObject } from "./schema-resources.js";
-import type { Check } from "./validation.js";
+import { type Check, fail, type Validation } from "./validation.js";
 
 /** A compiled schema; `check` is set after its keywords are compiled, so that schemas can be recursive. */
 export interface Node {
@@ -56,6 +56,21 @@ export function readCount(builder: SchemaBuilder, keyword: string): number | und
   const value = readNumber(builder, keyword);
   if (value === undefined || (Number.isInteger(value) && value >= 0)) return value;
   throw invalid(builder, keyword, "a non-negative integer");
+}
+
+/** Adds the check of a keyword such as `minItems` or `maxItems`, which limits how many of something a value has. */
+export function addLimit<T>(
+  builder: SchemaBuilder,
+  checks: Check<T>[],
+  keyword: string,
+  [one, many]: readonly [string, string],
+  fits: (value: T, limit: number, run: Validation) => boolean,
+): void {
+  const limit = readCount(builder, keyword);
+  if (limit === undefined) return;
+  const bound = keyword.startsWith("min") ? "least" : "most";
+  const message = `must have at ${bound} ${limit} ${limit === 1 ? one : many}`;
+  checks.push((value, run) => fits(value, limit, run) || fail(run, keyword, message));
 }
 
 export function readString(builder: SchemaBuilder, keyword: string): string | undefined {
