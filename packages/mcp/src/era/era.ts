@@ -107,10 +107,6 @@ export interface ServerEra {
   checkArguments(headers: readonly ParamHeader[], args: unknown, http: HttpFacts): void;
   /** Whether the client can answer a question that needs this capability; `reachable` if requests can be sent to it. */
   canAsk(call: Call, capability: string, reachable: boolean): boolean;
-  /** A question in the form of the client's revision. */
-  question(asked: AskedQuestion, call: Call): AskedQuestion;
-  /** The client's answer to a question from `question`, in the form of the newest revision. */
-  answer(question: Question, answer: unknown, call: Call): unknown;
   /** The text of a notification about a call; undefined if the client's revision has no such notification. */
   notification(method: string, params: object, call: Call): string | undefined;
   /** The answer to a call that succeeded. */

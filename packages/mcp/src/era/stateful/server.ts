@@ -9,7 +9,7 @@ import type { Call, EraResult, RequestSource, ServerEra, ServerSelf } from "../e
 import { notificationText } from "../notification.js";
 import { plainResultText } from "../result-text.js";
 import type { Session } from "../session.js";
-import { downgradeNotification, downgradeQuestion, downgradeResult, resultFor, upgradeAnswer } from "./downgrade.js";
+import { downgradeNotification, downgradeResult, resultFor } from "./downgrade.js";
 
 /**
  * The server side of the stateful era: what the client declares in the `initialize` handshake applies to the session.
@@ -27,8 +27,6 @@ export const statefulServer: ServerEra = {
     if (capability === "elicitation.url" && elicitation !== "form+url") return false;
     return hasCapability(clientCapabilities, capability);
   },
-  question: (asked, { revision }) => downgradeQuestion(asked, featuresOf(revision)),
-  answer: (question, answer, { revision }) => upgradeAnswer(question, answer, featuresOf(revision)),
   notification(method, params, { revision }) {
     const shaped = downgradeNotification(method, params, featuresOf(revision));
     return shaped === undefined ? undefined : notificationText(method, shaped);

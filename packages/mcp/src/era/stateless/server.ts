@@ -10,7 +10,6 @@ import { META } from "../../protocol/meta.js";
 import type { MethodRow, MethodTable } from "../../protocol/methods.js";
 import { featuresOf, isRevision, NEWEST_STATELESS, type Revision, revisionsOf } from "../../protocol/revisions.js";
 import type {
-  AskedQuestion,
   CacheHint,
   Call,
   EncodedAnswer,
@@ -36,8 +35,6 @@ export const statelessServer: ServerEra = {
   decode,
   checkArguments: checkParamHeaders,
   canAsk: ({ clientCapabilities }, capability) => hasCapability(clientCapabilities, capability),
-  question: withoutElicitationId,
-  answer: (_question, answer) => answer,
   notification(method, params) {
     return method === "notifications/elicitation/complete" ? undefined : notificationText(method, params);
   },
@@ -56,14 +53,6 @@ function encodedError(id: Id | undefined, error: McpError, early: boolean, revis
   const answer = { text: errorText(id, code, error.message, error.data) };
   const status = statusOf(code, early);
   return status === 200 ? answer : { ...answer, status };
-}
-
-/** This era has no completion notification, so no id is needed; without it the question is the same in every round. */
-function withoutElicitationId(asked: AskedQuestion): AskedQuestion {
-  const { question } = asked;
-  if (question.params?.["elicitationId"] === undefined) return asked;
-  const { elicitationId: _, ...params } = question.params;
-  return { ...asked, question: { ...question, params } };
 }
 
 /** The HTTP status for an error code; errors of handlers have status 200. */

@@ -1,4 +1,5 @@
 import type { AskedQuestion, Question } from "../../era/era.js";
+import { answerTo, questionFor } from "../../era/question.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { checkListRootsResult } from "../../protocol/check-answers.js";
 import { McpError } from "../../protocol/error.js";
@@ -79,12 +80,12 @@ async function ask(
   asked: AskedQuestion,
   { key }: QuestionOptions,
 ): Promise<Answered> {
-  const { question, needs } = request.era.question(asked, request);
+  const { question, needs } = questionFor(asked, request.revision);
   // A user who takes a while to answer is no tool that takes too long.
   deadline?.pause();
   try {
     const answer = await asker.ask({ question, needs, key });
-    return { answer: request.era.answer(asked.question, answer, request), shown: question };
+    return { answer: answerTo(asked.question, answer, request.revision), shown: question };
   } finally {
     deadline?.resume();
   }
