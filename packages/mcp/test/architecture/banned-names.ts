@@ -14,7 +14,7 @@ export const BANNED_NAMES: readonly BannedName[] = [
   { name: "createSessionDesk", instead: "createSessionRoutes" },
   { name: "knock", instead: "checkRequest" },
   { name: "Site", instead: "HttpParts", within: "transport/" },
-  { name: "Doors", instead: "AccessRules" },
+  { name: "Doors", instead: "OriginGuard" },
   { name: "Lane", instead: "ReplyStream" },
   { name: "sessionLane", instead: "a reply's stream" },
   { name: "Member", instead: "RunningRequest" },

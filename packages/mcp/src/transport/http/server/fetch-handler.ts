@@ -2,7 +2,7 @@ import { platform as runtimePlatform } from "#platform";
 import { LateHandler } from "../../late-handler.js";
 import { endpointOf, type Servable } from "../../servable.js";
 import { type ServeHandle, serveHandle } from "../../serve-handle.js";
-import { createAccessRules, type HttpServerOptions } from "./options.js";
+import { checkAccess, type HttpServerOptions } from "./options.js";
 
 /**
  * Answers web-standard requests. Never rejects: whatever goes wrong is a response. It is a handle too: `drain` (5 s unless
@@ -22,7 +22,7 @@ export interface FetchHandler extends ServeHandle {
  * Throws at once for settings that are wrong or unsafe. The rest is loaded from then on: a request that comes earlier waits.
  */
 export function fetchHandler(servable: Servable, options: HttpServerOptions = {}): FetchHandler {
-  createAccessRules(options);
+  checkAccess(options);
   const endpoint = endpointOf(servable);
   const platform = options.platform ?? runtimePlatform;
   const late = new LateHandler(

@@ -1,7 +1,7 @@
 import type { Platform } from "../../../platform/platform.js";
 import { McpError } from "../../../protocol/error.js";
 import type { AuthenticationOptions } from "../../authentication.js";
-import { type Cors, type CorsOptions, createCors } from "./cors.js";
+import type { CorsOptions } from "./cors.js";
 import { isLoopbackName, type OriginGuard, originGuard } from "./origin.js";
 import type { RequestLogEntry } from "./request-log.js";
 
@@ -81,40 +81,8 @@ export interface HttpServerOptions extends AuthenticationOptions {
   platform?: Platform | undefined;
 }
 
-type Resolved<T> = { [K in keyof T]-?: NonNullable<T[K]> };
-export type ResolvedLimits = Resolved<HttpLimits>;
-export type ResolvedTimes = Resolved<HttpTimes>;
-export type ResolvedEventLog = Resolved<EventLogLimits>;
-
-export const DEFAULT_HTTP_LIMITS: ResolvedLimits = {
-  maxMessageBytes: 4 * 1024 * 1024,
-  maxInFlight: 4096,
-  maxStreams: 16_384,
-  maxStreamsPerPrincipal: 1024,
-  maxQueuedBytes: 1024 * 1024,
-  maxSessions: 10_000,
-  maxStreamsPerSession: 8,
-  maxInFlightPerSession: 256,
-};
-
-export const DEFAULT_TIMES: ResolvedTimes = {
-  streamAfterMs: 1000,
-  keepAliveMs: 15_000,
-  sessionIdleMs: 30 * 60_000,
-  handshakeMs: 30_000,
-  eventAgeMs: 5 * 60_000,
-};
-
-export const DEFAULT_EVENT_LOG: ResolvedEventLog = { maxEvents: 1000, maxBytes: 4 * 1024 * 1024, maxEndedStreams: 32 };
-
-/** The checks on who may talk to the server at all. */
-export interface AccessRules {
-  readonly guard: OriginGuard;
-  readonly cors: Cors | undefined;
-}
-
-/** Builds the checks, and refuses settings that would serve strangers without anybody having said so. */
-export function createAccessRules(options: HttpServerOptions): AccessRules {
+/** Builds the checks on who may talk to the server at all, and refuses settings that would serve strangers without anybody having said so. */
+export function checkAccess(options: HttpServerOptions): OriginGuard {
   const { cors } = options;
   refuseMoved(options);
   if (cors?.credentials === true && cors.origins === "*") {
@@ -129,7 +97,7 @@ export function createAccessRules(options: HttpServerOptions): AccessRules {
     allowedOrigins: [...(options.allowedOrigins ?? []), ...corsOrigins],
   });
   if (guard.beyondLoopback) requireAuthentication(options, "an allowed host beyond loopback");
-  return { guard, cors: cors === undefined ? undefined : createCors(cors) };
+  return guard;
 }
 
 /** A storage that was ignored would lose sessions at the first restart. */

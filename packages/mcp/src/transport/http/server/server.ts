@@ -93,7 +93,7 @@ function handleRequest(parts: HttpParts, exchange: HttpExchange): void {
 /** The checks on every request, before anything is read or anybody is identified. */
 function checkRequest(parts: HttpParts, exchange: HttpExchange): Refusal | undefined {
   const { http } = exchange;
-  const { guard, cors } = parts.state.access;
+  const { guard, cors } = parts.state;
   const { host = "", origin } = http.protocolHeaders;
   if (http.hostCount > 1) return refusal(400, INVALID_REQUEST, "the request has more than one Host");
   // A request target with a host of its own counts more than the header, by the rules of HTTP.
@@ -125,7 +125,7 @@ function forbidden(header: string, value: string, option: string): Refusal {
 }
 
 function preflight(parts: HttpParts, exchange: HttpExchange): void {
-  const { cors } = parts.state.access;
+  const { cors } = parts.state;
   const { origin } = exchange.http.protocolHeaders;
   if (cors === undefined || origin === undefined) {
     const headers = allow(parts);

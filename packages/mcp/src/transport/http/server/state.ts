@@ -1,19 +1,19 @@
 import { withDefaults } from "../../../encoding/with-defaults.js";
 import type { Platform } from "../../../platform/platform.js";
 import type { Answer, Endpoint } from "../../transport.js";
-import { DueList } from "./due-list.js";
-import type { Incoming } from "./incoming.js";
+import { type Cors, createCors } from "./cors.js";
 import {
-  type AccessRules,
-  createAccessRules,
   DEFAULT_EVENT_LOG,
   DEFAULT_HTTP_LIMITS,
   DEFAULT_TIMES,
-  type HttpServerOptions,
   type ResolvedEventLog,
   type ResolvedLimits,
   type ResolvedTimes,
-} from "./options.js";
+} from "./defaults.js";
+import { DueList } from "./due-list.js";
+import type { Incoming } from "./incoming.js";
+import { checkAccess, type HttpServerOptions } from "./options.js";
+import type { OriginGuard } from "./origin.js";
 
 const CLOSING = new Error("the server is closing");
 
@@ -48,7 +48,8 @@ export class ServerState {
   readonly endpoint: Endpoint;
   readonly platform: Platform;
   readonly options: HttpServerOptions;
-  readonly access: AccessRules;
+  readonly guard: OriginGuard;
+  readonly cors: Cors | undefined;
   readonly limits: ResolvedLimits;
   readonly times: ResolvedTimes;
   readonly eventLog: ResolvedEventLog;
@@ -69,7 +70,8 @@ export class ServerState {
     this.endpoint = endpoint;
     this.options = options;
     this.platform = platform;
-    this.access = createAccessRules(options);
+    this.guard = checkAccess(options);
+    this.cors = options.cors && createCors(options.cors);
     this.limits = withDefaults(DEFAULT_HTTP_LIMITS, options.limits);
     this.times = withDefaults(DEFAULT_TIMES, options.times);
     this.eventLog = withDefaults(DEFAULT_EVENT_LOG, options.eventLog);
