@@ -167,7 +167,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "handshake-never-finished",
     recreates: "sessions whose client never says that it is ready are kept",
     file: "transport/http/session/store.ts",
-    search: "else this.#fresh.touch(made);",
+    search: "else this.#fresh.touch(created);",
     replace: "",
     tests: ["test/http/expiry.test.ts"],
   },

@@ -4,7 +4,7 @@ import { McpError } from "../../protocol/error.js";
 
 /** One or two listening servers that share a port. */
 export interface Bound {
-  /** As it is written in a URL. */
+  /** In the form of a URL. */
   readonly host: string;
   readonly port: number;
   readonly closed: Promise<void>;
@@ -12,12 +12,12 @@ export interface Bound {
   close(): Promise<void>;
 }
 
-/** Attempts at finding a port that is free in both address families. */
+/** Attempts to find a port that is free in both address families. */
 const ATTEMPTS = 8;
 
 /**
- * Listens on one address, or without one on both loopback addresses. A machine without IPv6 serves on IPv4 alone:
- * clients that resolve `localhost` to `::1` first must find the server where there is one.
+ * Listens on `host`, or on both loopback addresses if it is undefined, because some clients resolve `localhost` to `::1`
+ * first. On a machine without IPv6 it listens on IPv4 only.
  */
 export async function bind(make: () => NodeServer, host: string | undefined, port: number): Promise<Bound> {
   if (host !== undefined) {
@@ -33,9 +33,9 @@ export async function bind(make: () => NodeServer, host: string | undefined, por
       await listen(second, "::1", actual);
       return bound([first, second], "127.0.0.1", actual);
     } catch (error) {
-      if (!isTaken(error)) return bound([first], "127.0.0.1", actual);
+      if (!isInUse(error)) return bound([first], "127.0.0.1", actual);
       await shut(first);
-      // A port that was picked may be taken in the other family; one that was asked for will stay taken.
+      // A random port may be in use in the other family, so try another; a fixed port would still be in use.
       if (port !== 0 || attempt === ATTEMPTS) throw error;
     }
   }
@@ -46,7 +46,7 @@ function nameOf(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-function isTaken(error: unknown): boolean {
+function isInUse(error: unknown): boolean {
   return McpError.is(error) && (error.cause as { code?: unknown } | undefined)?.code === "EADDRINUSE";
 }
 
@@ -96,7 +96,7 @@ function bound(servers: NodeServer[], host: string, port: number): Bound {
     async close() {
       for (const server of servers) {
         server.close();
-        // What was answered just now still has to leave.
+        // Replies just written still have to be sent.
         server.closeIdleConnections();
       }
       await new Promise<void>((resolve) => setImmediate(resolve));

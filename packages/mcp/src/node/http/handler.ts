@@ -20,22 +20,22 @@ import { platform as nodePlatform } from "../platform.js";
 
 const { isUtf8 } = builtin("node:buffer");
 
-/** Node drops what is beyond its own limit without a word, and a dropped header cannot be checked. */
+/** Node silently drops headers beyond its own limit, and a dropped header cannot be checked. */
 const MAX_HEADERS = 256;
 const TOO_MANY_HEADERS = errorText(undefined, INVALID_REQUEST, `the request has more than ${MAX_HEADERS} headers`);
 
 /**
- * Answers requests of `node:http` and of all that is built on it: Express, Fastify, Koa, Nest. `parsedBody` is for
- * frameworks that keep the body elsewhere than on the request; a function in its place (`next`) is ignored. It is a handle
- * too: `drain` (5 s unless told otherwise) and `close` end its streams and sessions.
+ * Answers requests of `node:http` and of frameworks built on it: Express, Fastify, Koa, Nest. `parsedBody` is for frameworks
+ * that do not leave the body on the request; a function (`next`) is ignored. It is also a handle: `drain` (default 5 s) and
+ * `close` end its streams and sessions.
  */
 export interface NodeHandler extends ServeHandle {
   (request: IncomingMessage, response: ServerResponse, parsedBody?: unknown): void;
 }
 
 /**
- * Serves a server inside an existing Node HTTP server. Only loopback names are served unless `publicUrl` or
- * `allowedHosts` is given; then `authenticate` is needed too.
+ * Serves a server inside an existing Node HTTP server. Serves loopback host names only, unless `publicUrl` or `allowedHosts`
+ * is set; then `authenticate` is required.
  */
 export function nodeHandler(servable: Servable, options: HttpServerOptions = {}): NodeHandler {
   const platform = options.platform ?? nodePlatform;
@@ -52,9 +52,8 @@ export function nodeHandler(servable: Servable, options: HttpServerOptions = {})
 }
 
 /**
- * Does at the end of a loop turn what all its requests left to do. Replies are written together, after all requests of
- * the turn were read: under load this is worth about a third of the throughput, since reads and writes no longer
- * alternate, so that caches stay warm and clients wake up for many replies at once.
+ * Writes the replies of one turn of the event loop together, after all its requests were read. Under load this gives about a
+ * third more throughput: reads and writes do not alternate, so caches stay warm and clients wake up once for many replies.
  */
 class TurnQueue {
   readonly #platform: Platform;
@@ -74,17 +73,17 @@ class TurnQueue {
   }
 }
 
-/** What frameworks leave on a request. */
+/** Properties that frameworks add to a request. */
 type MaybeParsed = IncomingMessage & { body?: unknown; originalUrl?: unknown };
 
-/** Node's request and response as the core sees them: no copies, no streams, one `end`. */
+/** Adapts the request and response of Node without copies, streams, or more than one `end`. */
 class NodeIncoming implements Incoming, AfterTurn {
   readonly native: IncomingMessage;
   readonly method: string;
   readonly path: string;
   readonly protocolHeaders: ProtocolHeaders;
   readonly hostCount: number;
-  /** The reply is written at the end of the turn, whenever it was sent. */
+  /** Always false: the reply is written at the end of the turn. */
   readonly settled = false;
   readonly #response: ServerResponse;
   readonly #queue: TurnQueue;
@@ -101,7 +100,7 @@ class NodeIncoming implements Incoming, AfterTurn {
     this.#parsedBody = parsedBody;
     this.#queue = queue;
     this.method = request.method ?? "";
-    // Frameworks cut the mount path off `url` and keep the whole one here.
+    // Frameworks remove the mount path from `url` and keep the full one in `originalUrl`.
     const { originalUrl, url = "/" }: MaybeParsed = request;
     this.path = typeof originalUrl === "string" ? originalUrl : url;
     this.protocolHeaders = protocolHeaders(request.headers);
@@ -137,13 +136,13 @@ class NodeIncoming implements Incoming, AfterTurn {
 
   readBody(maxBytes: number, done: (body: Body) => void): void {
     const request: MaybeParsed = this.native;
-    // Frameworks that read the body leave what they made of it on the request.
+    // Frameworks that read the body leave the result on the request.
     const parsed = this.#parsedBody ?? (request.readableEnded ? request.body : undefined);
     if (parsed !== undefined) {
       return done(parsed instanceof Uint8Array ? bodyOfBytes(Buffer.from(parsed)) : bodyOfValue(parsed, maxBytes));
     }
     if (request.readableEnded) return done(BODY_USED);
-    // Refused before a byte of it is read.
+    // Refused before reading any of it.
     if (Number(request.headers["content-length"] ?? 0) > maxBytes) return done(tooLarge(maxBytes));
     readBytes(request, maxBytes, done);
   }
@@ -163,10 +162,10 @@ class NodeIncoming implements Incoming, AfterTurn {
   /** Writes the reply. */
   turnEnded(): void {
     const response = this.#response;
-    // The client may have left while the reply waited for its turn.
+    // The client may have disconnected before the end of the turn.
     if (response.destroyed || response.headersSent) return;
     const headers = [...this.#headers];
-    // A status without a body must not announce one either.
+    // A status without a body must not have a length.
     if (this.#status !== 204) headers.push("content-length", String(Buffer.byteLength(this.#body)));
     if (!this.native.complete) return endAfterBody(this.native, response, this.#status, headers, this.#body);
     response.writeHead(this.#status, headers);
@@ -216,8 +215,7 @@ const NO_HEADERS: HeaderList = [];
 const BODY_USED: Body = {
   status: 500,
   code: INTERNAL_ERROR,
-  reason:
-    "the body was read before it came here; pass it as third argument, or mount the handler before the body parser",
+  reason: "the body has already been read; pass it as the third argument, or mount the handler before the body parser",
 };
 
 function tooLarge(maxBytes: number): Body {
@@ -225,20 +223,20 @@ function tooLarge(maxBytes: number): Body {
 }
 
 function bodyOfBytes(bytes: Buffer): Body {
-  // `toString` would replace bad bytes by U+FFFD, and a filter before us may have seen something else.
+  // `toString` would replace invalid bytes with U+FFFD, and a filter in front may have read something else.
   if (!isUtf8(bytes)) return { status: 400, code: PARSE_ERROR, reason: "the body is not valid UTF-8" };
   return { text: bytes.toString() };
 }
 
 function readBytes(request: IncomingMessage, maxBytes: number, done: (body: Body) => void): void {
-  // Nearly every body comes as one chunk.
+  // Nearly every body arrives as one chunk.
   let first: Buffer | undefined;
   let rest: Buffer[] | undefined;
   let size = 0;
   request.on("data", (chunk: Buffer) => {
     size += chunk.length;
     if (size > maxBytes) {
-      // The answer goes out once; what still arrives is dropped by whoever closes the connection.
+      // Refused only once; later chunks are dropped until the connection closes.
       if (size - chunk.length <= maxBytes) done(tooLarge(maxBytes));
       first = undefined;
       rest = undefined;
@@ -254,13 +252,13 @@ function readBytes(request: IncomingMessage, maxBytes: number, done: (body: Body
   });
 }
 
-/** What is read and dropped of a refused body, so that its sender gets to read the refusal. */
+/** How much of a refused body is read and dropped, so that the client can read the refusal. */
 const LINGER_BYTES = 1024 * 1024;
 const LINGER_MS = 1000;
 
 /**
- * Answers a request whose body is not read to its end. Closing at once would make the kernel reset the connection, and
- * the client would see that instead of the answer; reading on without bound would let it send for ever.
+ * Answers a request whose body has not been read completely. If the connection closed immediately, the kernel would reset it
+ * and the client would never see the answer; without a bound, the client could send forever.
  */
 function endAfterBody(
   request: IncomingMessage,
@@ -279,7 +277,7 @@ function endAfterBody(
   };
   const timer = setTimeout(end, LINGER_MS);
   const declared = Number(request.headers["content-length"] ?? Number.NaN);
-  // A short rest is read to its end, and then the connection can serve the next request.
+  // A short body is read completely, so that the connection can serve the next request.
   const closes = !(declared <= LINGER_BYTES);
   response.writeHead(status, closes ? [...headers, "connection", "close"] : headers);
   response.write(body);

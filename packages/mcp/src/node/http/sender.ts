@@ -6,27 +6,27 @@ import { bodyTooLarge } from "../../http/body-limit.js";
 import type { Sender, SendRequest, SendResponse } from "../../http/http.js";
 import { builtin } from "../builtin.js";
 
-/** What a program may change about `nodeSender`. */
+/** Options for `nodeSender`. */
 export interface NodeSenderOptions {
   /** Agents to use instead of the sender's own: for proxies, client certificates, Unix sockets. */
   agents?: { http?: NodeHttp.Agent; https?: NodeHttps.Agent };
-  /** What `accept-encoding` says. Default `identity`: JSON-RPC messages are small, and inflating costs more than it saves. */
+  /** The `accept-encoding` header. Default `identity`: for small messages, decompression costs more than it saves. */
   acceptEncoding?: string;
 }
 
-/** Below the 5 s after which a Node server closes an idle connection, so that a request seldom meets a closing socket. */
+/** Below the 5 s after which a Node server closes idle connections, so that requests rarely use a closing socket. */
 const IDLE_MS = 4_000;
-/** Far above any sensible number of streams, yet below a process's usual limit of descriptors. */
+/** Far above any sensible number of streams, but below the usual descriptor limit of a process. */
 const MAX_SOCKETS = 512;
 /** How long the rest of an unwanted body may arrive before its connection is closed. */
 const DRAIN_MS = 100;
 const MAX_TARGETS = 64;
 
 /**
- * Sends by `node:http` and `node:https` over connections that are kept open, several times faster than `fetch`.
+ * Sends with `node:http` and `node:https` over persistent connections, several times faster than `fetch`.
  *
- * Nothing is loaded before the first request. Idle connections neither keep the process alive nor outlive 4 s. A request that
- * fails is never repeated here, also not on a connection that the server had just closed: it may have run.
+ * Loads both modules with the first request. Idle connections close after 4 s and do not keep the process alive. A failed
+ * request is never repeated, even on a connection that the server just closed, because it may have run.
  */
 export function nodeSender(options: NodeSenderOptions = {}): Sender {
   const pool = new Pool(options);
@@ -39,17 +39,17 @@ export function nodeSender(options: NodeSenderOptions = {}): Sender {
       });
       outgoing.on("error", onError);
       outgoing.end(request.body);
-      // Once the response began, only destroying that one tells its reader why.
+      // Once the response has begun, its reader sees the reason only if the response is destroyed.
       return (reason) => void (incoming ?? outgoing).destroy(reason);
     } catch (error) {
-      // A header that cannot be sent.
+      // A header is invalid.
       queueMicrotask(() => onError(error));
       return () => {};
     }
   };
 }
 
-/** What was worked out of an address. */
+/** The parsed form of an address. */
 interface Target {
   protocol: string;
   host: string;
@@ -59,7 +59,7 @@ interface Target {
   agent: NodeHttp.Agent;
 }
 
-/** The agents, and what was worked out of each address. */
+/** The agents, and a cache of parsed addresses. */
 class Pool {
   readonly #options: NodeSenderOptions;
   readonly #targets = new Map<string, Target>();
@@ -75,7 +75,7 @@ class Pool {
   start(request: SendRequest, onResponse: (incoming: NodeHttp.IncomingMessage) => void): NodeHttp.ClientRequest {
     const { protocol, host, hostname, port, path, agent } = this.#target(request.url);
     const { method } = request;
-    // Node writes a flat list as it is, which costs half of what an object does; it adds no `host` then.
+    // A flat list costs Node half as much as an object; Node then adds no `host`.
     const headers = ["host", host, "accept-encoding", this.#acceptEncoding, ...request.headers];
     if (request.body !== undefined) headers.push("content-length", String(Buffer.byteLength(request.body)));
     const start = protocol === "https:" ? https().request : http().request;
@@ -89,7 +89,7 @@ class Pool {
     const target: Target = {
       protocol: url.protocol,
       host: url.host,
-      // An IPv6 literal stands in brackets in an address, but not in a socket's options.
+      // An IPv6 literal has brackets in a URL, but not in socket options.
       hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"),
       port: url.port === "" ? undefined : url.port,
       path: url.pathname + url.search,
@@ -111,7 +111,7 @@ class Pool {
   }
 }
 
-/** The most recently used connection first, so that the others can run into their idle time. */
+/** Reuses the most recently used connection first, so that the others reach their idle timeout. */
 const AGENT_OPTIONS = { keepAlive: true, scheduling: "lifo", timeout: IDLE_MS, maxSockets: MAX_SOCKETS } as const;
 
 class NodeResponse implements SendResponse {
@@ -122,7 +122,7 @@ class NodeResponse implements SendResponse {
   constructor(incoming: NodeHttp.IncomingMessage) {
     this.#incoming = incoming;
     this.status = incoming.statusCode ?? 0;
-    // A connection that breaks while the body is not read must not end the process.
+    // Without a listener, a connection that breaks before the body is read would end the process.
     incoming.on("error", (error) => {
       this.#broken = error;
     });
@@ -153,7 +153,7 @@ class NodeResponse implements SendResponse {
       });
       if (body !== this.#incoming) body.on("error", reject);
       body.on("close", () => {
-        if (!ended) reject(this.#broken ?? new Error("the connection closed inside the body"));
+        if (!ended) reject(this.#broken ?? new Error("the connection closed before the end of the body"));
       });
     });
   }
@@ -171,19 +171,19 @@ class NodeResponse implements SendResponse {
   }
 }
 
-/** As `fetch` reads it: UTF-8, without a byte order mark. */
+/** Decodes like `fetch`: UTF-8, without a byte order mark. */
 function textOf(parts: Buffer[]): string {
   const text = parts.length === 1 ? String(parts[0]) : Buffer.concat(parts).toString();
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 
-/** The body without its content encoding, which some servers apply although they were asked not to. */
+/** The decoded body; some servers compress although `accept-encoding` forbids it. */
 function decoded(incoming: NodeHttp.IncomingMessage): Readable {
   const encoding = incoming.headers["content-encoding"]?.trim().toLowerCase();
   if (encoding === undefined || encoding === "" || encoding === "identity") return incoming;
   const decoder = decoderFor(encoding);
   if (decoder === undefined) {
-    const error = new Error(`the content encoding "${encoding}" is not known`);
+    const error = new Error(`the content encoding "${encoding}" is not supported`);
     incoming.destroy(Object.assign(error, { code: "ERR_CONTENT_ENCODING" }));
     return incoming;
   }
@@ -206,7 +206,7 @@ function decoderFor(encoding: string) {
   }
 }
 
-// Loaded on first use: a program that connects by stdio need not pay for HTTP and TLS at its start.
+// Loaded on first use, so that a program that uses stdio does not load HTTP and TLS.
 let httpModule: typeof NodeHttp | undefined;
 let httpsModule: typeof NodeHttps | undefined;
 let zlibModule: typeof NodeZlib | undefined;

@@ -11,7 +11,7 @@ import { builtin } from "../builtin.js";
 import { bind } from "./bind.js";
 import { type NodeHandler, nodeHandler } from "./handler.js";
 
-/** How `serveHttp` listens, beside what all HTTP serving has in common. */
+/** Options for `serveHttp`. */
 export interface ServeHttpOptions extends HttpServerOptions {
   /** Default 3000; 0 picks a free one. */
   port?: number | undefined;
@@ -21,7 +21,7 @@ export interface ServeHttpOptions extends HttpServerOptions {
   path?: string | undefined;
   /** Answers 200 while serving and 503 while draining, for any Host and without authentication. Default `/health`. */
   healthPath?: string | false | undefined;
-  /** Asked for each health check; anything but true, and a throw, is answered with 503. Default: always healthy. */
+  /** Called for each health check; any result except true, or an error, means 503. Default: always healthy. */
   isHealthy?: (() => boolean | Promise<boolean>) | undefined;
   /** Default 16,384. */
   maxConnections?: number | undefined;
@@ -29,20 +29,20 @@ export interface ServeHttpOptions extends HttpServerOptions {
   headersTimeoutMs?: number | undefined;
   /** Time for a whole request with its body; default 30 s. */
   requestTimeoutMs?: number | undefined;
-  /** How long an idle connection stays open; default 65 s, more than common balancers, so that they close first. */
+  /** How long an idle connection stays open; default 65 s, longer than common load balancers, so that they close first. */
   keepAliveTimeoutMs?: number | undefined;
 }
 
 /**
- * Serves a server over HTTP, for clients of every revision. Resolves when it accepts connections; rejects when the
- * address cannot be had, or when the settings would serve strangers without anybody having said so. `drain` of the handle
- * takes 10 s at most unless told otherwise.
+ * Serves a server over HTTP, for clients of every revision. Resolves when it accepts connections. Rejects if the address is
+ * not available, or if other machines could call the server and the options do not state who may. `drain` of the handle
+ * takes at most 10 s by default.
  */
 export async function serveHttp(servable: Servable, options: ServeHttpOptions = {}): Promise<ListeningHandle> {
   const { host, port = 3000, path = "/mcp" } = options;
   if (!path.startsWith("/")) {
     throw new McpError("invalid_definition", `\`path\` must begin with a slash: ${JSON.stringify(path)}`, {
-      fix: 'Give the path that clients use, for example "/mcp".',
+      fix: 'Pass the path that clients use, for example "/mcp".',
     });
   }
   if (host !== undefined && !isLoopbackAddress(host)) requireAuthentication(options, `the address ${host}`);
@@ -72,7 +72,7 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
   });
 }
 
-/** An address that was asked for by number names this server; no name server can make it mean another. */
+/** A numeric address is an allowed Host, because DNS cannot rebind it. */
 function withBoundHost(options: ServeHttpOptions): HttpServerOptions {
   const { host } = options;
   if (host === undefined || !/^[0-9.]+$|:/.test(host) || host === "0.0.0.0" || host === "::") return options;
@@ -85,7 +85,7 @@ function serverOptions(options: ServeHttpOptions) {
     headersTimeout: options.headersTimeoutMs ?? 15_000,
     requestTimeout: options.requestTimeoutMs ?? 30_000,
     keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000,
-    // How often slow requests are looked for.
+    // The interval of checks for slow requests.
     connectionsCheckingInterval: 2000,
     keepAlive: true,
     noDelay: true,
@@ -94,7 +94,7 @@ function serverOptions(options: ServeHttpOptions) {
 
 function configure(server: NodeServer, options: ServeHttpOptions): NodeServer {
   server.maxConnections = options.maxConnections ?? 16_384;
-  // A client that stops reading its reply holds what was written; comments keep open streams from counting as idle.
+  // Frees replies that a client does not read. Keep-alive comments protect open streams.
   server.timeout = Math.max(120_000, 2 * (options.times?.keepAliveMs ?? 0));
   return server;
 }
@@ -112,7 +112,7 @@ function router(
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     const url = request.url ?? "";
-    // The plain path, which nearly all requests have, is looked up without cutting.
+    // Nearly all requests have the plain path and need no parsing.
     if (paths.has(url)) return handler(request, response);
     const target = pathOf(url);
     if (paths.has(target)) return handler(request, response);
@@ -123,7 +123,7 @@ function router(
       );
       return;
     }
-    reply(response, 404, JSON.stringify({ error: `Nothing is served here; the MCP endpoint is ${[...paths][0]}` }));
+    reply(response, 404, JSON.stringify({ error: `not found; the MCP endpoint is ${[...paths][0]}` }));
   };
 }
 

@@ -1,10 +1,10 @@
 import type { HeaderList, Incoming } from "./incoming.js";
 
-/** Lets pages of other origins call the server from a browser. */
+/** Allows pages of other origins to call the server from a browser. */
 export interface CorsOptions {
   /** Origins such as `https://app.example.com`, or `"*"` for every page; these origins also pass the Origin check. */
   origins: readonly string[] | "*";
-  /** Lets the browser send cookies and client certificates; not together with `"*"`. Default false. */
+  /** Allows the browser to send cookies and client certificates; cannot be combined with `"*"`. Default false. */
   credentials?: boolean | undefined;
   /** Request headers beyond those of the protocol. */
   headers?: readonly string[] | undefined;
@@ -49,9 +49,9 @@ export function createCors(options: CorsOptions): Cors {
   return {
     reply: (origin) => [...base(origin), "access-control-expose-headers", EXPOSED],
     preflight(incoming, origin) {
-      const asked = (incoming.header("access-control-request-headers") ?? "").toLowerCase().split(",", 64);
+      const requested = (incoming.header("access-control-request-headers") ?? "").toLowerCase().split(",", 64);
       // The names of `Mcp-Param-*` headers depend on the tools.
-      const names = asked
+      const names = requested
         .map((name) => name.trim())
         .filter((name) => allowed.has(name) || /^mcp-param-[!#$%&'*+.^_`|~\w-]+$/.test(name));
       const headers = [...base(origin), "access-control-allow-methods", "GET, POST, DELETE"];

@@ -1,8 +1,8 @@
 import type { Platform, Timer } from "../../../platform/platform.js";
 
 /**
- * Things that fall due a fixed time after they were last touched, watched by one timer for all of them.
- * Insertion order is due order, because the delay is the same for all; touching costs two map operations and no timer.
+ * Items that are due a fixed time after they were last touched, with one timer for all.
+ * Because the delay is the same for all items, insertion order is due order: a touch is two map operations and no timer.
  */
 export class DueList<T> {
   readonly #platform: Platform;
@@ -20,11 +20,11 @@ export class DueList<T> {
 
   /** Starts or restarts the item's time. */
   touch(item: T): void {
-    // Only a removed key goes to the end of the order.
+    // A key moves to the end of the order only if it was removed first.
     this.#items.delete(item);
     const now = this.#platform.now();
     this.#items.set(item, now + this.#delayMs);
-    // Some runtimes drop the timers of a request when it ends; one that is long overdue will not come any more.
+    // Some runtimes drop the timers of a request when it ends; a timer that is long overdue will never fire.
     if (this.#timer === undefined || now > this.#firesAt + this.#delayMs) this.#arm(now, this.#delayMs);
   }
 
@@ -52,14 +52,14 @@ export class DueList<T> {
       due.push(item);
     }
     for (const item of due) this.#items.delete(item);
-    // Armed before the callbacks, whose own touches must not start a second timer.
-    // A sixteenth late is early enough, and keeps ten thousand items from waking the process ten thousand times.
+    // Armed before the callbacks, so that their touches do not start a second timer. Items may be late by a sixteenth
+    // of the delay, so that ten thousand items do not wake the process ten thousand times.
     if (next !== undefined) this.#arm(now, Math.max(next - now, this.#delayMs / 16));
     for (const item of due) {
       try {
         this.#due(item);
       } catch (error) {
-        // One item that cannot be served must not keep the others from their turn.
+        // The failure of one item must not affect the others.
         this.#platform.warn(`a timer's task failed: ${String(error)}`);
       }
     }

@@ -16,7 +16,7 @@ const EMPTY: HeaderList = [];
 const SSE_REPLY: HeaderList = [
   "content-type",
   "text/event-stream",
-  // `no-transform` keeps compressing proxies from holding events back.
+  // `no-transform` keeps proxies from compressing, and so delaying, events.
   "cache-control",
   "no-cache, no-transform",
   "x-accel-buffering",
@@ -24,16 +24,16 @@ const SSE_REPLY: HeaderList = [
 ];
 
 /**
- * One HTTP request on its way through the server, and the only place that answers it. To a POST with a request the reply
- * is JSON while there is nothing to send but the answer, and an event stream otherwise; this is also the exchange that the
- * endpoint sees. The requests of a batch are exchanges of their own, which share the reply of the `outer` one.
+ * One HTTP request and its reply: JSON if the answer is all there is to send, otherwise an event stream. Each request of a
+ * batch has an exchange of its own and shares the reply of the `outer` one.
+ * Spec: Streamable HTTP, "Receiving Messages", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#receiving-messages
  */
 export class HttpExchange implements Exchange, RunningRequest {
   readonly state: ServerState;
   readonly http: Incoming;
   readonly batched: boolean;
   principal: Principal | undefined;
-  /** What CORS adds to the reply. */
+  /** Headers that CORS adds to the reply. */
   corsHeaders: HeaderList | undefined;
   id: Id = "";
   endless = false;
@@ -41,14 +41,14 @@ export class HttpExchange implements Exchange, RunningRequest {
   peer: ReplySession | undefined;
   ask?: NonNullable<Exchange["ask"]>;
   pause?: NonNullable<Exchange["pause"]>;
-  /** Whose reply it is. */
+  /** The exchange that replies for this one; itself, unless it is part of a batch. */
   readonly #outer: HttpExchange;
   #rules: ReplyRules = ALONE;
-  /** Answers that the reply waits for. */
+  /** How many answers the reply still waits for. */
   #expected = 1;
   /** Texts of answers that wait for the rest of their batch. */
   #batch: string[] | undefined;
-  /** Requests that outlive the turn in which they came; the others cannot be cancelled by the client's leaving. */
+  /** Requests that have outlived the turn in which they arrived; only these can be cancelled by a disconnect. */
   #waiting: HttpExchange[] | undefined;
   #stream: ReplyStream | undefined;
   #done = false;
@@ -76,7 +76,7 @@ export class HttpExchange implements Exchange, RunningRequest {
     this.#run(accepted, rules.session);
   }
 
-  /** Begins the reply to a batch of `size` answers. */
+  /** Begins the reply to a batch that needs `size` answers. */
   beginBatch(size: number, rules: ReplyRules): void {
     this.#rules = rules;
     this.state.inFlight += 1;
@@ -84,7 +84,7 @@ export class HttpExchange implements Exchange, RunningRequest {
     this.#expected = size;
   }
 
-  /** Runs one request of the batch; `begin` can refuse it by an answer. */
+  /** Runs one request of the batch, unless `begin` returns an answer that refuses it. */
   runInBatch(accepted: Accepted, begin?: (exchange: HttpExchange) => string | undefined): void {
     const inner = new HttpExchange(this.state, this.http, this);
     const refused = begin?.(inner);
@@ -104,7 +104,7 @@ export class HttpExchange implements Exchange, RunningRequest {
   }
 
   overdue(): void {
-    // At the limit of streams a late answer still fits into JSON.
+    // If the limit of streams forbids one, the late answer is sent as JSON.
     if (!this.#outer.#done) this.#outer.#toStream();
   }
 
@@ -124,7 +124,7 @@ export class HttpExchange implements Exchange, RunningRequest {
     void saving.then(() => this.#end(answer));
   }
 
-  /** Takes one answer; undefined stands for a request that was cancelled and gets none. */
+  /** Adds one answer to the reply; undefined for a cancelled request, which gets none. */
   answered(answer: Answer | undefined): void {
     if (this.#done) return;
     this.#expected -= 1;
@@ -143,7 +143,7 @@ export class HttpExchange implements Exchange, RunningRequest {
     this.json(200, `[${this.#batch.join(",")}]`);
   }
 
-  /** Sends an answer whose status nothing has fixed yet. */
+  /** Replies with one answer, with its status and challenge. */
   reply(answer: Answer, extra?: HeaderList): void {
     if (answer.scopes === undefined) return this.json(answer.status ?? 200, answer.text, extra);
     const challenge = this.state.options.challenge?.(answer.scopes) ?? scopeChallenge(answer.scopes);
@@ -162,19 +162,19 @@ export class HttpExchange implements Exchange, RunningRequest {
     this.#send(status, this.#headers(headers), text);
   }
 
-  /** Refuses because the server is at one of its limits. */
+  /** Refuses because the server has reached a limit. */
   busy(limit: string, id?: Id): void {
-    const message = `the server is at its limit \`${limit}\`; try again later`;
+    const message = `the server has reached its limit \`${limit}\`; try again later`;
     this.refuse(refusal(503, INTERNAL_ERROR, message, { id, headers: ["retry-after", "1"], data: { limit } }));
   }
 
-  /** Answers for a fault of the server's own. Its cause goes to the operator only. */
+  /** Replies to a request that failed inside the server. Only the operator sees the cause. */
   broken(error: unknown): void {
     this.state.platform.warn(`an HTTP request failed inside the server: ${String(error)}`);
     this.refuse(refusal(500, INTERNAL_ERROR, "the request failed inside the server"));
   }
 
-  /** Begins an event stream; undefined when a limit forbids it, and then nothing was sent. */
+  /** Begins an event stream. Returns undefined, and sends nothing, if a limit forbids it. */
   openEvents(extra?: HeaderList): SseConnection | undefined {
     const key = this.principal?.key;
     if (this.state.takeStream(key) !== undefined) return undefined;
@@ -183,7 +183,7 @@ export class HttpExchange implements Exchange, RunningRequest {
       this.state.returnStream(key);
       this.#log(200);
     });
-    // From here on the stream decides what it means that the client left.
+    // From now on the stream decides what a disconnect means.
     this.http.onLeave(() => connection.lose());
     return connection;
   }
@@ -194,7 +194,7 @@ export class HttpExchange implements Exchange, RunningRequest {
     if (session !== undefined) {
       this.peer = session;
       this.ask = (request, signal) => session.askOn(request, (text) => this.say(text), signal);
-      // Earlier revisions take a closed connection for a failure.
+      // In earlier revisions a closed connection is a failure.
       if (session.primes) this.pause = (retryMs) => this.#outer.#interrupt(retryMs);
     }
     let answer: Answer | Promise<Answer>;
@@ -211,7 +211,7 @@ export class HttpExchange implements Exchange, RunningRequest {
     );
   }
 
-  /** Ends this request; its reply ends with the last of its requests. */
+  /** Ends this request. The reply ends with the last of its requests. */
   #end(answer: Answer | undefined): void {
     if (this.settled) return;
     this.settled = true;
@@ -238,8 +238,8 @@ export class HttpExchange implements Exchange, RunningRequest {
     if (this.#toStream()) return this.#stream?.message(text);
     this.busy("maxStreams");
     this.#finish();
-    // What was refused is not to go on, whatever the client's leaving would mean.
-    for (const request of this.#waiting ?? []) request.cancel(new Error("the server is at its limit `maxStreams`"));
+    // A refused request must not continue, even where a disconnect does not cancel it.
+    for (const request of this.#waiting ?? []) request.cancel(new Error("the limit `maxStreams` is reached"));
   }
 
   #interrupt(retryMs: number): void {
@@ -257,7 +257,7 @@ export class HttpExchange implements Exchange, RunningRequest {
     return true;
   }
 
-  /** Nothing that is sent from now on can arrive. */
+  /** The client has disconnected. */
   #leave(): void {
     if (this.#done) return;
     this.#finish();

@@ -14,7 +14,7 @@ import {
 import type { HttpServerOptions } from "./options.js";
 import { createHttpServer } from "./server.js";
 
-/** What `fetchHandler` is made of once it is loaded. */
+/** The part of `fetchHandler` that is loaded on demand. */
 export interface FetchCore {
   (request: Request, context?: unknown): Promise<Response>;
   drain(graceMs?: number): Promise<void>;
@@ -32,7 +32,7 @@ export function createFetchCore(endpoint: Endpoint, options: HttpServerOptions, 
   });
 }
 
-/** Runtimes pass objects of their own in this place: bindings, the server, parameters of the route. */
+/** Runtimes pass their own objects as this argument: bindings, the server, parameters of the route. */
 function parsedBodyOf(context: unknown): unknown {
   return isObject(context) && Object.hasOwn(context, "parsedBody") ? context["parsedBody"] : undefined;
 }
@@ -51,7 +51,7 @@ class FetchIncoming implements Incoming {
     this.native = request;
     this.method = request.method;
     const headers = this.headers();
-    // Not every runtime shows `Host`, since the URL holds it.
+    // Some runtimes omit `Host`, because the URL contains it.
     headers["host"] ??= new URL(request.url).host;
     this.protocolHeaders = protocolHeaders(headers);
     this.hostCount = this.headerCount("host");
@@ -72,7 +72,7 @@ class FetchIncoming implements Incoming {
   headerCount(name: string): number {
     const value = this.native.headers.get(name);
     if (value === null) return 0;
-    // Repeated headers arrive joined; the ones that are counted never hold a comma themselves.
+    // Repeated headers arrive joined; the values of those that are counted never contain a comma.
     return value.split(",").length;
   }
 
@@ -102,12 +102,12 @@ class FetchIncoming implements Incoming {
     let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
     const body = new ReadableStream<Uint8Array>(
       {
-        start(own) {
-          controller = own;
+        start(created) {
+          controller = created;
         },
         cancel: () => this.#leave(),
       },
-      // Counted in bytes, so that `desiredSize` tells how much waits for a slow reader.
+      // Counts bytes, so that `desiredSize` shows how many a slow reader has not taken.
       new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
     );
     this.#resolve(new Response(body, { status, headers: pairs(headers) }));
@@ -123,13 +123,13 @@ class FetchIncoming implements Incoming {
         return -(controller?.desiredSize ?? 0);
       },
       end,
-      // What is queued belongs to the runtime's stream and goes when its reader does.
+      // The runtime owns the queue, and drops it when the reader disconnects.
       cut: end,
     };
   }
 
   afterTurn(request: AfterTurn): void {
-    // Some runtimes forbid work for one request in the context of another.
+    // Some runtimes forbid work for one request in the context of another, so nothing is deferred.
     request.turnEnded();
   }
 
@@ -137,7 +137,7 @@ class FetchIncoming implements Incoming {
     const isFirst = this.#left === undefined;
     this.#left = run;
     if (!isFirst) return;
-    // Not every runtime tells of a client that left.
+    // Some runtimes do not report a disconnect.
     const signal: AbortSignal | undefined = this.native.signal;
     if (signal?.aborted === true) queueMicrotask(() => this.#leave());
     else signal?.addEventListener("abort", () => this.#leave(), { once: true });
@@ -153,8 +153,7 @@ class FetchIncoming implements Incoming {
 const BODY_USED: Body = {
   status: 500,
   code: INTERNAL_ERROR,
-  reason:
-    "the body was read before it came here; pass it as `{ parsedBody }`, or mount the handler before the body parser",
+  reason: "the body has already been read; pass it as `{ parsedBody }`, or mount the handler before the body parser",
 };
 
 function pairs(headers: HeaderList): [string, string][] {
@@ -166,7 +165,7 @@ function pairs(headers: HeaderList): [string, string][] {
 async function readText(request: Request, maxBytes: number): Promise<Body> {
   const tooLarge = { status: 413, code: INVALID_REQUEST, reason: `the body is longer than ${maxBytes} bytes` };
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return tooLarge;
-  // Fatal, so that bytes which are no UTF-8 are refused; a byte order mark is left for the JSON parser to refuse.
+  // Fatal, to refuse invalid UTF-8. A byte order mark is kept, so that the JSON parser refuses it.
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let text = "";
   let size = 0;

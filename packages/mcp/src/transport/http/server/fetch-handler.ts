@@ -5,21 +5,21 @@ import { type ServeHandle, serveHandle } from "../../serve-handle.js";
 import { checkAccess, type HttpServerOptions } from "./options.js";
 
 /**
- * Answers web-standard requests. Never rejects: whatever goes wrong is a response. It is a handle too: `drain` (5 s unless
- * told otherwise) and `close` end its streams and sessions.
+ * Answers web-standard requests. Never rejects: every failure becomes a response. It is also a handle: `drain` (default
+ * 5 s) and `close` end its streams and sessions.
  *
- * `context` is for frameworks that have read the body already: `{ parsedBody }`. Runtimes pass objects of their own there,
- * which are ignored, so that the handler can be exported as it is.
+ * `context` is for frameworks that have already read the body: `{ parsedBody }`. Objects that runtimes pass there are
+ * ignored, so the handler can be exported directly.
  */
 export interface FetchHandler extends ServeHandle {
   (request: Request, context?: unknown): Promise<Response>;
 }
 
 /**
- * Serves a server in any runtime that speaks `Request` and `Response`: Bun, Deno, Workers, Hono, h3, Next.
- * Only loopback names are served unless `publicUrl` or `allowedHosts` is given; then `authenticate` is needed too.
+ * Serves a server in any runtime with `Request` and `Response`: Bun, Deno, Workers, Hono, h3, Next.
+ * Serves loopback host names only, unless `publicUrl` or `allowedHosts` is set; then `authenticate` is required.
  *
- * Throws at once for settings that are wrong or unsafe. The rest is loaded from then on: a request that comes earlier waits.
+ * Throws for invalid or unsafe options. The implementation loads in the background; early requests wait for it.
  */
 export function fetchHandler(servable: Servable, options: HttpServerOptions = {}): FetchHandler {
   checkAccess(options);

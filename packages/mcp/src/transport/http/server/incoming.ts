@@ -1,41 +1,41 @@
 import type { HttpFacts, HttpRequest } from "../../../http/http.js";
 import { INVALID_REQUEST } from "../../../jsonrpc/error.js";
 
-/** Header names and values in turn: the form that costs least in every runtime. */
+/** Alternating header names and values: the cheapest form in every runtime. */
 export type HeaderList = readonly string[];
 
 /**
- * One HTTP request and the way to answer it, as an adapter offers both to the core.
+ * One HTTP request and its reply, as an adapter passes them to the core.
  *
- * The core calls exactly one of `send` and `stream`, once. Neither may throw when the client has left.
+ * The core calls either `send` or `stream`, once. Neither may throw after the client has disconnected.
  */
 export interface Incoming extends HttpRequest, HttpFacts {
-  /** How often `Host` was sent; more than once is an attack. */
+  /** How many `Host` headers there are; more than one is an attack. */
   readonly hostCount: number;
-  /** What the runtime itself calls a request, for `authenticate`. */
+  /** The request object of the runtime, for `authenticate`. */
   readonly native: unknown;
-  /** Reads the whole body and calls `done` once; never, if the client leaves before its end. Called at most once. */
+  /** Reads the whole body and calls `done` once, or never if the client disconnects first. Called at most once. */
   readBody(maxBytes: number, done: (body: Body) => void): void;
-  /** Sends a whole reply. The adapter adds `content-length`. */
+  /** Sends a complete reply. The adapter adds `content-length`. */
   send(status: number, headers: HeaderList, body: string | undefined): void;
   /** Begins a reply that stays open. */
   stream(status: number, headers: HeaderList): OutgoingStream;
   /**
-   * Calls `turnEnded` of a request that is not settled at the end of this turn of the event loop. Most are settled by
-   * then, and never have to be watched. Runtimes that keep each request to its own context call it at once.
+   * Calls `request.turnEnded` at the end of this turn of the event loop, unless it is settled by then. Most requests are,
+   * and so need no bookkeeping. Runtimes that isolate the context of each request call it immediately.
    */
   afterTurn(request: AfterTurn): void;
-  /** Calls `run` once if the client leaves before the reply has ended; the last `run` given counts. */
+  /** Calls `run` once if the client disconnects before the reply ends; a later call replaces `run`. */
   onLeave(run: () => void): void;
 }
 
-/** Something to be done at the end of the turn, unless it is settled by then. */
+/** Work for the end of the turn, unless it is settled by then. */
 export interface AfterTurn {
   readonly settled: boolean;
   turnEnded(): void;
 }
 
-/** A body as text, or why it is none. */
+/** The text of a body, or why it was refused. */
 export type Body = { readonly text: string } | BodyRefusal;
 
 interface BodyRefusal {
@@ -44,29 +44,29 @@ interface BodyRefusal {
   readonly reason: string;
 }
 
-/** The open body of a reply. After `end`, or after the client left, every method does nothing. */
+/** The open body of a reply. After `end` or a disconnect, every method does nothing. */
 export interface OutgoingStream {
-  /** Returns how many bytes wait for a client that does not read them. */
+  /** Returns how many bytes the client has not read yet. */
   write(text: string): number;
-  /** Ends the reply; what was written before still leaves if its reader takes it. */
+  /** Ends the reply after the data written so far. */
   end(): void;
-  /** Ends the reply at once, for a reader that takes nothing. */
+  /** Ends the reply immediately and drops unsent data. */
   cut(): void;
 }
 
 /**
- * The body that a framework has parsed already, as text again: the limits of size and depth must hold on this way in
- * too, and a framework's own limits are not ours to trust.
+ * Turns a body that a framework has parsed back into text, so that the limits on size and depth apply to it as well; those
+ * of the framework may differ.
  */
 export function bodyOfValue(value: unknown, maxBytes: number): Body {
   let text: string | undefined;
   try {
     text = typeof value === "string" ? value : JSON.stringify(value);
   } catch {
-    // A value nested too deeply for the runtime, or one that is no JSON at all.
+    // Nested too deeply for the runtime, or not a JSON value.
   }
-  if (text === undefined) return { status: 400, code: INVALID_REQUEST, reason: "the parsed body is no JSON value" };
-  // A UTF-16 unit is at least one byte, so that this refuses nothing which would fit.
+  if (text === undefined) return { status: 400, code: INVALID_REQUEST, reason: "the parsed body is not a JSON value" };
+  // A UTF-16 unit is at least one byte, so a body within the limit is never refused.
   if (text.length > maxBytes) {
     return { status: 413, code: INVALID_REQUEST, reason: `the body is longer than ${maxBytes} bytes` };
   }

@@ -15,9 +15,13 @@ import { refusal } from "./refusal.js";
 import type { SseConnection } from "./sse-connection.js";
 import type { ServerState } from "./state.js";
 
-/** The transport of 2024-11-05: one event stream for all that the server says, and a second path for the client. */
+/**
+ * The HTTP+SSE transport of 2024-11-05: an event stream for messages of the server, and a second path for the client's.
+ *
+ * Spec: Transports, "HTTP with SSE", https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
+ */
 export interface LegacySse {
-  /** Answers a request to one of the two paths; false for all others. */
+  /** Answers a request to one of the two paths. Returns false for any other path. */
   handle(exchange: HttpExchange): boolean;
   close(): void;
 }
@@ -30,7 +34,7 @@ export function createLegacySse(state: ServerState, storage: Storage, options: L
       const { method } = exchange.http;
       const [target = "", query = ""] = exchange.http.path.split("?", 2);
       if (method === "GET" && target.endsWith(path)) {
-        // The same prefix: the two paths stay together wherever they are mounted.
+        // The same prefix, so that both paths work wherever they are mounted.
         void connections.open(exchange, target.slice(0, -path.length) + messagesPath);
         return true;
       }
@@ -43,8 +47,8 @@ export function createLegacySse(state: ServerState, storage: Storage, options: L
 }
 
 /**
- * The open connections of this node. The stream of a client is on one node and its messages may come to another, so that
- * each message goes through the store's topics, also on one node alone.
+ * The open connections of this node. A client's messages may arrive at a node other than the one with its stream, so every
+ * message goes through the topics of the storage, even on a single node.
  */
 class LegacyConnections {
   readonly #state: ServerState;
@@ -97,7 +101,7 @@ class LegacyConnections {
     if (fault !== undefined) return exchange.refuse(refusal(415, INVALID_REQUEST, fault));
     exchange.http.readBody(this.#state.limits.maxMessageBytes, (body) => {
       if (!("text" in body)) return exchange.refuse(refusal(body.status, body.code, body.reason));
-      // Only to refuse at once what is no message; the stream's own connection reads it again.
+      // Parsed only to refuse an invalid message; the connection of the stream parses it again.
       const item = parseMessage(body.text);
       if (item.kind === "invalid") return exchange.refuse(refusal(400, item.code, item.reason, { id: item.id }));
       this.#deliver(exchange, id, body.text).catch((error) => this.#failed(exchange, error));
@@ -123,12 +127,12 @@ class LegacyConnections {
   }
 
   async #deliver(exchange: HttpExchange, id: string, text: string): Promise<void> {
-    const found = await this.#storage.kv.get(nameOf(id));
-    // Another principal sees what an unknown id shows.
-    if (found?.value !== JSON.stringify(exchange.principal?.key ?? null)) {
-      return exchange.refuse(refusal(404, INVALID_REQUEST, "there is no such session"));
+    const owner = await this.#storage.kv.get(nameOf(id));
+    // A foreign session looks the same as an unknown one.
+    if (owner?.value !== JSON.stringify(exchange.principal?.key ?? null)) {
+      return exchange.refuse(refusal(404, INVALID_REQUEST, "session not found"));
     }
-    // Accepted first: on one node the answer may leave by the stream before `publish` returns.
+    // Replied first, because on one node the answer may be sent on the stream before `publish` returns.
     exchange.empty(202);
     await this.#storage.pubsub.publish(nameOf(id), text);
   }
@@ -151,7 +155,7 @@ function nameOf(id: string): string {
   return `http/legacy-sse/${id}`;
 }
 
-/** An event stream one way and POSTs the other, as one pipe. */
+/** The outgoing event stream and the incoming POSTs as one channel. */
 class SseChannel implements Channel {
   #receiver: ChannelReceiver | undefined;
   #connection: SseConnection | undefined;

@@ -2,26 +2,26 @@ import type { ProtocolHeaders } from "../../../http/protocol-headers.js";
 
 const JSON_TYPES: ReadonlySet<string> = new Set(["application/json"]);
 
-/** A name and its parameters, all in lower case; quotes around values are removed. */
+/** A name and its parameters in lower case, without the quotes around values. */
 interface MediaType {
   name: string;
   parameters: Map<string, string>;
 }
 
-/** Why a body cannot be taken for JSON, by its headers; undefined when it can. */
+/** Why the headers of a body do not allow JSON; undefined if they do. */
 export function bodyFault({ contentType, contentEncoding }: ProtocolHeaders): string | undefined {
   const fault = contentTypeFault(contentType);
   if (fault !== undefined) return fault;
-  // A body that says it is compressed and is not, or that grows a thousandfold, never gets that far.
+  // Never decompressed, so that a small body cannot expand a thousandfold.
   if (contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== "identity") {
     return "the body must not be encoded; send it without Content-Encoding";
   }
   return undefined;
 }
 
-/** Why a `Content-Type` is no JSON in UTF-8; undefined when it is. */
+/** Why a `Content-Type` is not JSON in UTF-8; undefined if it is. */
 function contentTypeFault(value: string | undefined): string | undefined {
-  // What nearly every client sends, without parsing.
+  // Nearly every client sends exactly this; it needs no parsing.
   if (value === "application/json") return undefined;
   if (value === undefined) return "the request has no Content-Type; send application/json";
   const type = parseMediaType(value);
@@ -32,8 +32,8 @@ function contentTypeFault(value: string | undefined): string | undefined {
 }
 
 /**
- * Parses one media type by its structure. Searching for a substring instead would let `text/plain; a=application/json`
- * pass, which any web page may send without asking.
+ * Parses one media type. A search for a substring would accept `text/plain; a=application/json`, which any web page can send
+ * without a preflight.
  */
 function parseMediaType(value: string): MediaType | undefined {
   const [name, ...rest] = value.toLowerCase().split(";");
@@ -59,7 +59,7 @@ function parseMediaType(value: string): MediaType | undefined {
   return { name: trimmed, parameters };
 }
 
-/** Which of the two kinds of reply a client takes. */
+/** Which kinds of reply a client accepts. */
 export interface Acceptance {
   json: boolean;
   events: boolean;
@@ -67,7 +67,11 @@ export interface Acceptance {
 
 const BOTH: Acceptance = { json: true, events: true };
 
-/** Reads `Accept`. A missing header accepts everything, as in HTTP itself. */
+/**
+ * Reads `Accept`. A missing header accepts everything, as in HTTP itself.
+ *
+ * Spec: Streamable HTTP, "Sending Messages", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#sending-messages
+ */
 export function acceptance(value: string | undefined): Acceptance {
   if (value === undefined || value === "application/json, text/event-stream" || value === "*/*") return BOTH;
   const accepted = { json: false, events: false };

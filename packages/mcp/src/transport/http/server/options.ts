@@ -81,12 +81,12 @@ export interface HttpServerOptions extends AuthenticationOptions {
   platform?: Platform | undefined;
 }
 
-/** Builds the checks on who may talk to the server at all, and refuses settings that would serve strangers without anybody having said so. */
+/** Builds the checks on Host and Origin. Throws for options that would serve other machines without an explicit decision. */
 export function checkAccess(options: HttpServerOptions): OriginGuard {
   const { cors } = options;
   refuseMoved(options);
   if (cors?.credentials === true && cors.origins === "*") {
-    throw new McpError("invalid_definition", "`cors` has `credentials` together with every origin", {
+    throw new McpError("invalid_definition", "`cors` allows `credentials` for every origin", {
       fix: "List the origins that may send credentials.",
     });
   }
@@ -100,26 +100,26 @@ export function checkAccess(options: HttpServerOptions): OriginGuard {
   return guard;
 }
 
-/** A storage that was ignored would lose sessions at the first restart. */
+/** Ignoring `storage` would lose sessions at the first restart. */
 function refuseMoved(options: object): void {
   if (!("storage" in options) || options.storage === undefined) return;
-  throw new McpError("invalid_definition", "`storage` is an option of the server, not of what serves it over HTTP", {
-    fix: "Write `new Server(info, { storage })`: sessions, events and changes live there.",
+  throw new McpError("invalid_definition", "`storage` is an option of `Server`, not of the HTTP handler", {
+    fix: "Pass it as `new Server(info, { storage })`.",
   });
 }
 
-/** Throws unless somebody decided who may call a server that others can reach; every kind of server asks here. */
+/** Throws unless the options state who may call a server that other machines can reach. Every transport calls it. */
 export function requireAuthentication(
   options: { readonly authenticate?: unknown; readonly allowUnauthenticated?: boolean | undefined },
   because: string,
 ): void {
   if (options.authenticate !== undefined || options.allowUnauthenticated === true) return;
-  throw new McpError("invalid_definition", `The server has ${because} and no \`authenticate\` option.`, {
-    fix: "Give `authenticate`, or `allowUnauthenticated: true` if everybody who can reach it may use every tool.",
+  throw new McpError("invalid_definition", `The server has ${because}, but no \`authenticate\` option.`, {
+    fix: "Set `authenticate`, or `allowUnauthenticated: true` if every client that can reach it may use every tool.",
   });
 }
 
-/** True for addresses that only this machine reaches. */
+/** True for addresses that only this machine can reach. */
 export function isLoopbackAddress(address: string): boolean {
   return address === "::1" || isLoopbackName(address);
 }

@@ -84,9 +84,13 @@ function parsePublicUrl(value: string): URL {
     // Falls through to the one error below.
   }
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:") || url.username !== "") {
-    throw new McpError("invalid_definition", `\`publicUrl\` is no http or https URL: ${JSON.stringify(value)}`, {
-      fix: 'Give the address that clients use, for example "https://example.com/mcp".',
-    });
+    throw new McpError(
+      "invalid_definition",
+      `\`publicUrl\` is not a valid http or https URL: ${JSON.stringify(value)}`,
+      {
+        fix: 'Pass the address that clients use, for example "https://example.com/mcp".',
+      },
+    );
   }
   return url;
 }
@@ -102,22 +106,22 @@ function publicHostRules(url: URL): HostRule[] {
   const port = url.port === "" ? (url.protocol === "https:" ? "443" : "80") : url.port;
   // Clients omit the default port of the scheme.
   const optional = url.port === "";
-  return [({ host, port: given }) => host === url.hostname && (given === port || (optional && given === undefined))];
+  return [({ host, port: sent }) => host === url.hostname && (sent === port || (optional && sent === undefined))];
 }
 
 /** `*` allows all, `*.example.com` every name below, a name without port any port. */
 function hostRule(entry: string): HostRule {
   if (entry === "*") return () => true;
   const wildcard = entry.startsWith("*.");
-  const wanted = parseAuthority(wildcard ? entry.slice(2) : entry);
-  if (wanted === undefined) {
-    throw new McpError("invalid_definition", `\`allowedHosts\` has no host name in ${JSON.stringify(entry)}`, {
+  const allowed = parseAuthority(wildcard ? entry.slice(2) : entry);
+  if (allowed === undefined) {
+    throw new McpError("invalid_definition", `${JSON.stringify(entry)} in \`allowedHosts\` is not a valid host name`, {
       fix: 'Write names such as "example.com", "example.com:8080" or "*.example.com", without a scheme or path.',
     });
   }
   return ({ host, port }) =>
-    (wanted.port === undefined || wanted.port === port) &&
-    (wildcard ? host.endsWith(`.${wanted.host}`) : host === wanted.host);
+    (allowed.port === undefined || allowed.port === port) &&
+    (wildcard ? host.endsWith(`.${allowed.host}`) : host === allowed.host);
 }
 
 function originRule(entry: string): (origin: string) => boolean {
@@ -131,7 +135,7 @@ function originRule(entry: string): (origin: string) => boolean {
     // Falls through to the one error below.
   }
   if (origin === undefined || (origin !== entry && `${origin}/` !== entry)) {
-    throw new McpError("invalid_definition", `\`allowedOrigins\` has no origin in ${JSON.stringify(entry)}`, {
+    throw new McpError("invalid_definition", `${JSON.stringify(entry)} in \`allowedOrigins\` is not a valid origin`, {
       fix: 'Write scheme, host and port as browsers send them, for example "https://app.example.com".',
     });
   }

@@ -27,7 +27,7 @@ export function refusal(status: number, code: number, message: string, options: 
   return { status, headers, text: errorText(options.id, code, message, options.data) };
 }
 
-/** Tells a caller which scopes it lacks. */
+/** The challenge that lists the scopes a caller lacks. */
 export function scopeChallenge(scopes: readonly string[]): Readonly<Record<string, string>> {
   return { "www-authenticate": `Bearer error="insufficient_scope", scope="${scopes.filter(isScope).join(" ")}"` };
 }
@@ -37,13 +37,17 @@ function isScope(scope: string): boolean {
   return /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope);
 }
 
-/** Refuses a version header that names nothing a session could speak. */
+/**
+ * Refuses a version header that does not name a revision with sessions.
+ *
+ * Spec: Transports, "Protocol Version Header", https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
+ */
 export function unknownVersion({ protocolHeaders }: HttpFacts): Refusal {
   const shown = JSON.stringify(protocolHeaders.protocolVersion?.slice(0, 64));
-  return refusal(400, INVALID_REQUEST, `MCP-Protocol-Version names no revision with sessions: ${shown}`);
+  return refusal(400, INVALID_REQUEST, `MCP-Protocol-Version is not a supported revision with sessions: ${shown}`);
 }
 
-/** The answer to a request whose endpoint broke its promise never to fail. The cause goes to the operator only. */
+/** The answer to a request whose endpoint threw, which it should never do. Only the operator sees the cause. */
 export function failedAnswer(platform: Platform, id: Id, error: unknown): Answer {
   platform.warn(`a request failed inside the server: ${String(error)}`);
   return { text: errorText(id, INTERNAL_ERROR, "the request failed inside the server") };

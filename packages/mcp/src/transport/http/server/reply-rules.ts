@@ -4,43 +4,47 @@ import type { Outgoing, Peer } from "../../transport.js";
 import type { SseConnection } from "./sse-connection.js";
 import type { RunningRequest } from "./state.js";
 
-/** The open stream of a reply; what is written on it goes out in order. */
+/** The open stream of a reply. Messages are sent in order. */
 export interface ReplyStream {
   message(text: string): void;
-  /** Ends the stream after `text`, or without a last message. */
+  /** Ends the stream, after `text` if there is one. */
   finish(text: string | undefined): void;
-  /** Closes the connection under a stream that goes on. */
+  /** Closes the connection but not the stream. */
   pause?(retryMs: number): void;
 }
 
-/** What a reply needs of the session to which its requests belong. */
+/** What a reply needs from the session of its requests. */
 export interface ReplySession extends Peer {
-  /** Whether a client takes a closed connection for a pause and comes back. */
+  /** Whether the client treats a closed connection as a pause and reconnects. */
   readonly primes: boolean;
   /** Set while a change of the session is being stored; answers wait for it, so that clients can rely on them. */
   readonly saving: Promise<void> | undefined;
-  /** Sends a request to the client by `send`, and waits for the POST that answers it. */
+  /** Sends a request to the client with `send`, and waits for the POST that answers it. */
   askOn(request: Outgoing, send: (text: string) => void, signal?: AbortSignal): Promise<unknown>;
-  /** Its requests that have no answer yet. */
+  /** Its requests without an answer. */
   readonly requests: Map<Id, RunningRequest> | undefined;
 }
 
 /** How the requests of one POST are replied to. */
 export interface ReplyRules {
-  /** Whether the client cancels by closing its connection. */
+  /**
+   * Whether the client cancels by closing its connection.
+   *
+   * Spec: Streamable HTTP, "Cancellation", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#cancellation
+   */
   readonly leavingCancels: boolean;
   readonly session?: ReplySession;
-  /** Makes the stream of the reply of what `open` gives; undefined when a limit forbids it. Calls `lost` once nobody can read it. */
+  /** Opens the stream of the reply; undefined if a limit forbids it. Calls `lost` when the client can no longer read it. */
   openStream(open: () => SseConnection | undefined, lost: () => void): ReplyStream | undefined;
 }
 
-/** For requests that stand alone. */
+/** For requests outside sessions. */
 export const ALONE: ReplyRules = { openStream: openPlainStream, leavingCancels: true };
 
-/** For clients that expect a session and get none: leaving is not their way to cancel. */
+/** For clients of the stateful era without a session: in their revisions a disconnect does not cancel. */
 export const WITHOUT_SESSION: ReplyRules = { openStream: openPlainStream, leavingCancels: false };
 
-/** A stream without ids: when its connection is gone, so is all that was to be sent. */
+/** A stream without event ids: it cannot outlive its connection. */
 function openPlainStream(open: () => SseConnection | undefined, lost: () => void): ReplyStream | undefined {
   const connection = open();
   if (connection === undefined) return undefined;

@@ -21,13 +21,13 @@ import { ServerState } from "./state.js";
 /** The part of an HTTP server that is the same in every runtime. Adapters call `handle` for each request. */
 export interface HttpCore {
   handle(incoming: Incoming): void;
-  /** Refuses new requests, asks open streams to end, and resolves when all are answered or `graceMs` have passed. */
+  /** Refuses new requests, asks open streams to end, and resolves when all requests are answered or after `graceMs`. */
   drain(graceMs: number): Promise<void>;
-  /** Ends every stream at once and stops all timers. */
+  /** Ends every stream immediately and stops all timers. */
   close(): void;
 }
 
-/** Serves an endpoint over HTTP, for every revision at once. Throws for settings that would be unsafe. */
+/** Serves an endpoint over HTTP in every revision. Throws for unsafe options. */
 export function createHttpServer(endpoint: Endpoint, options: HttpServerOptions, platform: Platform): HttpCore {
   const state = new ServerState(endpoint, options, platform);
   const storage = endpoint.storage ?? createMemoryStorage({ clock: platform });
@@ -50,19 +50,19 @@ export function createHttpServer(endpoint: Endpoint, options: HttpServerOptions,
       state.close();
       parts.sessions?.close();
       parts.legacy?.close();
-      // Somebody else's storage goes on: other nodes and the next start use it.
+      // The storage of the endpoint stays open: other nodes and the next start use it.
       if (endpoint.storage === undefined) void storage.close?.();
     },
   };
 }
 
-/** A server that speaks no revision with a handshake has nobody to keep a session for. */
+/** Only revisions with a handshake have sessions. */
 function keepsSessions(endpoint: Endpoint, options: HttpServerOptions): boolean {
   if (options.sessions !== undefined) return options.sessions;
   return endpoint.revisions === undefined || opensSessions(endpoint.revisions);
 }
 
-/** What one HTTP server consists of. */
+/** The parts of one HTTP server. */
 interface HttpParts {
   readonly state: ServerState;
   readonly sessions: SessionRoutes | undefined;
@@ -90,15 +90,20 @@ function handleRequest(parts: HttpParts, exchange: HttpExchange): void {
   );
 }
 
-/** The checks on every request, before anything is read or anybody is identified. */
+/**
+ * The checks on every request, before authentication and before the body is read.
+ *
+ * Spec: Transports, "Security Warning", https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
+ */
 function checkRequest(parts: HttpParts, exchange: HttpExchange): Refusal | undefined {
   const { http } = exchange;
   const { guard, cors } = parts.state;
   const { host = "", origin } = http.protocolHeaders;
   if (http.hostCount > 1) return refusal(400, INVALID_REQUEST, "the request has more than one Host");
-  // A request target with a host of its own counts more than the header, by the rules of HTTP.
-  const named = http.path.startsWith("/") ? undefined : /^[a-z]+:\/\/([^/?#]*)/i.exec(http.path)?.[1];
-  if (named !== undefined && !guard.host(named)) return forbidden("Host", named, "allowedHosts` or `publicUrl");
+  // The host of an absolute request target overrides the header (RFC 9112, 3.2.2).
+  const targetHost = http.path.startsWith("/") ? undefined : /^[a-z]+:\/\/([^/?#]*)/i.exec(http.path)?.[1];
+  if (targetHost !== undefined && !guard.host(targetHost))
+    return forbidden("Host", targetHost, "allowedHosts` or `publicUrl");
   if (!guard.host(host)) return forbidden("Host", host, "allowedHosts` or `publicUrl");
   if (origin !== undefined) {
     if (!guard.origin(origin)) return forbidden("Origin", origin, "allowedOrigins`, `cors` or `publicUrl");
@@ -115,7 +120,7 @@ function allow({ sessions }: HttpParts): string[] {
   return ["allow", sessions === undefined ? "POST" : "POST, GET, DELETE"];
 }
 
-/** Says which header, which value and which option, because this refusal is what breaks deployments behind proxies. */
+/** Names the header, its value and the option, because this refusal is what breaks deployments behind proxies. */
 function forbidden(header: string, value: string, option: string): Refusal {
   const shown = JSON.stringify(value.slice(0, 200));
   const fix = `Set \`${option}\` if clients are meant to use this address.`;
@@ -151,14 +156,14 @@ function route(parts: HttpParts, exchange: HttpExchange): void {
   if (legacy?.handle(exchange) === true) return;
   if (method === "POST") return handlePost(exchange, sessions);
   if (sessions === undefined) {
-    const reason = "this server keeps no sessions, so that only POST is supported";
+    const reason = "this server has no sessions, so only POST is supported";
     return exchange.refuse(refusal(405, INVALID_REQUEST, reason, { headers: allow(parts) }));
   }
   if (method === "GET") sessions.get(exchange);
   else sessions.delete(exchange);
 }
 
-/** Takes one message, or a batch where the revision knows batches. */
+/** Handles one message, or a batch in revisions that have batches. */
 function handlePost(exchange: HttpExchange, sessions: SessionRoutes | undefined): void {
   const fault = headerFault(exchange.http);
   if (fault !== undefined) return exchange.refuse(fault);
@@ -196,12 +201,12 @@ function received(exchange: HttpExchange, sessions: SessionRoutes | undefined, b
     endpoint.notification(item.message);
     return exchange.empty(202);
   }
-  // Answers and arrays exist in sessions only.
+  // Only revisions with sessions have answers and arrays.
   if (sessions === undefined) withoutSession(exchange, item);
   else sessions.post(exchange, item);
 }
 
-/** Serves a client that expects a session and gets none: each POST says all there is to know. */
+/** Serves a client of the stateful era without a session: each POST is independent. */
 function withoutSession(exchange: HttpExchange, item: Received): void {
   const { endpoint } = exchange.state;
   const revision = sessionRevision(exchange.http.protocolHeaders.protocolVersion);
@@ -226,7 +231,7 @@ function runAlone(exchange: HttpExchange, accepted: Accepted, rules: ReplyRules)
   exchange.run(accepted, rules);
 }
 
-/** Runs requests that stand alone and share one reply; `refused` are the answers to what was no message. */
+/** Runs requests outside sessions that share one reply; `refused` are the answers to invalid messages. */
 function runBatch(exchange: HttpExchange, requests: readonly RequestMessage[], refused: readonly string[]): void {
   const { state } = exchange;
   if (state.inFlight >= state.limits.maxInFlight) return exchange.busy("maxInFlight");
@@ -237,5 +242,5 @@ function runBatch(exchange: HttpExchange, requests: readonly RequestMessage[], r
 
 const NOT_TAKEN = {
   batch: "an array of messages is not accepted here",
-  answer: "an answer was sent, and this server has asked nothing",
+  answer: "the message is an answer, but this server sends no requests",
 };

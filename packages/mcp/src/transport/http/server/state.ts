@@ -17,33 +17,33 @@ import type { OriginGuard } from "./origin.js";
 
 const CLOSING = new Error("the server is closing");
 
-/** A request whose answer is under way. */
+/** A request without an answer. */
 export interface RunningRequest {
   readonly http: Incoming;
-  /** True for requests that nobody but the client ends. */
+  /** True for requests that only the client ends. */
   readonly endless: boolean;
-  /** True once it needs nothing more. */
+  /** True once it has ended. */
   readonly settled: boolean;
-  /** Called at the end of the loop turn in which the request came, unless it is settled by then. */
+  /** Called at the end of the turn in which the request arrived, unless it is settled by then. */
   turnEnded(): void;
-  /** No answer came for a while: the reply becomes a stream. */
+  /** There was no answer for `streamAfterMs`: the reply becomes a stream. */
   overdue(): void;
-  /** Tells the handler to finish; its answer is still delivered. */
+  /** Asks the handler to finish; its answer is still sent. */
   stop(reason: Error): void;
-  /** Ends the request without an answer, and tells its handler. */
+  /** Ends the request without an answer, and aborts its handler. */
   cancel(reason: unknown): void;
-  /** Takes the answer. */
+  /** Ends the request with its answer. */
   settle(answer: Answer): void;
 }
 
-/** An open stream, as far as timers and shutdown care. */
+/** What timers and shutdown use of an open stream. */
 export interface OpenStream {
-  /** Nothing was written for a while. */
+  /** Nothing was written for `keepAliveMs`. */
   quiet(): void;
   end(): void;
 }
 
-/** What all requests of one HTTP server share: settings, counters, timers. */
+/** What all requests of one HTTP server share: options, counters and timers. */
 export class ServerState {
   readonly endpoint: Endpoint;
   readonly platform: Platform;
@@ -53,14 +53,14 @@ export class ServerState {
   readonly limits: ResolvedLimits;
   readonly times: ResolvedTimes;
   readonly eventLog: ResolvedEventLog;
-  /** Streams on which nothing was written lately. */
+  /** Open streams, by the time of their last write. */
   readonly keepAlive: DueList<OpenStream>;
   readonly connections = new Set<OpenStream>();
-  /** Requests that have outlived the turn in which they came; most never get here. */
+  /** Requests that have outlived the turn in which they arrived; most end earlier. */
   readonly #running = new Set<RunningRequest>();
-  /** Those of them that wait for an answer since less than `streamAfterMs`. */
+  /** Those of them that have waited for less than `streamAfterMs`. */
   readonly #overdue: DueList<RunningRequest>;
-  /** POSTs that wait for an answer and are no stream. */
+  /** POSTs without an answer whose reply is not a stream. */
   inFlight = 0;
   draining = false;
   #whenIdle: (() => void) | undefined;
@@ -91,14 +91,14 @@ export class ServerState {
     if (this.#running.size === 0) this.#whenIdle?.();
   }
 
-  /** Stops what nobody else would end, and resolves when all requests are settled or `graceMs` have passed. */
+  /** Stops endless requests. Resolves when all requests are settled or after `graceMs`. */
   async drain(graceMs: number): Promise<void> {
     this.draining = true;
     for (const request of this.#running) if (request.endless) request.stop(CLOSING);
     if (this.#running.size > 0) {
       await new Promise<void>((resolve) => {
         const grace = this.platform.timer(graceMs, resolve, true);
-        // A timer that is left would hold the process for the rest of the grace.
+        // The timer would keep the process alive for the rest of the grace period.
         this.#whenIdle = () => {
           grace.cancel();
           resolve();
@@ -108,7 +108,7 @@ export class ServerState {
     for (const request of this.#running) request.stop(CLOSING);
   }
 
-  /** Counts one more stream of a principal, or returns which limit forbids it. */
+  /** Counts one more stream of a principal, or returns the name of the limit that forbids it. */
   takeStream(key: string | undefined): string | undefined {
     if (this.connections.size >= this.limits.maxStreams) return "maxStreams";
     if (key === undefined) return undefined;
@@ -125,7 +125,7 @@ export class ServerState {
     else this.#streamsOf.set(key, count - 1);
   }
 
-  /** Ends every stream at once. */
+  /** Ends every stream immediately. */
   close(): void {
     this.draining = true;
     for (const request of this.#running) request.stop(CLOSING);

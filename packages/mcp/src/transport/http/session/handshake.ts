@@ -26,8 +26,8 @@ export async function handshake(store: SessionStore, exchange: HttpExchange, acc
   try {
     const answer = await answerTo(exchange, accepted, (text) => waiting.push(text));
     const { session } = answer;
-    const made = session === undefined ? undefined : await store.create(session, exchange.principal);
-    reply(exchange, answer, made === undefined ? [] : ["mcp-session-id", made.id], waiting);
+    const created = session === undefined ? undefined : await store.create(session, exchange.principal);
+    reply(exchange, answer, created === undefined ? [] : ["mcp-session-id", created.id], waiting);
   } catch (error) {
     state.platform.warn(`the session storage failed: ${String(error)}`);
     exchange.refuse(refusal(500, INTERNAL_ERROR, "the session could not be stored", { id }));

@@ -1,12 +1,12 @@
 import type { Platform, Timer } from "../../../platform/platform.js";
 import type { HttpSession } from "./session.js";
 
-/** A session idle for this long may give way to a new one when the node is full. */
+/** A session that has been idle for this long may be replaced by a new one when the node is full. */
 const YIELDS_AFTER_MS = 5 * 60_000;
 
 /**
- * Looks from time to time which sessions of a node are idle for longer than they may. To note activity costs no more than
- * a field of the session, and a session is found at most a sixteenth of the idle time late.
+ * Checks all sessions of a node at intervals and reports those that are idle for too long. Activity only sets a field of the
+ * session, which is cheaper than a timer for each; expiry is late by at most a sixteenth of the idle time.
  */
 export class IdleSweep {
   readonly #platform: Platform;
@@ -14,9 +14,9 @@ export class IdleSweep {
   readonly #idleMs: number;
   readonly #idle: (session: HttpSession) => void;
   #timer: Timer | undefined;
-  /** Until then no session can yield: the last look has shown it. */
+  /** Until this time no session can be replaced, as the last search has shown. */
   #noneUntil = Number.NEGATIVE_INFINITY;
-  /** After this time no look is to come any more, and `arm` has to be called. */
+  /** After this time no check is scheduled, and `arm` must be called. */
   armedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -34,11 +34,11 @@ export class IdleSweep {
   arm(now: number): void {
     this.#timer?.cancel();
     this.#timer = this.#platform.timer(this.#idleMs / 16, () => this.#look());
-    // Some runtimes drop the timers of a request when it ends; one that is long overdue will not come any more.
+    // Some runtimes drop the timers of a request when it ends; a timer that is long overdue will never fire.
     this.armedUntil = now + this.#idleMs;
   }
 
-  /** A session that can give way to a new one. */
+  /** The session that a new one may replace, if any. */
   yielding(): HttpSession | undefined {
     const now = this.#platform.now();
     if (now < this.#noneUntil) return undefined;
@@ -51,7 +51,7 @@ export class IdleSweep {
       since = activeAt;
     }
     if (longest !== undefined && now - since >= YIELDS_AFTER_MS) return longest;
-    // Whoever asks again and again must not make the node look through all sessions each time.
+    // A flood of handshakes must not search all sessions each time.
     this.#noneUntil = Math.min(since + YIELDS_AFTER_MS, now + 1000);
     return undefined;
   }
@@ -63,7 +63,7 @@ export class IdleSweep {
 
   #look(): void {
     const now = this.#platform.now();
-    // Armed before the calls, whose own notes of activity must not start a second timer.
+    // Armed before the callbacks, so that their activity does not start a second timer.
     if (this.#sessions.size > 0) this.arm(now);
     else this.armedUntil = Number.NEGATIVE_INFINITY;
     for (const session of [...this.#sessions.values()]) {

@@ -73,13 +73,13 @@ describe.each([
         const stream = new LoggedStream(home(late), "x", soleWriter);
         const seen: string[] = [];
         let said = 0;
-        let place = 0;
+        let position = 0;
         let current: Recorder | undefined;
         const cut = () => {
           if (current === undefined) return;
           seen.push(...current.data);
           const last = current.ids.at(-1);
-          if (last !== undefined) place = parseEventId(last)?.after ?? -1;
+          if (last !== undefined) position = parseEventId(last)?.after ?? -1;
           const recorder = current;
           recorder.open = false;
           recorder.onLost?.();
@@ -91,13 +91,13 @@ describe.each([
           else if (step.kind === "cut") cut();
           else if (current === undefined) {
             current = new Recorder();
-            stream.attach(current.asConnection(), place);
+            stream.attach(current.asConnection(), position);
           }
         }
         cut();
         await settled();
         const rest = new Recorder();
-        stream.attach(rest.asConnection(), place);
+        stream.attach(rest.asConnection(), position);
         stream.finish("end");
         for (let turn = 0; turn < 200 && rest.open; turn++) await settled();
         expect([...seen, ...rest.data]).toEqual([...Array.from({ length: said }, (_, n) => String(n)), "end"]);

@@ -62,7 +62,7 @@ export class LoggedStream {
   }
 
   /** Where a connection without `Last-Event-ID` continues. */
-  get place(): number {
+  get position(): number {
     return this.#written;
   }
 
@@ -222,7 +222,7 @@ export class LoggedStream {
 }
 
 /** A position in one stream of one session. */
-export interface EventPlace {
+export interface EventPosition {
   stream: string;
   /** The log's id of the event; 0 is the position before the first. */
   after: number;
@@ -239,7 +239,7 @@ export function eventId(stream: string, id: number, last: boolean): string {
 }
 
 /** Parses an event id; undefined for anything that `eventId` does not make. */
-export function parseEventId(value: string): EventPlace | undefined {
+export function parseEventId(value: string): EventPosition | undefined {
   const match = /^([\w-]{1,32})\.(0|[1-9]\d{0,15})(\.last)?$/.exec(value);
   const [, stream, digits, last] = match ?? [];
   if (stream === undefined || !Number.isSafeInteger(Number(digits))) return undefined;

@@ -2,7 +2,7 @@ import type { ErrorMessage, Id, ResultMessage } from "../../../jsonrpc/message.j
 
 /** A message between nodes about one session. */
 export type NodeMessage =
-  /** There is something new on a stream. */
+  /** A stream has new entries. */
   | { kind: "log"; stream: string }
   /** A client now reads this stream on another node. */
   | { kind: "taken"; stream: string }

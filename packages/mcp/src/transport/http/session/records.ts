@@ -32,22 +32,22 @@ export function mergeSessions(base: Session, mine: Session, theirs: Session): Se
   return merged;
 }
 
-/** Under which name storage holds a session. */
+/** The key of a session in the storage. */
 export function keyOf(session: string): string {
   return `http/session/${session}`;
 }
 
-/** How far the first GET stream was read when its last connection ended. */
+/** The key of the position that the first GET stream had when its last connection ended. */
 export function resumePointKey(session: string): string {
   return `http/place/${session}`;
 }
 
-/** Where nodes tell each other about a session. */
+/** The topic on which nodes exchange messages about a session. */
 export function topicOf(session: string): string {
   return `http/session/${session}`;
 }
 
-/** The name holds the session, so that an event id of one session finds nothing in another. */
+/** Includes the session, so that an event id of one session matches nothing in another. */
 export function logNameOf(session: string, stream: string): string {
   return `http/events/${session}/${stream}`;
 }

@@ -14,12 +14,12 @@ import type { HttpSession } from "./session.js";
 import { SessionStore } from "./store.js";
 import { openStream } from "./streams.js";
 
-/** What one POST holds: a request comes with what the endpoint says of it. */
+/** The content of one POST; a request comes with the endpoint's decision about its era. */
 export type Received =
   | Exclude<Classified, { kind: "invalid" | "request" }>
   | { readonly kind: "request"; readonly accepted: Accepted };
 
-/** Serves clients that have a session: its messages and its streams. */
+/** Serves the messages and streams of clients with a session. */
 export interface SessionRoutes {
   post(exchange: HttpExchange, item: Received): void;
   get(exchange: HttpExchange): void;
@@ -31,7 +31,7 @@ export function createSessionRoutes(state: ServerState, storage: Storage): Sessi
   const store = new SessionStore(state, storage, state.endpoint.storage === undefined);
   return {
     post(exchange, item) {
-      // The header alone decides: a handshake that names a session is one too many, and its session says so.
+      // The header alone decides: a second handshake in a session is refused by that session.
       if (exchange.http.protocolHeaders.sessionId !== undefined) {
         return withSession(store, exchange, (session) => receive(session, exchange, item));
       }
@@ -52,26 +52,29 @@ export function createSessionRoutes(state: ServerState, storage: Storage): Sessi
 
 function noSession(item?: Received): Refusal {
   const id = item?.kind === "request" ? item.accepted.message.id : undefined;
-  const reason = "the Mcp-Session-Id header is missing; begin with `initialize`, or name the version in `_meta`";
+  const reason = "the Mcp-Session-Id header is missing; send `initialize` first, or set the version in `_meta`";
   return refusal(400, INVALID_REQUEST, reason, { id });
 }
 
-/** Finds the session that a request names. Unknown, ended and foreign sessions look the same to the byte. */
+/**
+ * Finds the session of a request. The responses for unknown, ended and foreign sessions are identical.
+ *
+ * Spec: Transports, "Session Management", https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
+ */
 function withSession(
   store: SessionStore,
   exchange: HttpExchange,
   serve: (session: HttpSession) => void | Promise<void>,
 ): void {
   const { sessionId, protocolVersion } = exchange.http.protocolHeaders;
-  // Spec: servers that require a session id SHOULD answer requests without one with 400, and unknown ones with 404.
   if (sessionId === undefined) return exchange.refuse(noSession());
-  // Refused requests keep no session alive.
-  const speaks = sessionRevision(protocolVersion) !== undefined;
+  // A refused request does not keep the session alive.
+  const isSupported = sessionRevision(protocolVersion) !== undefined;
   guarded(
     () =>
-      whenReady(store.find(sessionId, exchange.principal, speaks), (session) => {
-        if (session === undefined) return exchange.refuse(refusal(404, INVALID_REQUEST, "there is no such session"));
-        return speaks ? serve(session) : exchange.refuse(unknownVersion(exchange.http));
+      whenReady(store.find(sessionId, exchange.principal, isSupported), (session) => {
+        if (session === undefined) return exchange.refuse(refusal(404, INVALID_REQUEST, "session not found"));
+        return isSupported ? serve(session) : exchange.refuse(unknownVersion(exchange.http));
       }),
     (error) => {
       exchange.state.platform.warn(`the session storage failed: ${String(error)}`);
@@ -96,7 +99,7 @@ function receive(session: HttpSession, exchange: HttpExchange, item: Received): 
   }
 }
 
-/** What a message changed in the session is stored before its sender can rely on it. */
+/** Acknowledges a message after its changes to the session are stored, so that the client can rely on them. */
 function confirm(session: HttpSession, exchange: HttpExchange): void {
   if (session.saving === undefined) return exchange.empty(202);
   void session.saving.then(() => exchange.empty(202));
@@ -108,18 +111,18 @@ function runOne(session: HttpSession, exchange: HttpExchange, accepted: Accepted
   const { inFlight, limits } = exchange.state;
   const { id } = accepted.message;
   if (inFlight >= limits.maxInFlight) return exchange.busy("maxInFlight", id);
-  // Before the handler runs, so that it can be cancelled by what it does.
+  // Registered before the handler runs, because the handler itself may cause its cancellation.
   const refused = begin(session, id, exchange);
   if (refused === undefined) return exchange.run(accepted, session.replies);
   if (refused === FULL) return exchange.busy(FULL, id);
   exchange.refuse(refusal(400, INVALID_REQUEST, refused, { id }));
 }
 
-/** Registers a request of a session, or says why it cannot run. */
+/** Registers a request of a session, or returns why it cannot run. */
 function begin(session: HttpSession, id: Id, exchange: HttpExchange): string | undefined {
   session.requests ??= new Map();
   if (session.requests.size >= exchange.state.limits.maxInFlightPerSession) return FULL;
-  // Two answers with one id could not be told apart, and a cancellation would end the wrong request.
+  // Two answers with one id could not be distinguished, and a cancellation could end the wrong request.
   if (session.requests.has(id)) return "a request with this id is still in flight";
   session.requests.set(id, exchange);
   return undefined;

@@ -12,14 +12,14 @@ import type { RunningRequest } from "../server/state.js";
 import { LoggedStream, type StreamStorage } from "./logged-stream.js";
 import type { NodeMessage } from "./node-messages.js";
 
-/** The first stream that a client opens by GET; what belongs to no request waits there until a client reads it. */
+/** The id of the first GET stream. It stores messages that belong to no request until the client reads them. */
 export const GET_STREAM_ID = "s";
 
-/** What a session needs of those who keep it. */
+/** What a session needs from its store. */
 export interface SessionHost {
   /** Stores a changed session. */
   save(session: HttpSession): Promise<void>;
-  /** Tells other nodes. */
+  /** Sends a message to the other nodes. */
   tell(session: HttpSession, message: NodeMessage): void;
   streamStorage(session: HttpSession): StreamStorage;
   newStreamId(): string;
@@ -27,29 +27,29 @@ export interface SessionHost {
   readonly maxEndedStreams: number;
 }
 
-/** One HTTP session: the peer that an endpoint sees, whichever connections its client has open. */
+/** One HTTP session: the peer of the endpoint, independent of the connections that the client has open. */
 export class HttpSession implements ReplySession {
   readonly id: string;
   readonly principal: Principal | undefined;
-  /** Whether its streams begin with an event that gives the client an id to come back with. */
+  /** Whether its streams begin with an empty event, whose id the client can resume from. */
   readonly primes: boolean;
-  /** How its requests are replied to: losing a connection cancels nothing, and the client may come back for the answer. */
+  /** How to reply to its requests: a lost connection does not cancel them, and the client can resume to get the answer. */
   readonly replies: ReplyRules;
   readonly #host: SessionHost;
   session: Session;
-  /** What storage held when it was last looked at. */
+  /** The stored record when it was last read or written. */
   stored: Versioned;
-  /** When its client was last active; absent until it is ready. */
+  /** When its client was last active; undefined until the handshake is complete. */
   activeAt: number | undefined;
-  /** When storage was last told that the client is alive. */
+  /** When the lifetime of the stored record was last extended. */
   notedAt = 0;
-  /** Set while this node speaks for the session to the endpoint. */
+  /** True while the endpoint of this node serves the session as an open peer. */
   opened = false;
   /** Set while a change is being stored. */
   saving: Promise<void> | undefined;
   unsubscribe: Unsubscribe | undefined;
   #ended = false;
-  // Most sessions are idle most of the time, and idle ones should cost little.
+  // Created on demand, because most sessions are idle most of the time.
   requests: Map<Id, RunningRequest> | undefined;
   #asks: PendingAsks | undefined;
   #streams: Map<string, LoggedStream> | undefined;
@@ -114,12 +114,12 @@ export class HttpSession implements ReplySession {
     return this.#asks.ask(id, () => send(text), signal);
   }
 
-  /** Takes an answer of the client, which may belong to another node. */
+  /** Handles an answer of the client to a request that this or another node sent. */
   answered(message: ResultMessage | ErrorMessage): void {
     if (!this.#settleAsk(message)) this.#host.tell(this, { kind: "answer", message });
   }
 
-  /** Hears what another node tells of this session; `changed` and `ended` are for those who keep it. */
+  /** Handles a message of another node; `changed` and `ended` are handled by the store. */
   heard(message: NodeMessage): void {
     if (message.kind === "log") this.#streams?.get(message.stream)?.follow();
     else if (message.kind === "answer") this.#settleAsk(message.message);
@@ -131,17 +131,17 @@ export class HttpSession implements ReplySession {
       const stream = this.#streams?.get(message.stream);
       if (stream?.attached !== true) return;
       stream.disconnect();
-      // Something may have been appended after the other node read the log and before its message came.
+      // Entries may have been appended after the other node read the log and before its message arrived.
       this.#host.tell(this, { kind: "log", stream: message.stream });
     }
   }
 
-  /** The stream with this id, made on first use; `mine` where only this node writes to it. */
-  stream(id: string, mine: boolean): LoggedStream {
+  /** The stream with this id, created on first use. `soleWriter`: only this node writes to it. */
+  stream(id: string, soleWriter: boolean): LoggedStream {
     this.#streams ??= new Map();
     const known = this.#streams.get(id);
     if (known !== undefined) return known;
-    const stream = new LoggedStream(this.#host.streamStorage(this), id, mine);
+    const stream = new LoggedStream(this.#host.streamStorage(this), id, soleWriter);
     this.#streams.set(id, stream);
     return stream;
   }
@@ -154,14 +154,14 @@ export class HttpSession implements ReplySession {
     return [...(this.#streams?.keys() ?? [])];
   }
 
-  /** How many streams are open here by GET; streams of requests are not counted. */
+  /** The number of GET streams that are open on this node. */
   get getStreamCount(): number {
     let count = 0;
     for (const stream of this.#streams?.values() ?? []) if (stream.attached && stream.byGet) count++;
     return count;
   }
 
-  /** Forgets the oldest of the streams that are over, beyond as many as may be kept. */
+  /** Drops the oldest ended streams beyond `maxEndedStreams`. */
   tidy(): void {
     const over = [...(this.#streams?.values() ?? [])].filter((stream) => !stream.attached && isOver(stream));
     for (const stream of over.slice(0, Math.max(0, over.length - this.#host.maxEndedStreams))) {
@@ -170,7 +170,7 @@ export class HttpSession implements ReplySession {
     }
   }
 
-  /** Ends everything that this node has of the session. */
+  /** Ends the requests and streams of the session on this node. */
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -182,7 +182,12 @@ export class HttpSession implements ReplySession {
     this.#streams = undefined;
   }
 
-  /** Each message goes to exactly one stream: the first that is open, else the one that keeps it for later. */
+  /**
+   * The stream for a message that belongs to no request: the first that is open, otherwise the one that stores it. Each message
+   * goes to exactly one stream.
+   *
+   * Spec: Transports, "Multiple Connections", https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#multiple-connections
+   */
   #forUnrelated(): LoggedStream {
     const first = this.stream(GET_STREAM_ID, false);
     if (first.attached) return first;
@@ -190,13 +195,13 @@ export class HttpSession implements ReplySession {
     return first;
   }
 
-  /** The stream of a request's reply: it outlives its connection. */
+  /** Opens the stream of a reply, which outlives its connection. */
   #openReply(open: () => SseConnection | undefined): ReplyStream | undefined {
     const connection = this.#ended ? undefined : open();
     if (connection === undefined) return undefined;
     const stream = this.newStream();
     stream.attach(connection, 0);
-    // Older decoders take an event without data for a message.
+    // Older clients try to parse an event without data as a message.
     if (this.primes) stream.prime();
     return {
       message: (text) => stream.say(text),
@@ -205,7 +210,7 @@ export class HttpSession implements ReplySession {
     };
   }
 
-  /** Settles the question to which this is the answer; false when nothing here waits for it. */
+  /** Settles the request that this message answers. Returns false if this node did not send it. */
   #settleAsk(message: ResultMessage | ErrorMessage): boolean {
     const { id } = message;
     const pending = id === undefined || id === null ? undefined : this.#asks?.take(id);
@@ -220,11 +225,11 @@ export class HttpSession implements ReplySession {
   }
 }
 
-/** Of the streams without a connection, those on which nothing more will be sent. */
+/** Whether nothing more will be sent on a stream without a connection. */
 function isOver(stream: LoggedStream): boolean {
   return stream.ended || (stream.byGet && stream.id !== GET_STREAM_ID);
 }
 
 function closedError(): McpError {
-  return new McpError("connection_closed", "the session is over");
+  return new McpError("connection_closed", "the session has ended");
 }

@@ -12,19 +12,19 @@ import { decodeRecord, encodeRecord, keyOf, logNameOf, mergeSessions, resumePoin
 import { GET_STREAM_ID, HttpSession, type SessionHost } from "./session.js";
 
 /**
- * Makes, finds, stores and ends sessions. Storage is the truth about which exist and what they say; this node's objects
- * are kept beside it for what cannot be stored: running requests and open connections.
+ * Creates, finds, stores and ends sessions. The storage is authoritative for which sessions exist and what they contain; the
+ * objects of this node hold what cannot be stored: running requests and open connections.
  */
 export class SessionStore implements SessionHost {
   readonly #state: ServerState;
   readonly #storage: Storage;
-  /** With a storage of its own a node knows of every activity. */
+  /** True if no other node shares the storage, so that this node sees all activity. */
   readonly #alone: boolean;
   readonly #sessions = new Map<string, HttpSession>();
   readonly #fresh: DueList<HttpSession>;
   readonly #idle: IdleSweep;
   readonly #logLimits: LogLimits;
-  /** Handshakes that are under way; each may become a session. */
+  /** Running handshakes; each may create a session. */
   opening = 0;
   #node = "";
 
@@ -49,7 +49,7 @@ export class SessionStore implements SessionHost {
     return this.#state.eventLog.maxEndedStreams;
   }
 
-  /** False when the node holds as many sessions as it may and none of them can go. */
+  /** False if the node has `maxSessions` sessions and none of them can be replaced. */
   hasRoom(): boolean {
     if (this.#sessions.size + this.opening < this.#state.limits.maxSessions) return true;
     const yielding = this.#idle.yielding();
@@ -57,51 +57,51 @@ export class SessionStore implements SessionHost {
     return yielding !== undefined;
   }
 
-  /** Opens a session for whoever completed a handshake. */
+  /** Creates a session after a successful handshake. */
   async create(session: Session, principal: Principal | undefined): Promise<HttpSession> {
     const id = randomName(this.#state.platform, 24);
     const value = encodeRecord({ principal: principal?.key ?? null, session });
     const ttlMs = this.#state.times.handshakeMs * 2;
     const version = await this.#storage.kv.set(keyOf(id), value, { ttlMs, ifVersion: 0 });
-    const made = await this.#keep(id, principal, session, { value, version: version ?? 0 });
-    this.#open(made);
-    return made;
+    const created = await this.#keep(id, principal, session, { value, version: version ?? 0 });
+    this.#open(created);
+    return created;
   }
 
   /**
-   * The session with this id, if this principal opened it; others learn no more than that there is none for them.
-   * `active` notes that its client is alive.
+   * The session with this id, if this principal opened it; undefined for any other principal. `active` records activity of
+   * its client.
    */
   find(id: string, principal: Principal | undefined, active = false): MaybePromise<HttpSession | undefined> {
     const before = this.#sessions.get(id)?.stored;
-    return whenReady(this.#storage.kv.get(keyOf(id)), (found) => {
+    return whenReady(this.#storage.kv.get(keyOf(id)), (stored) => {
       const known = this.#sessions.get(id);
-      if (found === undefined || (known !== undefined && this.#isIdle(known))) {
+      if (stored === undefined || (known !== undefined && this.#isIdle(known))) {
         if (known !== undefined) this.end(known);
         return undefined;
       }
       const key = principal?.key ?? null;
-      if (known?.stored.version === found.version) {
+      if (known?.stored.version === stored.version) {
         if ((known.principal?.key ?? null) !== key) return undefined;
         return active ? this.touch(known) : known;
       }
-      // Stored or read anew in the meantime: what was found may be the older, and versions have no order.
+      // Written or read again meanwhile: `stored` may be outdated, and versions have no order.
       if (known !== undefined && known.stored !== before) return this.find(id, principal, active);
-      const record = decodeRecord(found.value);
+      const record = decodeRecord(stored.value);
       if (record.principal !== key) return undefined;
       if (known === undefined) {
-        const kept = this.#keep(id, principal, record.session, found);
+        const kept = this.#keep(id, principal, record.session, stored);
         return active ? kept.then((session) => this.touch(session)) : kept;
       }
       known.session = record.session;
-      known.stored = found;
+      known.stored = stored;
       return active ? this.touch(known) : known;
     });
   }
 
-  /** Notes that the client of this session is alive. */
+  /** Records activity of the client of this session. */
   touch(session: HttpSession): HttpSession {
-    // Nothing but the client's word that it is ready ends its time for saying so.
+    // Until `notifications/initialized` arrives, activity does not extend the time for the handshake.
     if (!session.session.initialized) return session;
     const now = this.#watch(session);
     if (now - session.notedAt < this.#state.times.sessionIdleMs / 8) return session;
@@ -110,16 +110,16 @@ export class SessionStore implements SessionHost {
     return session;
   }
 
-  /** This node speaks for the session from now on, since its client listens here. */
+  /** Makes this node's endpoint serve the session as an open peer, because the client reads its GET stream here. */
   listenHere(session: HttpSession): void {
     if (!session.opened) this.#open(session);
   }
 
-  /** Where the first GET stream goes on for a client that names no place. */
+  /** Where the first GET stream continues for a client without `Last-Event-ID`. */
   async resumePoint(session: HttpSession): Promise<number> {
-    if (this.#alone) return session.stream(GET_STREAM_ID, false).place;
-    const found = await this.#storage.kv.get(resumePointKey(session.id));
-    return Number(found?.value ?? 0);
+    if (this.#alone) return session.stream(GET_STREAM_ID, false).position;
+    const point = await this.#storage.kv.get(resumePointKey(session.id));
+    return Number(point?.value ?? 0);
   }
 
   async save(session: HttpSession): Promise<void> {
@@ -128,10 +128,10 @@ export class SessionStore implements SessionHost {
     const text = encodeRecord({ principal: base.principal, session: session.session });
     const ttlMs = session.session.initialized ? this.#lifeMs() : this.#state.times.handshakeMs * 2;
     try {
-      const made = await this.#storage.kv.set(keyOf(session.id), text, { ttlMs, ifVersion: version });
-      // Another node was faster, and the session may have been read anew; `text` still says what is to be saved.
-      if (made === undefined) return await this.#saveMerged(session, base.session, decodeRecord(text).session);
-      session.stored = { value: text, version: made };
+      const newVersion = await this.#storage.kv.set(keyOf(session.id), text, { ttlMs, ifVersion: version });
+      // Another node wrote first, and the session may have been read again; `text` still holds what to save.
+      if (newVersion === undefined) return await this.#saveMerged(session, base.session, decodeRecord(text).session);
+      session.stored = { value: text, version: newVersion };
       this.touch(session);
       this.tell(session, { kind: "changed" });
     } catch (error) {
@@ -139,7 +139,7 @@ export class SessionStore implements SessionHost {
     }
   }
 
-  /** Ends a session for good, here and on every node. */
+  /** Ends a session permanently, on every node. */
   end(session: HttpSession): void {
     this.#quietly(() => this.#storage.kv.delete(keyOf(session.id)));
     this.tell(session, { kind: "ended" });
@@ -162,7 +162,7 @@ export class SessionStore implements SessionHost {
       released: (stream) => {
         if (this.#alone || stream.id !== GET_STREAM_ID) return;
         this.#quietly(() =>
-          this.#storage.kv.set(resumePointKey(session.id), String(stream.place), { ttlMs: this.#lifeMs() }),
+          this.#storage.kv.set(resumePointKey(session.id), String(stream.position), { ttlMs: this.#lifeMs() }),
         );
       },
       failed: (error) => this.#warn(error),
@@ -177,19 +177,19 @@ export class SessionStore implements SessionHost {
     return randomName(this.#state.platform, 9);
   }
 
-  /** Lets go of all sessions; what storage holds stays for other nodes and for the next start. */
+  /** Ends all sessions on this node. The stored records remain for other nodes and the next start. */
   close(): void {
     for (const session of [...this.#sessions.values()]) this.#forget(session);
     this.#fresh.close();
     this.#idle.close();
   }
 
-  /** How long storage keeps a session: the idle time, and as much again as notes of activity may be late. */
+  /** How long the storage keeps a session: the idle time plus a margin, because activity is recorded late. */
   #lifeMs(): number {
     return this.#state.times.sessionIdleMs * 1.25;
   }
 
-  /** Starts the idle time of a session again. */
+  /** Restarts the idle time of a session. */
   #watch(session: HttpSession): number {
     const now = this.#state.platform.now();
     if (session.activeAt === undefined) this.#fresh.drop(session);
@@ -198,7 +198,7 @@ export class SessionStore implements SessionHost {
     return now;
   }
 
-  /** Only a node that sees every request knows for sure; else storage decides. */
+  /** Decided here only if this node sees every request; otherwise the storage expires the session. */
   #isIdle(session: HttpSession): boolean {
     const since = this.#alone ? session.activeAt : undefined;
     if (since === undefined || this.#state.platform.now() - since < this.#state.times.sessionIdleMs) return false;
@@ -206,27 +206,27 @@ export class SessionStore implements SessionHost {
   }
 
   async #saveMerged(session: HttpSession, base: Session, mine: Session): Promise<void> {
-    const found = await this.#storage.kv.get(keyOf(session.id));
-    if (found === undefined) return this.#forget(session);
-    session.session = mergeSessions(base, mine, decodeRecord(found.value).session);
-    session.stored = found;
+    const stored = await this.#storage.kv.get(keyOf(session.id));
+    if (stored === undefined) return this.#forget(session);
+    session.session = mergeSessions(base, mine, decodeRecord(stored.value).session);
+    session.stored = stored;
     return this.save(session);
   }
 
   async #keep(id: string, principal: Principal | undefined, session: Session, stored: Versioned): Promise<HttpSession> {
-    const made = new HttpSession(this, id, principal, session, stored);
-    const unsubscribe = await this.#storage.pubsub.subscribe(topicOf(id), (message) => this.#heard(made, message));
+    const created = new HttpSession(this, id, principal, session, stored);
+    const unsubscribe = await this.#storage.pubsub.subscribe(topicOf(id), (message) => this.#heard(created, message));
     const other = this.#sessions.get(id);
     if (other !== undefined) {
-      // Two requests found the same session while its subscription was under way.
+      // A concurrent request has created the same session while this one subscribed.
       void unsubscribe();
       return other;
     }
-    made.unsubscribe = unsubscribe;
-    this.#sessions.set(id, made);
-    if (session.initialized) this.#watch(made);
-    else this.#fresh.touch(made);
-    return made;
+    created.unsubscribe = unsubscribe;
+    this.#sessions.set(id, created);
+    if (session.initialized) this.#watch(created);
+    else this.#fresh.touch(created);
+    return created;
   }
 
   #heard(session: HttpSession, text: string): void {
@@ -236,7 +236,7 @@ export class SessionStore implements SessionHost {
     else if (message.kind === "changed") this.#quietly(() => this.find(session.id, session.principal));
     else {
       session.heard(message);
-      // The client listens on another node, which speaks for the session now.
+      // The client now reads its GET stream on another node, whose endpoint serves the session.
       if (message.kind === "taken" && message.stream === GET_STREAM_ID && session.opened) this.#shut(session);
     }
   }
@@ -262,22 +262,22 @@ export class SessionStore implements SessionHost {
   }
 
   async #neverReady(session: HttpSession): Promise<void> {
-    const found = await this.find(session.id, session.principal);
-    // The client may have said so to another node.
-    if (found === session && session.session.initialized) this.#watch(session);
+    const current = await this.find(session.id, session.principal);
+    // `notifications/initialized` may have reached another node.
+    if (current === session && session.session.initialized) this.#watch(session);
     else this.end(session);
   }
 
   async #lookIdle(session: HttpSession): Promise<void> {
     if (session.busy) return void this.touch(session);
     if (this.#alone) return this.end(session);
-    const found = await this.find(session.id, session.principal);
-    if (found === session && session.opened) this.#watch(session);
+    const current = await this.find(session.id, session.principal);
+    if (current === session && session.opened) this.#watch(session);
     else this.#forget(session);
   }
 
   #nodeId(): string {
-    // Made on first use: some runtimes have no randomness while modules load.
+    // Created on first use, because some runtimes forbid randomness while modules load.
     if (this.#node === "") this.#node = randomName(this.#state.platform, 9);
     return this.#node;
   }

@@ -7,23 +7,28 @@ import { eventId, PRIMING, parseEventId } from "./logged-stream.js";
 import { GET_STREAM_ID, type HttpSession } from "./session.js";
 import type { SessionStore } from "./store.js";
 
-/** Answers a GET: opens a stream for what belongs to no request, or goes on with the one that `Last-Event-ID` names. */
+/**
+ * Answers a GET: opens a stream for messages that belong to no request, or resumes the stream of `Last-Event-ID`.
+ *
+ * Spec: Transports, "Listening for Messages from the Server",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server
+ */
 export async function openStream(store: SessionStore, session: HttpSession, exchange: HttpExchange): Promise<void> {
   const { accept, lastEventId } = exchange.http.protocolHeaders;
   if (!acceptance(accept).events) {
     return exchange.refuse(refusal(406, INVALID_REQUEST, "Accept must list text/event-stream"));
   }
-  // Browsers send an empty one before they have seen any event.
+  // Browsers send an empty value before the first event.
   if (lastEventId !== undefined && lastEventId !== "") return resume(store, session, exchange, lastEventId);
   if (session.getStreamCount >= exchange.state.limits.maxStreamsPerSession) {
-    const reason = "the session has as many open streams as it may; close one, or come back with Last-Event-ID";
+    const reason = "the session has reached its limit of open streams; close one, or resume one with Last-Event-ID";
     return exchange.refuse(refusal(409, INVALID_REQUEST, reason, { data: { limit: "maxStreamsPerSession" } }));
   }
   if (session.stream(GET_STREAM_ID, false).attached) openFurther(session, exchange);
   else await openFirst(store, session, exchange);
 }
 
-/** A stream beside the first one. What nobody reads waits on the first one only. */
+/** Opens a further stream. Only the first one stores messages while no client reads it. */
 function openFurther(session: HttpSession, exchange: HttpExchange): void {
   const connection = exchange.openEvents();
   if (connection === undefined) return exchange.busy("maxStreams");
@@ -36,17 +41,17 @@ function openFurther(session: HttpSession, exchange: HttpExchange): void {
 
 async function openFirst(store: SessionStore, session: HttpSession, exchange: HttpExchange): Promise<void> {
   const { log, limits, logName } = store.streamStorage(session);
-  // Checked before any header leaves: a client must learn of a gap by the status.
+  // Checked before headers are sent, because the status must tell the client about a gap.
   const point = await store.resumePoint(session);
   const read = await log.read(logName(GET_STREAM_ID), point, 1);
-  // Another GET may have been faster.
+  // Another GET may have attached meanwhile.
   if (session.stream(GET_STREAM_ID, false).attached) return openStream(store, session, exchange);
   if (!read.evicted) return attachFirst(store, session, exchange, point, true);
   exchange.state.platform.warn(
-    "messages of a session were dropped: more was said than `eventLog` holds while nobody listened",
+    "messages of a session were dropped: there were more than `eventLog` holds while no client read them",
   );
-  const marked = await log.append(logName(GET_STREAM_ID), PRIMING, limits);
-  attachFirst(store, session, exchange, marked, true);
+  const restart = await log.append(logName(GET_STREAM_ID), PRIMING, limits);
+  attachFirst(store, session, exchange, restart, true);
 }
 
 function attachFirst(
@@ -59,7 +64,7 @@ function attachFirst(
   const connection = exchange.openEvents();
   if (connection === undefined) return exchange.busy("maxStreams");
   store.tell(session, { kind: "taken", stream: GET_STREAM_ID });
-  // The point itself is the id to come back with: everything after it is still to be sent.
+  // The client can resume from the point itself, because everything after it is still to be sent.
   if (begins && session.primes) connection.write(encodeEvent({ id: eventId(GET_STREAM_ID, point, false), data: "" }));
   const stream = session.stream(GET_STREAM_ID, false);
   stream.byGet = true;
@@ -73,22 +78,22 @@ async function resume(
   exchange: HttpExchange,
   lastEventId: string,
 ): Promise<void> {
-  const place = parseEventId(lastEventId);
-  if (place === undefined) {
+  const position = parseEventId(lastEventId);
+  if (position === undefined) {
     return exchange.refuse(refusal(400, INVALID_REQUEST, "Last-Event-ID is not an id of this server"));
   }
-  // The stream has ended with this very event: there is nothing to wait for.
-  if (place.last) return exchange.empty(204);
+  // This event ended the stream, so there is nothing left to send.
+  if (position.last) return exchange.empty(204);
   const { log, logName } = store.streamStorage(session);
-  const read = await log.read(logName(place.stream), place.after, 1);
-  // Place 0 exists in the first stream only; in a stream that nobody knows, the log would show nothing, for ever.
-  if (read.evicted || (place.after === 0 && place.stream !== GET_STREAM_ID)) {
-    const reason = "the events after Last-Event-ID are not kept any more";
+  const read = await log.read(logName(position.stream), position.after, 1);
+  // Position 0 exists only in the first stream; in an unknown stream, the client would wait forever.
+  if (read.evicted || (position.after === 0 && position.stream !== GET_STREAM_ID)) {
+    const reason = "the events after Last-Event-ID are no longer stored";
     return exchange.refuse(refusal(400, INVALID_REQUEST, reason, { data: { reason: "evicted" } }));
   }
-  if (place.stream === GET_STREAM_ID) return attachFirst(store, session, exchange, place.after, false);
+  if (position.stream === GET_STREAM_ID) return attachFirst(store, session, exchange, position.after, false);
   const connection = exchange.openEvents();
   if (connection === undefined) return exchange.busy("maxStreams");
-  store.tell(session, { kind: "taken", stream: place.stream });
-  session.stream(place.stream, false).attach(connection, place.after);
+  store.tell(session, { kind: "taken", stream: position.stream });
+  session.stream(position.stream, false).attach(connection, position.after);
 }
