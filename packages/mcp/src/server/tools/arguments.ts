@@ -7,26 +7,22 @@ import type { ServerCall } from "../call/server-call.js";
 import type { ReadyTool } from "./ready-tool.js";
 import { describeUnknown, unknownArguments, withoutUnknown } from "./unknown-arguments.js";
 
-/** What the handler receives, or the words for the caller when the arguments do not fit. */
+/** What the handler receives, or what is wrong with the arguments. */
 export type ReadArguments =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string; readonly issues: readonly ParseIssue[] };
 
 /** Coerces, parses and checks the arguments of a call. */
-export function readArguments(
-  tool: ReadyTool,
-  given: object,
-  call: ServerCall,
-): ReadArguments | Promise<ReadArguments> {
+export function readArguments(tool: ReadyTool, sent: object, call: ServerCall): ReadArguments | Promise<ReadArguments> {
   const { known } = tool;
-  let args: unknown = known === undefined || tool.reportsUnknown ? given : withoutUnknown(known, given);
+  let args: unknown = known === undefined || tool.reportsUnknown ? sent : withoutUnknown(known, sent);
   if (tool.coerce !== undefined) {
     const coerced = tool.coerce(args);
     args = coerced.value;
     if (coerced.coercions.length > 0) call.coercions = coerced.coercions;
   }
   const parsed = parse(tool, args);
-  // The coerced value is still the object of arguments: its schema has type object.
+  // Coercion keeps an object an object, because the schema has type object.
   return isThenable(parsed)
     ? parsed.then((settled) => judge(tool, args as object, settled))
     : judge(tool, args as object, parsed);
@@ -37,11 +33,15 @@ function parse(tool: ReadyTool, args: unknown): ParseResult | Promise<ParseResul
     return tool.input.parse(args);
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error;
-    throw new McpError("limit_exceeded", `the arguments of tool "${tool.name}" cost too much: ${error.message}`, {
-      cause: error,
-      data: { limit: error.code },
-      fix: "Send less, or simplify the schema.",
-    });
+    throw new McpError(
+      "limit_exceeded",
+      `the arguments of tool "${tool.name}" are too costly to check: ${error.message}`,
+      {
+        cause: error,
+        data: { limit: error.code },
+        fix: "Send smaller arguments, or simplify the schema.",
+      },
+    );
   }
 }
 
@@ -58,7 +58,7 @@ function judge(tool: ReadyTool, args: object, parsed: ParseResult): ReadArgument
   if (known === undefined || unknown.length === 0) {
     return { ok: false, message: describeIssues(parsed.issues), issues: parsed.issues };
   }
-  // What the schema says about unknown members is said better, with the name that was probably meant.
+  // `describeUnknown` replaces the schema's own issues about unknown members, because it suggests the right name.
   const others = parsed.issues.filter((issue) => !("keyword" in issue) || issue.keyword !== "additionalProperties");
   const message = [describeUnknown(unknown, known), ...(others.length === 0 ? [] : [describeIssues(others)])].join(
     "; ",
@@ -66,7 +66,11 @@ function judge(tool: ReadyTool, args: object, parsed: ParseResult): ReadArgument
   return { ok: false, message, issues: parsed.issues };
 }
 
-/** Tells the model what to mend, or refuses the request where the server's option says so. */
+/**
+ * Answers arguments that do not fit: with a result for the model or, if the server's option says so, a protocol error.
+ *
+ * Spec: Tools, "Error Handling", https://modelcontextprotocol.io/specification/2026-07-28/server/tools#error-handling
+ */
 export function refuseArguments(
   tool: ReadyTool,
   refused: ReadArguments & { ok: false },

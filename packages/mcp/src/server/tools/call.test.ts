@@ -275,7 +275,7 @@ describe("how many calls run at once", () => {
     expect(textOf(await last)).toBe("ok");
   });
 
-  it("gives a place back when questions go out, although the handler never settles", async () => {
+  it("frees its slot when questions are sent, although the handler never settles", async () => {
     const server = new Server(info, { limits: { calls: 1, queuedCalls: 0 } }).tool(
       "stubborn",
       {},
@@ -290,7 +290,7 @@ describe("how many calls run at once", () => {
     }
   });
 
-  it("gives places back whatever the outcome", async () => {
+  it("frees its slot whatever the outcome", async () => {
     const outcomes = [
       () => "ok",
       () => raise(new Error("x")),

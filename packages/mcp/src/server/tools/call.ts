@@ -11,34 +11,34 @@ import { isUrlRequired } from "../questions/url-required.js";
 import { withAsking } from "../questions/with-asking.js";
 import { type ReadArguments, readArguments, refuseArguments } from "./arguments.js";
 import { OverflowStore } from "./overflow-store.js";
-import type { CallPlaces, ReadyTool } from "./ready-tool.js";
+import type { CallSlots, ReadyTool } from "./ready-tool.js";
 import { toCallResult, toErrorResult } from "./result.js";
 import { limitResult } from "./result-limit.js";
 
-/** Finds the tool of a name, if this caller may know of it. */
+/** Finds a tool by its name, if this caller sees it. */
 interface ToolFinder {
   find(name: string, call: ServerCall): ReadyTool | undefined;
 }
 
-/** What is needed of a tool to run it with arguments that were read. */
+/** The part of a tool that running it takes, once its arguments are parsed. */
 export type RunnableTool = Pick<ReadyTool, "name" | "output" | "timeoutMs" | "limit" | "resultLimit" | "handler">;
 
-/** Calls the tools of one server: who may, with what, when there is room, and for how long. */
+/** Calls the tools of one server: checks the caller and the arguments, then runs the handler within its limits. */
 export class ToolCalls {
-  /** Results that were too large for their answer. */
+  /** Results that were too large for their response. */
   readonly overflow: OverflowStore;
-  readonly #places: CallPlaces;
+  readonly #slots: CallSlots;
   readonly #queued: number;
 
   constructor({ platform, limits }: ServerFacts) {
     this.overflow = new OverflowStore(platform);
     const { calls: running, queuedCalls: queued } = limits;
-    this.#places = new CallLimit({ what: "this server", option: "limits.calls", running, queued });
+    this.#slots = new CallLimit({ what: "this server", option: "limits.calls", running, queued });
     this.#queued = queued;
   }
 
-  /** The places of a tool that limits itself. */
-  placesOf(tool: string, running: number): CallPlaces {
+  /** The slots of a tool with a `concurrency`. */
+  slotsOf(tool: string, running: number): CallSlots {
     return new CallLimit({ what: `the tool "${tool}"`, option: "concurrency", running, queued: this.#queued });
   }
 
@@ -71,15 +71,15 @@ export class ToolCalls {
     return read.ok ? this.run(tool, read.value, call) : refuseArguments(tool, read, call);
   }
 
-  /** The same for a schema library that reads arguments asynchronously. */
+  /** Continues the call when a schema library parses asynchronously. */
   async #callLater(tool: ReadyTool, read: PromiseLike<ReadArguments>, call: ServerCall): Promise<CallToolResult> {
     const settled = await read;
     return settled.ok ? this.run(tool, settled.value, call) : refuseArguments(tool, settled, call);
   }
 
   /**
-   * Runs a tool with arguments that were read, when there is room for the call. A handler that returns a value is served
-   * without any promise, everything else by `#settle`.
+   * Runs a tool with parsed arguments as soon as a slot is free. A handler that returns a plain value is served without any
+   * promise; everything else goes through `#settle`.
    */
   run(tool: RunnableTool, args: unknown, call: ServerCall): MaybePromise<CallToolResult> {
     const turn = this.#enter(tool, call);
@@ -87,7 +87,7 @@ export class ToolCalls {
     return this.#execute(tool, args, call);
   }
 
-  /** The tool's own queue comes first, so that calls which wait for it take no place of other tools. */
+  /** Waits for the tool's own limit first, so that waiting calls do not take the server's slots from other tools. */
   #enter(tool: RunnableTool, call: ServerCall): undefined | Promise<void> {
     const turn = tool.limit?.enter(call);
     return turn === undefined ? this.#enterServer(tool, call) : turn.then(() => this.#enterServer(tool, call));
@@ -95,7 +95,7 @@ export class ToolCalls {
 
   #enterServer(tool: RunnableTool, call: ServerCall): undefined | Promise<void> {
     try {
-      return this.#places.enter(call)?.catch((error) => giveUp(tool, error));
+      return this.#slots.enter(call)?.catch((error) => giveUp(tool, error));
     } catch (error) {
       return giveUp(tool, error);
     }
@@ -140,14 +140,14 @@ export class ToolCalls {
     return tool.resultLimit === undefined ? result : limitResult(tool, tool.resultLimit, result, call, this.overflow);
   }
 
-  /** Gives back the place of a handler, once. */
+  /** Returns the function that frees the slots of a call, once however often it is called. */
   #leaving(tool: RunnableTool, call: ServerCall): () => void {
     let over = false;
     return () => {
       if (over) return;
       over = true;
       call.deadline?.end();
-      this.#places.leave();
+      this.#slots.leave();
       tool.limit?.leave();
     };
   }
@@ -163,7 +163,7 @@ export class ToolCalls {
   }
 }
 
-/** Gives back the tool's own place when the server has none. */
+/** Frees the tool's own slot when the server has none. */
 function giveUp(tool: RunnableTool, error: unknown): never {
   tool.limit?.leave();
   throw error;
@@ -173,11 +173,16 @@ function sameResult(_tool: RunnableTool, result: CallToolResult): CallToolResult
   return result;
 }
 
-/** Refuses an authorized caller without the scopes; the transport turns them into a challenge. */
+/**
+ * Refuses a caller that lacks scopes of the tool; the HTTP transport turns the refusal into a challenge.
+ *
+ * Spec: Tools, "Security Considerations",
+ * https://modelcontextprotocol.io/specification/2026-07-28/server/tools#security-considerations
+ */
 function checkScopes(tool: ReadyTool, call: ServerCall): void {
   const { principal, peer, http } = call.exchange;
   const auth = principal ?? peer?.principal;
-  // A pipe to a parent process knows no authorization; over HTTP its absence must not open what it guards.
+  // A pipe to a parent process has no authorization. Over HTTP, a request without it must not get past the check.
   if (auth === undefined && http === undefined) return;
   const missing = tool.scopes.filter((scope) => auth?.scopes?.includes(scope) !== true);
   if (missing.length === 0) return;
@@ -188,7 +193,7 @@ function checkScopes(tool: ReadyTool, call: ServerCall): void {
   });
 }
 
-/** When the time is over the handler is told to stop, and no longer waited for. */
+/** When the time is up, aborts the handler's signal and fails the call without waiting for the handler. */
 function deadlineOf(tool: RunnableTool, ms: number, call: ServerCall): CallDeadline {
   return new CallDeadline(call.facts.platform, ms, () => {
     const late = new McpError("timeout", `The tool "${tool.name}" did not finish within ${ms} ms.`, {
@@ -204,7 +209,7 @@ interface Waiter {
   start(): void;
 }
 
-/** What a limit allows. */
+/** The values of a limit, and how its error names it. */
 interface CallLimitOptions {
   /** What is limited, for the error: `the tool "x"`. */
   readonly what: string;
@@ -215,7 +220,7 @@ interface CallLimitOptions {
 }
 
 /** Lets a number of calls run at once and a number of others wait, in order; refuses the rest. */
-class CallLimit implements CallPlaces {
+class CallLimit implements CallSlots {
   readonly #options: CallLimitOptions;
   readonly #waiting = new Set<Waiter>();
   #running = 0;
@@ -231,16 +236,20 @@ class CallLimit implements CallPlaces {
     }
     const { what, option, running, queued } = this.#options;
     if (this.#waiting.size >= queued) {
-      throw new McpError("limit_exceeded", `${what} runs ${running} calls at once and ${queued} are waiting already`, {
-        data: { limit: option, running, queued },
-        fix: `Call again later, or raise \`${option}\` of the server.`,
-      });
+      throw new McpError(
+        "limit_exceeded",
+        `too many calls: ${what} runs ${running} at once and ${queued} are waiting`,
+        {
+          data: { limit: option, running, queued },
+          fix: `Call again later, or raise \`${option}\` of the server.`,
+        },
+      );
     }
     return this.#wait(call.signal);
   }
 
   leave(): void {
-    // The place passes on, so the count stays.
+    // The slot passes to the next call, so the count stays the same.
     for (const waiter of this.#waiting) {
       this.#waiting.delete(waiter);
       waiter.start();
@@ -253,7 +262,7 @@ class CallLimit implements CallPlaces {
     return new Promise((resolve, reject) => {
       const stop = () => {
         this.#waiting.delete(waiter);
-        reject(new McpError("cancelled", "the call was cancelled while it waited for its turn"));
+        reject(new McpError("cancelled", "the call was cancelled while it waited for a free slot"));
       };
       const waiter: Waiter = {
         start() {

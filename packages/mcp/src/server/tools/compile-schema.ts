@@ -6,14 +6,14 @@ import type { AnySchema } from "../../schema/standard.js";
 const FIXES: Readonly<Record<SchemaErrorCode, string>> = {
   invalid_schema: "Correct the keyword at the path that the message names.",
   dialect_unsupported: "Write the schema in JSON Schema 2020-12 or draft-07.",
-  unresolved_ref: "Put what is referred to under `$defs` of the same schema; nothing is ever fetched.",
+  unresolved_ref: "Put the referenced schema under `$defs` of the same schema; schemas are never fetched.",
   unsupported_pattern: "Write the pattern without back-references and look-around, or check the value in the handler.",
   too_complex: "Make the schema smaller, and check the rest in the handler.",
-  conversion_unavailable: "Give the server the `toJsonSchema` option that the message names.",
-  conversion_failed: "Use only types that JSON has, or give JSON Schema itself.",
+  conversion_unavailable: "Set the server's option `toJsonSchema` to what the message names.",
+  conversion_failed: "Use only types that JSON has, or pass a JSON Schema.",
 };
 
-/** Compiles a schema that the program gave. Throws `invalid_schema` when it cannot be used; `data` has code and path. */
+/** Compiles a schema from a definition. Throws `invalid_schema`, with code and path in `data`, when it cannot be used. */
 export function compileSchema(schema: AnySchema, options: ParserOptions): Parser {
   try {
     return compileParser(schema, options);

@@ -11,22 +11,22 @@ import { type Block, markBlock, markResult, type ToolResult } from "./marked-con
 
 type Extras<T> = Omit<T, "type" | "text" | "data" | "mimeType" | "uri" | "name" | "resource">;
 
-/** Text. */
+/** A text block. */
 export function text(value: string, extras?: Extras<TextContent>): Block<TextContent> {
   return markBlock({ type: "text", text: value, ...extras });
 }
 
-/** A picture, from bytes or from Base64. */
+/** An image block, from bytes or a Base64 string. */
 export function image(data: Uint8Array | string, mimeType: string, extras?: Extras<ImageContent>): Block<ImageContent> {
   return markBlock({ type: "image", data: base64(data), mimeType, ...extras });
 }
 
-/** A sound, from bytes or from Base64. */
+/** An audio block, from bytes or a Base64 string. */
 export function audio(data: Uint8Array | string, mimeType: string, extras?: Extras<AudioContent>): Block<AudioContent> {
   return markBlock({ type: "audio", data: base64(data), mimeType, ...extras });
 }
 
-/** A resource with its contents. */
+/** An embedded resource: its URI and its contents. */
 export function resource(
   uri: string,
   contents: string | Uint8Array,
@@ -38,7 +38,7 @@ export function resource(
   return markBlock({ type: "resource", resource: { uri, ...type, ...body }, ...extras });
 }
 
-/** A resource by its address alone. */
+/** A link to a resource, which the client may read. Default `name`: the URI. */
 export function link(
   uri: string,
   options: Omit<ResourceLink, "type" | "uri" | "name"> & { name?: string } = {},
@@ -50,7 +50,7 @@ function base64(data: Uint8Array | string): string {
   return typeof data === "string" ? data : toBase64(data);
 }
 
-/** Builds a full result. Without `content`, the text of `structured` is sent. */
+/** A complete tool result. Without `content`, clients also get `structured` as text. */
 export function result<T = undefined>(members: {
   content?: readonly ContentBlock[];
   structured?: T;

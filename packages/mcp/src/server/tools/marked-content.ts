@@ -3,10 +3,10 @@ import type { ContentBlock } from "../../protocol/features/content.js";
 const BLOCK = Symbol.for("@parley/mcp/content-block");
 const RESULT = Symbol.for("@parley/mcp/tool-result");
 
-/** A content block that a builder of `content` made; plain objects are data, whatever their members are called. */
+/** A content block made by a builder of `content`. Plain objects are data, even if they look like a block. */
 export type Block<T extends ContentBlock = ContentBlock> = T & { readonly [BLOCK]: true };
 
-// The mark sits on the prototype: it costs nothing per block, is not serialised, and does not survive a spread.
+// The mark is on the prototype, so it costs nothing per block, is not serialised, and does not survive a spread.
 class BlockMark {
   get [BLOCK](): true {
     return true;
@@ -15,16 +15,16 @@ class BlockMark {
 
 /** Marks the members of a block as made by a builder. */
 export function markBlock<T extends ContentBlock>(members: T): Block<T> {
-  // The mark and the members together are what the type says.
+  // Sound, because the object now has the mark and all members.
   return Object.assign(new BlockMark(), members) as unknown as Block<T>;
 }
 
-/** True for what the builders return, also those of another copy of this package. */
+/** True for a block made by a builder, also by that of another copy of this package. */
 export function isBlock(value: unknown): value is Block {
   return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[BLOCK] === true;
 }
 
-/** A full result of a tool, for handlers that need more than a value: content, failure, metadata. */
+/** A complete tool result, for handlers that return more than a value: content, failure, metadata. Made by `content.result`. */
 export interface ToolResult<T = unknown> {
   readonly content?: readonly ContentBlock[];
   readonly structured?: T;
@@ -44,7 +44,7 @@ export function markResult<T>(members: object): ToolResult<T> {
   return Object.assign(new ResultMark(), members) as unknown as ToolResult<T>;
 }
 
-/** True for what `content.result` returns, also that of another copy of this package. */
+/** True for a result made by `content.result`, also by that of another copy of this package. */
 export function isToolResult(value: unknown): value is ToolResult {
   return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[RESULT] === true;
 }

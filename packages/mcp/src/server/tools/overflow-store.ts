@@ -4,36 +4,36 @@ import type { TextResourceContents } from "../../protocol/features/content.js";
 
 const SCHEME = "parley-result:";
 
-/** Bounds of what is kept; the oldest goes first. */
+/** Bounds of the store; when one is reached, the oldest entry is dropped. */
 const MOST_ENTRIES = 256;
 const MOST_CHARACTERS = 64 * 1024 * 1024;
 const KEPT_MS = 600_000;
 
 interface Entry {
   readonly contents: TextResourceContents;
-  /** The principal whose call produced it; no one else may read it. */
+  /** The principal whose call produced the result; no other caller may read it. */
   readonly owner: string | undefined;
   readonly until: number;
 }
 
-/** True for addresses that only such a store gives. */
+/** True for URIs of an overflow store. */
 export function isOverflowUri(uri: string): boolean {
   return uri.startsWith(SCHEME);
 }
 
-/** Keeps results that are too large for their answer for a while, readable only by their caller. */
+/** Keeps results that are too large for their response for ten minutes, readable only by their caller. */
 export class OverflowStore {
   readonly #platform: Platform;
   readonly #entries = new Map<string, Entry>();
   #characters = 0;
-  /** True when a tool may put something here: then the server has something to read. */
+  /** True when a tool may store results here; the server then declares `resources`. */
   inUse = false;
 
   constructor(platform: Platform) {
     this.#platform = platform;
   }
 
-  /** Keeps a text and returns its unguessable URI; undefined if it is larger than the whole store. */
+  /** Stores a text and returns its unguessable URI; undefined if the text is larger than the whole store. */
   keep(text: string, mimeType: string, owner: string | undefined): string | undefined {
     if (text.length > MOST_CHARACTERS) return undefined;
     this.#expire();
@@ -53,7 +53,7 @@ export class OverflowStore {
     return entry === undefined || entry.owner !== owner ? undefined : entry.contents;
   }
 
-  /** Entries are in the order of their age. */
+  /** Stops at the first entry that is still valid, because entries are in the order of their age. */
   #expire(): void {
     const now = this.#platform.now();
     for (const [uri, { until }] of this.#entries) {

@@ -14,7 +14,7 @@ import type { ToolDefinition, ToolOffer } from "./tool.js";
 import type { ToolPolicy } from "./tool-policy.js";
 import { type KnownArguments, knownArguments } from "./unknown-arguments.js";
 
-/** A tool made ready at registration: nothing about it is computed per call. */
+/** A tool compiled at registration, so that calls do not compile anything. */
 export interface ReadyTool extends Offered<WireTool> {
   readonly name: string;
   readonly input: Parser;
@@ -28,36 +28,36 @@ export interface ReadyTool extends Offered<WireTool> {
   readonly requires: readonly ClientCapabilityPath[];
   readonly scopes: readonly string[];
   readonly timeoutMs: number | undefined;
-  /** Its own places, where the tool limits itself. */
-  readonly limit: CallPlaces | undefined;
+  /** Present if the tool has a `concurrency`. */
+  readonly limit: CallSlots | undefined;
   readonly resultLimit: ResultLimit | undefined;
   readonly handler: (args: unknown, ctx: HandlerContext) => unknown;
 }
 
-/** Places for calls that run at once. */
-export interface CallPlaces {
+/** Limits how many calls run at once. */
+export interface CallSlots {
   /**
-   * Takes a place, at once or later; every place must be given back by `leave`. Throws `limit_exceeded` when the queue is
-   * full. The promise rejects, and no place is taken, when the call's signal is aborted first; it is not looked at unless the
-   * call has to wait.
+   * Takes a slot, at once or when one is free; `leave` must be called for each. Throws `limit_exceeded` when the queue is
+   * full. The promise rejects without taking a slot when the call's signal is aborted first. The signal is read only if the
+   * call has to wait, because creating it costs something.
    */
   enter(call: { readonly signal: AbortSignal }): undefined | Promise<void>;
   leave(): void;
 }
 
-/** Makes the places of a tool that limits how many of its calls run at once. */
-export type PlacesOf = (tool: string, running: number) => CallPlaces;
+/** Creates the slots of a tool with a `concurrency`. */
+export type SlotsOf = (tool: string, running: number) => CallSlots;
 
 /** The parser of a structured result. */
 export interface OutputParser extends Parser {
-  /** True when a schema library parses, which may change the value; false when a JSON Schema judges it as JSON. */
+  /** True when a schema library parses, which may change the value; false when a JSON Schema checks it. */
   readonly byLibrary: boolean;
 }
 
 const NO_ARGUMENTS = { type: "object", additionalProperties: false } as const satisfies AnySchema;
 
-/** Makes a tool ready. Throws, naming the tool, for whatever is wrong with its definition. */
-export function readyTool({ name, definition, handler }: ToolOffer, facts: ServerFacts, placesOf: PlacesOf): ReadyTool {
+/** Compiles a tool. Throws an error that names the tool when its definition cannot be used. */
+export function readyTool({ name, definition, handler }: ToolOffer, facts: ServerFacts, slotsOf: SlotsOf): ReadyTool {
   const problem = toolNameProblem(name);
   if (problem !== undefined) facts.platform.warn(`the name of tool "${name}" ${problem}`);
   const adapter = facts.options.toJsonSchema;
@@ -87,9 +87,9 @@ export function readyTool({ name, definition, handler }: ToolOffer, facts: Serve
     requires: definition.requires ?? [],
     scopes: definition.scopes ?? [],
     timeoutMs: positive(name, "timeoutMs", policy.timeoutMs),
-    limit: running === undefined ? undefined : placesOf(name, running),
+    limit: running === undefined ? undefined : slotsOf(name, running),
     resultLimit: resultLimit(name, policy),
-    // The parser makes sure that the arguments are what the handler declares.
+    // Sound, because the parser checks the arguments against the schema that the handler's type comes from.
     handler: handler as ReadyTool["handler"],
   };
 }
@@ -104,7 +104,7 @@ function outputParser(name: string, schema: AnySchema | undefined, facts: Server
   return { ...parser, byLibrary: isStandardSchema(schema) };
 }
 
-/** Only what clients are told, in a fixed order: the same list is the same text in every process. */
+/** The listed members in a fixed order, so that the list has the same text in every process. */
 function wireTool(
   name: string,
   { title, description, annotations, icons, _meta }: ToolDefinition<AnySchema | undefined, AnySchema | undefined>,
@@ -121,20 +121,24 @@ function wireTool(
     ...(icons === undefined ? {} : { icons }),
     ...(_meta === undefined ? {} : { _meta }),
   };
-  // A JSON Schema of type object is what the wire's type describes.
+  // `readyTool` has checked that the input schema has type object, which the wire type asks for.
   return wire as unknown as WireTool;
 }
 
 function positive(name: string, option: string, value: number | undefined): number | undefined {
   if (value === undefined || value > 0) return value;
   throw new McpError("invalid_definition", `\`${option}\` of tool "${name}" is ${value}`, {
-    fix: "Give a number above 0, or leave it out.",
+    fix: "Pass a number above 0, or leave it out.",
   });
 }
 
 const TOOL_NAME = /^[A-Za-z0-9_.-]{1,128}$/;
 
-/** What is unusual about the name of a tool; undefined when every client can use it. */
+/**
+ * Why some clients may refuse the name of a tool; undefined when it follows the specification.
+ *
+ * Spec: Tools, "Tool Names", https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-names
+ */
 export function toolNameProblem(name: string): string | undefined {
   if (TOOL_NAME.test(name)) return undefined;
   if (name === "") return "is empty";

@@ -13,12 +13,12 @@ export interface ResultLimit {
   readonly overflow: "truncate" | "link";
 }
 
-/** Less would not hold the words that say what happened. */
+/** A smaller limit would not leave room for the note that says what happened. */
 const LEAST_BYTES = 1024;
-/** Room for the note, the link and the frame around the content. */
+/** Room for the note, the link and the JSON around the content. */
 const FRAME_BYTES = 768;
 
-/** Reads the policy of a tool; undefined without a limit. */
+/** The limit in a tool's policy; undefined without one. */
 export function resultLimit(
   name: string,
   { maxResultBytes, overflow = "truncate" }: ToolPolicy,
@@ -26,15 +26,17 @@ export function resultLimit(
   if (maxResultBytes === undefined) return undefined;
   if (maxResultBytes >= LEAST_BYTES) return { bytes: maxResultBytes, overflow };
   throw new McpError("invalid_definition", `\`maxResultBytes\` of tool "${name}" is ${maxResultBytes}`, {
-    fix: `Give at least ${LEAST_BYTES}, or leave it out.`,
+    fix: `Pass at least ${LEAST_BYTES}, or leave it out.`,
   });
 }
 
 /**
- * A result that is small enough: the same one, or its beginning with a note and, by policy, a link to the whole.
+ * A result within the limit: the same one, or its beginning with a note and, by policy, a link to the whole.
  *
- * A tool with an output schema must not succeed without its structured content, and half of it would not fit the schema:
- * such a result becomes an error for the model, who can ask for less or read the link.
+ * A tool with an output schema must not succeed without its structured content, and a part of it would not fit the schema.
+ * Such a result becomes an error for the model, which can ask for less or read the link.
+ *
+ * Spec: Tools, "Output Schema", https://modelcontextprotocol.io/specification/2026-07-28/server/tools#output-schema
  */
 export function limitResult(
   tool: { readonly name: string; readonly output: object | undefined },
@@ -44,7 +46,7 @@ export function limitResult(
   store: OverflowStore,
 ): CallToolResult {
   const text = WrittenResult.textOf(result) ?? JSON.stringify(result);
-  // A code unit has at most three bytes: most results need no count.
+  // A code unit takes at most three bytes in UTF-8, so most results need no exact count.
   if (text.length * 3 <= limit.bytes) return result;
   const size = utf8Bytes(text);
   if (size <= limit.bytes) return result;
@@ -72,7 +74,7 @@ function beginning(content: readonly ContentBlock[], budget: number): ContentBlo
       kept.push(block);
       left -= cost;
     } else {
-      // What follows a cut would look as if nothing were missing.
+      // Blocks after the cut are dropped, so that it is clear where the result ends.
       if (block.type === "text") kept.push({ type: "text", text: cutToJsonBytes(block.text, left - 32) });
       break;
     }
@@ -85,7 +87,7 @@ function keep(result: CallToolResult, call: ServerCall, store: OverflowStore): s
   return store.keep(text, mimeType, call.ctx.auth?.key);
 }
 
-/** The whole of a result as one text: its structured content, its only text, or all its blocks as JSON. */
+/** The whole result as one text: its structured content, its only text block, or all blocks as JSON. */
 function bodyOf(result: CallToolResult): { text: string; mimeType: string } {
   if (result.structuredContent !== undefined) {
     return { text: JSON.stringify(result.structuredContent), mimeType: "application/json" };

@@ -60,7 +60,7 @@ describe("what a handler returns", () => {
     const drive = new Drive(server);
     expect((await drive.call("date")).result?.["structuredContent"]).toEqual({ at: "1970-01-01T00:00:00.000Z" });
     expect((await drive.call("extra")).error?.message).toContain(
-      'the tool "extra" returned what its output schema refuses',
+      'the result of tool "extra" does not fit its output schema',
     );
     expect((await drive.call("nan")).error?.code).toBe(-32603);
   });

@@ -14,18 +14,22 @@ import { ToolError } from "./tool.js";
 
 type Made = CallToolResult | Promise<CallToolResult>;
 
-/** The tool, as far as its results are concerned. */
+/** The part of a tool that its results depend on. */
 interface Returning {
   readonly name: string;
   readonly output: OutputParser | undefined;
 }
 
-/** What a handler returned, as the result that clients get. Throws when it is not what the tool promises. */
+/**
+ * Turns what a handler returned into the result that clients get. Throws when it does not fit the output schema.
+ *
+ * Spec: Tools, "Output Schema", https://modelcontextprotocol.io/specification/2026-07-28/server/tools#output-schema
+ */
 export function toCallResult(tool: Returning, value: unknown, call: ServerCall): Made {
   if (isToolResult(value)) return fromToolResult(tool, value);
   const { name, output } = tool;
   if (output === undefined) return { content: looseContent(name, value) };
-  // Middleware may change what it is given, so the text must be made after it.
+  // Middleware may change the result, so with middleware the text is written after it.
   const written = call.straight;
   return checked(name, value, output, (structured, text) =>
     written
@@ -45,7 +49,9 @@ function fromToolResult({ name, output }: Returning, value: ToolResult): Made {
   }
   const finish = (structured: unknown, text: string): CallToolResult => {
     const block: ContentBlock = { type: "text", text };
-    // A value that older revisions cannot hold must also be there as text.
+    // Older revisions have structured content for objects only, so other values must also be present as text.
+    // Spec: Tools, "Structured Content",
+    // https://modelcontextprotocol.io/specification/2026-07-28/server/tools#structured-content
     const own = value.content ?? [];
     const content = own.length === 0 || !(isObject(structured) || own.some((each) => each.type === "text"));
     return { content: content ? [...own, block] : [...own], structuredContent: structured, ...extras };
@@ -63,7 +69,7 @@ function looseContent(name: string, value: unknown): ContentBlock[] {
   return [{ type: "text", text: jsonText(name, value) }];
 }
 
-/** Checks what is sent, not what was returned: the value as JSON keeps it, or as the schema's library gives it. */
+/** Checks the value that is sent: what is left of it as JSON, or what the schema library parsed it into. */
 function checked(
   name: string,
   value: unknown,
@@ -89,7 +95,7 @@ function accept(name: string, parsed: ParseResult): unknown {
   if (parsed.ok) return parsed.value;
   throw new McpError(
     "misuse",
-    `the tool "${name}" returned what its output schema refuses: ${describeIssues(parsed.issues)}`,
+    `the result of tool "${name}" does not fit its output schema: ${describeIssues(parsed.issues)}`,
     { fix: "Return what `output` describes, or change `output`." },
   );
 }
@@ -99,40 +105,44 @@ function jsonText(name: string, value: unknown): string {
   try {
     text = JSON.stringify(value);
   } catch (error) {
-    throw new McpError("misuse", `the tool "${name}" returned what JSON cannot hold: ${messageOf(error)}`, {
+    throw new McpError("misuse", `the result of tool "${name}" cannot be written as JSON: ${messageOf(error)}`, {
       cause: error,
       fix: "Return plain data: no BigInt, no cycles.",
     });
   }
   if (text !== undefined) return text;
-  throw new McpError("misuse", `the tool "${name}" returned ${typeof value}, which JSON cannot hold`, {
+  throw new McpError("misuse", `the tool "${name}" returned ${typeof value}, which JSON does not have`, {
     fix: "Return plain data; `null` for nothing.",
   });
 }
 
-/** Kinds of our own errors that are outcomes for the model, not faults of the request. */
+/** Kinds of `McpError` that become a result for the model, because the request itself was valid. */
 const FOR_THE_MODEL = ["declined", "dismissed", "timeout", "tool_error"];
 
-/** The key of a failed result's `_meta` that says what kind of failure it was, for programs. */
+/** The key in a failed result's `_meta` that names the kind of failure, for programs. */
 const FAILURE = "dev.parley/failure";
 
-/** What a handler threw, as a result for the model; protocol errors are thrown on. */
+/**
+ * Turns what a handler threw into a result for the model; rethrows protocol errors.
+ *
+ * Spec: Tools, "Error Handling", https://modelcontextprotocol.io/specification/2026-07-28/server/tools#error-handling
+ */
 export function toErrorResult(thrown: unknown, call: ServerCall): CallToolResult {
   const error = readable(thrown);
   call.failure = error;
   if (ToolError.is(error)) {
     return { content: [...(error.content ?? [{ type: "text", text: error.message }])], isError: true };
   }
-  if (McpError.is(error)) return toldToTheModel(error, call);
+  if (McpError.is(error)) return forTheModel(error, call);
   const message = call.facts.options.maskErrors === true ? call.facts.mask(error) : messageOf(error);
   return { content: [{ type: "text", text: message }], isError: true };
 }
 
-function toldToTheModel(error: McpError, call: ServerCall): CallToolResult {
+function forTheModel(error: McpError, call: ServerCall): CallToolResult {
   const unreachable = isUrlRequired(error) && !call.replays && urlRequiredFor(call, error) === undefined;
-  // A client that is asked by requests has no use for the code of a missing capability, its model may have.
-  const told = FOR_THE_MODEL.includes(error.kind) || (!call.replays && error.kind === "capability_missing");
-  if (!told && !unreachable) throw error;
+  // Stateful revisions have no error code for a missing capability, so the text goes to the model.
+  const textual = FOR_THE_MODEL.includes(error.kind) || (!call.replays && error.kind === "capability_missing");
+  if (!textual && !unreachable) throw error;
   return {
     content: [{ type: "text", text: unreachable ? urlRequiredInWords(error) : error.message }],
     isError: true,
@@ -140,12 +150,12 @@ function toldToTheModel(error: McpError, call: ServerCall): CallToolResult {
   };
 }
 
-/** Deeper values are treated as anything else: their text decides. */
+/** Values nested deeper than this are written and parsed again instead, which bounds the recursion. */
 const MAX_DEPTH = 128;
 
 /**
- * True when JSON keeps a value exactly as it is: no `undefined`, no accessors, no classes, nothing with a `toJSON`. Several
- * times cheaper than writing and reading the value to see what is left of it.
+ * True when writing and parsing a value as JSON would return an equal one: no `undefined`, accessors, class instances or
+ * `toJSON`. Several times cheaper than doing it.
  */
 export function isPlainJson(value: unknown, depth = 0): boolean {
   switch (typeof value) {
@@ -164,7 +174,7 @@ export function isPlainJson(value: unknown, depth = 0): boolean {
 function holdsPlainJson(value: object, depth: number): boolean {
   if (Array.isArray(value)) {
     if (Object.getPrototypeOf(value) !== Array.prototype) return false;
-    // Not `every`, which leaves out holes.
+    // Not `every`, which skips holes.
     for (let index = 0; index < value.length; index++) if (!isPlainJson(value[index], depth)) return false;
     return true;
   }

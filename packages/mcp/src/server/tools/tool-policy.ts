@@ -1,13 +1,19 @@
-/** How the calls of a tool are treated. What is left out is taken from the server's options. */
+/** How calls of a tool are treated. A tool's own value replaces the one in the server's option `tools`. */
 export interface ToolPolicy {
-  /** Turns stringified arguments (`"5"`, `"[1,2]"`) into what the schema asks for; told in `ctx.coercions`. Default: true. */
+  /**
+   * Converts arguments that came as text (`"5"`, `"[1,2]"`) to the type in the schema, and lists them in `ctx.coercions`.
+   * Default: true, because models often send numbers and lists as text.
+   */
   coerce?: boolean | undefined;
-  /** Report arguments that the schema does not have (default), or ignore them. */
+  /**
+   * Whether arguments that the schema does not have are reported to the model or ignored. Default: `"report"`, because
+   * such an argument is usually a misspelled one.
+   */
   unknownArguments?: "report" | "ignore" | undefined;
-  /** Milliseconds that the handler may run, without the time that it waits for answers of the client. Default: no limit. */
+  /** Milliseconds that the handler may run, not counting the time it waits for answers of the client. Default: no limit. */
   timeoutMs?: number | undefined;
-  /** Bytes that the result may have as JSON. Default: no limit. */
+  /** Largest size of the result as JSON, in bytes; at least 1024. Default: no limit. */
   maxResultBytes?: number | undefined;
-  /** What happens to a larger result: cut (default), or kept for `resources/read` and linked. */
+  /** What happens to a larger result: it is cut, or stored for `resources/read` and linked. Default: `"truncate"`. */
   overflow?: "truncate" | "link" | undefined;
 }

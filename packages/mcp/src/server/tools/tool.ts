@@ -8,30 +8,30 @@ import type { VisibleTo } from "../lists/catalogue.js";
 import type { Block, ToolResult } from "./marked-content.js";
 import type { ToolPolicy } from "./tool-policy.js";
 
-/** What a tool says of itself and how its calls are treated. */
+/** Describes a tool to clients, and sets how its calls are treated. */
 export interface ToolDefinition<
   I extends AnySchema | undefined = undefined,
   O extends AnySchema | undefined = undefined,
 > extends ToolPolicy {
-  /** A name for people. */
+  /** A display name for users. */
   title?: string | undefined;
   /** For the model: what the tool does and when to use it. */
   description?: string | undefined;
-  /** Schema of the arguments: an object. Without it the tool takes none. */
+  /** Schema of the arguments; its type must be an object. Default: the tool takes no arguments. */
   input?: I | undefined;
-  /** Schema of the structured result. With it, what the handler returns is always the structured content. */
+  /** Schema of the structured result. With it, the handler's return value always is the structured content. */
   output?: O | undefined;
-  /** Hints about behaviour. Clients must not trust them, so they protect nothing. */
+  /** Hints about the tool's behaviour. Clients treat them as untrusted, so they are no protection. */
   annotations?: ToolAnnotations | undefined;
   icons?: Icon[] | undefined;
   _meta?: Record<string, unknown> | undefined;
-  /** Whether this caller may know of the tool. To others it does not exist, neither in lists nor in calls. */
+  /** Decides whether a caller sees the tool. For other callers it is neither listed nor callable. Default: all see it. */
   visibleTo?: VisibleTo | undefined;
-  /** What the client must be able to do, for example `elicitation.form`; a call of any other client never reaches the handler. */
+  /** Client capabilities that the tool needs, for example `elicitation.form`. Calls from other clients are refused. */
   requires?: readonly ClientCapabilityPath[] | undefined;
-  /** Scopes that an authorized caller must have. A pipe without authorization has none to check. */
+  /** Scopes that the caller must have. Over HTTP a caller without authorization has none; on a pipe it is not checked. */
   scopes?: readonly string[] | undefined;
-  /** Calls of this tool at the same time; more wait in a bounded queue. Default: only the server's own limit. */
+  /** How many calls of this tool run at once; more wait in a bounded queue. Default: only the server's `limits.calls`. */
   concurrency?: number | undefined;
 }
 
@@ -50,7 +50,7 @@ export type LooseResult =
   | ToolResult<unknown>
   | object;
 
-/** Runs a tool. With `output` it returns the structured result, otherwise what it means. */
+/** Runs a tool. With `output` it returns the structured result, otherwise text, content blocks or any JSON value. */
 // Conditional on purpose: with a plain function type, enums and unions in `output` widen to `string`.
 export type ToolHandler<I, O, D = Record<string, unknown>> = [O] extends [undefined]
   ? (args: ToolArguments<I>, ctx: HandlerContext<D>) => LooseResult | Promise<LooseResult>
@@ -58,7 +58,7 @@ export type ToolHandler<I, O, D = Record<string, unknown>> = [O] extends [undefi
 
 type Returned<O> = InferInput<O> | ToolResult<InferInput<O>>;
 
-/** A tool by its types alone: what a client may pass, and what it gets. */
+/** The types of a tool: the arguments that a client passes, and the result that it gets. */
 export interface ToolTypes<A = unknown, R = unknown> {
   args: A;
   result: R;
@@ -67,7 +67,7 @@ export interface ToolTypes<A = unknown, R = unknown> {
 /** What a client passes for an input schema. */
 export type ClientArguments<I> = I extends AnySchema ? InferInput<I> : Record<string, never>;
 
-/** What a client gets for an output schema; text without one. */
+/** What a client gets: the type of the output schema, or text without one. */
 export type ClientResult<O> = O extends AnySchema ? InferOutput<O> : string;
 
 /** A tool as a value, to be registered with `server.add`. */
@@ -76,16 +76,16 @@ export interface ToolOffer<N extends string = string, A = unknown, R = unknown> 
   readonly name: N;
   readonly definition: AnyToolDefinition;
   readonly handler: AnyToolHandler;
-  /** Types only; never present. */
+  /** Types only; never present at run time. */
   readonly types?: ToolTypes<A, R>;
 }
 
 type AnyToolDefinition = ToolDefinition<AnySchema | undefined, AnySchema | undefined>;
 
-// The schema has checked the arguments by the time the handler sees them, so the erased type is sound.
+// The schema checks the arguments before the handler gets them, so the erased type is sound.
 export type AnyToolHandler = (args: never, ctx: HandlerContext<never>) => unknown;
 
-/** Defines a tool that lives in a file of its own; past about 50 tools this keeps editors fast. */
+/** Defines a tool as a value, for `server.add`. With more than about 50 tools, this keeps type checking in editors fast. */
 export function tool<const N extends string>(
   name: N,
   handler: ToolHandler<undefined, undefined>,
@@ -112,7 +112,7 @@ export function tool(
 
 const TOOL_ERROR = Symbol.for("@parley/mcp/tool-error");
 
-/** A failure that is meant for the model: its message, or its content, reaches the model as written. */
+/** An error for the model: throw it in a tool, and the model gets its message or content unchanged, even with `maskErrors`. */
 export class ToolError extends Error {
   override readonly name = "ToolError";
   readonly content: readonly ContentBlock[] | undefined;

@@ -24,7 +24,7 @@ export class Tools implements Feature {
   readonly #hub: Hub;
   readonly #calls: ToolCalls;
   readonly #tools: Catalogue<WireTool, ReadyTool, ListToolsResult>;
-  /** Stays true when the last tool is gone: clients were told of tools, and may ask for the empty list. */
+  /** Stays true after the last tool is removed, because clients that saw the capability may still list. */
   #used: boolean;
   readonly handlers: Readonly<Record<string, MethodHandler>>;
 
@@ -48,9 +48,9 @@ export class Tools implements Feature {
     return this.#used ? { tools: this.#facts.options.listChanged === false ? {} : { listChanged: true } } : {};
   }
 
-  /** Offers a tool. With `replace` it takes the place of the one with its name, if there is one. */
+  /** Offers a tool. With `replace` it replaces the one with the same name, if there is one. */
   add(tool: ToolOffer, replace = false): void {
-    const ready = readyTool(tool, this.#facts, (name, running) => this.#calls.placesOf(name, running));
+    const ready = readyTool(tool, this.#facts, (name, running) => this.#calls.slotsOf(name, running));
     this.#tools.add(ready, replace);
     if (ready.resultLimit?.overflow === "link") this.#calls.overflow.inUse = true;
     this.#changed();

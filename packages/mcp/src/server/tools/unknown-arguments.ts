@@ -1,12 +1,12 @@
 import { isObject } from "../../jsonrpc/message.js";
 import type { JsonSchemaObject } from "../../schema/json-schema.js";
 
-/** The members that an object of the arguments may have, as far as its schema says. */
+/** The members that a schema names for the arguments, or for an object inside them. */
 export interface KnownArguments {
   readonly names: ReadonlySet<string>;
-  /** True when the schema itself refuses others; false when it depends on what its library does with them. */
+  /** True when the schema refuses other members; false when that depends on its library. */
   readonly closed: boolean;
-  /** Members and list items that are objects with known members themselves. */
+  /** Members whose value, or whose list items, are objects with known members. */
   readonly inside: ReadonlyMap<string, Inside>;
 }
 
@@ -22,15 +22,15 @@ export interface UnknownArgument {
   readonly nearest: string | undefined;
 }
 
-/** Keywords that may bring further members from elsewhere. */
+/** Keywords that may allow members beside those in `properties`. */
 const OPENERS = ["patternProperties", "allOf", "anyOf", "oneOf", "if", "$ref", "$dynamicRef", "dependentSchemas"];
 const MAX_DEPTH = 16;
 const MOST_REPORTED = 10;
 const MOST_NAMED = 20;
 
 /**
- * What is known about the arguments of a schema; undefined when it takes any member. Plain JSON Schema takes any unless
- * it says otherwise, and hands them on; libraries often drop them without a word, which shows only in what they return.
+ * The known members of a schema; undefined when it takes any member. JSON Schema takes any member by default and passes it
+ * on. Libraries often drop unknown members silently, which shows only in the parsed value.
  */
 export function knownArguments(schema: unknown, byLibrary: boolean, depth = 0): KnownArguments | undefined {
   if (!isObject(schema) || depth > MAX_DEPTH) return undefined;
@@ -48,44 +48,44 @@ export function knownArguments(schema: unknown, byLibrary: boolean, depth = 0): 
   return { names: new Set(Object.keys(properties)), closed, inside };
 }
 
-/** The arguments that the schema does not know and that did not come through parsing; `parsed` is absent when it failed. */
-export function unknownArguments(known: KnownArguments, given: object, parsed: unknown): readonly UnknownArgument[] {
-  const found: UnknownArgument[] = [];
-  collect(known, given as Record<string, unknown>, parsed, "", found);
-  return found;
+/** The arguments that neither the schema nor the parsed value has. `parsed` is undefined when parsing failed. */
+export function unknownArguments(known: KnownArguments, args: object, parsed: unknown): readonly UnknownArgument[] {
+  const unknown: UnknownArgument[] = [];
+  collect(known, args as Record<string, unknown>, parsed, "", unknown);
+  return unknown;
 }
 
 function collect(
   known: KnownArguments,
-  given: Record<string, unknown>,
+  args: Record<string, unknown>,
   parsed: unknown,
   path: string,
-  found: UnknownArgument[],
+  unknown: UnknownArgument[],
 ): void {
-  for (const name of Object.keys(given)) {
+  for (const name of Object.keys(args)) {
     if (known.names.has(name)) continue;
     if (!known.closed && isObject(parsed) && Object.hasOwn(parsed, name)) continue;
-    if (found.length < MOST_REPORTED) found.push({ path, name, nearest: nearestName(name, missing(known, given)) });
+    if (unknown.length < MOST_REPORTED) unknown.push({ path, name, nearest: nearestName(name, missing(known, args)) });
   }
   for (const [name, { known: below, list }] of known.inside) {
-    const value = Object.hasOwn(given, name) ? given[name] : undefined;
-    const came = isObject(parsed) && Object.hasOwn(parsed, name) ? parsed[name] : undefined;
-    if (!list && isObject(value)) collect(below, value, came, `${path}/${name}`, found);
+    const value = Object.hasOwn(args, name) ? args[name] : undefined;
+    const parsedValue = isObject(parsed) && Object.hasOwn(parsed, name) ? parsed[name] : undefined;
+    if (!list && isObject(value)) collect(below, value, parsedValue, `${path}/${name}`, unknown);
     if (list && Array.isArray(value)) {
       value.forEach((item: unknown, index) => {
-        const itemCame = Array.isArray(came) ? (came[index] as unknown) : undefined;
-        if (isObject(item)) collect(below, item, itemCame, `${path}/${name}/${index}`, found);
+        const parsedItem = Array.isArray(parsedValue) ? (parsedValue[index] as unknown) : undefined;
+        if (isObject(item)) collect(below, item, parsedItem, `${path}/${name}/${index}`, unknown);
       });
     }
   }
 }
 
-/** A name that is already given is hardly what was meant. */
-function missing(known: KnownArguments, given: object): string[] {
-  return [...known.names].filter((name) => !Object.hasOwn(given, name));
+/** The names to suggest: those that are not in the arguments yet. */
+function missing(known: KnownArguments, args: object): string[] {
+  return [...known.names].filter((name) => !Object.hasOwn(args, name));
 }
 
-/** For the model: what is unknown, what was probably meant, and what there is. */
+/** Tells the model which arguments are unknown, which names were probably meant, and which names exist. */
 export function describeUnknown(unknown: readonly UnknownArgument[], known: KnownArguments): string {
   const parts = unknown.map(({ path, name, nearest }) => {
     const where = path === "" ? "" : ` in ${path}`;
@@ -98,11 +98,11 @@ export function describeUnknown(unknown: readonly UnknownArgument[], known: Know
 }
 
 /** The arguments without those that a closed schema would refuse. */
-export function withoutUnknown(known: KnownArguments, given: object): object {
-  const entries = Object.entries(given);
+export function withoutUnknown(known: KnownArguments, args: object): object {
+  const entries = Object.entries(args);
   const kept = entries.filter(([name]) => known.names.has(name));
-  // fromEntries defines members, so that one named "__proto__" stays an ordinary member.
-  return kept.length === entries.length ? given : Object.fromEntries(kept);
+  // `fromEntries` defines members, so that one named "__proto__" stays an ordinary member.
+  return kept.length === entries.length ? args : Object.fromEntries(kept);
 }
 
 /** Names longer than this are not compared: the cost grows with the product of the lengths. */
@@ -118,7 +118,7 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   let looked = 0;
   for (const candidate of known) {
     if (candidate.length > LONGEST || ++looked > MOST_NAMES) continue;
-    // `userId`, `user_id` and `USER-ID` are one name to whoever misspells them.
+    // `userId`, `user_id` and `USER-ID` are easily confused, so they count as equal.
     const distance = bare(candidate) === plain ? 0 : editDistance(name, candidate, bestDistance);
     if (distance >= bestDistance) continue;
     best = candidate;
@@ -131,7 +131,7 @@ function bare(name: string): string {
   return name.toLowerCase().replace(/[_.\s-]/g, "");
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that lead from `a` to `b`; `limit` when there are more. */
+/** How many insertions, deletions, replacements and swaps of neighbours turn `a` into `b`; at most `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let before: number[] = [];

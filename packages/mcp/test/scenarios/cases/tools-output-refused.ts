@@ -15,7 +15,7 @@ export default scenario({
     const client = await connect();
     await expect(client.callTool("lie")).rejects.toMatchObject({
       code: -32603,
-      message: expect.stringContaining('the tool "lie" returned what its output schema refuses'),
+      message: expect.stringContaining('the result of tool "lie" does not fit its output schema'),
     });
   },
 });
