@@ -1,11 +1,11 @@
 import type { LooseMessage, MessageContent } from "./prompt.js";
 
-/** Messages of the user, one for each piece of content. */
+/** Messages with the role of the user, one per argument. */
 export function user(...content: readonly MessageContent[]): LooseMessage {
   return { role: "user", content };
 }
 
-/** Messages of the assistant, one for each piece of content. */
+/** Messages with the role of the assistant, one per argument. */
 export function assistant(...content: readonly MessageContent[]): LooseMessage {
   return { role: "assistant", content };
 }

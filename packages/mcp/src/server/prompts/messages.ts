@@ -3,11 +3,11 @@ import { McpError } from "../../protocol/error.js";
 import { type ContentBlock, isContentBlock } from "../../protocol/features/content.js";
 import type { GetPromptResult, PromptMessage } from "../../protocol/features/prompts.js";
 
-/** What a handler returned, as the result that clients get. */
+/** Turns what a handler returned into the result that clients get. */
 export function toPromptResult(name: string, value: unknown, description: string | undefined): GetPromptResult {
   if (isObject(value) && Array.isArray(value["messages"])) {
-    const { messages, ...said } = value;
-    return { ...(description === undefined ? {} : { description }), ...said, messages: toMessages(name, messages) };
+    const { messages, ...others } = value;
+    return { ...(description === undefined ? {} : { description }), ...others, messages: toMessages(name, messages) };
   }
   return { ...(description === undefined ? {} : { description }), messages: toMessages(name, value) };
 }
@@ -33,7 +33,7 @@ function unusable(name: string, value: unknown): McpError {
   const what = isObject(value)
     ? `an object with ${Object.keys(value).join(", ") || "no members"}`
     : `a ${typeof value}`;
-  return new McpError("misuse", `the prompt "${name}" gave ${what} where a message was due`, {
-    fix: "Return text, content blocks, `user(…)` and `assistant(…)`, or an array of these.",
+  return new McpError("misuse", `the prompt "${name}" returned ${what} instead of a message`, {
+    fix: "Return text, a content block, a message of `user` or `assistant`, or an array of these.",
   });
 }

@@ -7,41 +7,41 @@ import type { HandlerContext } from "../context.js";
 import type { VisibleTo } from "../lists/catalogue.js";
 import type { Completer } from "../lists/completion.js";
 
-/** One argument of a prompt. Its value is a string. `Q` says whether it must be given. */
+/** Describes one argument of a prompt; its value is a string. `Q` is the type of `required`. */
 export interface PromptArgumentDefinition<Q = unknown> {
-  /** A name for people. */
+  /** A display name for users. */
   title?: string | undefined;
   description?: string | undefined;
-  /** Default: false. */
+  /** Whether the user must fill it in. Default: false. */
   required?: (Q & boolean) | undefined;
   complete?: Completer | undefined;
 }
 
-/** Arguments by name; `R` says of each whether it must be given. */
+/** Arguments by name; `R` has the type of `required` for each. */
 export type NamedArguments<R> = { readonly [K in keyof R]: PromptArgumentDefinition<R[K]> };
 
 /**
- * A schema of arguments: an object whose members are strings on the wire. Narrower than schemas elsewhere, so that the
- * compiler cannot mistake arguments by name for a schema.
+ * A schema of arguments: an object whose members are strings on the wire. Narrower than other schemas, so that the compiler
+ * does not take arguments by name for a schema.
  */
 export type PromptSchema = StandardSchemaV1 | (JsonSchemaObject & { readonly type: "object" });
 
 /** Arguments by name, or as a schema. */
 export type PromptArguments = PromptSchema | NamedArguments<Record<string, unknown>>;
 
-/** What a prompt says of itself. `A` are its arguments. */
+/** Describes a prompt to clients. `A` is the type of its arguments. */
 export interface PromptDefinition<A = undefined> {
-  /** A name for people. */
+  /** A display name for users. */
   title?: string | undefined;
-  /** For people: what the prompt is for. */
+  /** For users: what the prompt is for. */
   description?: string | undefined;
-  /** What the user fills in. Without it the prompt takes what its template names, or nothing. */
+  /** What the user fills in. Default: the placeholders if the handler is a template, otherwise no arguments. */
   arguments?: A | undefined;
-  /** Completes arguments for the user, by name. A closed set in a schema is completed without it. */
+  /** Completes arguments for the user, by name. Default: the values of an enum in the schema. */
   complete?: { readonly [name: string]: Completer } | undefined;
   icons?: Icon[] | undefined;
   _meta?: Record<string, unknown> | undefined;
-  /** Whether this caller may know of the prompt. To others it does not exist. */
+  /** Decides whether a caller sees the prompt. For other callers it is neither listed nor usable. Default: all see it. */
   visibleTo?: VisibleTo | undefined;
 }
 
@@ -50,29 +50,33 @@ export type NamedValues<R> = { [K in keyof R as R[K] extends true ? K : never]: 
   [K in keyof R as R[K] extends true ? never : K]?: string;
 };
 
-/** What a message holds: text, or a block of any kind. */
+/** The content of a message: text, or a content block of any type. */
 export type MessageContent = string | ContentBlock;
 
-/** One message; several blocks become several messages, because a message of a prompt holds one. */
+/**
+ * A message. Several blocks become several messages, because a message of a prompt has one block.
+ *
+ * Spec: Prompts, "PromptMessage", https://modelcontextprotocol.io/specification/2026-07-28/server/prompts#promptmessage
+ */
 export interface LooseMessage {
   role: Role;
   content: MessageContent | readonly MessageContent[];
 }
 
-/** What a handler returns: text and blocks are messages of the user. */
+/** What a prompt handler returns. Text and content blocks become messages with the role of the user. */
 export type PromptReturn =
   | MessageContent
   | LooseMessage
   | readonly (MessageContent | LooseMessage)[]
   | { messages: readonly (MessageContent | LooseMessage)[]; description?: string; _meta?: Record<string, unknown> };
 
-/** Makes the messages of a prompt. */
+/** Returns the messages of a prompt. */
 export type PromptHandler<V, D = Record<string, unknown>> = (
   args: V,
   ctx: HandlerContext<D>,
 ) => PromptReturn | Promise<PromptReturn>;
 
-// The arguments are checked before the handler sees them, so the erased type is sound.
+// The arguments are checked before the handler gets them, so the erased type is sound.
 type AnyPromptHandler = (args: never, ctx: HandlerContext<never>) => PromptReturn | Promise<PromptReturn>;
 
 /** A prompt as a value, to be registered with `server.add`. */
@@ -91,7 +95,7 @@ export type ClientNamedArguments<R> = unknown extends R ? { [name: string]: stri
 /** What a client passes for a schema of arguments: a string for each member. */
 export type ClientSchemaArguments<S> = { [K in keyof InferInput<S>]: string };
 
-/** Defines a prompt that lives in a file of its own. */
+/** Defines a prompt as a value, for `server.add`. */
 export function prompt<const N extends string, const R>(
   name: N,
   definition: PromptDefinition<NamedArguments<R>>,

@@ -28,7 +28,7 @@ export class Prompts implements Feature, CompletionSource {
   readonly #registry: Registry;
   readonly #hub: Hub;
   readonly #prompts: Catalogue<WirePrompt, ReadyPrompt, ListPromptsResult>;
-  /** Stays true when the last prompt is gone: clients were told of prompts, and may ask for the empty list. */
+  /** Stays true after the last prompt is removed, because clients that saw the capability may still list. */
   #used: boolean;
   #completes = false;
   readonly handlers: Readonly<Record<string, MethodHandler>>;

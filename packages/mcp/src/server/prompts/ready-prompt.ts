@@ -14,7 +14,7 @@ import { isPromptTemplate } from "./template.js";
 
 type Values = Record<string, string>;
 
-/** A prompt made ready at registration. */
+/** A registered prompt with its compiled arguments. */
 export interface ReadyPrompt extends Offered<WirePrompt> {
   readonly arguments: CompletableArguments;
   readonly parse: (values: Values) => ParseResult | Promise<ParseResult>;
@@ -28,8 +28,8 @@ interface ReadyArguments {
 }
 
 export function readyPrompt({ name, definition, handler }: PromptOffer, facts: ServerFacts): ReadyPrompt {
-  const { arguments: given, complete = {}, visibleTo, ...said } = definition;
-  const ready = readyArguments(name, given ?? placeholdersOf(handler), facts);
+  const { arguments: defined, complete = {}, visibleTo, ...listed } = definition;
+  const ready = readyArguments(name, defined ?? placeholdersOf(handler), facts);
   for (const [argument, completer] of Object.entries(complete)) {
     if (!ready.completers.has(argument)) {
       throw new McpError("invalid_definition", `the prompt "${name}" has no argument "${argument}" to complete`);
@@ -38,34 +38,34 @@ export function readyPrompt({ name, definition, handler }: PromptOffer, facts: S
   }
   return {
     key: name,
-    wire: { name, ...withoutUndefined(said), ...(ready.wire.length === 0 ? {} : { arguments: [...ready.wire] }) },
+    wire: { name, ...withoutUndefined(listed), ...(ready.wire.length === 0 ? {} : { arguments: [...ready.wire] }) },
     visibleTo,
     arguments: ready.completers,
     parse: ready.parse,
-    // The parser makes sure that the arguments are what the handler declares.
+    // Sound, because the parser checks the arguments against the definition that the handler's type comes from.
     handler: handler as ReadyPrompt["handler"],
   };
 }
 
-/** A template that is its own handler needs all that it names. */
+/** A template as the handler requires a value for each of its placeholders. */
 function placeholdersOf(handler: unknown): Record<string, PromptArgumentDefinition> {
   if (!isPromptTemplate(handler)) return {};
   return Object.fromEntries(handler.placeholders.map((name) => [name, { required: true }]));
 }
 
-function readyArguments(name: string, given: PromptArguments, facts: ServerFacts): ReadyArguments {
-  // An argument called `type` is an object in the one form, and the word "object" is a schema's in the other.
-  if (isStandardSchema(given) || typeof Reflect.get(given, "type") === "string") {
-    return bySchema(name, given as AnySchema, facts);
+function readyArguments(name: string, defined: PromptArguments, facts: ServerFacts): ReadyArguments {
+  // A string `type` means a JSON Schema; an argument that is called `type` has an object there.
+  if (isStandardSchema(defined) || typeof Reflect.get(defined, "type") === "string") {
+    return bySchema(name, defined as AnySchema, facts);
   }
-  return byName(given as Record<string, PromptArgumentDefinition>);
+  return byName(defined as Record<string, PromptArgumentDefinition>);
 }
 
-function byName(given: Readonly<Record<string, PromptArgumentDefinition>>): ReadyArguments {
-  const entries = Object.entries(given);
+function byName(definitions: Readonly<Record<string, PromptArgumentDefinition>>): ReadyArguments {
+  const entries = Object.entries(definitions);
   const known = new Set(entries.map(([name]) => name));
   return {
-    wire: entries.map(([name, { complete: _, ...said }]) => ({ name, ...withoutUndefined(said) })),
+    wire: entries.map(([name, { complete: _, ...listed }]) => ({ name, ...withoutUndefined(listed) })),
     completers: new Map(entries.map(([name, { complete }]) => [name, complete])),
     parse(values) {
       const missing = entries.filter(([name, { required }]) => required === true && !Object.hasOwn(values, name));
@@ -75,7 +75,7 @@ function byName(given: Readonly<Record<string, PromptArgumentDefinition>>): Read
         ok: false,
         issues: [
           ...missing.map(([name]) => ({ path: "", message: `the required argument "${name}" is missing` })),
-          ...stray.map((name) => ({ path: "", message: `there is no argument "${name}"` })),
+          ...stray.map((name) => ({ path: "", message: `the argument "${name}" does not exist` })),
         ],
       };
     },
@@ -106,14 +106,18 @@ function bySchema(name: string, schema: AnySchema, facts: ServerFacts): ReadyArg
   };
 }
 
-/** A closed set of values completes itself. */
+/** The values of an enum complete an argument without a completer. */
 function closedSet(member: Record<string, unknown>): Completer | undefined {
   const values = member["enum"];
   if (!Array.isArray(values)) return undefined;
   return values.filter((value): value is string => typeof value === "string");
 }
 
-/** The refusal of arguments that do not fit. */
+/**
+ * The error for arguments that do not fit.
+ *
+ * Spec: Prompts, "Error Handling", https://modelcontextprotocol.io/specification/2026-07-28/server/prompts#error-handling
+ */
 export function badArguments(name: string, { issues }: ParseResult & { ok: false }): McpError {
   return new McpError("invalid_params", `invalid arguments for prompt "${name}": ${describeIssues(issues)}`, {
     data: { issues },

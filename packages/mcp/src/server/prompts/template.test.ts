@@ -20,7 +20,7 @@ describe("prompt templates", () => {
     expect(render.placeholders).toEqual(["name"]);
   });
 
-  it("that cannot be read are refused, with the line", () => {
+  it("that are not valid are refused, with the line", () => {
     for (const text of ["{{", "a\n{{b", "{{}}", "{{a b}}", "{{a{{b}}", "{{{a}}}"]) {
       expect(() => promptTemplate(text), text).toThrow(McpError);
     }

@@ -1,6 +1,6 @@
 import { McpError } from "../../protocol/error.js";
 
-/** The names in `{{…}}`, read from the text's type. */
+/** The names in `{{…}}`, taken from the literal type of the text. */
 export type PlaceholderNames<T extends string, Found = never> = string extends T
   ? string
   : T extends `${string}{{${infer Name}}}${infer Rest}`
@@ -9,20 +9,20 @@ export type PlaceholderNames<T extends string, Found = never> = string extends T
 
 type Trimmed<T extends string> = T extends ` ${infer Rest}` | `${infer Rest} ` ? Trimmed<Rest> : T;
 
-/** A text with placeholders, ready to be filled in. It can be given to `prompt` as its handler. */
+/** Renders a text with placeholders. It can be the handler of a prompt, which then requires an argument per placeholder. */
 export interface PromptTemplate<T extends string = string> {
   (values: { readonly [K in PlaceholderNames<T>]?: string | undefined }): string;
-  /** The names of its placeholders, in order. */
+  /** The names of the placeholders, in order of appearance. */
   readonly placeholders: readonly string[];
 }
 
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 
 /**
- * Makes a renderer of a text with `{{name}}` placeholders; `\{{` stands for two plain braces. Throws when a placeholder is
- * not closed or has no proper name.
+ * Compiles a text with `{{name}}` placeholders into a function that fills them in; `\{{` stands for two literal braces.
+ * Throws when a placeholder is not closed or its name is not valid.
  *
- * Values go in as they are and are never read as templates themselves; a missing one leaves nothing.
+ * Values are inserted unchanged and are never parsed as templates; a missing value becomes empty text.
  */
 export function promptTemplate<const T extends string>(text: T): PromptTemplate<T> {
   const parts = parse(text);
@@ -34,7 +34,7 @@ export function promptTemplate<const T extends string>(text: T): PromptTemplate<
   return Object.assign(render, { placeholders: [...names] });
 }
 
-/** True for what `promptTemplate` made. */
+/** True for a function made by `promptTemplate`. */
 export function isPromptTemplate(value: unknown): value is PromptTemplate {
   return typeof value === "function" && "placeholders" in value && Array.isArray(value.placeholders);
 }
@@ -65,7 +65,7 @@ function parse(text: string): Part[] {
 
 function unusable(text: string, open: number, name: string): McpError {
   const line = text.slice(0, open).split("\n").length;
-  return new McpError("invalid_definition", `the placeholder "{{${name}" in line ${line} of a prompt cannot be read`, {
-    fix: "Write {{name}} with letters, digits, _, . and -; write \\{{ for two plain braces.",
+  return new McpError("invalid_definition", `"{{${name}" in line ${line} of a prompt is not a valid placeholder`, {
+    fix: "Write {{name}} with letters, digits, _, . and -; write \\{{ for two literal braces.",
   });
 }

@@ -4,15 +4,17 @@ import type { ResourceContents } from "../../protocol/features/content.js";
 import type { ReadResourceResult } from "../../protocol/features/resources.js";
 import { isBlock } from "../tools/marked-content.js";
 
-/** What a read handler returned, as the result that clients get. */
+/** Turns what a read handler returned into the result that clients get. */
 export function toReadResult(uri: string, value: unknown, mimeType: string | undefined): ReadResourceResult {
-  // An empty answer would say that the resource is there and holds nothing.
+  // An empty `contents` would mean that the resource exists.
+  // Spec: Resources, "Error Handling",
+  // https://modelcontextprotocol.io/specification/2026-07-28/server/resources#error-handling
   if (value === undefined || value === null) throw resourceNotFound(uri);
   if (!Array.isArray(value)) return { contents: [toContents(uri, value, mimeType)] };
   return { contents: value.map((part) => toContents(uri, part, mimeType)) };
 }
 
-/** The error for a resource that is not there, or not for this caller. */
+/** The error for a resource that does not exist or that this caller may not see. */
 export function resourceNotFound(uri: string): McpError {
   return new McpError("resource_not_found", `resource not found: ${uri}`, { data: { uri } });
 }
@@ -26,16 +28,16 @@ function toContents(uri: string, value: unknown, mimeType: string | undefined): 
     throw unusable(uri, `a block of type ${value.type}`);
   }
   if (typeof value !== "object" || value === null) throw unusable(uri, `a ${typeof value}`);
-  // Open shape: each member is looked at before it is used.
-  const { text, blob, ...said } = value as { text?: unknown; blob?: unknown } & Record<string, unknown>;
-  if (typeof text === "string") return { uri, ...type, ...said, text };
-  if (blob instanceof Uint8Array) return { uri, ...type, ...said, blob: toBase64(blob) };
-  if (typeof blob === "string") return { uri, ...type, ...said, blob };
+  // The cast claims nothing: each member is unknown and checked before use.
+  const { text, blob, ...others } = value as { text?: unknown; blob?: unknown } & Record<string, unknown>;
+  if (typeof text === "string") return { uri, ...type, ...others, text };
+  if (blob instanceof Uint8Array) return { uri, ...type, ...others, blob: toBase64(blob) };
+  if (typeof blob === "string") return { uri, ...type, ...others, blob };
   throw unusable(uri, "an object without `text` and `blob`");
 }
 
 function unusable(uri: string, what: string): McpError {
-  return new McpError("misuse", `reading ${uri} gave ${what}`, {
-    fix: "Return a string, bytes, `{ text }`, `{ blob }`, what `resource()` makes, or an array of these.",
+  return new McpError("misuse", `the handler of ${uri} returned ${what}`, {
+    fix: "Return a string, bytes, `{ text }`, `{ blob }`, a block of `content.resource`, or an array of these.",
   });
 }

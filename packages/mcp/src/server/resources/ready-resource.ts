@@ -17,14 +17,14 @@ import type {
   Watch,
 } from "./resource.js";
 
-/** A resource made ready at registration. */
+/** A registered resource. */
 export interface ReadyResource extends Offered<WireResource> {
   readonly read: ReadHandler;
   readonly cache: CacheHint;
   readonly watch: Watch | undefined;
 }
 
-/** A family of resources made ready at registration. */
+/** A registered resource template, parsed and compiled. */
 export interface ReadyTemplate extends Offered<WireTemplate> {
   readonly parts: readonly TemplatePart[];
   readonly match: (uri: string) => MatchedVariables | undefined;
@@ -36,21 +36,21 @@ export interface ReadyTemplate extends Offered<WireTemplate> {
   readonly allowTraversal: boolean;
 }
 
-/** Characters that RFC 3986 allows nowhere in a URI. */
+/** Characters that RFC 3986 does not allow in a URI. */
 const NOT_IN_URIS = /[\s<>"{}|\\^`]/;
 
 export function readyResource({ name: uri, definition, read }: ResourceOffer, facts: ServerFacts): ReadyResource {
   if (!URL.canParse(uri) || NOT_IN_URIS.test(uri)) {
     throw new McpError("invalid_definition", `"${uri}" is not a valid URI`, {
       fix: uri.includes("{")
-        ? "Use `resourceTemplate` for a family of resources."
+        ? "Use `resourceTemplate` for a URI with variables."
         : "Write a scheme, a colon and a path.",
     });
   }
-  const { cache, visibleTo, watch, name = uri, ...said } = definition;
+  const { cache, visibleTo, watch, name = uri, ...listed } = definition;
   return {
     key: uri,
-    wire: { uri, name, ...withoutUndefined(said) },
+    wire: { uri, name, ...withoutUndefined(listed) },
     visibleTo,
     read,
     cache: cacheHint(`the resource "${uri}"`, facts.hints.read, cache),
@@ -63,14 +63,14 @@ export function readyTemplate(
   facts: ServerFacts,
 ): ReadyTemplate {
   const parts = partsOf(template);
-  const { cache, visibleTo, watch, list, complete = {}, allowTraversal, name = template, ...said } = definition;
+  const { cache, visibleTo, watch, list, complete = {}, allowTraversal, name = template, ...listed } = definition;
   return {
     key: template,
-    wire: { uriTemplate: template, name, ...withoutUndefined(said) },
+    wire: { uriTemplate: template, name, ...withoutUndefined(listed) },
     visibleTo,
     parts,
     match: compileMatcher(parts),
-    // The template's own text gave the variables' types, and a match gives these variables.
+    // Sound, because the types of the variables come from the template that the URI is matched with.
     read: read as ReadyTemplate["read"],
     cache: cacheHint(`the resource template "${template}"`, facts.hints.read, cache),
     watch,
@@ -86,7 +86,9 @@ function partsOf(template: string): readonly TemplatePart[] {
     parts = parseTemplate(template);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new McpError("invalid_definition", `the resource template "${template}": ${reason}`, { cause: error });
+    throw new McpError("invalid_definition", `the resource template "${template}" is not valid: ${reason}`, {
+      cause: error,
+    });
   }
   if (parts.some((part) => part.kind === "expression")) return parts;
   throw new McpError("invalid_definition", `the resource template "${template}" has no variable`, {

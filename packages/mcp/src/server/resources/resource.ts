@@ -8,30 +8,30 @@ import type { VisibleTo } from "../lists/catalogue.js";
 import type { Completer } from "../lists/completion.js";
 import type { Block } from "../tools/marked-content.js";
 
-/** What a resource and a family of resources say of themselves, and how they are treated. */
+/** What resources and resource templates have in common: what clients see, and how reads are treated. */
 interface CommonDefinition {
-  /** A short name; default: the URI or the template. */
+  /** A short name. Default: the URI or the template. */
   name?: string | undefined;
-  /** A name for people. */
+  /** A display name for users. */
   title?: string | undefined;
-  /** For the model: what it holds. */
+  /** For the model: what the resource contains. */
   description?: string | undefined;
-  /** What the contents are, unless the handler says otherwise. */
+  /** The type of the contents, unless the handler returns one. */
   mimeType?: string | undefined;
   annotations?: Annotations | undefined;
   icons?: Icon[] | undefined;
   _meta?: Record<string, unknown> | undefined;
-  /** How long clients may keep what was read. Default: what the server's `cache` says. */
+  /** How long clients may cache the contents. Default: the server's option `cache`. */
   cache?: Partial<CacheHint> | undefined;
-  /** Whether this caller may know of it. To others it does not exist, neither in lists nor when read. */
+  /** Decides whether a caller sees the resource. For other callers it is neither listed nor readable. Default: all see it. */
   visibleTo?: VisibleTo | undefined;
   /** Watches for changes while there are subscribers. */
   watch?: Watch | undefined;
 }
 
 /**
- * Called when a URI gets its first subscriber in this process; what it returns is called when the last one is gone. In
- * between it calls `updated` whenever the resource changed.
+ * Watches a resource. It is called when a URI gets its first subscriber in this process, and calls `updated` whenever the
+ * resource changes. The function it returns is called when the last subscriber has left.
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is what most people write
 export type Watch = (uri: string, updated: () => void) => Unwatch | void | Promise<Unwatch | void>;
@@ -39,34 +39,34 @@ export type Watch = (uri: string, updated: () => void) => Unwatch | void | Promi
 /** Ends a watch. */
 export type Unwatch = () => void;
 
-/** What a resource says of itself. */
+/** Describes a resource to clients, and sets how reads are treated. */
 export interface ResourceDefinition extends CommonDefinition {
-  /** Bytes before any encoding, where known. */
+  /** Size of the contents in bytes before any encoding, if known. */
   size?: number | undefined;
 }
 
-/** What a family of resources says of itself. `T` is its template. */
+/** Describes a resource template to clients, and sets how reads are treated. `T` is the template's text. */
 export interface ResourceTemplateDefinition<T extends string = string> extends CommonDefinition {
-  /** The members of the family that are worth listing. Without it none is listed. */
+  /** The resources of this template that `resources/list` includes. Default: none. */
   list?: ((ctx: RequestContext) => Listed<T> | Promise<Listed<T>>) | undefined;
-  /** Completes variables for the user. */
+  /** Completes variables for the user, by name. */
   complete?: { readonly [K in keyof TemplateVariables<T>]?: Completer } | undefined;
   /**
-   * Hands variables with `..` segments, backslashes and NULs to the handler. Without it such a URI is refused, because a
-   * handler that joins a variable to a folder would leave that folder.
+   * Passes variables with `..` segments, backslashes and NULs to the handler. Default: false, and such a URI is refused,
+   * because a handler that appends a variable to the path of a folder would read outside that folder.
    */
   allowTraversal?: boolean | undefined;
 }
 
 type Listed<T extends string> = Iterable<ListedResource<T>>;
 
-/** A member of a family, by its URI or by the variables that make it. */
+/** A resource of a template, given by its URI or by the variables of the template. */
 export type ListedResource<T extends string = string> = Omit<WireResource, "uri" | "name"> & { name?: string } & (
     | { uri: string; variables?: never }
     | { uri?: never; variables: TemplateVariables<T> }
   );
 
-/** One part of what a resource holds. Without `uri` it is what was asked for. */
+/** One part of a resource's contents. Default `uri`: the requested one. */
 export type ReadContents =
   | string
   | Uint8Array
@@ -75,8 +75,8 @@ export type ReadContents =
   | Block<EmbeddedResource>;
 
 /**
- * What a read handler returns: text, bytes, contents with a type of their own (a `blob` string is Base64), what the
- * `resource` builder makes, or several of these. Nothing means that there is no such resource.
+ * What a read handler returns: text, bytes, contents with their own type (a `blob` string is Base64), a block made by
+ * `content.resource`, or an array of these. `null` and `undefined` mean that the resource does not exist.
  */
 export type ReadReturn = ReadContents | readonly ReadContents[] | null | undefined;
 
@@ -86,7 +86,7 @@ export type ReadHandler<D = Record<string, unknown>> = (
   ctx: HandlerContext<D>,
 ) => ReadReturn | Promise<ReadReturn>;
 
-/** Reads a member of a family, by the variables of its URI. */
+/** Reads a resource of a template, given the variables in its URI. */
 export type TemplateReadHandler<T extends string = string, D = Record<string, unknown>> = (
   variables: TemplateVariables<T>,
   ctx: HandlerContext<D>,
@@ -101,28 +101,28 @@ export interface ResourceOffer {
   readonly read: ReadHandler;
 }
 
-// A match of the template gives exactly these variables, so the erased type is sound.
+// A match of the template has exactly these variables, so the erased type is sound.
 type AnyTemplateReadHandler = (
   variables: never,
   ctx: HandlerContext<never>,
   uri: string,
 ) => ReadReturn | Promise<ReadReturn>;
 
-/** A family of resources as a value, to be registered with `server.add`. */
+/** A resource template as a value, to be registered with `server.add`. */
 export interface ResourceTemplateOffer {
   readonly kind: "resourceTemplate";
   readonly name: string;
-  // Listed members are expanded, and completers found, by names that the compiler has checked.
+  // Variables are looked up by name, and the compiler has checked the names, so the erased type is sound.
   readonly definition: ResourceTemplateDefinition<string>;
   readonly read: AnyTemplateReadHandler;
 }
 
-/** Defines a resource that lives in a file of its own. */
+/** Defines a resource as a value, for `server.add`. */
 export function resource(uri: string, definition: ResourceDefinition, read: ReadHandler): ResourceOffer {
   return { kind: "resource", name: uri, definition, read };
 }
 
-/** Defines a family of resources that lives in a file of its own; its variables are typed by the template's text. */
+/** Defines a resource template as a value, for `server.add`. The handler's variables are typed by the template's text. */
 export function resourceTemplate<const T extends string>(
   template: T,
   definition: ResourceTemplateDefinition<NoInfer<T>>,
@@ -131,7 +131,7 @@ export function resourceTemplate<const T extends string>(
   return {
     kind: "resourceTemplate",
     name: template,
-    // Only the names of variables are forgotten here.
+    // Erases only the names of the variables.
     definition: definition as unknown as ResourceTemplateDefinition<string>,
     read: read as AnyTemplateReadHandler,
   };

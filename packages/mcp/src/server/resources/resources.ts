@@ -36,7 +36,7 @@ const TEMPLATES: ListShape<WireTemplate, ListResourceTemplatesResult> = {
   result: (resourceTemplates, next) => ({ resourceTemplates, ...next }),
 };
 
-/** The resources of one server: single ones by their URI, families by a template. */
+/** The resources and resource templates of one server. */
 export class Resources implements Feature, CompletionSource {
   readonly #facts: ServerFacts;
   readonly #registry: Registry;
@@ -44,12 +44,12 @@ export class Resources implements Feature, CompletionSource {
   readonly #overflow: OverflowStore;
   readonly #resources: Catalogue<WireResource, ReadyResource, ListResourcesResult>;
   readonly #templates: Catalogue<WireTemplate, ReadyTemplate, ListResourceTemplatesResult>;
-  /** Stays true when the last resource is gone: clients were told of resources, and may ask for the empty list. */
+  /** Stays true after the last resource is removed, because clients that saw the capability may still list. */
   #used: boolean;
   #completes = false;
-  /** Resources of servers within this one. */
+  /** The resources of mounted servers. */
   elsewhere: { knows(uri: string, call: ServerCall): boolean; watchOf(uri: string): Watch | undefined } | undefined;
-  /** Called after each change of what is offered. */
+  /** Called after a resource or template is added, replaced or removed. */
   onChanged: () => void = () => {};
   readonly handlers: Readonly<Record<string, MethodHandler>>;
 
@@ -104,17 +104,17 @@ export class Resources implements Feature, CompletionSource {
     return this.#resources.find(name, call) === undefined ? undefined : new Map();
   }
 
-  /** Whether this caller can read something under this URI, as far as its form tells. */
+  /** Whether this caller may read this URI, without asking the handler whether the resource exists. */
   knows(uri: string, call: ServerCall): boolean {
-    // Only the handler object could tell, and it is told of the subscription.
+    // Only the handler object knows its URIs; its `subscribe` gets each one.
     if (this.#registry.provided.has("resources")) return true;
     if (this.#resources.find(uri, call) !== undefined) return true;
-    const found = this.#matching(uri, call);
-    if (found !== undefined) return badVariable(found) === undefined;
+    const match = this.#matching(uri, call);
+    if (match !== undefined) return badVariable(match) === undefined;
     return this.elsewhere?.knows(uri, call) === true;
   }
 
-  /** What looks after changes of this URI. */
+  /** The watch of the resource or template that this URI belongs to. */
   watchOf(uri: string): Watch | undefined {
     for (const resource of this.#resources.all()) if (resource.key === uri) return resource.watch;
     for (const template of this.#templates.all()) if (template.match(uri) !== undefined) return template.watch;
@@ -138,15 +138,15 @@ export class Resources implements Feature, CompletionSource {
   }
 
   async #listWithMembers(call: ServerCall, listing: readonly ReadyTemplate[]): Promise<ListResourcesResult> {
-    const found = new Map(this.#resources.visible(call).map(({ wire }) => [wire.uri, wire]));
+    const byUri = new Map(this.#resources.visible(call).map(({ wire }) => [wire.uri, wire]));
     for (const template of listing) {
       const members = (await template.list?.(call.ctx)) ?? [];
       for (const member of members) {
         const wire = listedMember(template, member);
-        if (!found.has(wire.uri)) found.set(wire.uri, wire);
+        if (!byUri.has(wire.uri)) byUri.set(wire.uri, wire);
       }
     }
-    return this.#resources.page(call, [...found.values()]);
+    return this.#resources.page(call, [...byUri.values()]);
   }
 
   #read(call: ServerCall): ReadResourceResult | Promise<ReadResourceResult> {
@@ -160,21 +160,21 @@ export class Resources implements Feature, CompletionSource {
   }
 
   #readMember(uri: string, call: ServerCall): ReadResourceResult | Promise<ReadResourceResult> {
-    const found = this.#matching(uri, call);
-    if (found === undefined) return this.#readOverflow(uri, call);
-    const { template, variables } = found;
-    const bad = badVariable(found);
+    const match = this.#matching(uri, call);
+    if (match === undefined) return this.#readOverflow(uri, call);
+    const { template, variables } = match;
+    const bad = badVariable(match);
     if (bad !== undefined) {
       throw new McpError("invalid_params", `the variable "${bad}" of ${template.key} leads out of its folder`, {
         data: { uri },
-        fix: "Where the handler can cope with such values, set `allowTraversal` in the template's definition.",
+        fix: "If the handler is safe with such values, set `allowTraversal` in the template's definition.",
       });
     }
     call.cache = template.cache;
     return settled(uri, template.read(variables, call.ctx, uri), template.wire.mimeType);
   }
 
-  /** What a tool left here because it was too large for its answer. */
+  /** Reads a tool's result that was too large for its response. */
   #readOverflow(uri: string, call: ServerCall): ReadResourceResult {
     const contents = this.#overflow.read(uri, call.ctx.auth?.key);
     if (contents === undefined) throw resourceNotFound(uri);
@@ -182,7 +182,7 @@ export class Resources implements Feature, CompletionSource {
     return { contents: [contents] };
   }
 
-  /** The first family, in order of registration, that the URI belongs to. */
+  /** The first template, in order of registration, that matches the URI and that this caller sees. */
   #matching(uri: string, call: ServerCall): Match | undefined {
     for (const template of this.#templates.all()) {
       const variables = template.match(uri);
@@ -197,7 +197,12 @@ interface Match {
   readonly variables: MatchedVariables;
 }
 
-/** The name of a variable that would lead a handler out of its folder. */
+/**
+ * The name of a variable that would lead a handler out of its folder.
+ *
+ * Spec: Resources, "Security Considerations",
+ * https://modelcontextprotocol.io/specification/2026-07-28/server/resources#security-considerations
+ */
 function badVariable({ template, variables }: Match): string | undefined {
   if (template.allowTraversal) return undefined;
   for (const [name, value] of Object.entries(variables)) {
@@ -216,8 +221,8 @@ function settled(
     : toReadResult(uri, value, mimeType);
 }
 
-function listedMember({ parts, wire }: ReadyTemplate, { variables, ...said }: ListedResource): WireResource {
-  const uri = said.uri ?? expandTemplate(parts, variables ?? {});
+function listedMember({ parts, wire }: ReadyTemplate, { variables, ...listed }: ListedResource): WireResource {
+  const uri = listed.uri ?? expandTemplate(parts, variables ?? {});
   const type = wire.mimeType === undefined ? {} : { mimeType: wire.mimeType };
-  return { ...type, ...said, uri, name: said.name ?? uri };
+  return { ...type, ...listed, uri, name: listed.name ?? uri };
 }

@@ -6,7 +6,7 @@ import { RESOURCE_FILTER } from "../changes/peer-subscriber.js";
 import type { Watch } from "./resource.js";
 import type { Resources } from "./resources.js";
 
-/** What subscribers of a resource are told. */
+/** The change that subscribers of a resource receive. */
 export function resourceUpdated(uri: string): PublishedChange {
   return { filter: RESOURCE_FILTER, value: uri, method: "notifications/resources/updated", params: { uri } };
 }
@@ -59,7 +59,7 @@ export class ResourceWatches implements TopicWatcher {
     const failed = (error: unknown) => this.#facts.platform.warn(`watching ${uri} failed: ${String(error)}`);
     let stop: ReturnType<Watch>;
     try {
-      // Every process with subscribers watches for itself, so what it sees is told here only.
+      // Every process with subscribers has its own watch, so the change is not published to the others.
       stop = watch(uri, () => this.#hub.deliver(resourceUpdated(uri)));
     } catch (error) {
       stop = undefined;
