@@ -131,7 +131,7 @@ class CallContext implements HandlerContext {
     const { request, exchange } = this.#call;
     const text = request.era.notification("notifications/elicitation/complete", { elicitationId }, request);
     if (text === undefined) return;
-    // The visit may end long after the answer, when nothing can be said about this call any more.
+    // The visit may end long after the call was answered, so the notice goes to the peer if there is one.
     if (exchange.peer === undefined) exchange.say(text);
     else exchange.peer.say(text);
   }
@@ -154,7 +154,7 @@ class CallContext implements HandlerContext {
     return call.row.mayAsk === true ? withAsking(() => call.asker.step(key, work)) : this.#mayNotAsk();
   }
 
-  /** Whatever is wrong rejects: a throw in place of a promise would pass by a `.catch`. */
+  /** Rejects instead of throwing, because a `.catch` of the handler would miss a synchronous throw. */
   #ask<T>(question: (asking: Asking, call: ServerCall) => Promise<T>): Promise<T> {
     const call = this.#call;
     return call.row.mayAsk === true ? askWith(call, (asking) => question(asking, call)) : this.#mayNotAsk();
@@ -176,7 +176,7 @@ function clientFacts(call: ServerCall): ClientFacts {
 }
 
 function mayNotAsk(method: string): McpError {
-  return new McpError("misuse", `a handler of ${method} may not ask the client`, {
-    fix: "Ask in a tool, a prompt or a resource.",
+  return new McpError("misuse", `a handler of ${method} cannot ask the client`, {
+    fix: "Ask in the handler of a tool, a prompt or a resource.",
   });
 }

@@ -1,7 +1,7 @@
 import type { Platform, Timer } from "../../platform/platform.js";
 import type { McpError } from "../../protocol/error.js";
 
-/** Ends a call that runs too long. Its clock stands still while the client is being asked. */
+/** Ends a call that runs too long. The time that the client takes to answer questions does not count. */
 export class CallDeadline {
   readonly #platform: Platform;
   readonly #expired: () => McpError;
@@ -13,7 +13,7 @@ export class CallDeadline {
   #reject: ((failure: McpError) => void) | undefined;
   #over = false;
 
-  /** Starts the clock. `expired` is called at most once, and gives what the call fails with. */
+  /** Starts the timer. `expired` is called at most once and returns the error that the call fails with. */
   constructor(platform: Platform, ms: number, expired: () => McpError) {
     this.#platform = platform;
     this.#left = ms;
@@ -21,7 +21,7 @@ export class CallDeadline {
     this.#start();
   }
 
-  /** What the handler gives, or the failure when the time is over first. */
+  /** Settles as the handler does, or rejects when the time is up first. */
   race<T>(value: PromiseLike<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#reject = reject;
@@ -30,7 +30,7 @@ export class CallDeadline {
     });
   }
 
-  /** A question is open. Several may be, at the same time. */
+  /** Stops the timer while a question is open. Nested calls are counted, because several questions may be open at once. */
   pause(): void {
     this.#questions++;
     if (this.#timer === undefined) return;
@@ -43,7 +43,7 @@ export class CallDeadline {
     if (this.#questions === 0 && !this.#over) this.#start();
   }
 
-  /** The call has its outcome; nothing starts the clock again. */
+  /** Stops the timer for good, because the call has its outcome. */
   end(): void {
     this.#over = true;
     this.#cancel();

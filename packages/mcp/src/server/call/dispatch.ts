@@ -16,14 +16,14 @@ import type { Pipeline } from "./pipeline.js";
 import { type CallMakers, ServerCall } from "./server-call.js";
 import { messageOf, readable } from "./thrown.js";
 
-/** Hears about peers and their notifications; features use it for what lives longer than a call. */
+/** Receives the peers of a server and their notifications; for features whose state lives longer than a call. */
 export interface PeerListener {
   opened?(peer: Peer): void;
   closed?(peer: Peer): void;
   notification?(message: NotificationMessage, peer: Peer): void;
 }
 
-/** What dispatch needs of a server. */
+/** The parts of a server that serve a request. */
 export interface DispatchingServer {
   readonly facts: ServerFacts;
   readonly registry: Registry;
@@ -37,7 +37,7 @@ const MAKERS: CallMakers = {
   asker: (call) => asking().askerOf(call),
 };
 
-/** The one path in and back: every request of every transport and revision goes through here. */
+/** Creates the endpoint through which every request of every transport and revision passes. */
 export function createEndpoint(server: DispatchingServer, listeners: readonly PeerListener[]): Endpoint {
   return {
     revisions: server.facts.revisions,
@@ -58,6 +58,10 @@ export function createEndpoint(server: DispatchingServer, listeners: readonly Pe
   };
 }
 
+/**
+ * Spec: Cancellation, "Error Handling": a cancellation that is malformed or too late is ignored.
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation#error-handling
+ */
 function receiveNotification({ method, params }: NotificationMessage, peer: Peer): void {
   if (method === "notifications/cancelled") {
     const id = params?.["requestId"];
@@ -84,12 +88,12 @@ function dispatch(server: DispatchingServer, { message, era }: Accepted, exchang
       batched: exchange.batched === true,
     };
     const request = era.decode(message, source, registry.self);
-    const found =
+    const resolved =
       request.own === undefined
         ? registry.route(request.method, request.revision)
         : eraRoute(registry, request.method, request.own);
-    if (found === undefined) throw unknownMethod(request, registry);
-    route = found;
+    if (resolved === undefined) throw unknownMethod(request, registry);
+    route = resolved;
     call = new ServerCall(facts, request, route.row, exchange, MAKERS);
     call.straight = pipeline.middleware.length === 0;
   } catch (error) {
@@ -100,7 +104,7 @@ function dispatch(server: DispatchingServer, { message, era }: Accepted, exchang
   return pipeline.observed(call, () => open(server, call, route.handler));
 }
 
-/** Waits for what the server has to prepare, once. */
+/** Waits for the server's preparation, if it has any, and then serves the call. */
 function open(server: DispatchingServer, call: ServerCall, handler: MethodHandler): Answer | Promise<Answer> {
   const { gate } = server.pipeline;
   if (gate === undefined) return invoke(server, call, handler);
@@ -117,7 +121,7 @@ function eraRoute(registry: Registry, method: string, own: EraResult): Route | u
 
 function unknownMethod(request: Call, registry: Registry): McpError {
   const known = registry.self.methods.get(request.method) !== undefined;
-  const why = known ? `is not offered here in ${request.revision}` : "does not exist";
+  const why = known ? `is not offered by this server in ${request.revision}` : "does not exist";
   return new McpError("method_not_found", `the method "${request.method}" ${why}`);
 }
 
@@ -143,7 +147,11 @@ function invoke(server: DispatchingServer, call: ServerCall, handler: MethodHand
   );
 }
 
-/** Runs the handler; by replay where questions travel in interim results. */
+/**
+ * Runs the handler; by replay in revisions where questions are part of an interim result.
+ *
+ * Spec: Multi Round-Trip Requests, https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
+ */
 function execute(call: ServerCall, handler: MethodHandler): object | Promise<object> {
   if (call.row.mayAsk !== true || !call.replays) return handler(call);
   if (call.request.inputs === undefined) return interruptible(call, handler);
@@ -153,7 +161,7 @@ function execute(call: ServerCall, handler: MethodHandler): object | Promise<obj
   });
 }
 
-/** The handler's own outcome, or the interim result when one of its questions has no answer yet. */
+/** The handler's outcome, or the interim result when one of its questions has no answer yet. */
 function interruptible(call: ServerCall, handler: MethodHandler): object | Promise<object> {
   const started = start(call, handler);
   if (!isThenable(started)) return started;
@@ -169,7 +177,7 @@ function interruptible(call: ServerCall, handler: MethodHandler): object | Promi
     };
     const failed = (error: unknown) => {
       if (interrupted) return;
-      // A page that the user must visit first is asked for like any other question.
+      // A page that the user must visit first becomes a question like any other.
       if (!isUrlRequired(error)) return reject(error);
       withAsking(({ askForVisits }) => askForVisits(call, error)).catch((refused) => interrupted || reject(refused));
     };
@@ -177,7 +185,7 @@ function interruptible(call: ServerCall, handler: MethodHandler): object | Promi
   });
 }
 
-/** What the handler gives; an error that becomes a question is a promise like any other. */
+/** Calls the handler. An error that becomes a question is returned as a rejection, so that there is one way to treat it. */
 function start(call: ServerCall, handler: MethodHandler): object | Promise<object> {
   try {
     return handler(call);
@@ -219,13 +227,13 @@ function errorAnswer({ request }: ServerCall, error: McpError): EncodedAnswer {
   try {
     return request.era.failure(request, error);
   } catch {
-    // A handler's error may carry data that JSON cannot hold; what happened must be told all the same.
+    // The error's data cannot be written as JSON; the client must get the error all the same.
     const { kind, code } = error;
     return request.era.failure(request, new McpError(kind, messageOf(error), { code }));
   }
 }
 
-/** What the peer may know of a failure: an `McpError` as it is, of anything else its message at most. */
+/** The error that the client gets: an `McpError` unchanged, of anything else the message at most. */
 function publicError(call: ServerCall, thrown: unknown): McpError {
   const error = readable(thrown);
   if (isUrlRequired(error)) return urlRequiredFor(call, error) ?? error;

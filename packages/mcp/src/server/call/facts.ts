@@ -17,7 +17,7 @@ import {
 import { Secrets } from "../seal/secrets.js";
 import { traceOf } from "./thrown.js";
 
-/** What is settled when a server is made, and the same for all of its calls. Frozen. */
+/** What is fixed when a server is created and shared by all its calls. Frozen. */
 export class ServerFacts {
   readonly info: ServerInfo;
   readonly options: ServerOptions;
@@ -26,7 +26,7 @@ export class ServerFacts {
   readonly revisions: readonly Revision[];
   readonly methods: MethodTable;
   readonly secrets: Secrets;
-  /** How long clients may keep what they get, by what it is. */
+  /** How long clients may cache results, by topic. */
   readonly hints: Readonly<Record<CacheTopic, CacheHint>>;
   readonly logging: boolean;
   #questions = 0;
@@ -47,14 +47,14 @@ export class ServerFacts {
     Object.freeze(this);
   }
 
-  /** Ids of requests to clients. Unique over all nodes that may serve one session: an answer can reach any of them. */
+  /** The id of the next request to a client. Unique among all nodes of a session, because any of them may get the answer. */
   nextQuestionId(): string {
     this.#questionPrefix ??= this.randomId().slice(0, 8);
     this.#questions++;
     return `q${this.#questionPrefix}-${this.#questions}`;
   }
 
-  /** A fixed text for an error that must not be shown, with an id that the operator finds beside the error. */
+  /** A fixed text for an error that must not be shown. Its id is also in the warning that has the error. */
   mask(error: unknown): string {
     const id = this.randomId();
     this.platform.warn(`error ${id}: ${traceOf(error)}`);
@@ -66,7 +66,7 @@ export class ServerFacts {
   }
 }
 
-/** Programs without types may leave out what every client is told. */
+/** Checked at run time, because JavaScript programs may leave out what the protocol requires. */
 function checkInfo(info: Partial<ServerInfo> | undefined): void {
   if (typeof info?.name === "string" && info.name !== "" && typeof info.version === "string") return;
   throw new McpError("invalid_definition", "a server needs a name and a version", {

@@ -6,12 +6,12 @@ import type { CallEnded, CallStarted, Observer } from "../observer.js";
 import type { ServerCall } from "./server-call.js";
 import { messageOf } from "./thrown.js";
 
-/** What every call of a server passes on its way: preparation, middleware, observers. */
+/** What every call of a server passes through: preparation, middleware, observers. */
 export class Pipeline {
   readonly middleware: Middleware[] = [];
-  /** Who hears of calls. Replaced, never changed in place, so that telling them is safe at any moment. */
+  /** Replaced and never changed in place, so that an observer may remove itself while it is being called. */
   observers: readonly Observer[] = [];
-  /** Must settle before a call is served; a failure is the answer. Absent for servers with nothing to prepare. */
+  /** Must resolve before a call is served; a rejection is the answer. Absent for servers with nothing to prepare. */
   gate: (() => Promise<void>) | undefined;
   /** Called once by `close`. */
   readonly closers: (() => void | Promise<void>)[] = [];
@@ -21,28 +21,28 @@ export class Pipeline {
     this.#platform = platform;
   }
 
-  /** Runs a call and tells the observers of its start and its end. */
+  /** Runs a call and notifies the observers of its start and end. */
   observed<A extends { text: string }>(call: ServerCall, answer: () => A | Promise<A>): A | Promise<A> {
     const started = startedOf(call);
-    this.#tell((observer) => observer.started?.(started));
+    this.#notify((observer) => observer.started?.(started));
     const since = this.#platform.now();
-    const end = (given: A): A => {
+    const end = (answered: A): A => {
       const { outcome = "ok", error } = call.end ?? {};
       const durationMs = this.#platform.now() - since;
-      const ended: CallEnded = { ...started, durationMs, outcome, error, length: given.text.length };
-      this.#tell((observer) => observer.ended?.(ended));
-      return given;
+      const ended: CallEnded = { ...started, durationMs, outcome, error, length: answered.text.length };
+      this.#notify((observer) => observer.ended?.(ended));
+      return answered;
     };
-    const given = answer();
-    return isThenable(given) ? given.then(end) : end(given);
+    const answering = answer();
+    return isThenable(answering) ? answering.then(end) : end(answering);
   }
 
-  /** Tells observers of a request that never became a call. */
+  /** Notifies the observers of a request that was refused before it became a call. */
   refused(method: string, requestId: Id | undefined, error: unknown): void {
-    this.#tell((observer) => observer.refused?.({ method, requestId, error }));
+    this.#notify((observer) => observer.refused?.({ method, requestId, error }));
   }
 
-  #tell(what: (observer: Observer) => void): void {
+  #notify(what: (observer: Observer) => void): void {
     for (const observer of this.observers) {
       try {
         what(observer);

@@ -2,11 +2,16 @@ import type { Timer } from "../../platform/platform.js";
 import type { ProgressOptions } from "../context.js";
 import type { ServerCall } from "./server-call.js";
 
-/** Notices that leave at once; a handler that reports more often is slowed to one per interval. */
+/** Notifications that are sent at once; after that at most one per interval, because a busy loop must not flood the peer. */
 const BURST = 64;
 const INTERVAL_MS = 50;
 
-/** Sends progress of one call: always increasing, never after the answer, the newest value never lost. */
+/**
+ * Sends the progress of one call: always increasing, never after the answer, and the newest value is never lost.
+ *
+ * Spec: Progress, "Behavior Requirements",
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress#behavior-requirements
+ */
 export class ProgressReporter {
   readonly #call: ServerCall;
   #last = Number.NEGATIVE_INFINITY;
@@ -22,7 +27,8 @@ export class ProgressReporter {
   report(progress: number, options: ProgressOptions = {}): void {
     const { request } = this.#call;
     if (request.progressToken === undefined || !Number.isFinite(progress)) return;
-    // The protocol wants it to increase; a repeated value tells the peer nothing.
+    // Spec: Progress, "Progress Flow": the value must increase with each notification.
+    // https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress#progress-flow
     if (progress <= this.#last) return;
     this.#last = progress;
     const params = {
@@ -38,7 +44,7 @@ export class ProgressReporter {
     }
   }
 
-  /** Sends the newest value that is held back. */
+  /** Sends the newest value, if it was held back. */
   flush(): void {
     this.#timer?.cancel();
     this.#timer = undefined;

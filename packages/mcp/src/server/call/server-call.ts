@@ -12,47 +12,47 @@ import type { ServerFacts } from "./facts.js";
 
 const NO_COERCIONS: readonly Coercion[] = [];
 
-/** Makes what a call has. Given by dispatch, so that a call knows neither what asks nor what handlers see. */
+/** Creates the parts of a call. Passed in by dispatch, so that this file imports neither contexts nor askers. */
 export interface CallMakers {
   context(call: ServerCall): HandlerContext;
   asker(call: ServerCall): Asker;
 }
 
-/** One call on its way through the server. Everything that few calls need is made on first use. */
+/** One call to the server. What few calls need is created on first use. */
 export class ServerCall {
   readonly request: Call;
   readonly row: MethodRow;
   readonly exchange: Exchange;
   readonly facts: ServerFacts;
-  /** What its handler and middleware see. */
+  /** The context that handlers and middleware get. */
   readonly ctx: HandlerContext;
   /** The call of the server that this one is mounted in. Its asker and its signal serve this call too. */
   readonly outer: ServerCall | undefined;
-  /** The call that came in: this one, or the outermost that it is served in. */
+  /** The call that the client sent: this one, or the outermost call that it is part of. */
   readonly root: ServerCall;
   /** True when an unanswered question interrupts the handler, which runs again with the answer. */
   readonly replays: boolean;
-  /** How long the client may keep the result; a handler may change it. */
+  /** How long the client may cache the result; a handler may change it. */
   cache: CacheHint;
-  /** Set by the handshake. */
+  /** The session that a handshake opened. */
   opens: Session | undefined;
   /** Scopes that the caller lacks, when a handler refused for that reason. */
   scopes: string[] | undefined;
-  /** What was turned from text into what the schema asks for. */
+  /** Arguments that were converted from text to the type in the schema. */
   coercions: readonly Coercion[] = NO_COERCIONS;
-  /** Limits how long the handler may run; present while one does. */
+  /** Limits how long the handler may run. */
   deadline: CallDeadline | undefined;
   /** What a tool's handler threw, where the caller gets a result instead. */
   failure: unknown;
   /** How the call ended; kept only if there are observers. */
   end: CallEnd | undefined;
-  /** Told when the handler was interrupted by an unanswered question. */
+  /** Called when an unanswered question interrupts the handler. */
   interrupt: (() => void) | undefined;
-  /** Gives back the handler's place when its questions go out: an interrupted handler may never settle. Of the root only. */
+  /** Frees the handler's slot when its questions are sent, because an interrupted handler may never settle. Root only. */
   release: (() => void) | undefined;
-  /** Called before the answer: what is held back is sent, and the client is not asked any more. */
+  /** Called before the answer is sent, to flush progress and to withdraw open questions. */
   beforeAnswer: (() => void)[] | undefined;
-  /** True if nothing between the handler and the wire can change the result. */
+  /** True if no middleware can change the handler's result. */
   straight = true;
   readonly #makers: CallMakers;
   #asker: Asker | undefined;
@@ -79,7 +79,7 @@ export class ServerCall {
     this.ctx = makers.context(this);
   }
 
-  /** A call of the same client that is served within this one. */
+  /** Creates a call to a mounted server, on behalf of the same client. */
   inner(facts: ServerFacts, row: MethodRow, params: Params): ServerCall {
     return new ServerCall(facts, { ...this.request, params }, row, this.exchange, this.#makers, this);
   }
@@ -99,7 +99,7 @@ export class ServerCall {
     return this.#abortable().signal;
   }
 
-  /** Tells the handler to stop, without any word to the peer. */
+  /** Aborts the handler's signal without notifying the peer. */
   abort(reason: unknown): void {
     this.#abortable().abort(reason);
   }
@@ -114,18 +114,18 @@ export class ServerCall {
     return controller;
   }
 
-  /** What carries questions to the client; made by the first question or step. */
+  /** Carries questions to the client; created by the first question or step. */
   get asker(): Asker {
     this.#asker ??= this.outer?.asker ?? this.#makers.asker(this);
     return this.#asker;
   }
 
-  /** Takes the asker of a call that brings answers. */
+  /** Sets the asker of a call whose request has answers. */
   useAsker(asker: Asker): void {
     this.#asker = asker;
   }
 
-  /** Has something done before the answer leaves, whatever the answer is. */
+  /** Registers a function that is called before the answer is sent, whatever the answer is. */
   whenAnswered(act: () => void): void {
     this.beforeAnswer ??= [];
     this.beforeAnswer.push(act);

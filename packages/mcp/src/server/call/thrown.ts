@@ -1,4 +1,4 @@
-/** The thrown value itself, or an error in its place when even looking at it throws: a handler may throw a proxy. */
+/** The thrown value, or an error instead when reading it throws: a handler may throw a proxy. */
 export function readable(error: unknown): unknown {
   try {
     if (error instanceof Error || typeof error !== "object" || error === null) return error;
@@ -9,7 +9,7 @@ export function readable(error: unknown): unknown {
   }
 }
 
-/** What a thrown value says, whatever it is: handlers may throw strings, nothing at all, or objects that cannot be read. */
+/** The message of any thrown value; handlers may throw strings, `undefined` or objects that cannot be read. */
 export function messageOf(error: unknown): string {
   try {
     const message = error instanceof Error ? error.message : error;
@@ -19,12 +19,12 @@ export function messageOf(error: unknown): string {
   }
 }
 
-/** The same with all that the program's operator may see. */
+/** The stack of a thrown value if it has one, otherwise its message. For the operator only. */
 export function traceOf(error: unknown): string {
   try {
     if (error instanceof Error && typeof error.stack === "string") return error.stack;
   } catch {
-    // A getter that throws: its message may still be readable.
+    // A getter threw; the message may still be readable.
   }
   return messageOf(error);
 }
