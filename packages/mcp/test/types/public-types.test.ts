@@ -51,9 +51,9 @@ describe("options", () => {
     expectTypeOf<Refusing<ResourceDefinition>>().toEqualTypeOf<never>();
     expectTypeOf<Refusing<HttpServerOptions>>().toEqualTypeOf<never>();
     expectTypeOf<Refusing<ServeHttpOptions>>().toEqualTypeOf<never>();
-    expectTypeOf<Refusing<ServeSocketOptions>>().toEqualTypeOf<"holdInputAbove">();
+    expectTypeOf<Refusing<ServeSocketOptions>>().toEqualTypeOf<never>();
     expectTypeOf<Refusing<ServeWebSocketOptions>>().toEqualTypeOf<never>();
-    expectTypeOf<Refusing<ServeStdioOptions>>().toEqualTypeOf<"holdInputAbove">();
+    expectTypeOf<Refusing<ServeStdioOptions>>().toEqualTypeOf<never>();
     expectTypeOf<Refusing<ServeChannelOptions>>().toEqualTypeOf<never>();
     expectTypeOf<Refusing<SocketTransportOptions>>().toEqualTypeOf<never>();
     expectTypeOf<Refusing<NodeWebSocketOptions>>().toEqualTypeOf<never>();

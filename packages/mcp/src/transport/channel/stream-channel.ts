@@ -14,7 +14,7 @@ export interface StreamChannelOptions extends QueueLimits {
    * Stop reading while more than this is queued, so that a peer that does not read its answers cannot send more
    * requests. For servers only, default 1 Mi there; if both ends did so, they could deadlock.
    */
-  holdInputAbove?: number;
+  holdInputAbove?: number | undefined;
   /** How long `close` waits for pending writes before it destroys the stream; default 2 s. */
   closeTimeoutMs?: number;
   /** The peer has ended its output. Without this callback the channel closes. */
