@@ -119,7 +119,7 @@ export const PROVOCATIONS: Record<ErrorKind, Provocation> = {
       caught((ctx) => ctx.elicit("Sure?", Yes), cleanup, { onElicit: () => ({ action: "cancel" }) }),
   },
   question_changed: {
-    cause: /questions of this round differ/,
+    cause: /did not ask the questions that the client answered/,
     async provoke(cleanup) {
       let round = 0;
       const server = askingTool((ctx) => ctx.elicit(`Sure, ${++round}?`, Yes));

@@ -249,13 +249,13 @@ describe("steps", () => {
     expect(runs).toBe(1);
   });
 
-  it("refuse a key that exists twice, and a question inside", async () => {
+  it("refuse a key that is used twice, and a question inside", async () => {
     const twice = serverWith(async (ctx) => {
       await ctx.step("s", () => 1);
       await ctx.step("s", () => 2);
       return "x";
     });
-    expect((await round(twice, "t")).error?.message).toContain('"s" exists twice');
+    expect((await round(twice, "t")).error?.message).toContain('"s" was used twice');
     const inside = serverWith(async (ctx) => ctx.step("s", () => q(ctx, "a")));
     expect((await round(inside, "t")).error?.message).toContain('"s" asks a question');
   });
@@ -324,7 +324,7 @@ describe("answers", () => {
     const server = serverWith((ctx) => q(ctx, `changing ${count++}`));
     const first = await round(server, "t");
     const second = await round(server, "t", { responses: accept(first, echo), state: first.result?.requestState });
-    expect(second.error?.message).toContain("differ from those that were answered");
+    expect(second.error?.message).toContain("did not ask the questions that the client answered");
   });
 
   it("to a question whose words change fit by its key", async () => {

@@ -110,8 +110,8 @@ describe("the state of a question", () => {
     const first = await round(make({ secret: "old" }), "t");
     const again = { responses: accept(first, fill), state: first.result?.requestState };
     expect((await round(make({ secret: ["new", "old"] }), "t", again)).result?.content?.[0]?.text).toBe("yes");
-    expect((await round(make({ secret: "new" }), "t", again)).error?.message).toContain("another process");
-    expect((await round(make(), "t", again)).error?.message).toContain("another process");
+    expect((await round(make({ secret: "new" }), "t", again)).error?.message).toContain("another secret");
+    expect((await round(make(), "t", again)).error?.message).toContain("another secret");
   });
 
   it("has a size, rounds have a number, and questions of a round too; each refusal names its limit", async () => {

@@ -13,17 +13,20 @@ import { requireCapabilities } from "./can-ask.js";
 import { InputOutcome, InputRequired, isInputRequired } from "./interruption.js";
 import { openState, type QuestionState, recordFailure, reviveFailure, type StepRecord, sealState } from "./state.js";
 
-/** How long answers that came with the request may stay unclaimed before new questions go out. */
+/** How long to wait for the handler to ask the questions that the request answers, before new questions are sent. */
 const CLAIM_MS = 250;
-/** How long an interrupted handler and its steps may go on before the questions are sent without them. */
+/** How long to wait for an interrupted handler and its steps to finish, before the questions are sent without them. */
 const UNWIND_MS = 1000;
-/** Questions after the interruption that are told so; later ones never settle, which ends endless loops. */
+/** Questions after the interruption that are rejected; later ones never settle, which stops a loop that keeps asking. */
 const LATE_LIMIT = 64;
 
 /**
- * Asks by interim results: the handler runs again from the top in each round and is fed the answers so far.
- * Questions that have no answer yet are collected over one turn of the event loop; then every waiter is interrupted
- * together, and the outcome is the interim result, whatever the handler does.
+ * Asks by interim results: the handler runs again from the top in each round and gets the answers so far.
+ * Questions without an answer are collected during one turn of the event loop. Then all of them reject together, and the
+ * outcome of the call is the interim result, whatever the handler does.
+ *
+ * Spec: Multi Round-Trip Requests, "Basic Workflow",
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#basic-workflow
  */
 export class Replay implements Asker {
   readonly #call: ServerCall;
@@ -57,7 +60,7 @@ export class Replay implements Asker {
     this.#steps = new Map(Object.entries(state?.steps ?? {}));
     const accepted = Object.entries(responses).filter(([key]) => state === undefined || state.asked.includes(key));
     for (const [key, answer] of accepted) this.#answers.set(key, answer);
-    // Without state it is unknown which of them were asked for, so none is awaited.
+    // Without state the server cannot know which questions it asked, so it waits for none of them.
     this.#unclaimed = new Set(state === undefined ? [] : accepted.map(([key]) => key));
     this.#broughtAnswers = this.#unclaimed.size > 0;
   }
@@ -107,7 +110,7 @@ export class Replay implements Asker {
     } catch (error) {
       if (isInputRequired(error)) {
         this.#fatal = new McpError("misuse", `the step "${key}" asks a question`, {
-          fix: "Ask outside of `ctx.step`, and pass the answer in.",
+          fix: "Ask outside `ctx.step`, and use the answer inside.",
         });
         throw this.#fatal;
       }
@@ -116,7 +119,7 @@ export class Replay implements Asker {
     }
   }
 
-  /** The outcome after an interruption: waits a little for the handler and its steps to unwind, then seals. */
+  /** The interim result after an interruption. Waits for the handler and its steps to finish, but not for long. */
   async conclude(handler: Promise<unknown>): Promise<InputOutcome> {
     await atMost(this.#call.facts.platform, UNWIND_MS, Promise.allSettled([handler, ...this.#stepsInFlight]));
     if (this.#fatal !== undefined) throw this.#fatal;
@@ -128,7 +131,7 @@ export class Replay implements Asker {
       asked: [...this.#noted.keys()],
     });
     this.#call.abort(this.#signal);
-    // Not before: the trace differs from round to round, and must not change the question's key.
+    // Added only now, because the trace differs from round to round and must not change the question's key.
     const questions = [...this.#noted].map(([key, question]) => [key, traced(this.#call, question)] as const);
     return new InputOutcome(Object.fromEntries(questions), state);
   }
@@ -136,8 +139,8 @@ export class Replay implements Asker {
   #nameOf(question: Question, key: string | undefined): string {
     if (key !== undefined) {
       if (this.#keys.has(key)) {
-        throw new McpError("misuse", `the question key "${key}" exists twice in one call`, {
-          fix: "Give each question its own key.",
+        throw new McpError("misuse", `the question key "${key}" was used twice in one call`, {
+          fix: "Use a different key for each question.",
         });
       }
       this.#keys.add(key);
@@ -177,13 +180,9 @@ export class Replay implements Asker {
     this.#interrupted = true;
     this.#claiming?.cancel();
     if (this.#broughtAnswers && this.#claimed === 0) {
-      this.#fatal = new McpError(
-        "question_changed",
-        "the questions of this round differ from those that were answered",
-        {
-          fix: "Put what shapes the question (time, randomness, I/O) into `ctx.step`, or give the question a `key`.",
-        },
-      );
+      this.#fatal = new McpError("question_changed", "the handler did not ask the questions that the client answered", {
+        fix: "Put what shapes the question (time, randomness, I/O) into `ctx.step`, or give the question a `key`.",
+      });
     }
     this.#call.interrupt?.();
     for (const interrupt of this.#waiters.splice(0)) interrupt(this.#signal);
@@ -197,7 +196,12 @@ export class Replay implements Asker {
   }
 }
 
-/** Makes the replay of a call that brings answers, after checking them. */
+/**
+ * Creates the replay of a call whose request has answers. Throws `invalid_params` for malformed answers.
+ *
+ * Spec: Multi Round-Trip Requests, "Error Handling",
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#error-handling
+ */
 export async function openReplay(call: ServerCall): Promise<Replay> {
   const { responses, state } = call.request.inputs ?? {};
   if (responses !== undefined && !isObject(responses)) {
@@ -208,5 +212,7 @@ export async function openReplay(call: ServerCall): Promise<Replay> {
 }
 
 function tooMany(what: string, limit: string): McpError {
-  return new McpError("too_many_questions", `a call asked ${what}`, { fix: `Ask less, or raise \`limits.${limit}\`.` });
+  return new McpError("too_many_questions", `a call asked ${what}`, {
+    fix: `Ask fewer questions, or raise \`limits.${limit}\`.`,
+  });
 }

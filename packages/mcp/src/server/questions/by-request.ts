@@ -9,7 +9,7 @@ import type { ServerCall } from "../call/server-call.js";
 import type { Asker } from "./asker.js";
 import { requireCapabilities } from "./can-ask.js";
 
-/** Asks by a request of its own on the exchange's stream. */
+/** Asks by requests to the client on the stream of the call. */
 export function requestAsker(call: ServerCall): Asker {
   const steps = new Set<string>();
   const open = new Set<(reason: McpError) => void>();
@@ -32,8 +32,8 @@ export function requestAsker(call: ServerCall): Asker {
 }
 
 /**
- * Asks, and waits for the answer until the call is cancelled, has ended, or the client took too long. A client that is
- * still being asked then is told, so that no user fills in a form for nobody.
+ * Asks, and waits until the client answers, the call ends or is cancelled, or `limits.answerMs` has passed. Unless it was
+ * answered, the question is then cancelled, so that no user fills in a form in vain.
  */
 function askUntilSettled(
   call: ServerCall,
@@ -56,7 +56,7 @@ function askUntilSettled(
       release();
       reject(reason);
       unwanted.abort(reason);
-      // After a cancellation nothing can be said on the call's own stream.
+      // The stream of a cancelled call is closed.
       const stream = signal.aborted ? exchange.peer : exchange;
       stream?.say(notificationText("notifications/cancelled", { requestId: id, reason: reason.message }));
     };
@@ -73,7 +73,7 @@ function askUntilSettled(
   });
 }
 
-/** True when the client says that its user did not want to answer. */
+/** True when the user refused to answer. */
 function isRefusal(error: unknown): boolean {
   return error instanceof RpcError && error.code === USER_REJECTED;
 }
@@ -85,23 +85,23 @@ function unanswered(method: string, ms: number): McpError {
   });
 }
 
-/** A question with the caller's trace, so that what the client does for it belongs to the same trace. */
+/** Adds the caller's trace to a question, so that the client's work for it belongs to the same trace. */
 export function traced(call: ServerCall, question: Question): Question {
   const trace = readTrace(call.request.params["_meta"]);
   return trace === undefined ? question : { ...question, params: { ...question.params, _meta: traceMeta(trace) } };
 }
 
-/** Refuses a step key that this run has used. */
+/** Throws when this run has already used the step key. */
 export function claimStep(steps: Set<string>, key: string): void {
   if (steps.has(key)) {
-    throw new McpError("misuse", `the step "${key}" exists twice in one call`, {
-      fix: "Give each step its own key.",
+    throw new McpError("misuse", `the step "${key}" was used twice in one call`, {
+      fix: "Use a different key for each step.",
     });
   }
   steps.add(key);
 }
 
-/** A value as JSON keeps it, so that a step gives the same in the first run and in every later one. */
+/** The value after a round trip through JSON, so that a step returns the same in the first run and in later ones. */
 export function normalise(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value) ?? "null");
 }

@@ -2,12 +2,17 @@ import { capabilitiesFor } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { ServerCall } from "../call/server-call.js";
 
-/** Whether a question that needs a capability of the client can be put to it, in this revision and on this connection. */
+/** Whether the client can be asked a question that needs this capability, in this revision and on this connection. */
 export function canAsk({ request, exchange }: ServerCall, capability: string): boolean {
   return request.era.canAsk(request, capability, exchange.ask !== undefined);
 }
 
-/** Refuses a call whose questions the client said it cannot answer; the error names all that is missing. */
+/**
+ * Throws `capability_missing`, with all missing capabilities, when the client cannot be asked.
+ *
+ * Spec: Multi Round-Trip Requests, "Server Requirements (Basic Workflow)",
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#server-requirements-basic-workflow
+ */
 export function requireCapabilities(call: ServerCall, capabilities: readonly string[]): void {
   const missing = capabilities.filter((path) => !canAsk(call, path));
   const [first] = missing;

@@ -10,22 +10,22 @@ import type { ElicitReply } from "../context.js";
 import { compileSchema } from "../tools/compile-schema.js";
 import { toForm } from "./form.js";
 
-/** What the client answered, and the question as it saw it. */
+/** The client's answer, and the question in the form that the client got. */
 export interface Answered {
   readonly answer: unknown;
   readonly shown: Question;
 }
 
-/** A schema made ready to be asked. */
+/** A compiled schema and the form that asks for it. */
 export interface Form {
   readonly parser: Parser;
   readonly requestedSchema: ElicitRequestedSchema;
 }
 
-/** Forms by the schema object they were made from; a schema at module scope is converted once. */
+/** Forms by their schema object, so that a schema at module scope is converted once. */
 const forms = new WeakMap<object, Form>();
 
-/** The form that a schema asks by. Throws when a form cannot ask for it. */
+/** The form for a schema. Throws when a form cannot express it. */
 export function formOf(call: ServerCall, schema: AnySchema): Form {
   const known = forms.get(schema);
   if (known !== undefined) return known;
@@ -40,16 +40,25 @@ export function formOf(call: ServerCall, schema: AnySchema): Form {
   return form;
 }
 
-/** What the client answered, checked against what was asked. */
+/**
+ * The user's reply, checked against the schema.
+ *
+ * Spec: Elicitation, "Response Actions",
+ * https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#response-actions
+ */
 export async function readElicitReply({ answer, shown }: Answered, form: Form): Promise<ElicitReply<unknown>> {
   const action = isObject(answer) ? answer["action"] : undefined;
   if (action === "decline" || action === "cancel") return { action };
   if (!isObject(answer) || action !== "accept") {
-    throw new McpError("invalid_params", "the answer to a question has no `action` of accept, decline or cancel");
+    throw new McpError("invalid_params", "the `action` of an answer must be accept, decline or cancel");
   }
   const parsed = await form.parser.parse(answer["content"] ?? {});
   if (parsed.ok) return { action, content: parsed.value };
-  throw new McpError("invalid_params", `the answer to a question does not fit: ${describeIssues(parsed.issues)}`, {
-    data: { requestedSchema: shown.params?.["requestedSchema"] },
-  });
+  throw new McpError(
+    "invalid_params",
+    `an answer does not fit the requested schema: ${describeIssues(parsed.issues)}`,
+    {
+      data: { requestedSchema: shown.params?.["requestedSchema"] },
+    },
+  );
 }

@@ -9,10 +9,13 @@ type Members = Readonly<Record<string, unknown>>;
 const FORMATS: readonly unknown[] = ["email", "uri", "date", "date-time"];
 
 /**
- * The form that asks for what a schema describes: a flat object of texts, numbers, yes/no and choices.
+ * Converts a schema to a form: a flat object of strings, numbers, booleans and enums.
  *
- * What forms cannot say (patterns, other formats, exclusive bounds) is left out here and checked in the answer. Throws
- * `invalid_schema` for what a form cannot ask for.
+ * Constraints that forms do not have (patterns, other formats, exclusive bounds) are left out and checked in the answer.
+ * Throws `invalid_schema` when a form cannot express the schema.
+ *
+ * Spec: Elicitation, "Requested Schema",
+ * https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#requested-schema
  */
 export function toForm(schema: JsonSchemaObject): ElicitRequestedSchema {
   const { properties } = schema;
@@ -22,56 +25,56 @@ export function toForm(schema: JsonSchemaObject): ElicitRequestedSchema {
   const form = { type: "object", properties: Object.fromEntries(fields) as object, ...required } as const;
   const problems = checkForm(form);
   if (problems.length > 0) throw notAForm(problems);
-  // The check above has looked at each property.
+  // Sound, because `checkForm` has checked each property.
   return form as unknown as ElicitRequestedSchema;
 }
 
 function notAForm(problems: readonly string[]): McpError {
-  return new McpError("invalid_schema", `the schema of a question cannot be asked by a form: ${problems.join("; ")}`, {
+  return new McpError("invalid_schema", `a form cannot express the schema of a question: ${problems.join("; ")}`, {
     fix: "Ask with a flat object of strings, numbers, booleans and enums.",
   });
 }
 
 function toField(field: Members): Members {
-  const said = pick(field, ["title", "description", "default"]);
+  const labels = pick(field, ["title", "description", "default"]);
   const choices = choicesOf(field);
-  if (choices !== undefined) return { type: "string", ...said, ...choices, ...pick(field, ["enumNames"]) };
+  if (choices !== undefined) return { type: "string", ...labels, ...choices, ...pick(field, ["enumNames"]) };
   switch (field["type"]) {
     case "string":
-      return { type: "string", ...said, ...pick(field, ["minLength", "maxLength"]), ...formatOf(field) };
+      return { type: "string", ...labels, ...pick(field, ["minLength", "maxLength"]), ...formatOf(field) };
     case "number":
-      return { type: "number", ...said, ...pick(field, ["minimum", "maximum"]) };
+      return { type: "number", ...labels, ...pick(field, ["minimum", "maximum"]) };
     case "integer":
-      return { type: "integer", ...said, ...integerBounds(field) };
+      return { type: "integer", ...labels, ...integerBounds(field) };
     case "boolean":
-      return { type: "boolean", ...said };
+      return { type: "boolean", ...labels };
     case "array":
-      return toListField(field, said);
+      return toListField(field, labels);
     default:
-      // Left as it is: the check of the form says what is wrong with it.
+      // Unchanged, so that `checkForm` reports what is wrong with it.
       return field;
   }
 }
 
-function toListField(field: Members, said: Members): Members {
+function toListField(field: Members, labels: Members): Members {
   const items = isObject(field["items"]) ? choicesOf(field["items"]) : undefined;
   if (items === undefined) return field;
   const choices = "oneOf" in items ? { anyOf: items.oneOf } : { type: "string", ...items };
-  return { type: "array", ...said, ...pick(field, ["minItems", "maxItems"]), items: choices };
+  return { type: "array", ...labels, ...pick(field, ["minItems", "maxItems"]), items: choices };
 }
 
 type Choices = { oneOf: { const: string; title: string }[] } | { enum: string[] };
 
-/** A choice among texts, however the schema's library says it: `enum`, `const`, or alternatives of which each is one. */
+/** A choice of strings in any of the forms that schema libraries write: `enum`, `const`, or `oneOf`/`anyOf` of `const`. */
 function choicesOf(field: Members): Choices | undefined {
   const values = field["enum"];
   if (Array.isArray(values) && values.every(isText)) return { enum: values };
   if (isText(field["const"])) return { enum: [field["const"]] };
   const options = field["oneOf"] ?? field["anyOf"];
   if (!Array.isArray(options) || options.length === 0) return undefined;
-  const found = options.map((option: unknown) => (isObject(option) ? option : {}));
-  if (!found.every((option) => isText(option["const"]))) return undefined;
-  const titled = found.map((option) => ({ const: option["const"] as string, title: option["title"] }));
+  const alternatives = options.map((option: unknown) => (isObject(option) ? option : {}));
+  if (!alternatives.every((option) => isText(option["const"]))) return undefined;
+  const titled = alternatives.map((option) => ({ const: option["const"] as string, title: option["title"] }));
   if (titled.every(({ title }) => title === undefined)) return { enum: titled.map((option) => option.const) };
   return {
     oneOf: titled.map((option) => ({ const: option.const, title: isText(option.title) ? option.title : option.const })),
@@ -82,7 +85,7 @@ function formatOf({ format }: { format?: unknown }): Members {
   return FORMATS.includes(format) ? { format } : {};
 }
 
-/** Libraries bound whole numbers by what a double holds, which is of no use to a reader, and often exclusively. */
+/** Leaves out the bounds of safe integers, which libraries add and users do not need, and makes exclusive bounds inclusive. */
 function integerBounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Record<string, unknown>): Members {
   const least = typeof exclusiveMinimum === "number" ? Math.floor(exclusiveMinimum) + 1 : minimum;
   const most = typeof exclusiveMaximum === "number" ? Math.ceil(exclusiveMaximum) - 1 : maximum;

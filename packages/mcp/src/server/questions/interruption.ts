@@ -2,12 +2,12 @@ import type { Question } from "../../era/era.js";
 
 const BRAND = Symbol.for("@parley/mcp/input-required");
 
-/** Interrupts a handler whose question has no answer yet; the handler runs again when the answer is there. */
+/** Interrupts a handler whose question has no answer yet; the handler runs again with the answer. */
 export class InputRequired extends Error {
   override readonly name = "InputRequired";
 
   constructor() {
-    super("the answer to this question comes with the client's next try");
+    super("the answer to this question arrives with the client's next request");
     Object.defineProperty(this, BRAND, { value: true });
   }
 }
@@ -17,7 +17,7 @@ export function isInputRequired(error: unknown): boolean {
   return typeof error === "object" && error !== null && (error as Record<symbol, unknown>)[BRAND] === true;
 }
 
-/** The outcome of a call that asks the client first. */
+/** The outcome of a call that must ask the client first. */
 export class InputOutcome {
   readonly questions: Record<string, Question>;
   readonly state: string | undefined;

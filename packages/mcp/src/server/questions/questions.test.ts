@@ -145,7 +145,7 @@ describe("forms (ELIC-04, ELIC-05, ELIC-06)", () => {
     ["no object at all", z.string()],
   ])("refuse %s, and say so", async (_what, schema) => {
     const { reply } = await answered(schema as AnySchema, {});
-    expect(JSON.stringify(reply)).toContain("cannot be asked by a form");
+    expect(JSON.stringify(reply)).toContain("a form cannot express");
   });
 
   it.each([...ERAS, "2025-06-18"] as Revision[])(

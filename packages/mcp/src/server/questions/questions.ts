@@ -11,7 +11,7 @@ import type { ElicitReply, QuestionOptions, SampleRequest, UrlQuestionOptions } 
 import { type Answered, formOf, readElicitReply } from "./elicitation.js";
 import { readSample, sampleQuestion } from "./sampling.js";
 
-/** Asks for a form; throws when the user does not fill it in. */
+/** Asks the user to fill in a form. Throws when the user does not. */
 export async function elicit(
   call: ServerCall,
   message: string,
@@ -26,7 +26,7 @@ export async function elicit(
   );
 }
 
-/** Asks for a form and tells what the user did. */
+/** Asks the user to fill in a form, and returns what the user did. */
 export async function tryElicit(
   call: ServerCall,
   message: string,
@@ -39,7 +39,7 @@ export async function tryElicit(
   return readElicitReply(await ask(call, { question, needs: ["elicitation.form"] }, options), form);
 }
 
-/** Asks the user to open a page; resolves on consent. */
+/** Asks the user to open a page. Resolves when the user agrees, not when the visit is over. */
 export async function elicitUrl(
   call: ServerCall,
   message: string,
@@ -74,14 +74,14 @@ export async function roots(call: ServerCall, options: QuestionOptions): Promise
   throw new McpError("invalid_params", `the client's answer to roots/list is malformed: ${problems.join("; ")}`);
 }
 
-/** Puts a question in the form of the client's revision, and reads its answer in the newest one. */
+/** Asks in the form of the client's revision, and returns the answer in the form of the newest one. */
 async function ask(
   { request, asker, deadline }: ServerCall,
   asked: AskedQuestion,
   { key }: QuestionOptions,
 ): Promise<Answered> {
   const { question, needs } = questionFor(asked, request.revision);
-  // A user who takes a while to answer is no tool that takes too long.
+  // The time that the user takes does not count for the tool's timeout.
   deadline?.pause();
   try {
     const answer = await asker.ask({ question, needs, key });
@@ -93,6 +93,6 @@ async function ask(
 
 function refusal(action: "decline" | "cancel", message: string): McpError {
   return new McpError(action === "decline" ? "declined" : "dismissed", message, {
-    fix: "Catch this kind, or use `ctx.tryElicit`, to go on without the answer.",
+    fix: "Catch this kind of error, or use `ctx.tryElicit`, to continue without the answer.",
   });
 }

@@ -9,7 +9,7 @@ import type {
 } from "../../protocol/features/sampling.js";
 import type { SampleRequest } from "../context.js";
 
-/** A question to the client's model, with the capabilities that it needs. */
+/** A sampling request with the client capabilities that it needs. */
 export function sampleQuestion(request: SampleRequest): AskedQuestion {
   checkMessages(request.messages);
   if (!Number.isInteger(request.maxTokens) || request.maxTokens < 1) throw misuse("`maxTokens` must be a whole number");
@@ -24,8 +24,11 @@ function blocksOf({ content }: SamplingMessage): readonly SamplingMessageContent
 }
 
 /**
- * Refuses conversations that every provider would refuse: results of tools stand alone in a message of the user, and each
- * use of a tool is answered in the very next message.
+ * Refuses malformed conversations: a user message with tool results has nothing else, and each tool use has its result in
+ * the next message.
+ *
+ * Spec: Sampling, "Message Content Constraints",
+ * https://modelcontextprotocol.io/specification/2026-07-28/client/sampling#message-content-constraints
  */
 function checkMessages(messages: readonly SamplingMessage[]): void {
   let open: string[] = [];
@@ -33,26 +36,26 @@ function checkMessages(messages: readonly SamplingMessage[]): void {
     const blocks = blocksOf(message);
     const results = blocks.filter((block) => block.type === "tool_result");
     if (results.length > 0 && (message.role !== "user" || results.length < blocks.length)) {
-      throw misuse(`messages[${index}] mixes results of tools with something else`);
+      throw misuse(`messages[${index}] mixes tool results with other content`);
     }
     const answered = results.map((block) => block.toolUseId);
     const missing = open.find((id) => !answered.includes(id));
-    if (missing !== undefined) throw misuse(`messages[${index}] does not answer the use of a tool "${missing}"`);
+    if (missing !== undefined) throw misuse(`messages[${index}] has no result for the tool use "${missing}"`);
     const stray = answered.find((id) => !open.includes(id));
     if (stray !== undefined)
-      throw misuse(`messages[${index}] answers "${stray}", which the message before did not ask`);
+      throw misuse(`messages[${index}] has a result for "${stray}", which the message before does not use`);
     open = blocks.flatMap((block) => (block.type === "tool_use" ? [block.id] : []));
   }
-  if (open.length > 0) throw misuse(`the use of a tool "${open[0]}" is not answered`);
+  if (open.length > 0) throw misuse(`the tool use "${open[0]}" has no result`);
 }
 
 function misuse(what: string): McpError {
-  return new McpError("misuse", `a question to the model cannot be asked: ${what}`, {
-    fix: "Answer each `tool_use` by a `tool_result` in the next user message, with nothing else in it.",
+  return new McpError("misuse", `the sampling request is not valid: ${what}`, {
+    fix: "Answer each `tool_use` with a `tool_result` in the next user message, and put nothing else into it.",
   });
 }
 
-/** The model's answer, checked. */
+/** The model's answer. Throws `invalid_params` when it is malformed. */
 export function readSample(answer: unknown): CreateMessageResult {
   const { result, problems } = checkCreateMessageResult(answer);
   if (result !== undefined && isObject(result)) return result;

@@ -6,12 +6,12 @@ import type { ServerCall } from "../call/server-call.js";
 import { messageOf } from "../call/thrown.js";
 import { ToolError } from "../tools/tool.js";
 
-/** What a step left behind: its JSON value, or its failure. */
+/** The outcome of a step: its value as JSON, or its failure. */
 export type StepRecord = { value?: unknown } | { failure: StepFailure };
 
-/** What one round of questions hands to the next, inside the client's keeping. */
+/** What one round of questions passes to the next. The client keeps it, sealed, as `requestState`. */
 export interface QuestionState {
-  /** Names the call over all its rounds. */
+  /** Identifies the call in all its rounds. */
   id: string;
   round: number;
   answers: Record<string, unknown>;
@@ -21,14 +21,19 @@ export interface QuestionState {
 }
 
 interface Sealed {
-  /** When it ends, in milliseconds since the epoch. */
+  /** When it expires, in milliseconds since the epoch. */
   until: number;
-  /** Digest of who asked for what: a state fits its own request only. */
+  /** Digest of the caller, the method and the params, so that a state is valid for its own request only. */
   bound: string;
   state: QuestionState;
 }
 
-/** Seals a state for the same caller and the same request. */
+/**
+ * Seals a state for the same caller and the same request.
+ *
+ * Spec: Multi Round-Trip Requests, "Server Requirements (Basic Workflow)",
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#server-requirements-basic-workflow
+ */
 export async function sealState(call: ServerCall, state: QuestionState): Promise<string> {
   const { platform, limits, secrets } = call.facts;
   const payload: Sealed = { until: platform.now() + limits.answerMs, bound: binding(call), state };
@@ -45,25 +50,25 @@ export async function sealState(call: ServerCall, state: QuestionState): Promise
   return secrets.seal("state", text);
 }
 
-/** Opens a state that came back; throws when it is not one of ours, not for this request, or too old. */
+/** Opens a state from the client. Throws when this server did not seal it for this request, or when it has expired. */
 export async function openState(call: ServerCall, sealed: unknown): Promise<QuestionState> {
   const { platform, limits, secrets } = call.facts;
-  if (typeof sealed !== "string") throw refused("is not a string", "Echo it exactly as it was given.");
+  if (typeof sealed !== "string") throw refused("is not a string", "Send it back unchanged.");
   // Base64 and encryption add about a third.
-  if (sealed.length > 2 * limits.stateBytes) throw refused("is too long", "Echo it exactly as it was given.");
+  if (sealed.length > 2 * limits.stateBytes) throw refused("is too long", "Send it back unchanged.");
   const opened = await secrets.open("state", sealed);
   if ("fault" in opened) {
     const foreign = opened.fault === "foreign";
     throw refused(
-      foreign ? "was made by another process" : "was altered",
-      foreign ? "Give every process of this server the same `secret`." : "Echo it exactly as it was given.",
+      foreign ? "was sealed with another secret" : "was altered",
+      foreign ? "Give every process of this server the same `secret`." : "Send it back unchanged.",
     );
   }
-  // Only this server can have sealed it, so its shape is known.
+  // The seal proves that `sealState` wrote it.
   const { until, bound, state } = JSON.parse(opened.text) as Sealed;
   if (until < platform.now()) throw refused("has expired", "Call again without it.");
   if (bound !== binding(call))
-    throw refused("belongs to another request", "Send it only with the request that it answers.");
+    throw refused("belongs to another request", "Send it only with the request that it was returned for.");
   return state;
 }
 
@@ -78,7 +83,7 @@ function binding({ request, exchange, facts }: ServerCall): string {
   return toBase64Url(facts.platform.sha256(new TextEncoder().encode(text)));
 }
 
-/** What is remembered of an error that a step threw: enough to throw one of the same kind in a later round. */
+/** An error that a step threw, as JSON: enough to throw one of the same kind in a later round. */
 interface StepFailure {
   name: string;
   message: string;
@@ -86,23 +91,23 @@ interface StepFailure {
   tool?: { content?: ToolError["content"] };
 }
 
-/** What to remember of an error. */
+/** The record of an error that a step threw. */
 export function recordFailure(error: unknown): StepFailure {
-  const said = { name: error instanceof Error ? error.name : "Error", message: messageOf(error) };
-  if (ToolError.is(error)) return { ...said, tool: { content: error.content } };
-  if (!McpError.is(error)) return said;
+  const common = { name: error instanceof Error ? error.name : "Error", message: messageOf(error) };
+  if (ToolError.is(error)) return { ...common, tool: { content: error.content } };
+  if (!McpError.is(error)) return common;
   const { kind, code, data } = error;
-  return { ...said, mcp: { kind, code, data: asJson(data) } };
+  return { ...common, mcp: { kind, code, data: asJson(data) } };
 }
 
-/** The error that a later round throws in place of the first one. */
+/** The error that a later round throws for a recorded failure. */
 export function reviveFailure({ name, message, mcp, tool }: StepFailure): Error {
   if (mcp !== undefined) return new McpError(mcp.kind, message, { code: mcp.code, data: mcp.data });
   if (tool !== undefined) return new ToolError(message, tool.content === undefined ? {} : { content: tool.content });
   return Object.assign(new Error(message), { name });
 }
 
-/** What JSON cannot hold is left out: the failure itself matters more than what it carries. */
+/** The data as JSON; undefined when it cannot be written, because the failure matters more than its data. */
 function asJson(data: unknown): unknown {
   try {
     return data === undefined ? undefined : JSON.parse(JSON.stringify(data) ?? "null");

@@ -9,26 +9,29 @@ import { canAsk } from "./can-ask.js";
 export interface PageToVisit {
   message: string;
   url: string;
-  /** Names the visit, for `ctx.elicitationComplete`; made up when absent. */
+  /** Identifies the visit, for `ctx.elicitationComplete`. Default: a random id. */
   elicitationId?: string | undefined;
 }
 
 /**
- * The error for a request that cannot be served before the user has visited some pages, for example to sign in somewhere.
- * Throw it from a tool, a prompt or a resource: clients are told in the way of their revision, and call again.
+ * The error for a request that cannot be served before the user has visited some pages, for example to sign in.
+ * Throw it from a tool, a prompt or a resource. Clients get it in the form of their revision, and call again afterwards.
+ *
+ * Spec: Elicitation, "URL Elicitation Required Error",
+ * https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-elicitation-required-error
  */
 export function urlRequired(visits: readonly PageToVisit[], message = "The user must visit a page first."): McpError {
   const elicitations = visits.map((visit) => ({ mode: "url", ...visit }));
   return new McpError("url_elicitation_required", message, { data: { elicitations } });
 }
 
-/** True for that error, also one that was built by hand. */
+/** True for an error of `urlRequired`, and for one that was built without it. */
 export function isUrlRequired(thrown: unknown): thrown is McpError {
   const error = readable(thrown);
   return McpError.is(error) && error.kind === "url_elicitation_required";
 }
 
-/** The same error as the client of this call understands it; undefined when it has no way to visit pages. */
+/** The error in the form of the client's revision; undefined when the client cannot show pages. */
 export function urlRequiredFor(call: ServerCall, error: McpError): McpError | undefined {
   if (call.replays || !canAsk(call, "elicitation.url")) return undefined;
   const elicitations = visitsOf(error).map(({ message, url, elicitationId }) => ({
@@ -40,12 +43,12 @@ export function urlRequiredFor(call: ServerCall, error: McpError): McpError | un
   return new McpError("url_elicitation_required", error.message, { data: { elicitations } });
 }
 
-/** The same in words, for a model whose client has no way to visit pages. */
+/** The error as text, for a model whose client cannot show pages. */
 export function urlRequiredInWords(error: McpError): string {
   return [error.message, ...visitsOf(error).map(({ message, url }) => `${message}: ${url}`)].join("\n");
 }
 
-/** The pages that the error names. */
+/** The pages in the error's data. */
 export function visitsOf({ data }: McpError): Pick<ElicitRequestURLParams, "message" | "url" | "elicitationId">[] {
   const elicitations = isObject(data) ? data["elicitations"] : undefined;
   if (!Array.isArray(elicitations)) return [];

@@ -8,7 +8,7 @@ export type Asking = typeof import("./asking.js");
 let loaded: Asking | undefined;
 let loading: Promise<Asking> | undefined;
 
-/** Loads what asks clients. Most servers never ask, and those that do need it for their first question only. */
+/** Loads the code that asks clients. It is loaded by the first question, because most servers never ask. */
 export function loadAsking(): Promise<Asking> {
   loading ??= import("./asking.js").then((asking) => {
     loaded = asking;
@@ -17,21 +17,21 @@ export function loadAsking(): Promise<Asking> {
   return loading;
 }
 
-/** The same, for what runs only after somebody asked. */
+/** The loaded code, for functions that run only after a question. Throws before the first one. */
 export function asking(): Asking {
   if (loaded === undefined) throw new McpError("internal_error", "nothing has been asked yet");
   return loaded;
 }
 
 /**
- * Does something with what asks clients: at once, or as soon as it is loaded. What waits keeps its order. The promise's
- * rejection is never reported as unhandled: whoever asked may drop it.
+ * Calls `use` at once or, before the first question, when the code is loaded; waiting calls keep their order. A rejection is
+ * never reported as unhandled, because a handler may drop the promise.
  */
 export function withAsking<T>(use: (asking: Asking) => Promise<T>): Promise<T> {
   return neverUnhandled(loaded === undefined ? loadAsking().then(use) : use(loaded));
 }
 
-/** The same for a question of a call; one that ended meanwhile asks nothing any more. */
+/** Does the same for a question of a call, and rejects if the call has ended before the code is loaded. */
 export function askWith<T>(call: ServerCall, use: (asking: Asking) => Promise<T>): Promise<T> {
   if (loaded !== undefined) return withAsking(use);
   let ended = false;
