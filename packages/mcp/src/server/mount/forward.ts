@@ -5,15 +5,15 @@ import type { ServerCall } from "../call/server-call.js";
 import type { MethodHandler } from "../lists/feature.js";
 import { throughMiddleware } from "../middleware.js";
 
-/** What a server within a server gave, with what it said about it. */
+/** The result of a mounted server, with the call that has its cache hint. */
 export interface Forwarded {
   readonly call: ServerCall;
   readonly result: object;
 }
 
 /**
- * Serves a call by another server of this process, with its own middleware. Questions, progress, cancellation and what
- * middleware put into `ctx.data` are those of the call that came in.
+ * Serves a call by a mounted server, through that server's own middleware. Questions, progress, cancellation and `ctx.data`
+ * are those of the outer call.
  */
 export async function forward(outer: ServerCall, inner: DispatchingServer, params: Params): Promise<Forwarded> {
   const { request } = outer;
@@ -36,10 +36,10 @@ export async function forward(outer: ServerCall, inner: DispatchingServer, param
   }
 }
 
-/** More pages than any real list has; bounds a handler whose cursors never end. */
+/** Bounds a handler object whose cursors never end; no real list has as many pages. */
 const MOST_PAGES = 1000;
 
-/** All pages of a list, from wherever `page` gets them. */
+/** Collects all pages of a list. */
 export async function allPages(
   params: Params,
   page: (params: Params) => Forwarded | Promise<Forwarded>,
@@ -48,15 +48,15 @@ export async function allPages(
   const pages: Forwarded[] = [];
   let cursor: unknown;
   for (let count = 0; count < MOST_PAGES; count++) {
-    const got = await page(cursor === undefined ? rest : { ...rest, cursor });
-    pages.push(got);
-    cursor = (got.result as { nextCursor?: unknown }).nextCursor;
+    const next = await page(cursor === undefined ? rest : { ...rest, cursor });
+    pages.push(next);
+    cursor = (next.result as { nextCursor?: unknown }).nextCursor;
     if (cursor === undefined) return pages;
   }
   throw new McpError("limit_exceeded", `a list has more than ${MOST_PAGES} pages`);
 }
 
-/** A page of the server's own list, as it was before others were mounted. */
+/** A page of the list that the outer server has without its mounts. */
 export async function ownPage(outer: ServerCall, handler: MethodHandler, params: Params): Promise<Forwarded> {
   const call = outer.inner(outer.facts, outer.row, params);
   call.straight = outer.straight;

@@ -15,15 +15,15 @@ import { isOverflowUri } from "../tools/overflow-store.js";
 import { allPages, type Forwarded, forward, ownPage } from "./forward.js";
 import { innerName, innerUri, outerItem, outerResult } from "./mounted-names.js";
 
-/** A server that others can be mounted in, and that can be mounted itself. */
+/** A server that can have mounts and can be mounted. */
 export interface MountableServer extends DispatchingServer {
   readonly hub: Hub;
   readonly offers: Offers;
-  /** What is mounted in it. */
+  /** The servers mounted in it, if any. */
   readonly mounts: Mounts | undefined;
 }
 
-/** A server within another one. */
+/** A mounted server. */
 interface Mount {
   readonly prefix: string;
   readonly server: MountableServer;
@@ -31,7 +31,7 @@ interface Mount {
   readonly watch: Watch;
 }
 
-/** The lists that mounted servers add to, by method: the member of the result, and what tells items apart. */
+/** The lists that mounted servers add to, by method: the member of the result, and the member that identifies an item. */
 const LISTS = {
   "tools/list": { member: "tools", key: "name" },
   "prompts/list": { member: "prompts", key: "name" },
@@ -40,7 +40,7 @@ const LISTS = {
 } as const;
 
 const PREFIX = /^[A-Za-z][A-Za-z0-9-]{0,31}$/;
-/** Different joined lists to remember at once, where callers see different ones. */
+/** Joined lists to cache per method where callers see different ones; bounds memory. */
 const MOST_LISTS = 16;
 
 interface Joined {
@@ -48,7 +48,7 @@ interface Joined {
   readonly list: PagedList<Record<string, unknown>, object>;
 }
 
-/** The servers that are mounted in one server: their tools, prompts and resources appear under their prefixes. */
+/** The servers mounted in one server. Clients see their tools, prompts and resources under their prefixes. */
 export class Mounts implements Feature {
   readonly #own: MountableServer;
   readonly #mounts: Mount[] = [];
@@ -84,26 +84,26 @@ export class Mounts implements Feature {
     return all;
   }
 
-  /** True when a server is mounted here, at any depth. */
+  /** True when the other server is mounted here, at any depth. */
   includes(other: MountableServer): boolean {
     return this.#mounts.some(({ server }) => server === other || server.mounts?.includes(other) === true);
   }
 
   add(prefix: string, server: MountableServer): void {
     if (!PREFIX.test(prefix)) {
-      throw new McpError("invalid_definition", `"${prefix}" cannot be the prefix of a mounted server`, {
-        fix: "Use a letter, then letters, digits and hyphens, at most 32 in all.",
+      throw new McpError("invalid_definition", `"${prefix}" is not a valid prefix for a mounted server`, {
+        fix: "Use a letter, then letters, digits and hyphens, at most 32 characters.",
       });
     }
     if (this.#mounts.some((mount) => mount.prefix.toLowerCase() === prefix.toLowerCase())) {
-      throw new McpError("invalid_definition", `a server is mounted as "${prefix}" already`);
+      throw new McpError("invalid_definition", `the prefix "${prefix}" is already taken by a mounted server`);
     }
     if (server === this.#own || server.mounts?.includes(this.#own) === true) {
-      throw new McpError("invalid_definition", `mounting "${prefix}" would put the server into itself`);
+      throw new McpError("invalid_definition", `the server at "${prefix}" would contain itself`);
     }
     this.#mounts.push({ prefix, server, watch: watchOf(prefix, server.hub) });
     server.registry.onChanged.push(() => this.#own.registry.changed());
-    // The mounted server has a subscriber from now on, as if a client were connected.
+    // Subscribes as a client would, so that changes of the mounted server's lists reach clients of this one.
     server.hub.join({
       hear: ({ change }) => {
         const list = CHANGING_LISTS.find((name) => listNotice(name).method === change.method);
@@ -140,7 +140,7 @@ export class Mounts implements Feature {
     };
   }
 
-  /** One list of all parts. While every part gives the same page objects, it is the same list, and its text is kept. */
+  /** Joins the parts to one list. As long as every part returns the same page objects, the list and its text are reused. */
   #join(
     method: keyof typeof LISTS,
     parts: readonly { mount: Mount | undefined; pages: readonly Forwarded[] }[],
@@ -169,7 +169,7 @@ export class Mounts implements Feature {
     return list;
   }
 
-  /** A method about one thing: what it names decides who serves it. What is registered here comes first. */
+  /** A method about one offer: its name or URI decides which server serves it. This server's own offers come first. */
   #targeted(method: string, member: "name" | "uri"): Record<string, MethodHandler> {
     const own = this.#own.registry.handlers.get(method);
     return {
@@ -213,7 +213,7 @@ export class Mounts implements Feature {
     return method === "prompts/get" && this.#own.offers.prompts.completable(named, call) !== undefined;
   }
 
-  /** The mounted server that a name or a URI belongs to; the longest prefix that fits. */
+  /** The mounted server that a name or URI belongs to. If several prefixes match a name, the longest wins. */
   #find(member: "name" | "uri", named: string): { mount: Mount; rest: string } | undefined {
     if (member === "uri") return this.#byUri(named);
     let best: { mount: Mount; rest: string } | undefined;
@@ -234,14 +234,14 @@ export class Mounts implements Feature {
   }
 
   #knows(uri: string, call: ServerCall): boolean {
-    const found = this.#byUri(uri);
-    return found?.mount.server.offers.resources.knows(found.rest, call) === true;
+    const target = this.#byUri(uri);
+    return target?.mount.server.offers.resources.knows(target.rest, call) === true;
   }
 }
 
 function servesUri({ server: { registry, offers } }: Mount, uri: string, call: ServerCall): boolean {
   if (isOverflowUri(uri)) return true;
-  // A handler object cannot say which URIs it knows; web addresses are for the client itself to open.
+  // A handler object does not tell which URIs it serves; web addresses are left for the client to open.
   if (registry.provided.has("resources") && /^https?:/i.test(uri)) return false;
   return offers.resources.knows(uri, call);
 }
@@ -259,7 +259,12 @@ function sameItems(some: readonly object[], others: readonly object[]): boolean 
   return some.length === others.length && some.every((item, index) => item === others[index]);
 }
 
-/** A joined list may be kept no longer, and for no more people, than each of its parts. */
+/**
+ * A joined list gets the shortest time of its parts, and is private if one of them is.
+ *
+ * Spec: Caching, "Cacheable Model",
+ * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#cacheable-model
+ */
 function narrowCache(call: ServerCall, pages: readonly Forwarded[]): void {
   const hints = pages.map((page) => page.call.cache);
   if (hints.length === 0) return;

@@ -1,9 +1,9 @@
 import { isObject } from "../../jsonrpc/message.js";
 
-/** How what a mounted server offers is named outside: `prefix_name`, and `prefix+` before every URI. */
+/** How clients see the offers of a mounted server: names as `prefix_name`, URIs with `prefix+` in front. */
 export interface MountedNames {
   readonly prefix: string;
-  /** Whether a URI in a result is one that the mounted server serves; others, such as web addresses, stay as they are. */
+  /** Whether the mounted server serves a URI in a result; other URIs, such as web addresses, stay unchanged. */
   serves(uri: string): boolean;
 }
 
@@ -14,11 +14,11 @@ function outerName(prefix: string, name: string): string {
 }
 
 function outerUri(prefix: string, uri: string): string {
-  // Schemes know no capitals: a client may have written it in its own way by the time it comes back.
+  // Schemes are case-insensitive (RFC 3986), and a client may change the case before it sends the URI back.
   return `${prefix.toLowerCase()}+${uri}`;
 }
 
-/** The name inside; undefined for the name of something else. */
+/** The name without the prefix; undefined for a name without this prefix. */
 export function innerName(prefix: string, name: string): string | undefined {
   return name.startsWith(`${prefix}_`) ? name.slice(prefix.length + 1) : undefined;
 }
@@ -28,7 +28,7 @@ export function innerUri(prefix: string, uri: string): string | undefined {
   return uri.slice(0, start.length).toLowerCase() === start ? uri.slice(start.length) : undefined;
 }
 
-/** An item of a list, named as it is outside. */
+/** An item of a list with its name and URI as clients see them. */
 export function outerItem(names: MountedNames, item: Members): Members {
   const { name, uri, uriTemplate } = item;
   return {
@@ -39,7 +39,7 @@ export function outerItem(names: MountedNames, item: Members): Members {
   };
 }
 
-/** A result whose URIs are those outside; the same object when it has none. */
+/** A result with its URIs as clients see them; the same object when it has none. */
 export function outerResult(names: MountedNames, method: string, result: object): object {
   if (method === "tools/call") return withList(result, "content", (block) => outerBlock(names, block));
   if (method === "prompts/get") {
@@ -49,7 +49,10 @@ export function outerResult(names: MountedNames, method: string, result: object)
     });
   }
   if (method !== "resources/read") return result;
-  return withList(result, "contents", ({ uri, ...said }) => ({ uri: outerUri(names.prefix, String(uri)), ...said }));
+  return withList(result, "contents", ({ uri, ...others }) => ({
+    uri: outerUri(names.prefix, String(uri)),
+    ...others,
+  }));
 }
 
 function outerBlock(names: MountedNames, block: Members): Members {

@@ -6,8 +6,8 @@ import { McpError } from "../../protocol/error.js";
 export type SealFault = "malformed" | "foreign" | "forged";
 
 /**
- * Seals texts that travel through the client and come back. One source for question state, cursors and event ids, each
- * under a key of its own purpose. The first secret seals, all of them open, so that a secret can be replaced.
+ * Seals and signs texts that clients keep and send back: question state, cursors and event ids. Each purpose has its own
+ * key. The first secret seals and all of them open, so that a secret can be replaced.
  */
 export class Secrets {
   readonly #platform: Platform;
@@ -15,12 +15,12 @@ export class Secrets {
   readonly #ciphers = new Map<string, Cipher>();
   readonly #kids = new Map<string, string>();
 
-  /** Throws for an empty secret: with it anybody could seal, and a variable that is not set often becomes one. */
+  /** Throws for an empty secret, because everyone could seal with it, and an unset variable often becomes one. */
   constructor(platform: Platform, secret: string | readonly string[] | undefined) {
     this.#platform = platform;
     this.#given = secret === undefined ? [] : typeof secret === "string" ? [secret] : secret;
     if (!this.#given.includes("")) return;
-    throw new McpError("invalid_definition", "`secret` is an empty text", {
+    throw new McpError("invalid_definition", "`secret` is an empty string", {
       fix: "Set it to an unguessable value, for example the output of `openssl rand -base64 32`.",
     });
   }
@@ -33,7 +33,7 @@ export class Secrets {
     return `${head}.${toBase64Url(sealed)}`;
   }
 
-  /** Returns the text, or why it is refused. */
+  /** Returns the text, or why it was refused. */
   async open(purpose: string, sealed: string): Promise<{ text: string } | { fault: SealFault }> {
     const [version, kid, body, ...rest] = sealed.split(".");
     if (version !== "1" || kid === undefined || body === undefined || rest.length > 0) return { fault: "malformed" };
@@ -54,7 +54,7 @@ export class Secrets {
     return `${toBase64Url(payload)}.${toBase64Url(this.#mac(this.#secrets()[0] ?? "", purpose, payload))}`;
   }
 
-  /** Returns what `sign` was given, or undefined for a text that it did not make for this purpose. */
+  /** Returns the text that was signed, or undefined if `sign` did not sign it for this purpose. */
   verify(purpose: string, signed: string): string | undefined {
     const [payload, mac, ...rest] = signed.split(".").map(fromBase64Url);
     if (payload === undefined || mac === undefined || rest.length > 0) return undefined;
@@ -67,7 +67,7 @@ export class Secrets {
     return hmac(this.#platform, key, payload).subarray(0, 16);
   }
 
-  /** Made on first use: some runtimes forbid randomness while modules load. */
+  /** Creates a random secret on first use, because some runtimes forbid randomness while modules load. */
   #secrets(): readonly string[] {
     if (this.#given.length === 0) this.#given = [toBase64Url(this.#platform.randomBytes(32))];
     return this.#given;
@@ -95,7 +95,7 @@ export class Secrets {
 
 const BLOCK_BYTES = 64;
 
-/** HMAC (RFC 2104) with a key that is shorter than a block. */
+/** HMAC (RFC 2104) for a key that is shorter than a block. */
 function hmac(platform: Platform, key: Uint8Array, message: Uint8Array): Uint8Array {
   const inner = new Uint8Array(BLOCK_BYTES + message.length).fill(0x36, 0, BLOCK_BYTES);
   const outer = new Uint8Array(BLOCK_BYTES + 32).fill(0x5c, 0, BLOCK_BYTES);
@@ -108,7 +108,7 @@ function hmac(platform: Platform, key: Uint8Array, message: Uint8Array): Uint8Ar
   return platform.sha256(outer);
 }
 
-/** Takes the same time wherever the first difference is. */
+/** Compares in constant time, so that the time does not reveal where the first difference is. */
 function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
   let difference = one.length ^ other.length;
   for (const [index, byte] of one.entries()) difference |= byte ^ (other[index] ?? 0);
