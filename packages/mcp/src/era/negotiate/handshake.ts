@@ -10,7 +10,8 @@ import { refusedHandshake, supportedBy } from "./refusal.js";
 /**
  * Performs the handshake of the stateful era: asks for the first of `among`, and accepts any of them.
  *
- * Spec: Lifecycle, "Initialization", https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
+ * Spec: Lifecycle, "Initialization",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  */
 export async function performHandshake(attempt: Attempt, among: readonly Revision[]): Promise<Established> {
   const { transport, methods, self } = attempt.negotiation;

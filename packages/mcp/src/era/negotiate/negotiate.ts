@@ -17,7 +17,8 @@ import { isModernError, mayStartAgain, ProbeLost, supportedBy, tellsRevision } f
 /**
  * How long a server on a pipe may be silent before the handshake is tried as well.
  *
- * Spec: stdio, "Backward Compatibility", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#backward-compatibility
+ * Spec: stdio, "Backward Compatibility",
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio#backward-compatibility
  */
 const SILENCE_MS = 1000;
 

@@ -31,7 +31,8 @@ export interface StreamedExchange {
  * The stream that answers one posted request. If it breaks before the answer, it is resumed with GET; the request is never
  * posted again.
  *
- * Spec: Transports, "Resumability and Redelivery", https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
+ * Spec: Transports, "Resumability and Redelivery",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  */
 export class AnswerStream implements EventSink {
   readonly #requests: HttpRequests;

@@ -26,7 +26,8 @@ export interface SentRequest {
  * 403 with an `insufficient_scope` challenge is `insufficient_scope`; 404 in a session (or a 400 whose text means the same) is
  * `session_lost`; a JSON-RPC error for this request is an `RpcError` with its code; anything else is `transport_error`.
  *
- * Spec: Transports, "Session Management", https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
+ * Spec: Transports, "Session Management",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
 export async function failureOf(response: SendResponse, sent: SentRequest): Promise<RpcError | McpError> {
   const failure = await describe(response, sent);

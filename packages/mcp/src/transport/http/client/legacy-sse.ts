@@ -23,7 +23,8 @@ const SEND_MS = 30_000;
  *
  * It behaves like a channel: when the stream ends, all pending requests reject and the connection is closed.
  *
- * Spec: Transports, "HTTP with SSE", https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
+ * Spec: Transports, "HTTP with SSE",
+ * https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
  *
  * @deprecated Only for old servers; new ones use Streamable HTTP.
  */

@@ -194,7 +194,8 @@ function tooSlow(url: string, ms: number): McpError {
 /**
  * The session that a response opens, if any. Throws if its id cannot be sent back in a header.
  *
- * Spec: Transports, "Session Management", https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
+ * Spec: Transports, "Session Management",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
 export function sessionOf(response: SendResponse): string | undefined {
   const session = response.header(SESSION_HEADER);

@@ -18,7 +18,8 @@ import type { ServerState } from "./state.js";
 /**
  * The HTTP+SSE transport of 2024-11-05: an event stream for messages of the server, and a second path for the client's.
  *
- * Spec: Transports, "HTTP with SSE", https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
+ * Spec: Transports, "HTTP with SSE",
+ * https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse
  */
 export interface LegacySse {
   /** Answers a request to one of the two paths. Returns false for any other path. */

@@ -70,7 +70,8 @@ const BOTH: Acceptance = { json: true, events: true };
 /**
  * Reads `Accept`. A missing header accepts everything, as in HTTP itself.
  *
- * Spec: Streamable HTTP, "Sending Messages", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#sending-messages
+ * Spec: Streamable HTTP, "Sending Messages",
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#sending-messages
  */
 export function acceptance(value: string | undefined): Acceptance {
   if (value === undefined || value === "application/json, text/event-stream" || value === "*/*") return BOTH;

@@ -40,7 +40,8 @@ function isScope(scope: string): boolean {
 /**
  * Refuses a version header that does not name a revision with sessions.
  *
- * Spec: Transports, "Protocol Version Header", https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
+ * Spec: Transports, "Protocol Version Header",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
  */
 export function unknownVersion({ protocolHeaders }: HttpFacts): Refusal {
   const shown = JSON.stringify(protocolHeaders.protocolVersion?.slice(0, 64));

@@ -30,7 +30,8 @@ export interface ReplyRules {
   /**
    * Whether the client cancels by closing its connection.
    *
-   * Spec: Streamable HTTP, "Cancellation", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#cancellation
+   * Spec: Streamable HTTP, "Cancellation",
+   * https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#cancellation
    */
   readonly leavingCancels: boolean;
   readonly session?: ReplySession;

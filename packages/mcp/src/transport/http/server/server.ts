@@ -93,7 +93,8 @@ function handleRequest(parts: HttpParts, exchange: HttpExchange): void {
 /**
  * The checks on every request, before authentication and before the body is read.
  *
- * Spec: Transports, "Security Warning", https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
+ * Spec: Transports, "Security Warning",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
  */
 function checkRequest(parts: HttpParts, exchange: HttpExchange): Refusal | undefined {
   const { http } = exchange;

@@ -27,7 +27,7 @@ export function encodeNodeMessage(from: string, message: NodeMessage): string {
 }
 
 /** The message of another node; undefined for a node's own. Trusts its input, because only our nodes publish there. */
-export function decodeNodeMessage(own: string, text: string): NodeMessage | undefined {
+export function decodeNodeMessage(ownNode: string, text: string): NodeMessage | undefined {
   const { from, message } = JSON.parse(text) as Envelope;
-  return from === own ? undefined : message;
+  return from === ownNode ? undefined : message;
 }

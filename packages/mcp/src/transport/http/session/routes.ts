@@ -59,7 +59,8 @@ function noSession(item?: Received): Refusal {
 /**
  * Finds the session of a request. The responses for unknown, ended and foreign sessions are identical.
  *
- * Spec: Transports, "Session Management", https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
+ * Spec: Transports, "Session Management",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
 function withSession(
   store: SessionStore,

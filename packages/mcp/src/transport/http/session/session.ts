@@ -186,7 +186,8 @@ export class HttpSession implements ReplySession {
    * The stream for a message that belongs to no request: the first that is open, otherwise the one that stores it. Each message
    * goes to exactly one stream.
    *
-   * Spec: Transports, "Multiple Connections", https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#multiple-connections
+   * Spec: Transports, "Multiple Connections",
+   * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#multiple-connections
    */
   #forUnrelated(): LoggedStream {
     const first = this.stream(GET_STREAM_ID, false);
