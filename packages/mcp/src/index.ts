@@ -32,7 +32,7 @@ export {
   prompt,
 } from "./server/prompts/prompt.js";
 export { promptTemplate } from "./server/prompts/template.js";
-export { isInputRequired } from "./server/questions/interruption.js";
+export { isInputRequired } from "./server/questions/input-required.js";
 export { urlRequired } from "./server/questions/url-required.js";
 export {
   type ReadHandler,
@@ -45,7 +45,7 @@ export {
   type TemplateReadHandler,
 } from "./server/resources/resource.js";
 export { Server } from "./server/server.js";
-export type { Block, ToolResult } from "./server/tools/marked-content.js";
+export type { Block, ToolResult } from "./server/tools/block.js";
 export {
   type ToolDefinition,
   ToolError,

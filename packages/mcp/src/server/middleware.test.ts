@@ -4,7 +4,7 @@ import { Drive, itemsOf, textOf } from "../../test/server/drive.js";
 import { McpError } from "../protocol/error.js";
 import { consent } from "./consent.js";
 import type { Middleware } from "./middleware.js";
-import { isInputRequired } from "./questions/interruption.js";
+import { isInputRequired } from "./questions/input-required.js";
 import { Server } from "./server.js";
 
 const info = { name: "s", version: "1" };

@@ -32,7 +32,6 @@ export const BANNED_NAMES: readonly BannedName[] = [
   { name: "fromFirstAnswer", instead: "upgradeAnswer" },
   { name: "KnownTool", instead: "ListedTool" },
   { name: "ToolBook", instead: "KnownTools" },
-  { name: "Offers", instead: "requireDeclared" },
   { name: "Link", instead: "ClientConnection" },
   { name: "Greeter", instead: "Attempt" },
   { name: "greetAtOnce", instead: "skipProbe" },

@@ -15,6 +15,7 @@ export const FILE_NAMES: readonly Exception[] = [
   { file: "platform/default.ts", reason: "what a build without a platform of its own takes" },
   { file: "protocol/lifecycle.ts", reason: "the specification's chapter, one type per message" },
   { file: "protocol/message.ts", reason: "the parts that all messages of the specification share" },
+  { file: "server/questions/asking.ts", reason: "all that asks a client, loaded with the first question" },
   { file: "server/prompts/message.ts", reason: "the namespace `message`, one builder per name" },
   { file: "server/questions/questions.ts", reason: "one function per question, each by its own name" },
   { file: "server/tools/content.ts", reason: "the namespace `content`, one builder per name" },

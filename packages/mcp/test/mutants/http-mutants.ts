@@ -30,7 +30,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "content-type-by-substring",
     recreates: "typescript-sdk 561c6d8: `text/plain; a=application/json` passes for JSON",
-    file: "transport/http/server/media-type.ts",
+    file: "transport/http/server/body-type.ts",
     search: "if (type === undefined || !JSON_TYPES.has(type.name)) return",
     replace: 'if (!value.includes("application/json")) return',
     tests: ["test/corpus/http/corpus.test.ts", "test/http/security.test.ts"],
@@ -38,7 +38,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "content-type-optional",
     recreates: "CVE-2026-33252: a POST without Content-Type reaches handlers",
-    file: "transport/http/server/media-type.ts",
+    file: "transport/http/server/body-type.ts",
     search: 'if (value === undefined) return "the request has no Content-Type; send application/json";',
     replace: "if (value === undefined) return undefined;",
     tests: ["test/corpus/http/corpus.test.ts", "test/http/security.test.ts"],
@@ -54,7 +54,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "encoded-body",
     recreates: "a body that says it is compressed is read as it is",
-    file: "transport/http/server/media-type.ts",
+    file: "transport/http/server/body-type.ts",
     search: 'if (contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== "identity") {',
     replace: "if (false) {",
     tests: ["test/corpus/http/corpus.test.ts"],

@@ -32,14 +32,9 @@ export const LEAVES: readonly Leaf[] = [
   { path: "era/stateless/header-value.ts", kind: "header value", reason: "one header's value to text and back" },
   { path: "http/protocol-headers.ts", kind: "header value", reason: "one request's headers, read once" },
   { path: "transport/http/session/records.ts", kind: "encoding", reason: "a session's names and record as text" },
-  { path: "transport/http/server/media-type.ts", kind: "header value", reason: "reads `Content-Type` and `Accept`" },
+  { path: "transport/http/server/body-type.ts", kind: "header value", reason: "reads `Content-Type` and `Accept`" },
   { path: "transport/http/server/origin.ts", kind: "guard", reason: "whether a `Host` or `Origin` value may pass" },
-  {
-    path: "client/call/read-result.ts",
-    kind: "guard",
-    reason: "whether a checked result is given, mended or refused",
-  },
-  { path: "server/tools/marked-content.ts", kind: "guard", reason: "whether a value is a result or a block already" },
+  { path: "server/tools/block.ts", kind: "guard", reason: "whether a value is a result or a block already" },
 ];
 
 /** The most exact entry that names a file. */

@@ -1,7 +1,7 @@
 import type * as ChildProcess from "node:child_process";
 import type { ChildEvents, ChildHandle, SpawnOptions } from "../../platform/platform.js";
 import { builtin } from "../builtin.js";
-import { endWithThisProcess } from "./exit-guard.js";
+import { endWithThisProcess } from "./end-with-this-process.js";
 
 type Child = ChildProcess.ChildProcessByStdio<
   import("node:stream").Writable,

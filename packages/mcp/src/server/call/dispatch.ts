@@ -7,14 +7,14 @@ import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport
 import type { MethodHandler } from "../lists/feature.js";
 import type { Registry, Route } from "../lists/registry.js";
 import { throughMiddleware } from "../middleware.js";
-import { InputOutcome } from "../questions/interruption.js";
+import { InputOutcome } from "../questions/input-required.js";
 import { isUrlRequired, urlRequiredFor } from "../questions/url-required.js";
 import { asking, withAsking } from "../questions/with-asking.js";
 import { contextOf } from "./call-context.js";
 import type { ServerFacts } from "./facts.js";
 import type { Pipeline } from "./pipeline.js";
 import { type CallMakers, ServerCall } from "./server-call.js";
-import { messageOf, readable } from "./thrown.js";
+import { readable, thrownMessage } from "./thrown-message.js";
 
 /** Receives the peers of a server and their notifications; for features whose state lives longer than a call. */
 export interface PeerListener {
@@ -126,7 +126,7 @@ function unknownMethod(request: Call, registry: Registry): McpError {
 }
 
 function settleOwn(call: ServerCall, own: EraResult): object {
-  call.opens = own.session;
+  call.session = own.session;
   if (own.cache !== undefined) call.cache = own.cache;
   return own.result;
 }
@@ -205,7 +205,7 @@ function success({ registry, pipeline }: DispatchingServer, call: ServerCall, re
         ? request.era.input(request, result.questions, result.state, self)
         : request.era.result(request, result, row, self, call.cache);
     if (pipeline.observers.length > 0) call.end = { outcome: outcomeOf(result), error: call.failure };
-    return call.opens === undefined ? encoded : { ...encoded, session: call.opens };
+    return call.session === undefined ? encoded : { ...encoded, session: call.session };
   } catch (error) {
     return failure({ pipeline }, call, error);
   }
@@ -229,7 +229,7 @@ function errorAnswer({ request }: ServerCall, error: McpError): EncodedAnswer {
   } catch {
     // The error's data cannot be written as JSON; the client must get the error all the same.
     const { kind, code } = error;
-    return request.era.failure(request, new McpError(kind, messageOf(error), { code }));
+    return request.era.failure(request, new McpError(kind, thrownMessage(error), { code }));
   }
 }
 
@@ -239,5 +239,5 @@ function publicError(call: ServerCall, thrown: unknown): McpError {
   if (isUrlRequired(error)) return urlRequiredFor(call, error) ?? error;
   if (McpError.is(error)) return error;
   if (call.facts.options.maskErrors === true) return new McpError("internal_error", call.facts.mask(error));
-  return new McpError("internal_error", error instanceof Error ? messageOf(error) : "the request failed");
+  return new McpError("internal_error", error instanceof Error ? thrownMessage(error) : "the request failed");
 }

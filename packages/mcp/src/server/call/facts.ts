@@ -15,7 +15,7 @@ import {
   type ServerOptions,
 } from "../options.js";
 import { Secrets } from "../seal/secrets.js";
-import { traceOf } from "./thrown.js";
+import { traceOf } from "./thrown-message.js";
 
 /** What is fixed when a server is created and shared by all its calls. Frozen. */
 export class ServerFacts {

@@ -4,7 +4,7 @@ import type { Platform } from "../../platform/platform.js";
 import type { Middleware } from "../middleware.js";
 import type { CallEnded, CallStarted, Observer } from "../observer.js";
 import type { ServerCall } from "./server-call.js";
-import { messageOf } from "./thrown.js";
+import { thrownMessage } from "./thrown-message.js";
 
 /** What every call of a server passes through: preparation, middleware, observers. */
 export class Pipeline {
@@ -47,7 +47,7 @@ export class Pipeline {
       try {
         what(observer);
       } catch (error) {
-        this.#platform.warn(`an observer failed: ${messageOf(error)}`);
+        this.#platform.warn(`an observer failed: ${thrownMessage(error)}`);
       }
     }
   }

@@ -35,7 +35,7 @@ export class ServerCall {
   /** How long the client may cache the result; a handler may change it. */
   cache: CacheHint;
   /** The session that a handshake opened. */
-  opens: Session | undefined;
+  session: Session | undefined;
   /** Scopes that the caller lacks, when a handler refused for that reason. */
   scopes: string[] | undefined;
   /** Arguments that were converted from text to the type in the schema. */

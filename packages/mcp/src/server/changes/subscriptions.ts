@@ -6,7 +6,7 @@ import type { ServerFacts } from "../call/facts.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { Feature, MethodHandler } from "../lists/feature.js";
 import type { Registry } from "../lists/registry.js";
-import { resourceNotFound } from "../resources/contents.js";
+import { resourceNotFound } from "../resources/resource-result.js";
 import type { Resources } from "../resources/resources.js";
 import type { Hub } from "./hub.js";
 import { Listen, type ListenFilter, readFilter, servedFilters } from "./listen.js";

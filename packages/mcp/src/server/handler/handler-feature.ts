@@ -7,13 +7,13 @@ import type { CallToolResult } from "../../protocol/features/tools.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { Pipeline } from "../call/pipeline.js";
 import type { ServerCall } from "../call/server-call.js";
-import { messageOf } from "../call/thrown.js";
+import { thrownMessage } from "../call/thrown-message.js";
 import { completed } from "../lists/completion.js";
 import type { Feature, MethodHandler } from "../lists/feature.js";
 import type { Registry } from "../lists/registry.js";
 import type { ServerOptions } from "../options.js";
-import { toPromptResult } from "../prompts/messages.js";
-import { toReadResult } from "../resources/contents.js";
+import { toPromptResult } from "../prompts/prompt-result.js";
+import { toResourceResult } from "../resources/resource-result.js";
 import type { ToolCalls } from "../tools/call.js";
 import { result } from "../tools/content.js";
 import { resultLimit } from "../tools/result-limit.js";
@@ -97,7 +97,7 @@ export class HandlerFeature implements Feature {
       "resources/read": async (call) => {
         const uri = textParam(call, "uri");
         const value: unknown = await this.#method("readResource", "resource", uri)(uri, call.ctx);
-        return isObject(value) && Array.isArray(value["contents"]) ? value : toReadResult(uri, value, undefined);
+        return isObject(value) && Array.isArray(value["contents"]) ? value : toResourceResult(uri, value, undefined);
       },
     };
   }
@@ -208,7 +208,7 @@ export function handlerOptions(
   const quietly = (what: string, act: () => unknown) => {
     Promise.resolve()
       .then(act)
-      .catch((error) => warn(`${what} failed: ${messageOf(error)}`));
+      .catch((error) => warn(`${what} failed: ${thrownMessage(error)}`));
   };
   return {
     ...options,

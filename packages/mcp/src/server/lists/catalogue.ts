@@ -2,7 +2,7 @@ import { McpError } from "../../protocol/error.js";
 import type { Principal } from "../../transport/transport.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { ServerCall } from "../call/server-call.js";
-import { messageOf } from "../call/thrown.js";
+import { thrownMessage } from "../call/thrown-message.js";
 import { type ListShape, PagedList, pageOf } from "./pages.js";
 
 /**
@@ -74,7 +74,7 @@ export class Catalogue<W, I extends Offered<W>, R extends object> {
       return item.visibleTo(callerOf(call)) === true;
     } catch (error) {
       this.#facts.platform.warn(
-        `the ${this.#kind} "${item.key}" is hidden, because its \`visibleTo\` failed: ${messageOf(error)}`,
+        `the ${this.#kind} "${item.key}" is hidden, because its \`visibleTo\` failed: ${thrownMessage(error)}`,
       );
       return false;
     }

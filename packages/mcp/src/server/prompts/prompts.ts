@@ -12,8 +12,8 @@ import type { CompletableArguments, CompletionSource } from "../lists/completion
 import type { Feature, MethodHandler } from "../lists/feature.js";
 import type { ListShape } from "../lists/pages.js";
 import type { Registry } from "../lists/registry.js";
-import { toPromptResult } from "./messages.js";
 import type { PromptOffer } from "./prompt.js";
+import { toPromptResult } from "./prompt-result.js";
 import { badArguments, type ReadyPrompt, readyPrompt } from "./ready-prompt.js";
 
 const PROMPTS: ListShape<WirePrompt, ListPromptsResult> = {

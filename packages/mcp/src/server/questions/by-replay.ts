@@ -10,7 +10,7 @@ import type { ServerCall } from "../call/server-call.js";
 import type { Asker, PreparedQuestion } from "./asker.js";
 import { claimStep, malformedAnswer, normalise, traced } from "./by-request.js";
 import { requireCapabilities } from "./can-ask.js";
-import { InputOutcome, InputRequired, isInputRequired } from "./interruption.js";
+import { InputOutcome, InputRequired, isInputRequired } from "./input-required.js";
 import { openState, type QuestionState, recordFailure, reviveFailure, type StepRecord, sealState } from "./state.js";
 
 /** How long to wait for the handler to ask the questions that the request answers, before new questions are sent. */

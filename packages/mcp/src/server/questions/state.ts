@@ -3,7 +3,7 @@ import { canonicalJson } from "../../encoding/canonical-json.js";
 import { utf8Bytes } from "../../encoding/json-bytes.js";
 import { type ErrorKind, McpError } from "../../protocol/error.js";
 import type { ServerCall } from "../call/server-call.js";
-import { messageOf } from "../call/thrown.js";
+import { thrownMessage } from "../call/thrown-message.js";
 import { ToolError } from "../tools/tool.js";
 
 /** The outcome of a step: its value as JSON, or its failure. */
@@ -93,7 +93,7 @@ interface StepFailure {
 
 /** The record of an error that a step threw. */
 export function recordFailure(error: unknown): StepFailure {
-  const common = { name: error instanceof Error ? error.name : "Error", message: messageOf(error) };
+  const common = { name: error instanceof Error ? error.name : "Error", message: thrownMessage(error) };
   if (ToolError.is(error)) return { ...common, tool: { content: error.content } };
   if (!McpError.is(error)) return common;
   const { kind, code, data } = error;

@@ -6,7 +6,7 @@ import type { TemplateVariables } from "../../uri-template/template-variables.js
 import type { HandlerContext, RequestContext } from "../context.js";
 import type { VisibleTo } from "../lists/catalogue.js";
 import type { Completer } from "../lists/completion.js";
-import type { Block } from "../tools/marked-content.js";
+import type { Block } from "../tools/block.js";
 
 /** What resources and resource templates have in common: what clients see, and how reads are treated. */
 interface CommonDefinition {

@@ -20,9 +20,9 @@ import type { Feature, MethodHandler } from "../lists/feature.js";
 import type { ListShape } from "../lists/pages.js";
 import type { Registry } from "../lists/registry.js";
 import type { OverflowStore } from "../tools/overflow-store.js";
-import { resourceNotFound, toReadResult } from "./contents.js";
 import { type ReadyResource, type ReadyTemplate, readyResource, readyTemplate } from "./ready-resource.js";
 import type { ListedResource, ResourceOffer, ResourceTemplateOffer, Watch } from "./resource.js";
+import { resourceNotFound, toResourceResult } from "./resource-result.js";
 
 const RESOURCES: ListShape<WireResource, ListResourcesResult> = {
   name: "resources",
@@ -217,8 +217,8 @@ function settled(
   mimeType: string | undefined,
 ): ReadResourceResult | Promise<ReadResourceResult> {
   return isThenable(value)
-    ? Promise.resolve(value).then((contents) => toReadResult(uri, contents, mimeType))
-    : toReadResult(uri, value, mimeType);
+    ? Promise.resolve(value).then((contents) => toResourceResult(uri, contents, mimeType))
+    : toResourceResult(uri, value, mimeType);
 }
 
 function listedMember({ parts, wire }: ReadyTemplate, { variables, ...listed }: ListedResource): WireResource {

@@ -7,7 +7,7 @@ import type {
   ResourceLink,
   TextContent,
 } from "../../protocol/features/content.js";
-import { type Block, markBlock, markResult, type ToolResult } from "./marked-content.js";
+import { type Block, markBlock, markResult, type ToolResult } from "./block.js";
 
 type Extras<T> = Omit<T, "type" | "text" | "data" | "mimeType" | "uri" | "name" | "resource">;
 

@@ -1,4 +1,4 @@
-import { isThenable } from "../../encoding/maybe-promise.js";
+import { isThenable, type MaybePromise } from "../../encoding/maybe-promise.js";
 import { WrittenResult } from "../../era/result-text.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
@@ -6,13 +6,11 @@ import type { ContentBlock } from "../../protocol/features/content.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import { describeIssues, type ParseResult } from "../../schema/parse.js";
 import type { ServerCall } from "../call/server-call.js";
-import { messageOf, readable } from "../call/thrown.js";
+import { readable, thrownMessage } from "../call/thrown-message.js";
 import { isUrlRequired, urlRequiredFor, urlRequiredInWords } from "../questions/url-required.js";
-import { isBlock, isToolResult, type ToolResult } from "./marked-content.js";
+import { isBlock, isToolResult, type ToolResult } from "./block.js";
 import type { OutputParser } from "./ready-tool.js";
 import { ToolError } from "./tool.js";
-
-type Made = CallToolResult | Promise<CallToolResult>;
 
 /** The part of a tool that its results depend on. */
 interface Returning {
@@ -25,7 +23,7 @@ interface Returning {
  *
  * Spec: Tools, "Output Schema", https://modelcontextprotocol.io/specification/2026-07-28/server/tools#output-schema
  */
-export function toCallResult(tool: Returning, value: unknown, call: ServerCall): Made {
+export function toCallResult(tool: Returning, value: unknown, call: ServerCall): MaybePromise<CallToolResult> {
   if (isToolResult(value)) return fromToolResult(tool, value);
   const { name, output } = tool;
   if (output === undefined) return { content: looseContent(name, value) };
@@ -38,7 +36,7 @@ export function toCallResult(tool: Returning, value: unknown, call: ServerCall):
   );
 }
 
-function fromToolResult({ name, output }: Returning, value: ToolResult): Made {
+function fromToolResult({ name, output }: Returning, value: ToolResult): MaybePromise<CallToolResult> {
   const failed = value.isError === true;
   const extras = {
     ...(failed ? { isError: true } : {}),
@@ -75,7 +73,7 @@ function checked(
   value: unknown,
   output: OutputParser,
   finish: (structured: unknown, text: string) => CallToolResult,
-): Made {
+): MaybePromise<CallToolResult> {
   if (!output.byLibrary) {
     const text = jsonText(name, value);
     const structured: unknown = isPlainJson(value) ? value : JSON.parse(text);
@@ -105,7 +103,7 @@ function jsonText(name: string, value: unknown): string {
   try {
     text = JSON.stringify(value);
   } catch (error) {
-    throw new McpError("misuse", `the result of tool "${name}" cannot be written as JSON: ${messageOf(error)}`, {
+    throw new McpError("misuse", `the result of tool "${name}" cannot be written as JSON: ${thrownMessage(error)}`, {
       cause: error,
       fix: "Return plain data: no BigInt, no cycles.",
     });
@@ -134,7 +132,7 @@ export function toErrorResult(thrown: unknown, call: ServerCall): CallToolResult
     return { content: [...(error.content ?? [{ type: "text", text: error.message }])], isError: true };
   }
   if (McpError.is(error)) return forTheModel(error, call);
-  const message = call.facts.options.maskErrors === true ? call.facts.mask(error) : messageOf(error);
+  const message = call.facts.options.maskErrors === true ? call.facts.mask(error) : thrownMessage(error);
   return { content: [{ type: "text", text: message }], isError: true };
 }
 

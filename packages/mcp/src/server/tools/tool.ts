@@ -5,7 +5,7 @@ import type { Icon } from "../../protocol/implementation.js";
 import type { AnySchema, InferInput, InferOutput } from "../../schema/standard.js";
 import type { HandlerContext } from "../context.js";
 import type { VisibleTo } from "../lists/catalogue.js";
-import type { Block, ToolResult } from "./marked-content.js";
+import type { Block, ToolResult } from "./block.js";
 import type { ToolPolicy } from "./tool-policy.js";
 
 /** Describes a tool to clients, and sets how its calls are treated. */

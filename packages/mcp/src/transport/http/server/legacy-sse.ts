@@ -7,9 +7,9 @@ import type { Storage } from "../../../storage/storage.js";
 import { serveChannel } from "../../channel/server.js";
 import { encodeEvent } from "../../framing/sse-encode.js";
 import type { Principal } from "../../transport.js";
+import { acceptance, bodyTypeFault } from "./body-type.js";
 import { DueList } from "./due-list.js";
 import type { HttpExchange } from "./exchange.js";
-import { acceptance, bodyFault } from "./media-type.js";
 import type { LegacySseOptions } from "./options.js";
 import { refusal } from "./refusal.js";
 import type { SseConnection } from "./sse-connection.js";
@@ -98,7 +98,7 @@ class LegacyConnections {
   }
 
   post(exchange: HttpExchange, id: string): void {
-    const fault = bodyFault(exchange.http.protocolHeaders);
+    const fault = bodyTypeFault(exchange.http.protocolHeaders);
     if (fault !== undefined) return exchange.refuse(refusal(415, INVALID_REQUEST, fault));
     exchange.http.readBody(this.#state.limits.maxMessageBytes, (body) => {
       if (!("text" in body)) return exchange.refuse(refusal(body.status, body.code, body.reason));

@@ -9,10 +9,10 @@ import { createMemoryStorage } from "../../../storage/memory.js";
 import { isPrincipal, readAuthentication } from "../../authentication.js";
 import type { Endpoint } from "../../transport.js";
 import { createSessionRoutes, type Received, type SessionRoutes } from "../session/routes.js";
+import { acceptance, bodyTypeFault } from "./body-type.js";
 import { HttpExchange } from "./exchange.js";
 import type { Body, Incoming } from "./incoming.js";
 import { createLegacySse, type LegacySse } from "./legacy-sse.js";
-import { acceptance, bodyFault } from "./media-type.js";
 import type { HttpServerOptions } from "./options.js";
 import { type Refusal, refusal, unknownVersion } from "./refusal.js";
 import { ALONE, type ReplyRules, WITHOUT_SESSION } from "./reply-rules.js";
@@ -178,7 +178,7 @@ function handlePost(exchange: HttpExchange, sessions: SessionRoutes | undefined)
 }
 
 function headerFault({ protocolHeaders }: Incoming): Refusal | undefined {
-  const fault = bodyFault(protocolHeaders);
+  const fault = bodyTypeFault(protocolHeaders);
   if (fault !== undefined) return refusal(415, INVALID_REQUEST, fault);
   const accepted = acceptance(protocolHeaders.accept);
   if (accepted.json && accepted.events) return undefined;

@@ -1,7 +1,7 @@
 import { INVALID_REQUEST } from "../../../jsonrpc/error.js";
 import { encodeEvent } from "../../framing/sse-encode.js";
+import { acceptance } from "../server/body-type.js";
 import type { HttpExchange } from "../server/exchange.js";
-import { acceptance } from "../server/media-type.js";
 import { refusal } from "../server/refusal.js";
 import { eventId, PRIMING, parseEventId } from "./logged-stream.js";
 import { GET_STREAM_ID, type HttpSession } from "./session.js";

@@ -2,10 +2,10 @@ import { toBase64 } from "../../encoding/base64.js";
 import { McpError } from "../../protocol/error.js";
 import type { ResourceContents } from "../../protocol/features/content.js";
 import type { ReadResourceResult } from "../../protocol/features/resources.js";
-import { isBlock } from "../tools/marked-content.js";
+import { isBlock } from "../tools/block.js";
 
 /** Turns what a read handler returned into the result that clients get. */
-export function toReadResult(uri: string, value: unknown, mimeType: string | undefined): ReadResourceResult {
+export function toResourceResult(uri: string, value: unknown, mimeType: string | undefined): ReadResourceResult {
   // An empty `contents` would mean that the resource exists.
   // Spec: Resources, "Error Handling",
   // https://modelcontextprotocol.io/specification/2026-07-28/server/resources#error-handling

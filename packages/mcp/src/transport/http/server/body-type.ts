@@ -9,7 +9,7 @@ interface MediaType {
 }
 
 /** Why the headers of a body do not allow JSON; undefined if they do. */
-export function bodyFault({ contentType, contentEncoding }: ProtocolHeaders): string | undefined {
+export function bodyTypeFault({ contentType, contentEncoding }: ProtocolHeaders): string | undefined {
   const fault = contentTypeFault(contentType);
   if (fault !== undefined) return fault;
   // Never decompressed, so that a small body cannot expand a thousandfold.

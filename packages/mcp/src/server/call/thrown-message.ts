@@ -10,7 +10,7 @@ export function readable(error: unknown): unknown {
 }
 
 /** The message of any thrown value; handlers may throw strings, `undefined` or objects that cannot be read. */
-export function messageOf(error: unknown): string {
+export function thrownMessage(error: unknown): string {
   try {
     const message = error instanceof Error ? error.message : error;
     return typeof message === "string" ? message : String(message);
@@ -26,5 +26,5 @@ export function traceOf(error: unknown): string {
   } catch {
     // A getter threw; the message may still be readable.
   }
-  return messageOf(error);
+  return thrownMessage(error);
 }
