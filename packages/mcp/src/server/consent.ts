@@ -2,15 +2,18 @@ import { McpError } from "../protocol/error.js";
 import type { RequestContext } from "./context.js";
 import type { Middleware } from "./middleware.js";
 
-/** What a hook decides: let the call through, or refuse it with a reason that the caller is told. */
+/** The decision of a hook: allow the call, or deny it with a reason that the caller gets. */
 type Verdict = "allow" | { readonly deny: string };
 
-/** What hooks are told of a call. */
+/** What every hook gets of a call. */
 interface GuardedCall {
   readonly ctx: RequestContext;
 }
 
-/** Decides about calls before anything of them runs. In rounds of questions it is asked in every round. */
+/**
+ * Hooks that allow or deny calls before their handler runs. A method without a hook is allowed. When a call asks the client
+ * questions, the hook is called in every round, because each round is a request of its own.
+ */
 export interface ConsentHooks {
   beforeToolCall?:
     | ((
@@ -22,8 +25,8 @@ export interface ConsentHooks {
 }
 
 /**
- * Middleware that asks hooks before tools, resources and prompts. Anything but `"allow"` refuses: the model is told the reason
- * of a refused tool, other requests fail with kind `declined`.
+ * Middleware that calls hooks before tools, resources and prompts. Anything but `"allow"` denies the call: for a tool the
+ * model gets the reason as an error result, other requests fail with kind `declined`.
  */
 export function consent(hooks: ConsentHooks): Middleware {
   return async (call, next) => {
@@ -50,7 +53,7 @@ function pass(reason: string | undefined): void {
   if (reason !== undefined) throw new McpError("declined", reason);
 }
 
-/** Why a hook refuses. Hooks are written by people: whatever is not clearly allowed is refused. */
+/** Why a hook denies a call; undefined if it allows it. Fails closed: a malformed decision denies. */
 async function refusal<C>(
   hook: ((call: C) => Verdict | Promise<Verdict>) | undefined,
   call: C,

@@ -10,110 +10,110 @@ import type { Coercion } from "../schema/coerce.js";
 import type { AnySchema, InferOutput } from "../schema/standard.js";
 import type { Principal } from "../transport/transport.js";
 
-/** Who called, as the client says of itself; unverified. */
+/** What the client says about itself. Unverified, so do not base access decisions on it. */
 export interface ClientFacts {
   readonly info: Implementation | undefined;
   readonly capabilities: ClientCapabilities;
-  /** Whether the client can do something, for example `elicitation.form`; false also where it cannot be asked. */
+  /** Whether the client can be asked for something, for example `elicitation.form`, over this connection. */
   can(capability: ClientCapabilityPath): boolean;
 }
 
 /** The HTTP request that carries a call. */
 export interface HttpContext extends Omit<HttpFacts, "protocolHeaders"> {
-  /** Closes the connection now and lets the client come back for the answer; false where streams cannot be resumed. */
+  /** Closes the connection and lets the client resume after `retryMs`. False, without effect, where streams cannot resume. */
   pause(retryMs: number): boolean;
 }
 
-/** What every handler receives for one call. */
+/** The context of one call, for handlers and middleware. */
 export interface RequestContext<D = Record<string, unknown>> {
-  /** Aborted when the client cancels or is gone, and when a deadline of the server passes. */
+  /** Aborted when the client cancels or disconnects, and when a timeout of the server passes. */
   readonly signal: AbortSignal;
-  /** The id that the client gave to this request; every round of questions is a request of its own. */
+  /** The JSON-RPC id of this request. In a call with several rounds of questions, each round has its own. */
   readonly requestId: Id;
-  /** For example `tools/call`. */
+  /** The method of the request, for example `tools/call`. */
   readonly method: string;
-  /** The revision that the client speaks in this call, for example `2025-11-25`. */
+  /** The revision of the protocol that this call uses, for example `2025-11-25`. */
   readonly protocolVersion: string;
-  /** Who calls, and what it can be asked for. */
+  /** The client, and what it can be asked for. */
   readonly client: ClientFacts;
-  /** What is remembered of this peer, in revisions that have sessions. */
+  /** The session of this client, in revisions that have sessions. */
   readonly session: { readonly initialized: boolean } | undefined;
-  /** The HTTP request that carries the call; absent on pipes. */
+  /** The HTTP request of the call; undefined on pipes. */
   readonly http: HttpContext | undefined;
-  /** Who authorization says is calling; absent without authorization. */
+  /** The authenticated caller; undefined without authorization. */
   readonly auth: Principal | undefined;
-  /** The request's own `_meta`. */
+  /** The `_meta` of the request; `{}` if it has none. */
   readonly meta: Readonly<Record<string, unknown>>;
-  /** Arguments that came as text and were turned into what the tool's schema asks for. */
+  /** Arguments that were converted from text to the type in the tool's schema. */
   readonly coercions: readonly Coercion[];
-  /** The trace that the caller is part of; carried on into questions. Absent when it sent none, or a malformed one. */
+  /** The caller's trace, which questions also carry. Undefined when the caller sent none or a malformed one. */
   readonly trace: TraceContext | undefined;
-  /** Yours: what middleware puts here, handlers find here. */
+  /** Values that middleware passes to handlers. The library does not read them. */
   readonly data: D;
-  /** Reports progress if the client asked for it. Values that do not grow are dropped. */
+  /** Reports progress if the client asked for it. A value that is not larger than the last one is dropped. */
   progress(progress: number, options?: ProgressOptions): void;
-  /** Sends a log message if the client wants messages of this level. */
+  /** Sends a log message if the client asks for messages of this level. */
   log(level: LoggingLevel, data: unknown, logger?: string): void;
 }
 
-/** What may be said beside the value of a progress report. */
+/** Optional parts of a progress report. */
 export interface ProgressOptions {
   total?: number | undefined;
   message?: string | undefined;
 }
 
-/** How a question is identified over the rounds of one call. */
+/** How a question is recognised in later rounds of the call. */
 export interface QuestionOptions {
-  /** Names the question; needed when the same question is asked twice at once, or when its words change. */
+  /** Identifies the question. Default: a digest of it. Set it if the text varies, or if equal questions are asked at once. */
   key?: string | undefined;
 }
 
-/** Options of a page to visit. */
+/** Options of `elicitUrl`. */
 export interface UrlQuestionOptions extends QuestionOptions {
-  /** Names the visit in revisions that announce its end; made up when absent. */
+  /** Identifies the visit for `elicitationComplete`. Default: a random id. */
   elicitationId?: string | undefined;
 }
 
-/** The user's reply to a form, whatever it was. */
+/** The user's reply to a form: the content, or that the user declined or dismissed it. */
 export type ElicitReply<T> = { action: "accept"; content: T } | { action: "decline" } | { action: "cancel" };
 
-/** A question to the client's model. */
+/** A sampling request: a prompt for the client's model. */
 export type SampleRequest = Omit<CreateMessageRequestParams, "_meta" | "task">;
 
 /**
- * What handlers of tools, prompts and resources receive: they may ask the client before they answer.
+ * The context for handlers of tools, prompts and resources, which may ask the client before they answer.
  *
- * In revisions without sessions the handler runs again from the top for each round of questions; work that must happen once
- * belongs in `step`, and a `catch` must rethrow what `isInputRequired` recognises.
+ * In revisions without sessions, the handler runs again from the top for each round of questions. Put work that must happen
+ * once into `step`, and rethrow errors for which `isInputRequired` is true.
  *
- * A question throws `McpError`: of kind `capability_missing` where the client cannot be asked, `timeout` when it does not
- * answer within `limits.answerMs`, and `cancelled` when the call is.
+ * A question rejects with an `McpError`: `capability_missing` if the client cannot be asked, `timeout` if it does not answer
+ * within `limits.answerMs`, and `cancelled` if the call is cancelled.
  */
 export interface HandlerContext<D = Record<string, unknown>> extends RequestContext<D> {
-  /** Asks the user to fill in a form. Throws `McpError` of kind `declined` or `dismissed` when the user does not. */
+  /** Asks the user to fill in a form. Rejects with kind `declined` or `dismissed` if the user does not. */
   elicit<const S extends AnySchema>(message: string, schema: S, options?: QuestionOptions): Promise<InferOutput<S>>;
-  /** As `elicit`, but returns what the user did instead of throwing. */
+  /** Like `elicit`, but resolves with what the user did instead of rejecting. */
   tryElicit<const S extends AnySchema>(
     message: string,
     schema: S,
     options?: QuestionOptions,
   ): Promise<ElicitReply<InferOutput<S>>>;
-  /** Asks the user to visit a page. Resolves on consent, not when the visit is over. */
+  /** Asks the user to visit a page. Resolves when the user agrees, not when the visit is over. */
   elicitUrl(message: string, url: string, options?: UrlQuestionOptions): Promise<void>;
   /**
-   * Tells the client that a visit is over, by the id given to `elicitUrl`; also after the call has ended. Does nothing in
-   * revisions that have no such notice.
+   * Notifies the client that a visit is over, by the `elicitationId` of `elicitUrl`. It may be called after the call has
+   * ended. Does nothing in revisions without this notification.
    */
   elicitationComplete(elicitationId: string): void;
-  /** Asks the client's model. */
+  /** Asks the client's model to generate a message. */
   sample(request: SampleRequest, options?: QuestionOptions): Promise<CreateMessageResult>;
-  /** Asks which folders the client works in. */
+  /** Asks for the folders that the client works in. */
   roots(options?: QuestionOptions): Promise<Root[]>;
   /**
-   * Names this call over all rounds of its questions, for systems that take an idempotency key: a step is run once per
-   * sealed state, but a client may send the same round twice.
+   * Identifies this call in all rounds of its questions. Use it as an idempotency key for work in `step`, because a client
+   * may send the same round twice, and the step then runs twice.
    */
   readonly callId: string;
-  /** Runs `work` once over all rounds of this call and gives its result, as JSON keeps it, every time. */
+  /** Runs `work` in the first round that reaches it, and resolves with its result, as JSON, in every round. */
   step<T>(key: string, work: () => T | Promise<T>): Promise<T>;
 }

@@ -3,7 +3,7 @@ import type { Requests } from "../protocol/method-types.js";
 import type { ServerCall } from "./call/server-call.js";
 import type { RequestContext } from "./context.js";
 
-/** A call as middleware sees it. Narrow by `method` to type `params`. */
+/** A call as middleware gets it. Narrow by `method` to get the type of `params`. */
 export type MiddlewareCall<D = Record<string, unknown>> = {
   [M in keyof Requests & string]: {
     readonly method: M;
@@ -13,8 +13,8 @@ export type MiddlewareCall<D = Record<string, unknown>> = {
 }[keyof Requests & string];
 
 /**
- * Runs around every call, outermost first. It must return what `next()` gave, the same object or another one, or throw.
- * An interim result that asks the client passes through as an opaque object: return it as it is.
+ * Runs around every call, outermost first. It returns the result of `next()`, changed or not, or a result of its own, or
+ * throws. It may call `next` once. An interim result that asks the client is an opaque object: return it unchanged.
  */
 export type Middleware<D = Record<string, unknown>> = (
   call: MiddlewareCall<D>,

@@ -2,7 +2,7 @@ import type { Id } from "../jsonrpc/message.js";
 import type { TraceContext } from "../protocol/trace-context.js";
 import type { Principal } from "../transport/transport.js";
 
-/** A call, as telemetry may know it: never its arguments nor its result. */
+/** A call as observers see it. It has neither arguments nor results, because telemetry must not leak them. */
 export interface CallStarted {
   readonly method: string;
   /** The tool, prompt or URI that the call is about, where the method names one. */
@@ -19,27 +19,27 @@ export interface CallStarted {
 /** How a call ended. */
 export interface CallEnded extends CallStarted {
   readonly durationMs: number;
-  /** `tool_error` is a result that tells the model of a failure; `input_required` asks the client and is no end of the story. */
+  /** `tool_error` is a result with `isError`; after `input_required` the client sends another request with its answers. */
   readonly outcome: "ok" | "tool_error" | "input_required" | "error";
-  /** What was thrown, in full, also where the caller was told less. */
+  /** What was thrown, unmasked, even if the caller got only part of it. */
   readonly error: unknown;
-  /** Characters of the answer. */
+  /** Length of the response in characters. */
   readonly length: number;
 }
 
-/** A request that was refused before it became a call: malformed, of an unknown method, in a revision not spoken. */
+/** A request that was refused before it became a call: malformed, with an unknown method or an unsupported revision. */
 export interface CallRefused {
   readonly method: string;
   readonly requestId: Id | undefined;
   readonly error: unknown;
 }
 
-/** Hears of what a server does. What it throws is reported to the operator and changes nothing. */
+/** Receives the start and end of calls, for metrics and traces. An error that it throws is logged and changes nothing else. */
 export interface Observer {
   started?: ((call: CallStarted) => void) | undefined;
   ended?: ((call: CallEnded) => void) | undefined;
   refused?: ((call: CallRefused) => void) | undefined;
 }
 
-/** The outcome of a call; kept only if there are observers. */
+/** The outcome of a call; recorded only if there are observers. */
 export type CallEnd = Pick<CallEnded, "outcome" | "error">;

@@ -11,30 +11,30 @@ import type { RequestContext } from "./context.js";
 import type { CacheOptions } from "./lists/cache-hints.js";
 import type { ToolPolicy } from "./tools/tool-policy.js";
 
-/** Who a server is, as clients are told. */
+/** The name, version and other facts that a server tells clients about itself. */
 export interface ServerInfo extends Implementation {}
 
-/** Bounds of a server; each has a default and is named by the error that it causes. */
+/** Limits that protect a server from its clients. An error names the limit that caused it. */
 export interface ServerLimits {
-  /** How long a client may take to answer questions, in milliseconds. */
+  /** Milliseconds that a client may take to answer questions. Default: 600,000 (10 minutes), because people fill in forms. */
   answerMs: number;
-  /** Size of all answers and steps of one call. */
+  /** Bytes of all answers and steps of one call. Default: 256 KiB. Clients send them back with every round. */
   stateBytes: number;
-  /** Rounds of questions in one call. */
+  /** Rounds of questions in one call. Default: 32. */
   rounds: number;
-  /** Questions in one round. */
+  /** Questions in one round. Default: 32. */
   questions: number;
-  /** URIs that one session, or one listen request, may subscribe to. */
+  /** URIs that one session or one listen request may subscribe to. Default: 1000. */
   subscriptions: number;
-  /** Length of all these URIs together. */
+  /** Length of all these URIs together, in characters. Default: 262,144. */
   subscriptionLength: number;
-  /** Listen requests of one pipe that may be open at once. */
+  /** Open listen requests of one pipe. Default: 64. */
   listensPerPeer: number;
-  /** Listen requests of the whole server that may be open at once. */
+  /** Open listen requests of the whole server. Default: 20,000. */
   listens: number;
-  /** Calls of tools that run at once. */
+  /** Tool calls that run at once. Default: 10,000. */
   calls: number;
-  /** Calls of tools that wait for their turn, for the server and for each tool that limits itself. */
+  /** Tool calls that wait for a free slot, for the server and for each tool with a `concurrency`. Default: 1000. */
   queuedCalls: number;
 }
 
@@ -51,55 +51,59 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   queuedCalls: 1000,
 };
 
-/** What can be chosen about a server. */
+/** Options of a server. All are optional. */
 export interface ServerOptions {
-  /** How to use the server, for the model. */
+  /** For the model: how to use the server. */
   instructions?: string | undefined;
-  /** Revisions to speak; all by default. */
+  /** Revisions of the protocol to speak. Default: all. */
   revisions?: readonly Revision[] | undefined;
   /**
-   * Seals question state, cursors and event ids; several for rotation, the first one seals. Without it a random one is
-   * made per process, so a retry that reaches another process is refused.
+   * Protects question state, cursors and event ids against changes by clients. With several, the first one seals and all of
+   * them open, for rotation. Default: a random secret per process, so set it where several processes serve one client.
    */
   secret?: string | readonly string[] | undefined;
+  /** Replaces the defaults of single limits. */
   limits?: Some<ServerLimits> | undefined;
-  /** Converts schemas of libraries that cannot do it themselves, for example valibot's `toJsonSchema`. */
+  /** Converts schemas of libraries without a conversion of their own, for example valibot's `toJsonSchema`. */
   toJsonSchema?: JsonSchemaAdapter | undefined;
-  /** Items in one page of a list; without it a list is one page. */
+  /** Items per page of a list. Default: the whole list is one page. */
   pageSize?: number | undefined;
-  /** How long clients may keep lists and resources. Default: not at all, and for nobody else. */
+  /** How long clients may cache lists and resources. Default: not at all, because the library cannot know what is stable. */
   cache?: CacheOptions | undefined;
-  /** Features that clients are told of before the first one of a kind is registered. */
+  /** Kinds to declare even while nothing of them is registered, for servers that add offers later. Default: none. */
   declare?: readonly ("tools" | "resources" | "prompts")[] | undefined;
-  /** Tell clients when a list changes. Default: true. */
+  /** Whether clients are notified when a list changes. Default: true. */
   listChanged?: boolean | undefined;
-  /** Let clients subscribe to resources. Default: true. */
+  /** Whether clients may subscribe to resources. Default: true. */
   subscribe?: boolean | undefined;
   /**
-   * Holds the sessions and event streams of HTTP, and carries changes to the subscribers of other processes that serve the
-   * same server, which must have the same name there. Default: the memory of this process, because most servers are one.
+   * Stores the sessions and event streams of HTTP, and carries changes to subscribers of other processes. All processes of a
+   * server must use the same server name. Default: the memory of this process, because most servers are a single process.
    */
   storage?: Storage | undefined;
   /** Called when a URI gets its first subscriber in this process. See also `watch` of a resource. */
   onSubscribe?: ((uri: string) => void) | undefined;
   /** Called when a URI has lost its last subscriber in this process. */
   onUnsubscribe?: ((uri: string) => void) | undefined;
-  /** Called when a client has chosen how much it wants to read of the log. */
+  /** Called when a client has set its log level. */
   onLogLevel?: ((level: LoggingLevel, ctx: RequestContext) => void) | undefined;
-  /** Hide what unexpected errors say behind a fixed text and an id. */
+  /**
+   * Replaces the message of unexpected errors by a fixed text with an id, under which the error is logged. Default: false,
+   * because models correct themselves by the message. Set it where messages may contain secrets.
+   */
   maskErrors?: boolean | undefined;
-  /** What happens to arguments that do not fit the schema: told to the model (default), or refused as -32602. */
+  /** How arguments that do not fit the schema are answered: a result for the model (default), or the error -32602. */
   invalidArguments?: "result" | "protocol" | undefined;
-  /** How calls of tools are treated where a tool does not say it itself. */
+  /** Defaults for all tools, which a tool's own definition replaces. */
   tools?: ToolPolicy | undefined;
-  /** Declare `logging` and send what handlers log. Default: true. */
+  /** Whether the server declares `logging` and sends what handlers log. Default: true. */
   logging?: boolean | undefined;
   extensions?: readonly Extension[] | undefined;
   platform?: Partial<Platform> | undefined;
 }
 
-/** Checks a page size when the server is made, where its author sees the error. */
+/** Throws for a bad page size when the server is created, where its author sees the error. */
 export function checkPageSize(pageSize: number | undefined): void {
   if (pageSize === undefined || (Number.isSafeInteger(pageSize) && pageSize > 0)) return;
-  throw new McpError("invalid_definition", `\`pageSize\` is ${pageSize}`, { fix: "Give a whole number above 0." });
+  throw new McpError("invalid_definition", `\`pageSize\` is ${pageSize}`, { fix: "Pass a whole number above 0." });
 }

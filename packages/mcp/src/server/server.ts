@@ -40,24 +40,24 @@ import { resourceUpdated } from "./resources/watch.js";
 import type { ClientArguments, ClientResult, ToolDefinition, ToolHandler, ToolOffer, ToolTypes } from "./tools/tool.js";
 import { tool } from "./tools/tool.js";
 
-/** The prompts that a list of offers brings, by name. */
+/** The types of the prompts in a list of offers, by name. */
 export type OfferedPrompts<L extends readonly Offer[]> = {
   [K in L[number] as K extends PromptOffer ? K["name"] : never]: K extends PromptOffer<string, infer A> ? A : never;
 };
 
-/** The tools that a list of offers brings, by name. */
+/** The types of the tools in a list of offers, by name. */
 export type OfferedTools<L extends readonly Offer[]> = {
   [K in L[number] as K extends ToolOffer ? K["name"] : never]: K extends ToolOffer<string, infer A, infer R>
     ? ToolTypes<A, R>
     : never;
 };
 
-/** The tools or prompts of a mounted server, by the names they have outside. */
+/** The types of a mounted server's tools or prompts, by their names with the prefix. */
 export type Mounted<P extends string, U> = { [K in keyof U & string as `${P}_${K}`]: U[K] };
 
 /**
- * A list of what is offered to clients. It holds no connection: the same value serves every transport, every revision and
- * any number of clients at once.
+ * Offers tools, resources and prompts to clients. A server holds no connection: one server serves every transport, every
+ * revision and any number of clients at once.
  *
  * `D` is the type of `ctx.data`, given as `new Server<{ tenant: string }>(…)`: middleware puts it there. `T` and `P` are what
  * typed clients learn of its tools and prompts; each registration in a chain adds to them.
@@ -102,8 +102,8 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   }
 
   /**
-   * Makes a server of one object, or of a class of which one is made: which of its methods exist decides what is offered.
-   * `init` is called before the first request, `terminate` by `close`.
+   * Creates a server from a handler object, or from a class of which it creates one instance. The methods that exist decide
+   * what is offered. `init` is called before the first request, `terminate` by `close`.
    */
   static from(handler: ServerHandler | ServerHandlerClass, info: ServerInfo, options: ServerOptions = {}): Server {
     const object = typeof handler === "function" ? new handler() : handler;
@@ -114,7 +114,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     return server;
   }
 
-  /** Offers a tool. Throws at once when its name is taken or its schema cannot be used. */
+  /** Offers a tool. Throws when the name is taken or a schema cannot be used. */
   tool<const N extends string>(
     name: N,
     handler: ToolHandler<undefined, undefined, D>,
@@ -134,14 +134,14 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     return this;
   }
 
-  /** Offers something to read, under one URI. */
+  /** Offers a resource with a fixed URI. Throws when the URI is taken or not valid. */
   resource(uri: string, definition: ResourceDefinition, read: ReadHandler<D>): this {
     // What middleware puts into `ctx.data` is of the type that this server was given.
     this.#offers.add(resource(uri, definition, read as ReadHandler), false);
     return this;
   }
 
-  /** Offers a family of things to read; the handler's variables are typed by the template's text. */
+  /** Offers the resources whose URI matches a template. The handler's variables are typed by the template's text. */
   resourceTemplate<const U extends string>(
     template: U,
     definition: ResourceTemplateDefinition<NoInfer<U>>,
@@ -152,7 +152,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     return this;
   }
 
-  /** Offers a prompt that the user may choose; its arguments are named, or described by a schema. */
+  /** Offers a prompt for users to choose. Its arguments are defined by name or by a schema. Throws when the name is taken. */
   prompt<const N extends string, const R>(
     name: N,
     definition: PromptDefinition<NamedArguments<R>>,
@@ -168,45 +168,45 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     return this;
   }
 
-  /** Offers values made by `tool`, `resource`, `resourceTemplate` and `prompt`. */
+  /** Offers values made by `tool`, `resource`, `resourceTemplate` and `prompt`. Throws when a name or URI is taken. */
   add<const L extends readonly Offer[]>(...offers: L): Server<D, T & OfferedTools<L>, P & OfferedPrompts<L>> {
     for (const offer of offers) this.#offers.add(offer, false);
     return this as unknown as Server<D, T & OfferedTools<L>, P & OfferedPrompts<L>>;
   }
 
-  /** As `add`, but an offer takes the place of one with the same kind and name. Connected clients are told once. */
+  /** Like `add`, but replaces an offer of the same kind and name. Clients get one notification per list. */
   replace<const L extends readonly Offer[]>(...offers: L): Server<D, T & OfferedTools<L>, P & OfferedPrompts<L>> {
     for (const offer of offers) this.#offers.add(offer, true);
     return this as unknown as Server<D, T & OfferedTools<L>, P & OfferedPrompts<L>>;
   }
 
-  /** Withdraws an offer; resources are named by their URI or template. False when there was none of that name. */
+  /** Removes an offer by its name, or by its URI or template for resources. Returns false if there was none. */
   remove(kind: Offer["kind"], name: string): boolean {
     return this.#offers.remove(kind, name);
   }
 
-  /** Tells the subscribers of a URI that what it holds has changed. */
+  /** Notifies the subscribers of a URI that the resource has changed. */
   resourceUpdated(uri: string): void {
     this.#hub.publish(resourceUpdated(uri));
   }
 
-  /** Tells clients that a list has changed, for example what the `list` of a template gives. Once per turn. */
+  /** Notifies clients that a list has changed, for example that of a template's `list`; once per turn of the event loop. */
   listChanged(list: ListName): void {
     this.#hub.listChanged(list);
   }
 
-  /** Sends a log message that belongs to no call to all peers with a session, if they want messages of this level. */
+  /** Sends a log message outside a call, to all clients whose session asks for messages of this level. */
   log(level: LoggingLevel, data: unknown, logger?: string): void {
     this.#offers.logging.log(level, data, logger);
   }
 
-  /** Ends every `subscriptions/listen` in good order: its client is told that no more will come. */
+  /** Ends every `subscriptions/listen` with a result, so that clients know the end is not a lost connection. */
   endSubscriptions(): void {
     this.#offers.subscriptions.endAll();
   }
 
   /**
-   * Ends subscriptions, stops listening to the storage and calls `terminate` of a handler object; later requests are refused.
+   * Ends subscriptions, unsubscribes from the storage and calls `terminate` of a handler object. Later requests are refused.
    * Transports stay open: close their handles.
    */
   async close(): Promise<void> {
@@ -217,7 +217,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     for (const close of closing) await close();
   }
 
-  /** Says of every capability whether clients are told of it, and why. For a person who wonders. */
+  /** Explains for every capability whether the server declares it and why, for debugging. Default: the newest revision. */
   explainCapabilities(revision?: Revision): CapabilityReason[] {
     const { revisions, options } = this.#facts;
     const newest = [...revisions].sort().at(-1);
@@ -226,8 +226,8 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   }
 
   /**
-   * Tells an observer of every call, for metrics and traces; arguments and results are never told. Costs nothing while
-   * nobody observes. Returns what ends it.
+   * Adds an observer of every call, for metrics and traces. It never gets arguments or results. Without observers calls cost
+   * nothing extra. Returns a function that removes the observer.
    */
   observe(observer: Observer): () => void {
     this.#pipeline.observers = [...this.#pipeline.observers, observer];
@@ -237,10 +237,10 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   }
 
   /**
-   * Offers all that another server offers, now and later, under a prefix: tools and prompts as `prefix_name`, resources with
-   * `prefix+` before their URI. Calls stay in this process and go through the other server's own middleware. Limits and tool
-   * options are the mounted server's; `secret` and `pageSize` are this server's. Throws for a prefix that is taken, and for
-   * a server that would contain itself.
+   * Offers everything that another server offers, now and later, under a prefix: tools and prompts as `prefix_name`,
+   * resources with `prefix+` before their URI. Calls stay in this process and pass through the mounted server's own
+   * middleware. Limits and tool options are the mounted server's; `secret` and `pageSize` are this server's. Throws when the
+   * prefix is taken or a server would contain itself.
    */
   mount<const X extends string, E, U, Q>(
     prefix: X,
@@ -254,14 +254,14 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     return this as unknown as Server<D, T & Mounted<X, U>, P & Mounted<X, Q>>;
   }
 
-  /** Adds middleware around every call; the first one added is the outermost. */
+  /** Adds middleware around every call. The one added first is the outermost. */
   use(...middleware: Middleware<D>[]): this {
     // As for resources.
     this.#pipeline.middleware.push(...(middleware as unknown as Middleware[]));
     return this;
   }
 
-  /** What a transport serves. The same object every time. */
+  /** The endpoint that transports serve; the same object every time. */
   endpoint(): Endpoint {
     this.#endpoint ??= createEndpoint(this.#mountable, this.#listeners);
     return this.#endpoint;
