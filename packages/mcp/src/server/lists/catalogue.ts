@@ -80,7 +80,7 @@ export class Catalogue<W, I extends Offered<W>, R extends object> {
     }
   }
 
-  /** All offers, whoever sees them. */
+  /** All offers, including those that some callers do not see. */
   all(): Iterable<I> {
     return this.#items.values();
   }
