@@ -7,8 +7,8 @@ export const AT_MOST = {
   eraLines: 0,
   crowdedRooms: 0,
   smallFiles: 1,
-  twoMeanings: 2,
-  fileNames: 9,
+  twoMeanings: 0,
+  fileNames: 0,
   builtins: 0,
-  bannedNames: 17,
+  bannedNames: 0,
 } as const;
