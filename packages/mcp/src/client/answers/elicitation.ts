@@ -6,7 +6,7 @@ import {
   type ElicitValue,
   isElicitValue,
 } from "../../protocol/features/elicitation.js";
-import { applyDefaults } from "../../schema/form.js";
+import { applyDefaults } from "../../schema/apply-defaults.js";
 import { standardFormats } from "../../schema/json-schema/formats.js";
 import { compileValidator } from "../../schema/json-schema/validate.js";
 import type { JsonSchemaObject } from "../../schema/json-schema.js";

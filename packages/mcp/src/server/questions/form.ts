@@ -1,8 +1,9 @@
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { ElicitRequestedSchema } from "../../protocol/features/elicitation.js";
-import { checkForm } from "../../schema/form.js";
+import { compileSnapshot } from "../../schema/json-schema/validate.js";
 import type { JsonSchemaObject } from "../../schema/json-schema.js";
+import { messageOf } from "../call/thrown.js";
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -19,48 +20,63 @@ const FORMATS: readonly unknown[] = ["email", "uri", "date", "date-time"];
  */
 export function toForm(schema: JsonSchemaObject): ElicitRequestedSchema {
   const { properties } = schema;
-  if (schema.type !== "object" || !isObject(properties)) throw notAForm(["must be an object with properties"]);
-  const fields = Object.entries(properties).map(([name, field]) => [name, isObject(field) ? toField(field) : field]);
-  const required = Array.isArray(schema.required) ? { required: [...(schema.required as string[])] } : {};
-  const form = { type: "object", properties: Object.fromEntries(fields) as object, ...required } as const;
-  const problems = checkForm(form);
-  if (problems.length > 0) throw notAForm(problems);
-  // Sound, because `checkForm` has checked each property.
-  return form as unknown as ElicitRequestedSchema;
+  if (schema.type !== "object" || !isObject(properties)) throw notAForm("must be an object with properties");
+  const fields = Object.entries(properties).map(([name, field]) => [name, toField(name, field)]);
+  const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
+  const stranger = required.find((name) => !(isText(name) && Object.hasOwn(properties, name)));
+  if (stranger !== undefined) throw notAForm(`"required" names ${JSON.stringify(stranger)}, which is not a property`);
+  const form = {
+    type: "object",
+    properties: Object.fromEntries(fields) as ElicitRequestedSchema["properties"],
+    ...(Array.isArray(schema.required) ? { required: [...(required as string[])] } : {}),
+  } as const;
+  checkKeywords(form as unknown as JsonSchemaObject);
+  return form;
 }
 
-function notAForm(problems: readonly string[]): McpError {
-  return new McpError("invalid_schema", `a form cannot express the schema of a question: ${problems.join("; ")}`, {
+/** A library may give a keyword a value of the wrong type. */
+function checkKeywords(form: JsonSchemaObject): void {
+  try {
+    compileSnapshot(form, {});
+  } catch (error) {
+    throw notAForm(messageOf(error));
+  }
+}
+
+function notAForm(problem: string): McpError {
+  return new McpError("invalid_schema", `a form cannot express the schema of a question: ${problem}`, {
     fix: "Ask with a flat object of strings, numbers, booleans and enums.",
   });
 }
 
-function toField(field: Members): Members {
+function toField(name: string, field: unknown): Members {
+  const refuse = (problem: string) => notAForm(`property ${JSON.stringify(name)} ${problem}`);
+  if (!isObject(field)) throw refuse("must be an object");
   const labels = pick(field, ["title", "description", "default"]);
   const choices = choicesOf(field);
   if (choices !== undefined) return { type: "string", ...labels, ...choices, ...pick(field, ["enumNames"]) };
-  switch (field["type"]) {
+  const { type } = field;
+  switch (type) {
     case "string":
-      return { type: "string", ...labels, ...pick(field, ["minLength", "maxLength"]), ...formatOf(field) };
+      if (Array.isArray(field["enum"]) && field["enum"].length === 0) throw refuse('must have strings in "enum"');
+      return { type, ...labels, ...pick(field, ["minLength", "maxLength"]), ...formatOf(field) };
     case "number":
-      return { type: "number", ...labels, ...pick(field, ["minimum", "maximum"]) };
+      return { type, ...labels, ...pick(field, ["minimum", "maximum"]) };
     case "integer":
-      return { type: "integer", ...labels, ...integerBounds(field) };
+      return { type, ...labels, ...integerBounds(field) };
     case "boolean":
-      return { type: "boolean", ...labels };
-    case "array":
-      return toListField(field, labels);
-    default:
-      // Unchanged, so that `checkForm` reports what is wrong with it.
-      return field;
+      return { type, ...labels };
+    case "array": {
+      const items = isObject(field["items"]) ? choicesOf(field["items"]) : undefined;
+      if (items === undefined) throw refuse("must list its choices in `items`, as an enum of strings");
+      const listed = "oneOf" in items ? { anyOf: items.oneOf } : { type: "string", ...items };
+      return { type, ...labels, ...pick(field, ["minItems", "maxItems"]), items: listed };
+    }
+    default: {
+      const given = type === undefined ? "" : `, not ${JSON.stringify(type)}`;
+      throw refuse(`must be a string, number, integer, boolean or list of choices${given}`);
+    }
   }
-}
-
-function toListField(field: Members, labels: Members): Members {
-  const items = isObject(field["items"]) ? choicesOf(field["items"]) : undefined;
-  if (items === undefined) return field;
-  const choices = "oneOf" in items ? { anyOf: items.oneOf } : { type: "string", ...items };
-  return { type: "array", ...labels, ...pick(field, ["minItems", "maxItems"]), items: choices };
 }
 
 type Choices = { oneOf: { const: string; title: string }[] } | { enum: string[] };
@@ -68,7 +84,7 @@ type Choices = { oneOf: { const: string; title: string }[] } | { enum: string[] 
 /** A choice of strings in any of the forms that schema libraries write: `enum`, `const`, or `oneOf`/`anyOf` of `const`. */
 function choicesOf(field: Members): Choices | undefined {
   const values = field["enum"];
-  if (Array.isArray(values) && values.every(isText)) return { enum: values };
+  if (Array.isArray(values) && values.length > 0 && values.every(isText)) return { enum: values };
   if (isText(field["const"])) return { enum: [field["const"]] };
   const options = field["oneOf"] ?? field["anyOf"];
   if (!Array.isArray(options) || options.length === 0) return undefined;
