@@ -8,20 +8,20 @@ type Items = readonly unknown[];
 
 /** The array keywords, except `unevaluatedItems`. */
 export function addArrayKeywords(builder: SchemaBuilder): void {
-  if (builder.resource.dialect.validates) addItemCounts(builder);
-  if (builder.resource.dialect.draft === "draft-07" && Array.isArray(builder.schema.items)) {
+  addItemCounts(builder);
+  if (builder.resource.dialect === "draft-07" && Array.isArray(builder.schema.items)) {
     addItems(builder, readNodes(builder, "items") ?? [], readNode(builder, "additionalItems"));
   } else {
     if (Array.isArray(builder.schema.items)) {
       throw invalid(builder, "items", 'one schema; use "prefixItems" for a list, or set $schema to draft-07');
     }
-    const prefix = builder.resource.dialect.draft === "2020-12" ? readNodes(builder, "prefixItems") : undefined;
+    const prefix = builder.resource.dialect === "2020-12" ? readNodes(builder, "prefixItems") : undefined;
     addItems(builder, prefix ?? [], readNode(builder, "items"));
   }
   addContains(builder);
   const { uniqueItems } = builder.schema;
   if (uniqueItems !== undefined && typeof uniqueItems !== "boolean") throw invalid(builder, "uniqueItems", "a boolean");
-  if (uniqueItems === true && builder.resource.dialect.validates) builder.arrays.push(unique);
+  if (uniqueItems === true) builder.arrays.push(unique);
 }
 
 function addItemCounts(builder: SchemaBuilder): void {
@@ -51,10 +51,9 @@ function addItems(builder: SchemaBuilder, prefix: readonly Node[], others: Node 
 function addContains(builder: SchemaBuilder): void {
   const node = readNode(builder, "contains");
   if (node === undefined) return;
-  const modern = builder.resource.dialect.draft === "2020-12";
-  const counted = modern && builder.resource.dialect.validates;
-  const least = (counted ? readCount(builder, "minContains") : undefined) ?? 1;
-  const most = (counted ? readCount(builder, "maxContains") : undefined) ?? Number.POSITIVE_INFINITY;
+  const modern = builder.resource.dialect === "2020-12";
+  const least = (modern ? readCount(builder, "minContains") : undefined) ?? 1;
+  const most = (modern ? readCount(builder, "maxContains") : undefined) ?? Number.POSITIVE_INFINITY;
   builder.arrays.push((value, run, seen) => {
     const collected = run.issues;
     run.issues = undefined;

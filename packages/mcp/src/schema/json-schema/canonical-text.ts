@@ -20,7 +20,7 @@ function write(value: unknown, run: Validation | undefined, depth: number): stri
   // String(-0) is "0", so 0 and -0 are equal, as JSON Schema requires.
   if (typeof value !== "object" || value === null) return `${String(value)},`;
   if (run !== undefined && depth > run.budget.depth) {
-    throw tooComplex(`compares values deeper than ${run.budget.depth}`, "limits.depth");
+    throw tooComplex(`compares values deeper than ${run.budget.depth}`);
   }
   let text = "";
   if (Array.isArray(value)) {

@@ -119,11 +119,9 @@ function compileObject(schema: JsonSchemaObject, resource: SchemaResource, path:
   if (kinds & KIND.definitions) compileDefinitions(builder);
   if (kinds & KIND.reference) addReferenceKeywords(builder);
   // Draft-07: 'All other properties in a "$ref" object MUST be ignored'.
-  if (resource.dialect.draft === "draft-07" && schema.$ref !== undefined) return assemble(builder);
-  if (resource.dialect.validates) {
-    if (kinds & KIND.value) addValueKeywords(builder);
-    if (kinds & KIND.scalar) addScalarKeywords(builder);
-  }
+  if (resource.dialect === "draft-07" && schema.$ref !== undefined) return assemble(builder);
+  if (kinds & KIND.value) addValueKeywords(builder);
+  if (kinds & KIND.scalar) addScalarKeywords(builder);
   if (kinds & KIND.array) addArrayKeywords(builder);
   if (kinds & KIND.object) addObjectKeywords(builder);
   if (kinds & KIND.logic) addLogicKeywords(builder);

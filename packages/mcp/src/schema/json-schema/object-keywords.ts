@@ -8,19 +8,17 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** The object keywords, except `unevaluatedProperties`. */
 export function addObjectKeywords(builder: SchemaBuilder): void {
-  if (builder.resource.dialect.validates) {
-    const required = readNames(builder, "required");
-    if (required !== undefined && required.length > 0) builder.objects.push(requires(required));
-    addPropertyCounts(builder);
-  }
+  const required = readNames(builder, "required");
+  if (required !== undefined && required.length > 0) builder.objects.push(requires(required));
+  addPropertyCounts(builder);
   addProperties(builder);
   const names = readNode(builder, "propertyNames");
   if (names !== undefined) builder.objects.push(propertyNames(names));
   // 2020-12 split this keyword in two but still allows the old name.
   addDependencies(builder, "dependencies");
-  if (builder.resource.dialect.draft === "2020-12") {
+  if (builder.resource.dialect === "2020-12") {
     addDependencies(builder, "dependentSchemas");
-    if (builder.resource.dialect.validates) addDependencies(builder, "dependentRequired");
+    addDependencies(builder, "dependentRequired");
   }
 }
 

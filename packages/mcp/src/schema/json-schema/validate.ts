@@ -84,7 +84,7 @@ function validate(compiled: Compiled, budget: Budget, value: unknown): Validatio
   try {
     if (compiled.check(value, run, undefined)) return VALID;
   } catch (error) {
-    if (error instanceof RangeError) throw tooComplex("overflows the call stack", "limits.depth");
+    if (error instanceof RangeError) throw tooComplex("overflows the call stack");
     throw error;
   }
   return { valid: false, errors: explain(compiled, budget, value) };

@@ -66,7 +66,7 @@ export function spend(run: Validation, steps: number): void {
 /** Takes the next portion of the step budget; throws `too_complex` when the budget is used up. */
 export function refuel(run: Validation): void {
   while (run.fuel < 0) {
-    if (run.left <= 0) throw tooComplex(`took more than ${run.budget.steps} steps`, "limits.steps");
+    if (run.left <= 0) throw tooComplex(`took more than ${run.budget.steps} steps`);
     const portion = Math.min(FUEL_PORTION, run.left);
     run.left -= portion;
     run.fuel += portion;
@@ -74,11 +74,8 @@ export function refuel(run: Validation): void {
 }
 
 /** The error of a validation that reached a limit. */
-export function tooComplex(what: string, option: string): SchemaError {
-  return new SchemaError(
-    "too_complex",
-    `Schema too complex: validating this value ${what}; simplify the schema or raise the schema option ${option}.`,
-  );
+export function tooComplex(what: string): SchemaError {
+  return new SchemaError("too_complex", `Schema too complex: validating this value ${what}; simplify the schema.`);
 }
 
 /** Records a failure if issues are collected; always false, so that checks can return it. */

@@ -53,11 +53,13 @@ describe.runIf(suite !== undefined)("The JSON Schema test suite", () => {
   it.each([
     ["draft2020-12", 1_200],
     ["draft7", 900],
-  ])("passes every required case of %s (BASE-36)", (draft, atLeast) => {
+  ])("passes every required case of %s but those of custom dialects (BASE-36)", (draft, atLeast) => {
     const schemas = documents(remotes);
     const failures: string[] = [];
     let cases = 0;
     for (const file of readdirSync(join(tests, draft)).filter((name) => name.endsWith(".json"))) {
+      // Dialects of one's own are refused: what a schema means must not depend on a document that is never fetched.
+      if (file === "vocabulary.json") continue;
       for (const group of readJson(join(tests, draft, file)) as Group[]) {
         let validate: (data: unknown) => boolean;
         try {
