@@ -214,7 +214,8 @@ export type {
   ResultMetaObject,
   ResultType,
 } from "./protocol/message.js";
-export { checkMetaKey, META } from "./protocol/meta.js";
+export { META } from "./protocol/meta.js";
+export { checkMetaKey } from "./protocol/meta-key.js";
 export type {
   NotificationMethod,
   Notifications,

@@ -27,41 +27,75 @@ export const URL_ELICITATION_REQUIRED = -32042;
  */
 export const USER_REJECTED = -1;
 
+/**
+ * The code of each kind and its default `fix`, which is worded for both sides, because clients and servers raise the same
+ * kinds. The first kind with a code is what the code means when a peer sends it.
+ */
 const KINDS = {
-  parse_error: PARSE_ERROR,
-  invalid_request: INVALID_REQUEST,
-  method_not_found: METHOD_NOT_FOUND,
-  invalid_params: INVALID_PARAMS,
-  internal_error: INTERNAL_ERROR,
-  resource_not_found: RESOURCE_NOT_FOUND,
-  header_mismatch: HEADER_MISMATCH,
-  capability_missing: MISSING_CAPABILITY,
-  unsupported_version: UNSUPPORTED_VERSION,
-  url_elicitation_required: URL_ELICITATION_REQUIRED,
-  declined: USER_REJECTED,
-  dismissed: USER_REJECTED,
-  question_changed: INTERNAL_ERROR,
-  too_many_questions: INTERNAL_ERROR,
-  limit_exceeded: INTERNAL_ERROR,
-  timeout: INTERNAL_ERROR,
-  cancelled: INTERNAL_ERROR,
-  connection_closed: INTERNAL_ERROR,
-  connect_failed: INTERNAL_ERROR,
-  session_lost: INTERNAL_ERROR,
-  transport_error: INTERNAL_ERROR,
-  decode_error: INTERNAL_ERROR,
-  oversized_frame: INTERNAL_ERROR,
-  invalid_response: INTERNAL_ERROR,
-  invalid_schema: INTERNAL_ERROR,
-  invalid_definition: INTERNAL_ERROR,
+  parse_error: [
+    PARSE_ERROR,
+    "Send one JSON text in UTF-8 per message; check whether something else prints to the same stream.",
+  ],
+  invalid_request: [
+    INVALID_REQUEST,
+    "Send JSON-RPC 2.0 in the order that the protocol requires: one handshake first, then requests with unused ids.",
+  ],
+  method_not_found: [
+    METHOD_NOT_FOUND,
+    "Call only methods that the server's capabilities include; see `client.serverCapabilities`.",
+  ],
+  invalid_params: [INVALID_PARAMS, "Compare the name and the arguments with the server's list."],
+  internal_error: [
+    INTERNAL_ERROR,
+    "Look at `cause` and at the server's log; its handler failed or returned an invalid result.",
+  ],
+  resource_not_found: [RESOURCE_NOT_FOUND, "Read only URIs that the server lists or that match one of its templates."],
+  header_mismatch: [HEADER_MISMATCH, "List the tools again, so that the mirrored headers match the current schema."],
+  capability_missing: [
+    MISSING_CAPABILITY,
+    "Declare the capability in `data.requiredCapabilities` by passing its handler to `connect`.",
+  ],
+  unsupported_version: [
+    UNSUPPORTED_VERSION,
+    "Allow one of the revisions in `data.supported` with the `revisions` option.",
+  ],
+  url_elicitation_required: [
+    URL_ELICITATION_REQUIRED,
+    "Open the URLs in `data.elicitations` with the user's consent, then call again.",
+  ],
+  declined: [USER_REJECTED, "Respect the user's decision; ask again only if something has changed."],
+  dismissed: [USER_REJECTED, "Continue without the answer, or ask again later."],
+  question_changed: [
+    INTERNAL_ERROR,
+    "Compute what the question depends on (time, randomness, I/O) in `ctx.step`, or give the question a `key`.",
+  ],
+  too_many_questions: [
+    INTERNAL_ERROR,
+    "Ask fewer questions per call, or raise `limits.questions` or `limits.rounds` of the server.",
+  ],
+  limit_exceeded: [INTERNAL_ERROR, "Send or request less, or raise the limit that the message names."],
+  timeout: [INTERNAL_ERROR, "Raise the deadline that `data.deadline` names, or let the server report progress."],
+  cancelled: [INTERNAL_ERROR, "Nothing to fix if the cancellation was intended."],
+  connection_closed: [
+    INTERNAL_ERROR,
+    "Connect again; a request in flight may or may not have run, so repeat it only if that is safe.",
+  ],
+  connect_failed: [INTERNAL_ERROR, "Check the address or the command, and that the server is running."],
+  session_lost: [INTERNAL_ERROR, "Connect again; repeat the call only if it may run twice."],
+  transport_error: [INTERNAL_ERROR, "Check `data.status` and the proxies between client and server."],
+  decode_error: [INTERNAL_ERROR, "Check that the other end is an MCP server and that no proxy changes its messages."],
+  oversized_frame: [INTERNAL_ERROR, "Request less at once, or raise the limit that the message names."],
+  invalid_response: [INTERNAL_ERROR, "The server violates the protocol; report it to its authors."],
+  invalid_schema: [INTERNAL_ERROR, "Correct the schema at the path that the message names."],
+  invalid_definition: [INTERNAL_ERROR, "Correct the registration or the option that the message names."],
   /** The program that uses this library broke a rule of it while it ran: a key twice, a result that JSON cannot hold. */
-  misuse: INTERNAL_ERROR,
-  tool_error: INTERNAL_ERROR,
-  auth_required: INTERNAL_ERROR,
-  insufficient_scope: INTERNAL_ERROR,
-  unsupported: INTERNAL_ERROR,
+  misuse: [INTERNAL_ERROR, "Correct the handler or the callback that the message names."],
+  tool_error: [INTERNAL_ERROR, "Show the message to the model, or change the arguments."],
+  auth_required: [INTERNAL_ERROR, "Pass credentials to `connect` in `headers`."],
+  insufficient_scope: [INTERNAL_ERROR, "Authorize again with the scopes that `data` names."],
+  unsupported: [INTERNAL_ERROR, "Use a runtime or a transport that supports this."],
   /** The peer answered with a code that the protocol does not define. */
-  peer_error: INTERNAL_ERROR,
+  peer_error: [INTERNAL_ERROR, "The peer defined this code; see its documentation."],
 } as const;
 
 /** What went wrong: a stable identifier to switch on. */
@@ -82,44 +116,6 @@ export interface McpErrorOptions {
   remote?: boolean | undefined;
 }
 
-/** The default `fix` of each kind. Worded for both sides, because clients and servers raise the same kinds. */
-const FIXES: Readonly<Record<ErrorKind, string>> = {
-  parse_error: "Send one JSON text in UTF-8 per message; check whether something else prints to the same stream.",
-  invalid_request:
-    "Send JSON-RPC 2.0 in the order that the protocol requires: one handshake first, then requests with unused ids.",
-  method_not_found: "Call only methods that the server's capabilities include; see `client.serverCapabilities`.",
-  invalid_params: "Compare the name and the arguments with the server's list.",
-  internal_error: "Look at `cause` and at the server's log; its handler failed or returned an invalid result.",
-  resource_not_found: "Read only URIs that the server lists or that match one of its templates.",
-  header_mismatch: "List the tools again, so that the mirrored headers match the current schema.",
-  capability_missing: "Declare the capability in `data.requiredCapabilities` by passing its handler to `connect`.",
-  unsupported_version: "Allow one of the revisions in `data.supported` with the `revisions` option.",
-  url_elicitation_required: "Open the URLs in `data.elicitations` with the user's consent, then call again.",
-  declined: "Respect the user's decision; ask again only if something has changed.",
-  dismissed: "Continue without the answer, or ask again later.",
-  question_changed:
-    "Compute what the question depends on (time, randomness, I/O) in `ctx.step`, or give the question a `key`.",
-  too_many_questions: "Ask fewer questions per call, or raise `limits.questions` or `limits.rounds` of the server.",
-  limit_exceeded: "Send or request less, or raise the limit that the message names.",
-  timeout: "Raise the deadline that `data.deadline` names, or let the server report progress.",
-  cancelled: "Nothing to fix if the cancellation was intended.",
-  connection_closed: "Connect again; a request in flight may or may not have run, so repeat it only if that is safe.",
-  connect_failed: "Check the address or the command, and that the server is running.",
-  session_lost: "Connect again; repeat the call only if it may run twice.",
-  transport_error: "Check `data.status` and the proxies between client and server.",
-  decode_error: "Check that the other end is an MCP server and that no proxy changes its messages.",
-  oversized_frame: "Request less at once, or raise the limit that the message names.",
-  invalid_response: "The server violates the protocol; report it to its authors.",
-  invalid_schema: "Correct the schema at the path that the message names.",
-  invalid_definition: "Correct the registration or the option that the message names.",
-  misuse: "Correct the handler or the callback that the message names.",
-  tool_error: "Show the message to the model, or change the arguments.",
-  auth_required: "Pass credentials to `connect` in `headers`.",
-  insufficient_scope: "Authorize again with the scopes that `data` names.",
-  unsupported: "Use a runtime or a transport that supports this.",
-  peer_error: "The peer defined this code; see its documentation.",
-};
-
 const BRAND: unique symbol = Symbol.for("@parley/mcp/error") as never;
 
 /**
@@ -139,9 +135,9 @@ export class McpError extends Error {
   constructor(kind: ErrorKind, message: string, options: McpErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.kind = kind;
-    this.code = options.code ?? KINDS[kind];
+    this.code = options.code ?? KINDS[kind][0];
     this.data = options.data;
-    this.fix = options.fix ?? FIXES[kind];
+    this.fix = options.fix ?? KINDS[kind][1];
     this.remote = options.remote ?? false;
     Object.defineProperty(this, BRAND, { value: true });
   }
@@ -166,19 +162,7 @@ export function fromWire(error: RpcError): McpError {
 }
 
 function kindOfCode(code: number): ErrorKind {
-  for (const kind of WIRE_KINDS) if (KINDS[kind] === code) return kind;
-  return code === INTERNAL_ERROR ? "internal_error" : "peer_error";
+  // Safe: the keys of the table are the kinds.
+  const kinds = Object.keys(KINDS) as ErrorKind[];
+  return kinds.find((kind) => KINDS[kind][0] === code) ?? "peer_error";
 }
-
-const WIRE_KINDS = [
-  "parse_error",
-  "invalid_request",
-  "method_not_found",
-  "invalid_params",
-  "resource_not_found",
-  "header_mismatch",
-  "capability_missing",
-  "unsupported_version",
-  "url_elicitation_required",
-  "declined",
-] as const satisfies readonly ErrorKind[];

@@ -101,14 +101,6 @@ export class MethodTable {
     return row.embeddedFrom !== undefined && revision >= row.embeddedFrom ? undefined : row;
   }
 
-  /** Whether servers send requests in this revision. */
-  serverAsks(revision: Revision): boolean {
-    for (const { method, kind, sender } of this.#rows.values()) {
-      if (kind === "request" && sender !== "client" && this.at(method, revision) !== undefined) return true;
-    }
-    return false;
-  }
-
   rows(): Iterable<MethodRow> {
     return this.#rows.values();
   }
@@ -116,3 +108,11 @@ export class MethodTable {
 
 /** The table without extensions. */
 export const CORE_TABLE = /* @__PURE__ */ new MethodTable();
+
+/** Whether servers send requests in this revision. */
+export function serverAsks(methods: MethodTable, revision: Revision): boolean {
+  for (const { method, kind, sender } of methods.rows()) {
+    if (kind === "request" && sender !== "client" && methods.at(method, revision) !== undefined) return true;
+  }
+  return false;
+}

@@ -1,3 +1,4 @@
+import { withoutUndefined } from "../encoding/with-defaults.js";
 import { isObject } from "../jsonrpc/message.js";
 
 /**
@@ -28,20 +29,12 @@ export function readTrace(meta: unknown): TraceContext | undefined {
   if (parent === undefined && baggage === undefined) return undefined;
   // Trace Context, 3.3: tracestate is ignored without a valid traceparent.
   const tracestate = parent === undefined ? undefined : readText(meta["tracestate"], LONGEST_STATE);
-  return {
-    ...parent,
-    ...(tracestate === undefined ? {} : { tracestate }),
-    ...(baggage === undefined ? {} : { baggage }),
-  };
+  return withoutUndefined({ ...parent, tracestate, baggage });
 }
 
 /** The members of `_meta` that propagate a trace. */
 export function traceMeta({ traceparent, tracestate, baggage }: TraceContext): Record<string, string> {
-  return {
-    ...(traceparent === undefined ? {} : { traceparent }),
-    ...(tracestate === undefined ? {} : { tracestate }),
-    ...(baggage === undefined ? {} : { baggage }),
-  };
+  return withoutUndefined({ traceparent, tracestate, baggage }) as Record<string, string>;
 }
 
 function readParent(value: unknown): TraceContext | undefined {

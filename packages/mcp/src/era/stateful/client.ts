@@ -3,7 +3,7 @@ import { idText, requestText } from "../../jsonrpc/message-text.js";
 import { hasCapability } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { CreateMessageResult, SamplingMessageContentBlock } from "../../protocol/features/sampling.js";
-import type { MethodTable } from "../../protocol/methods.js";
+import { type MethodTable, serverAsks } from "../../protocol/methods.js";
 import { featuresOf, type Revision, type RevisionFeatures } from "../../protocol/revisions.js";
 import type { ClientEra, ClientSelf, OutgoingCall } from "../era.js";
 import { notificationText } from "../notification.js";
@@ -16,7 +16,7 @@ export function statefulClient(revision: Revision, self: ClientSelf, methods: Me
     revision,
     mirrorsParams: false,
     hasCacheHints: false,
-    serverAsks: methods.serverAsks(revision),
+    serverAsks: serverAsks(methods, revision),
     has: (method) => methods.at(method, revision) !== undefined,
     offers: (capabilities, capability) =>
       // The first revision has completion but no capability for it.

@@ -112,7 +112,7 @@ function ownResult(method: string, params: Params, self: ServerSelf, source: Req
     protocolVersion: session.revision,
     capabilities: self.capabilities(session.revision),
     serverInfo: self.info,
-    ...(self.instructions === undefined ? {} : { instructions: self.instructions }),
+    instructions: self.instructions,
   };
   return { result: downgradeResult("initialize", result, featuresOf(session.revision)), session };
 }

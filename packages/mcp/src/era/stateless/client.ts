@@ -3,7 +3,7 @@ import { idText, requestText } from "../../jsonrpc/message-text.js";
 import { hasCapability } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { META } from "../../protocol/meta.js";
-import type { MethodTable } from "../../protocol/methods.js";
+import { type MethodTable, serverAsks } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { ClientEra, ClientSelf, Outcome, OutgoingCall, Question } from "../era.js";
 import { notificationText } from "../notification.js";
@@ -27,7 +27,7 @@ export function statelessClient(
     revision,
     mirrorsParams: self.headers,
     hasCacheHints: true,
-    serverAsks: methods.serverAsks(revision),
+    serverAsks: serverAsks(methods, revision),
     has: (method) => methods.at(method, revision) !== undefined,
     offers: hasCapability,
     mirroredParams: (inputSchema) => (self.headers ? paramHeaderTable(inputSchema) : { headers: [] }),

@@ -144,7 +144,7 @@ function discovered(revision: Revision, self: ServerSelf): EraResult {
   const result = {
     supportedVersions: revisionsOf("stateless", self.revisions),
     capabilities: self.capabilities(revision),
-    ...(self.instructions === undefined ? {} : { instructions: self.instructions }),
+    instructions: self.instructions,
   };
   return { result, cache: self.discoverCache };
 }
@@ -158,7 +158,7 @@ function input(
   const result = {
     resultType: "input_required",
     ...(Object.keys(questions).length === 0 ? {} : { inputRequests: questions }),
-    ...(state === undefined ? {} : { requestState: state }),
+    requestState: state,
     _meta: { [META.serverInfo]: self.info },
   };
   return { text: resultText(call.id, JSON.stringify(result)) };

@@ -106,7 +106,7 @@ class CallContext implements HandlerContext {
     const { request, facts } = this.#call;
     if (!facts.logging) return;
     if (request.logLevel === undefined || !passesLevel(level, request.logLevel)) return;
-    this.#call.notify("notifications/message", { level, ...(logger === undefined ? {} : { logger }), data });
+    this.#call.notify("notifications/message", { level, logger, data });
   }
 
   elicit<const S extends AnySchema>(message: string, schema: S, options?: QuestionOptions): Promise<InferOutput<S>>;

@@ -34,8 +34,8 @@ export class ProgressReporter {
     const params = {
       progressToken: request.progressToken,
       progress,
-      ...(options.total === undefined ? {} : { total: options.total }),
-      ...(options.message === undefined ? {} : { message: options.message }),
+      total: options.total,
+      message: options.message,
     };
     if (this.#sent < BURST) this.#send(params);
     else {

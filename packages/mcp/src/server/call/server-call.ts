@@ -1,6 +1,7 @@
 import type { CacheHint, Call } from "../../era/era.js";
 import type { Session } from "../../era/session.js";
-import type { Params } from "../../jsonrpc/message.js";
+import { isObject, type Params } from "../../jsonrpc/message.js";
+import { McpError } from "../../protocol/error.js";
 import type { MethodRow } from "../../protocol/methods.js";
 import type { Coercion } from "../../schema/coerce.js";
 import type { Exchange } from "../../transport/transport.js";
@@ -82,6 +83,24 @@ export class ServerCall {
   /** Creates a call to a mounted server, on behalf of the same client. */
   inner(facts: ServerFacts, row: MethodRow, params: Params): ServerCall {
     return new ServerCall(facts, { ...this.request, params }, row, this.exchange, this.#makers, this);
+  }
+
+  /** A parameter that must be a string. */
+  stringParam(name: string): string {
+    const value = this.request.params[name];
+    if (typeof value === "string") return value;
+    throw this.#malformed(name, "a string");
+  }
+
+  /** A parameter that must be an object if it is given. */
+  objectParam(name: string): Record<string, unknown> {
+    const { [name]: value = {} } = this.request.params;
+    if (isObject(value)) return value;
+    throw this.#malformed(name, "an object");
+  }
+
+  #malformed(name: string, expected: string): McpError {
+    return new McpError("invalid_params", `\`params.${name}\` of ${this.request.method} must be ${expected}`);
   }
 
   /** The same in every round of one call, and different for every other call. */

@@ -28,7 +28,7 @@ export class Logging implements Feature {
     if (!this.#facts.logging) return;
     let text: string | undefined;
     for (const peer of this.#peers.all()) {
-      text ??= notificationText("notifications/message", { level, ...(logger === undefined ? {} : { logger }), data });
+      text ??= notificationText("notifications/message", { level, logger, data });
       peer.log(level, text);
     }
   }

@@ -71,7 +71,7 @@ export class Subscriptions implements Feature {
   }
 
   #subscribe(call: ServerCall): object {
-    const uri = uriOf(call);
+    const uri = call.stringParam("uri");
     const { peer } = call.exchange;
     const session = peer?.session;
     if (peer === undefined || session === undefined) {
@@ -89,7 +89,7 @@ export class Subscriptions implements Feature {
   }
 
   #unsubscribe(call: ServerCall): object {
-    const uri = uriOf(call);
+    const uri = call.stringParam("uri");
     const { peer } = call.exchange;
     if (peer?.session?.subscriptions.includes(uri) === true) {
       peer.session.subscriptions = peer.session.subscriptions.filter((known) => known !== uri);
@@ -164,13 +164,6 @@ export class Subscriptions implements Feature {
   #count(peer: Peer, by: number): void {
     this.#listensOf.set(peer, (this.#listensOf.get(peer) ?? 0) + by);
   }
-}
-
-function uriOf(call: ServerCall): string {
-  const { uri } = call.request.params;
-  if (typeof uri !== "string")
-    throw new McpError("invalid_params", `\`params.uri\` of ${call.request.method} must be a string`);
-  return uri;
 }
 
 function tooMany(limit: string, value: number, what: string, whose: string): McpError {

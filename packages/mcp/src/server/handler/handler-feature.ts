@@ -95,7 +95,7 @@ export class HandlerFeature implements Feature {
       "resources/list": this.#list("listResources", "resources"),
       "resources/templates/list": this.#list("listResourceTemplates", "resourceTemplates"),
       "resources/read": async (call) => {
-        const uri = textParam(call, "uri");
+        const uri = call.stringParam("uri");
         const value: unknown = await this.#method("readResource", "resource", uri)(uri, call.ctx);
         return isObject(value) && Array.isArray(value["contents"]) ? value : toResourceResult(uri, value, undefined);
       },
@@ -106,8 +106,8 @@ export class HandlerFeature implements Feature {
     return {
       "prompts/list": this.#list("listPrompts", "prompts"),
       "prompts/get": async (call) => {
-        const name = textParam(call, "name");
-        const args = objectParam(call, "arguments");
+        const name = call.stringParam("name");
+        const args = call.objectParam("arguments");
         const odd = Object.entries(args).find(([, value]) => typeof value !== "string");
         if (odd !== undefined) throw new McpError("invalid_params", `the argument "${odd[0]}" must be a string`);
         const value = await this.#method("getPrompt", "prompt", name)(name, args as Record<string, string>, call.ctx);
@@ -139,7 +139,7 @@ export class HandlerFeature implements Feature {
   }
 
   #callTool(call: ServerCall): CallToolResult | Promise<CallToolResult> {
-    const name = textParam(call, "name");
+    const name = call.stringParam("name");
     const callTool = this.#method("callTool", "tool", name);
     const policy = this.#facts.options.tools ?? {};
     const tool = {
@@ -150,7 +150,7 @@ export class HandlerFeature implements Feature {
       resultLimit: resultLimit(name, policy),
       handler: async (args: unknown) => fromWire(await callTool(name, args as Record<string, unknown>, call.ctx)),
     };
-    return this.#calls.run(tool, objectParam(call, "arguments"), call);
+    return this.#calls.run(tool, call.objectParam("arguments"), call);
   }
 
   async #complete(call: ServerCall): Promise<object> {
@@ -185,18 +185,6 @@ function fromWire(value: unknown): unknown {
     ...(isError === true ? { isError } : {}),
     ...(isObject(_meta) ? { _meta } : {}),
   });
-}
-
-function textParam(call: ServerCall, name: string): string {
-  const value = call.request.params[name];
-  if (typeof value === "string") return value;
-  throw new McpError("invalid_params", `\`params.${name}\` of ${call.request.method} must be a string`);
-}
-
-function objectParam(call: ServerCall, name: string): Record<string, unknown> {
-  const value = call.request.params[name] ?? {};
-  if (isObject(value)) return value;
-  throw new McpError("invalid_params", `\`params.${name}\` of ${call.request.method} must be an object`);
 }
 
 /** The options of a server, completed by what the methods of its handler object imply. */

@@ -1,3 +1,4 @@
+import { withoutUndefined } from "../../encoding/with-defaults.js";
 import type { CacheHint } from "../../era/era.js";
 import { McpError } from "../../protocol/error.js";
 
@@ -15,10 +16,7 @@ const NOT_KEPT: CacheHint = { ttlMs: 0, scope: "private" };
 /** The hint of each topic, computed once per server. */
 export function cacheHints(options: CacheOptions = {}): Readonly<Record<CacheTopic, CacheHint>> {
   const { ttlMs, scope } = options;
-  const base = cacheHint("`cache`", NOT_KEPT, {
-    ...(ttlMs === undefined ? {} : { ttlMs }),
-    ...(scope === undefined ? {} : { scope }),
-  });
+  const base = cacheHint("`cache`", NOT_KEPT, withoutUndefined({ ttlMs, scope }));
   const hints: Partial<Record<CacheTopic, CacheHint>> = {};
   for (const topic of TOPICS) hints[topic] = cacheHint(`\`cache.${topic}\``, base, options[topic]);
   // The loop has set every topic.

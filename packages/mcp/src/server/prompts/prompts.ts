@@ -1,5 +1,4 @@
 import { isThenable } from "../../encoding/maybe-promise.js";
-import { isObject } from "../../jsonrpc/message.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { GetPromptResult, ListPromptsResult, Prompt as WirePrompt } from "../../protocol/features/prompts.js";
@@ -82,13 +81,12 @@ export class Prompts implements Feature, CompletionSource {
   }
 
   #get(call: ServerCall): GetPromptResult | Promise<GetPromptResult> {
-    const { name, arguments: args = {} } = call.request.params;
-    if (typeof name !== "string") throw new McpError("invalid_params", "`params.name` of prompts/get must be a string");
+    const name = call.stringParam("name");
     const prompt = this.#prompts.find(name, call);
     if (prompt === undefined) {
       throw new McpError("invalid_params", `unknown prompt: ${name}`, { fix: "List the prompts to see their names." });
     }
-    const parsed = prompt.parse(stringValues(name, args));
+    const parsed = prompt.parse(stringValues(name, call.objectParam("arguments")));
     return isThenable(parsed)
       ? parsed.then((settled) => runPrompt(prompt, settled, call))
       : runPrompt(prompt, parsed, call);
@@ -107,8 +105,7 @@ function runPrompt(
   return Promise.resolve(value).then((settled) => toPromptResult(key, settled, wire.description));
 }
 
-function stringValues(name: string, args: unknown): Record<string, string> {
-  if (!isObject(args)) throw new McpError("invalid_params", "`params.arguments` of prompts/get must be an object");
+function stringValues(name: string, args: Record<string, unknown>): Record<string, string> {
   const odd = Object.entries(args).find(([, value]) => typeof value !== "string");
   if (odd === undefined) return args as Record<string, string>;
   throw new McpError("invalid_params", `the argument "${odd[0]}" of prompt "${name}" must be a string`);

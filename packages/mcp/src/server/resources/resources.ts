@@ -150,9 +150,7 @@ export class Resources implements Feature, CompletionSource {
   }
 
   #read(call: ServerCall): ReadResourceResult | Promise<ReadResourceResult> {
-    const { uri } = call.request.params;
-    if (typeof uri !== "string")
-      throw new McpError("invalid_params", "`params.uri` of resources/read must be a string");
+    const uri = call.stringParam("uri");
     const resource = this.#resources.find(uri, call);
     if (resource === undefined) return this.#readMember(uri, call);
     call.cache = resource.cache;

@@ -1,5 +1,4 @@
 import { isThenable, type MaybePromise } from "../../encoding/maybe-promise.js";
-import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import { CallDeadline } from "../call/call-deadline.js";
@@ -48,13 +47,12 @@ export class ToolCalls {
   }
 
   #call(tools: ToolFinder, call: ServerCall): MaybePromise<CallToolResult> {
-    const { name, arguments: args = {} } = call.request.params;
-    if (typeof name !== "string") throw new McpError("invalid_params", "`params.name` of tools/call must be a string");
+    const name = call.stringParam("name");
     const tool = tools.find(name, call);
     if (tool === undefined) {
       throw new McpError("invalid_params", `unknown tool: ${name}`, { fix: "List the tools to see their names." });
     }
-    if (!isObject(args)) throw new McpError("invalid_params", "`params.arguments` of tools/call must be an object");
+    const args = call.objectParam("arguments");
     if (tool.scopes.length > 0) checkScopes(tool, call);
     if (tool.requires.length > 0) {
       try {

@@ -1,3 +1,4 @@
+import { withoutUndefined } from "../../encoding/with-defaults.js";
 import { type ParamHeader, paramHeaderTable } from "../../era/param-headers.js";
 import type { ClientCapabilityPath } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
@@ -111,16 +112,9 @@ function wireTool(
   input: Parser,
   output: Parser | undefined,
 ): WireTool {
-  const wire = {
-    name,
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-    inputSchema: input.jsonSchema,
-    ...(output === undefined ? {} : { outputSchema: output.jsonSchema }),
-    ...(annotations === undefined ? {} : { annotations }),
-    ...(icons === undefined ? {} : { icons }),
-    ...(_meta === undefined ? {} : { _meta }),
-  };
+  const { jsonSchema: inputSchema } = input;
+  const outputSchema = output?.jsonSchema;
+  const wire = withoutUndefined({ name, title, description, inputSchema, outputSchema, annotations, icons, _meta });
   // `readyTool` has checked that the input schema has type object, which the wire type asks for.
   return wire as unknown as WireTool;
 }

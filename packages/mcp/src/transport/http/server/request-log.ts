@@ -1,3 +1,4 @@
+import { withoutUndefined } from "../../../encoding/with-defaults.js";
 import type { HttpRequest } from "../../../http/http.js";
 import type { Principal } from "../../transport.js";
 
@@ -26,18 +27,18 @@ export function requestLogEntry(
   status: number,
   durationMs: number,
 ): RequestLogEntry {
-  return {
+  return withoutUndefined({
     method: request.method,
     path: request.path.split("?", 1)[0] ?? "",
     status,
     durationMs,
-    ...(request.remoteAddress === undefined ? {} : { remoteAddress: request.remoteAddress }),
-    ...(principal?.subject === undefined ? {} : { subject: principal.subject }),
-    ...(principal?.clientId === undefined ? {} : { clientId: principal.clientId }),
+    remoteAddress: request.remoteAddress,
+    subject: principal?.subject,
+    clientId: principal?.clientId,
     headers() {
       const headers = request.headers();
       for (const name of Object.keys(headers)) if (SECRET.test(name)) headers[name] = "[redacted]";
       return headers;
     },
-  };
+  });
 }
