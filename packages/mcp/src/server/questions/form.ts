@@ -3,7 +3,7 @@ import { McpError } from "../../protocol/error.js";
 import type { ElicitRequestedSchema } from "../../protocol/features/elicitation.js";
 import { compileSnapshot } from "../../schema/json-schema/validate.js";
 import type { JsonSchemaObject } from "../../schema/json-schema.js";
-import { messageOf } from "../call/thrown.js";
+import { messageOf } from "../call/.ts.js";
 
 type Members = Readonly<Record<string, unknown>>;
 
