@@ -8,7 +8,7 @@ import {
   DEFAULT_EVENT_LOG,
   DEFAULT_TIMES,
   DEFAULT_HTTP_LIMITS as HTTP_LIMITS,
-} from "../packages/mcp/src/transport/http/server/defaults.js";
+} from "../packages/mcp/src/transport/http/server/state.js";
 import { region } from "./region.js";
 
 const root = resolve(import.meta.dirname, "..");

@@ -6,7 +6,6 @@ import {
   type ElicitValue,
   isElicitValue,
 } from "../../protocol/features/elicitation.js";
-import { applyDefaults } from "../../schema/apply-defaults.js";
 import { standardFormats } from "../../schema/json-schema/formats.js";
 import { compileValidator } from "../../schema/json-schema/validate.js";
 import type { JsonSchemaObject } from "../../schema/json-schema.js";
@@ -54,4 +53,18 @@ function issuesOf(schema: unknown, content: Record<string, unknown>): string[] {
       fix: "Tell the server's authors: a form is a flat JSON Schema of primitive values.",
     });
   }
+}
+
+/** Returns a copy of an answer with the form's defaults for the properties that it leaves out. */
+export function applyDefaults(
+  schema: JsonSchemaObject,
+  content: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const filled: [string, unknown][] = Object.entries(content);
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    if (Object.hasOwn(content, name) || !isObject(property) || property["default"] === undefined) continue;
+    filled.push([name, property["default"]]);
+  }
+  // fromEntries defines members, so "__proto__" stays an ordinary member.
+  return Object.fromEntries(filled);
 }

@@ -3,7 +3,7 @@ import { McpError } from "../../protocol/error.js";
 import type { ElicitRequestedSchema } from "../../protocol/features/elicitation.js";
 import { compileSnapshot } from "../../schema/json-schema/validate.js";
 import type { JsonSchemaObject } from "../../schema/json-schema.js";
-import { messageOf } from "../call/.ts.js";
+import { thrownMessage } from "../call/thrown-message.js";
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -39,7 +39,7 @@ function checkKeywords(form: JsonSchemaObject): void {
   try {
     compileSnapshot(form, {});
   } catch (error) {
-    throw notAForm(messageOf(error));
+    throw notAForm(thrownMessage(error));
   }
 }
 

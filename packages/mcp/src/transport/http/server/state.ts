@@ -2,18 +2,42 @@ import { withDefaults } from "../../../encoding/with-defaults.js";
 import type { Platform } from "../../../platform/platform.js";
 import type { Answer, Endpoint } from "../../transport.js";
 import { type Cors, createCors } from "./cors.js";
-import {
-  DEFAULT_EVENT_LOG,
-  DEFAULT_HTTP_LIMITS,
-  DEFAULT_TIMES,
-  type ResolvedEventLog,
-  type ResolvedLimits,
-  type ResolvedTimes,
-} from "./defaults.js";
 import { DueList } from "./due-list.js";
 import type { Incoming } from "./incoming.js";
-import { checkAccess, type HttpServerOptions } from "./options.js";
+import {
+  checkAccess,
+  type EventLogLimits,
+  type HttpLimits,
+  type HttpServerOptions,
+  type HttpTimes,
+} from "./options.js";
 import type { OriginGuard } from "./origin.js";
+
+type Resolved<T> = { [K in keyof T]-?: NonNullable<T[K]> };
+type ResolvedLimits = Resolved<HttpLimits>;
+type ResolvedTimes = Resolved<HttpTimes>;
+type ResolvedEventLog = Resolved<EventLogLimits>;
+
+export const DEFAULT_HTTP_LIMITS: ResolvedLimits = {
+  maxMessageBytes: 4 * 1024 * 1024,
+  maxInFlight: 4096,
+  maxStreams: 16_384,
+  maxStreamsPerPrincipal: 1024,
+  maxQueuedBytes: 1024 * 1024,
+  maxSessions: 10_000,
+  maxStreamsPerSession: 8,
+  maxInFlightPerSession: 256,
+};
+
+export const DEFAULT_TIMES: ResolvedTimes = {
+  streamAfterMs: 1000,
+  keepAliveMs: 15_000,
+  sessionIdleMs: 30 * 60_000,
+  handshakeMs: 30_000,
+  eventAgeMs: 5 * 60_000,
+};
+
+export const DEFAULT_EVENT_LOG: ResolvedEventLog = { maxEvents: 1000, maxBytes: 4 * 1024 * 1024, maxEndedStreams: 32 };
 
 const CLOSING = new Error("the server is closing");
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { applyDefaults } from "./apply-defaults.js";
+import { applyDefaults } from "./elicitation.js";
 
 describe("applyDefaults", () => {
   const schema = {
