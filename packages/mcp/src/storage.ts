@@ -1,4 +1,5 @@
 import { platform } from "#platform";
+import type { Some } from "./encoding/with-defaults.js";
 import { createMemoryStorage, type MemoryStorage, type MemoryStorageOptions } from "./storage/memory.js";
 
 export type { MemoryStorage, MemoryStorageOptions } from "./storage/memory.js";
@@ -18,6 +19,6 @@ export type {
 export { StorageError } from "./storage/storage.js";
 
 /** Makes a storage that lives and dies with this process, on the runtime's own clock unless another one is given. */
-export function memoryStorage(options: Partial<MemoryStorageOptions> = {}): MemoryStorage {
-  return createMemoryStorage({ clock: platform, ...options });
+export function memoryStorage(options: Some<MemoryStorageOptions> = {}): MemoryStorage {
+  return createMemoryStorage({ ...options, clock: options.clock ?? platform });
 }

@@ -113,7 +113,7 @@ export class Client<T = LooseTools, P = LoosePrompts> {
 
   /** Calls many tools, some at a time, and gives what each came to in the same order. Never rejects for one of them. */
   callMany(
-    calls: readonly { name: keyof T & string; args?: object }[],
+    calls: readonly { name: keyof T & string; args?: object | undefined }[],
     { concurrency = DEFAULT_CONCURRENCY, ...options }: ManyOptions = {},
   ): Promise<PromiseSettledResult<CallToolResult>[]> {
     return settleMany(calls, concurrency, ({ name, args }) => this.callTool(name, args, options));

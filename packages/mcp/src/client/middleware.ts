@@ -18,7 +18,10 @@ export type ClientCall = {
  */
 export type ClientMiddleware = (
   call: ClientCall,
-  next: (changed?: { params?: object; options?: CallOptions }) => Promise<Record<string, unknown>>,
+  next: (changed?: {
+    params?: object | undefined;
+    options?: CallOptions | undefined;
+  }) => Promise<Record<string, unknown>>,
 ) => object | Promise<object>;
 
 /** Runs `innermost` inside all middleware. */

@@ -10,7 +10,7 @@ export interface InboundOwner<P> {
 
 /** A request on its way out: its id and its whole text. */
 export interface OutboundRequest {
-  id?: Id;
+  id?: Id | undefined;
   text: string;
 }
 

@@ -18,7 +18,7 @@ export interface Platform {
   /** The runtime's `fetch`. */
   fetch: Fetch;
   /** Starts a child process; absent if the runtime has none. */
-  spawn?: Spawn;
+  spawn?: Spawn | undefined;
   /** Prints one line for the operator of the program; never sent to the peer. */
   warn(message: string): void;
   /**
@@ -50,7 +50,7 @@ export interface SpawnOptions {
   command: string;
   args: readonly string[];
   env: Readonly<Record<string, string>>;
-  cwd?: string;
+  cwd?: string | undefined;
 }
 
 /** Starts a child process. Failure to start arrives through `exited`. */

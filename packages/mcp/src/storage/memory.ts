@@ -1,3 +1,4 @@
+import { type Some, withDefaults } from "../encoding/with-defaults.js";
 import { ByteBudget } from "./byte-budget.js";
 import { MemoryAppendLog } from "./memory-append-log.js";
 import { MemoryKeyValue } from "./memory-key-value.js";
@@ -19,9 +20,10 @@ export interface MemoryLimits {
 export interface MemoryStorageOptions {
   /** A monotonic clock in milliseconds; a `Platform` fits. */
   readonly clock: { now(): number };
-  readonly limits?: Partial<MemoryLimits>;
+  /** Bounds of what it holds; each has a default. */
+  readonly limits?: Some<MemoryLimits> | undefined;
   /** Receives what a subscriber's `deliver` threw. Default: errors are ignored. */
-  readonly onDeliverError?: (error: unknown, topic: string) => void;
+  readonly onDeliverError?: ((error: unknown, topic: string) => void) | undefined;
 }
 
 /** What a memory storage holds, including expired entries that are not swept yet. */
@@ -53,7 +55,7 @@ const DEFAULT_MEMORY_LIMITS: MemoryLimits = {
 
 /** Makes a storage in the memory of this process. It starts no timer: each access also removes a few expired entries. */
 export function createMemoryStorage(options: MemoryStorageOptions): MemoryStorage {
-  const limits = { ...DEFAULT_MEMORY_LIMITS, ...options.limits };
+  const limits = withDefaults(DEFAULT_MEMORY_LIMITS, options.limits);
   const now = () => options.clock.now();
   const budget = new ByteBudget(limits.maxBytes);
   const kv = new MemoryKeyValue(now, limits.maxKeys, budget);

@@ -31,15 +31,15 @@ export interface Versioned {
 /** The lifetime of a value, and a condition for writing it. */
 export interface SetOptions {
   /** Lifetime from now. Without it the key lives until deleted, even if the previous value had a `ttlMs`. */
-  readonly ttlMs?: number;
+  readonly ttlMs?: number | undefined;
   /** Write only if the current version is this one; 0 means "only if the key does not exist". */
-  readonly ifVersion?: number;
+  readonly ifVersion?: number | undefined;
 }
 
 /** A condition for deleting. */
 export interface DeleteOptions {
   /** Delete only if the current version is this one. */
-  readonly ifVersion?: number;
+  readonly ifVersion?: number | undefined;
 }
 
 /** Values by key, with compare-and-set and expiry. */
@@ -65,7 +65,7 @@ export interface LogLimits {
   /** Lifetime of this entry, and the upper bound for older entries: an older entry never outlives a newer one. */
   readonly maxAgeMs: number;
   /** Lifetime of the whole stream from this append. Without it the stream lives until dropped. */
-  readonly ttlMs?: number;
+  readonly ttlMs?: number | undefined;
 }
 
 /** One entry of a stream, with its position. */

@@ -11,7 +11,7 @@ import type { Storage } from "../storage/storage.js";
  */
 export interface Endpoint {
   /** The supported revisions, all if absent; a transport has sessions only if one of them does. */
-  readonly revisions?: readonly Revision[];
+  readonly revisions?: readonly Revision[] | undefined;
   /** Where a transport keeps state that outlives a connection or is shared with other processes; its own memory if absent. */
   readonly storage?: Storage | undefined;
   /** Decides which era serves a message, and what that means for the transport; `http` is the request that contained it. */
@@ -35,7 +35,7 @@ export interface Exchange {
   readonly http?: HttpFacts | undefined;
   readonly principal?: Principal | undefined;
   /** True if the request was part of a batch. */
-  readonly batched?: boolean;
+  readonly batched?: boolean | undefined;
   /** Sends a notification that belongs to this request, in order, before its answer. Dropped after the answer. */
   say(text: string): void;
   /**
@@ -66,21 +66,21 @@ export interface Peer {
 export interface Answer {
   text: string;
   /** The HTTP status, for transports that have one; default 200. */
-  status?: number;
+  status?: number | undefined;
   /** Set if the handshake succeeded; the transport keeps it as the peer's session. */
-  session?: Session;
+  session?: Session | undefined;
   /** Scopes that the caller lacks; a transport with authorization converts them to a challenge. */
-  scopes?: string[];
+  scopes?: string[] | undefined;
 }
 
 /** An outgoing message. */
 export interface Outgoing {
   text: string;
   /** Present for requests. */
-  id?: Id;
+  id?: Id | undefined;
   method: string;
   /** What HTTP repeats in headers; other transports ignore it. */
-  headers?: Record<string, string>;
+  headers?: Record<string, string> | undefined;
 }
 
 /** The authenticated sender of a request. */

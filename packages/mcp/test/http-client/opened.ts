@@ -24,7 +24,7 @@ const cleanups: (() => Promise<void>)[] = [];
 /** Starts a server with this script and opens a transport to it; `closeAll` ends both. No standing stream unless asked for. */
 export async function opened(script: Script, more: Partial<HttpClientParts> = {}): Promise<Opened> {
   const server = await scriptedServer(script);
-  const options = { sender: nodeSender(), platform, standingStream: false, ...more };
+  const options = { sender: nodeSender(), platform, getStream: false, ...more };
   const transport = httpClientTransport(server.url, options);
   const receiver = recordingReceiver();
   await transport.open(receiver);

@@ -110,7 +110,7 @@ describe.each(SENDERS)("a redirect over %s", (_name, makeSender) => {
         if (request.url === "/events") response.writeHead(405).end();
         else response.writeHead(302, { location: "/events" }).end();
       },
-      { sender: makeSender(), standingStream: true },
+      { sender: makeSender(), getStream: true },
     );
     await transport.request(call(1, "initialize"));
     transport.established?.({ headers: {}, hasSessions: true });

@@ -30,7 +30,7 @@ describe("the key in the query of an address", () => {
     const server = await scriptedServer(script);
     later(() => server.close());
     const address = `${server.url}?key=${KEY}&${KEY}`;
-    const options = { sender: nodeSender(), platform, standingStream: false };
+    const options = { sender: nodeSender(), platform, getStream: false };
     for (const make of [httpClientTransport, legacySseTransport]) {
       const transport = make(address, options);
       later(() => transport.close());

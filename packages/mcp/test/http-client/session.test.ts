@@ -111,7 +111,7 @@ describe("a session", () => {
   it("does not exist in the stateless era: no id, no GET, no DELETE (HTTP26-19)", async () => {
     const { server, transport } = await opened(
       (request, response) => json(response, result(request), 200, { "mcp-session-id": "nope" }),
-      { standingStream: true },
+      { getStream: true },
     );
     await transport.request(call(1, "server/discover"));
     transport.established?.({ headers: {}, hasSessions: false });

@@ -30,7 +30,7 @@ async function standing(
         json(response, result(request), 200, { "mcp-session-id": "s" });
       } else response.writeHead(request.message?.id === undefined ? 202 : 200).end();
     },
-    { platform: time.platform, standingStream: true, ...more },
+    { platform: time.platform, getStream: true, ...more },
   );
   const { transport } = all;
   await transport.request(call(1, "initialize"));

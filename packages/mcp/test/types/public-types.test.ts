@@ -1,17 +1,22 @@
 import {
   type CallOptions,
+  type ClientMiddleware,
   type ClientOf,
   type ClientOptions,
   connect,
+  content,
   type HandlerContext,
   message,
   type PromptDefinition,
   prompt,
   promptTemplate,
   type ResourceDefinition,
+  type ResourceTemplateDefinition,
   Server,
+  type ServerHandler,
   type ServerOptions,
   type ToolDefinition,
+  ToolError,
   tool,
 } from "@parley/mcp";
 import type { HttpServerOptions } from "@parley/mcp/http";
@@ -24,9 +29,17 @@ import type {
   SocketTransportOptions,
   StdioOptions,
 } from "@parley/mcp/node";
+import { type DeleteOptions, type LogLimits, memoryStorage, type SetOptions } from "@parley/mcp/storage";
+import type { ChaosOptions } from "@parley/mcp/testing";
 import type {
+  Answer,
   CommandTarget,
+  Endpoint,
+  Exchange,
+  HttpTimeouts,
   HttpTransportOptions,
+  Outgoing,
+  Platform,
   ServeChannelOptions,
   WebSocketTransportOptions,
 } from "@parley/mcp/transport";
@@ -40,6 +53,8 @@ type Refusing<T> = {
   // biome-ignore lint/complexity/noBannedTypes: `{} extends …` asks whether the member is optional
   [K in keyof T]-?: {} extends Pick<T, K> ? ({ [P in K]: undefined } extends Pick<T, K> ? never : K) : never;
 }[keyof T];
+
+type Changed = Exclude<Parameters<Parameters<ClientMiddleware>[1]>[0], undefined>;
 
 describe("options", () => {
   it("take undefined for what is left out", () => {
@@ -61,6 +76,20 @@ describe("options", () => {
     expectTypeOf<Refusing<HttpTransportOptions>>().toEqualTypeOf<never>();
     expectTypeOf<Refusing<StdioOptions>>().toEqualTypeOf<never>();
     expectTypeOf<Refusing<CommandTarget>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<ResourceTemplateDefinition>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<SetOptions>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<DeleteOptions>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<LogLimits>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<ChaosOptions>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<HttpTimeouts>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<Answer>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<Outgoing>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<Exclude<Parameters<typeof memoryStorage>[0], undefined>>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<Pick<ServerHandler, "capabilities">>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<Pick<Platform, "spawn">>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<Pick<Endpoint, "revisions" | "storage">>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<Pick<Exchange, "peer" | "http" | "principal" | "batched">>>().toEqualTypeOf<never>();
+    expectTypeOf<Refusing<Changed>>().toEqualTypeOf<never>();
   });
 
   it("keep their defaults when undefined is passed", async () => {
@@ -68,6 +97,41 @@ describe("options", () => {
     const client = await connect(server, { timeouts: { idleMs: undefined, totalMs: undefined }, name: undefined });
     expect(await client.call("hello")).toBe("hello");
     await client.close();
+  });
+});
+
+describe("an undefined member", () => {
+  it("is left out of blocks and results", () => {
+    const none = { _meta: undefined, annotations: undefined };
+    expect(Object.keys(content.text("x", none))).toEqual(["type", "text"]);
+    expect(Object.keys(content.resource("t://x", "x", { ...none, mimeType: undefined }))).toEqual(["type", "resource"]);
+    expect(content.link("t://x", { ...none, name: undefined, title: undefined })).toEqual(content.link("t://x"));
+  });
+
+  it("of a result, an error, a call or a middleware is as good as none", async () => {
+    const server = new Server(info)
+      .tool("plain", () =>
+        content.result({ content: undefined, structured: { n: 1 }, isError: undefined, _meta: undefined }),
+      )
+      .tool("fails", () => {
+        throw new ToolError("no", { content: undefined, cause: undefined });
+      });
+    const client = await connect(server);
+    client.use((_call, next) => next({ params: undefined, options: undefined }));
+    expect(await client.call("plain")).toEqual({ n: 1 });
+    const [plain, failed] = await client.callMany([{ name: "plain", args: undefined }, { name: "fails" }]);
+    expect(plain).toMatchObject({ status: "fulfilled", value: { structuredContent: { n: 1 } } });
+    expect(failed).toMatchObject({ value: { isError: true, content: [{ text: "no" }] } });
+    await client.close();
+  });
+
+  it("of a storage keeps its default", () => {
+    const storage = memoryStorage({ clock: undefined, limits: { maxKeys: undefined }, onDeliverError: undefined });
+    const version = storage.kv.set("k", "v", { ttlMs: undefined, ifVersion: undefined });
+    expect(version).toBe(1);
+    const limits = { maxEntries: 1, maxBytes: 10, maxAgeMs: 1000, ttlMs: undefined };
+    expect(storage.log.append("s", "e", limits)).toBeGreaterThan(0);
+    expect(storage.kv.delete("k", { ifVersion: undefined })).toBe(true);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
-import type { Platform } from "../../platform/platform.js";
+import type { Platform, Spawn } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { channelTransport } from "../../transport/channel/client.js";
 import { StreamChannel } from "../../transport/channel/stream-channel.js";
@@ -18,7 +18,7 @@ const CLOSE_TIMEOUT_MS = 3700;
 export function childTransport(
   options: StdioOptions,
   target: string,
-  platform: Platform & Required<Pick<Platform, "spawn">>,
+  platform: Platform & { spawn: Spawn },
 ): Transport {
   const { command, args = [], cwd } = options;
   const env = childEnvironment(options.env, options.inheritEnv);

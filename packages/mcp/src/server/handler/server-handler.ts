@@ -28,7 +28,7 @@ export interface ServerHandler {
   /** Called once by `server.close()`, if `init` has run. */
   terminate?(): MaybePromise<void>;
   /** Replaces, capability by capability, what is derived from the methods. */
-  readonly capabilities?: ServerCapabilities;
+  readonly capabilities?: ServerCapabilities | undefined;
   listTools?(cursor: string | undefined, ctx: RequestContext): MaybePromise<readonly Tool[] | ListToolsResult>;
   callTool?(
     name: string,

@@ -1,4 +1,5 @@
 import { toBase64 } from "../../encoding/base64.js";
+import { type Some, withoutUndefined } from "../../encoding/with-defaults.js";
 import type {
   AudioContent,
   ContentBlock,
@@ -9,41 +10,43 @@ import type {
 } from "../../protocol/features/content.js";
 import { type Block, markBlock, markResult, type ToolResult } from "./block.js";
 
-type Extras<T> = Omit<T, "type" | "text" | "data" | "mimeType" | "uri" | "name" | "resource">;
+type Extras<T> = Some<Omit<T, "type" | "text" | "data" | "mimeType" | "uri" | "name" | "resource">>;
 
 /** A text block. */
 export function text(value: string, extras?: Extras<TextContent>): Block<TextContent> {
-  return markBlock({ type: "text", text: value, ...extras });
+  return markBlock({ type: "text", text: value, ...given(extras) });
 }
 
 /** An image block, from bytes or a Base64 string. */
 export function image(data: Uint8Array | string, mimeType: string, extras?: Extras<ImageContent>): Block<ImageContent> {
-  return markBlock({ type: "image", data: base64(data), mimeType, ...extras });
+  return markBlock({ type: "image", data: base64(data), mimeType, ...given(extras) });
 }
 
 /** An audio block, from bytes or a Base64 string. */
 export function audio(data: Uint8Array | string, mimeType: string, extras?: Extras<AudioContent>): Block<AudioContent> {
-  return markBlock({ type: "audio", data: base64(data), mimeType, ...extras });
+  return markBlock({ type: "audio", data: base64(data), mimeType, ...given(extras) });
 }
 
 /** An embedded resource: its URI and its contents. */
 export function resource(
   uri: string,
   contents: string | Uint8Array,
-  options: { mimeType?: string } & Extras<EmbeddedResource> = {},
+  options: { mimeType?: string | undefined } & Extras<EmbeddedResource> = {},
 ): Block<EmbeddedResource> {
   const { mimeType, ...extras } = options;
   const type = mimeType === undefined ? {} : { mimeType };
   const body = typeof contents === "string" ? { text: contents } : { blob: toBase64(contents) };
-  return markBlock({ type: "resource", resource: { uri, ...type, ...body }, ...extras });
+  return markBlock({ type: "resource", resource: { uri, ...type, ...body }, ...given(extras) });
 }
 
 /** A link to a resource, which the client may read. Default `name`: the URI. */
-export function link(
-  uri: string,
-  options: Omit<ResourceLink, "type" | "uri" | "name"> & { name?: string } = {},
-): Block<ResourceLink> {
-  return markBlock({ type: "resource_link", uri, ...options, name: options.name ?? uri });
+export function link(uri: string, options: Some<Omit<ResourceLink, "type" | "uri">> = {}): Block<ResourceLink> {
+  return markBlock({ type: "resource_link", uri, ...given(options), name: options.name ?? uri });
+}
+
+/** Most blocks have no extras, and then nothing is copied. */
+function given<T extends object>(extras: T | undefined) {
+  return extras === undefined ? undefined : withoutUndefined(extras);
 }
 
 function base64(data: Uint8Array | string): string {
@@ -52,10 +55,10 @@ function base64(data: Uint8Array | string): string {
 
 /** A complete tool result. Without `content`, clients also get `structured` as text. */
 export function result<T = undefined>(members: {
-  content?: readonly ContentBlock[];
-  structured?: T;
-  isError?: boolean;
-  _meta?: Record<string, unknown>;
+  content?: readonly ContentBlock[] | undefined;
+  structured?: T | undefined;
+  isError?: boolean | undefined;
+  _meta?: Record<string, unknown> | undefined;
 }): ToolResult<T> {
   return markResult(members);
 }

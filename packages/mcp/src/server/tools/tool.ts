@@ -117,7 +117,7 @@ export class ToolError extends Error {
   override readonly name = "ToolError";
   readonly content: readonly ContentBlock[] | undefined;
 
-  constructor(message: string, options: { content?: readonly ContentBlock[]; cause?: unknown } = {}) {
+  constructor(message: string, options: { content?: readonly ContentBlock[] | undefined; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.content = options.content;
     Object.defineProperty(this, TOOL_ERROR, { value: true });

@@ -18,7 +18,7 @@ export interface HttpConnectionOptions extends RedirectPolicy {
   /** Bytes of the longest event or body that is accepted. Default 16 MiB. */
   maxMessageBytes?: number | undefined;
   /** Whether to open the GET stream, for messages that belong to no request, on a server with sessions. Default true. */
-  standingStream?: boolean | undefined;
+  getStream?: boolean | undefined;
   /**
    * Consecutive attempts without an event before a stream is given up. Default: 8 for the stream of a request, no limit for
    * the GET stream. Attempts are spaced out either way.
@@ -144,7 +144,7 @@ class HttpTransport implements Transport {
     if (!hasSessions) facts.session = undefined;
     this.#getStream?.stop();
     this.#getStream = undefined;
-    if (!hasSessions || this.#options.standingStream === false) return;
+    if (!hasSessions || this.#options.getStream === false) return;
     const stream = new GetStream(requests, facts);
     this.#getStream = stream;
     requests.platform.defer(() => void this.#lastNotification.then(() => stream.run()));

@@ -12,7 +12,7 @@ import { networkError } from "./failure.js";
 import { type HandshakeFacts, HttpRequests, protocolFault } from "./requests.js";
 
 /** Options of the HTTP+SSE transport, which has no sessions and cannot resume. */
-export type LegacySseTransportOptions = Omit<HttpClientParts, "standingStream" | "maxReconnects">;
+export type LegacySseTransportOptions = Omit<HttpClientParts, "getStream" | "maxReconnects">;
 
 const SEND_MS = 30_000;
 
