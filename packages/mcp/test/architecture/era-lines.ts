@@ -12,7 +12,7 @@ export interface EraLine {
 
 /** Identifiers that ask what a revision can do, or that name an era. */
 const ERA_WORD =
-  /^#?(featuresOf|RevisionFeatures|EraName|revisionsOf|isWithin|NEWEST_\w+|UNNAMED_HTTP_REVISION|eraOf\w*|\w*state(ful|less)\w*)$/i;
+  /^#?(featuresOf|RevisionFeatures|EraName|revisionsOf|isWithin|NEWEST_\w+|UNNAMED_HTTP_REVISION|eraOf\w*|replays|serverAsks|mirrorsParams|\w*state(ful|less)\w*)$/i;
 
 /** Reads of what a revision can do. */
 const FEATURE =

@@ -2,7 +2,22 @@ import type { EraLine } from "./era-lines.js";
 import type { Exception } from "./house-rules.js";
 
 /** The lines outside `era/` and `protocol/` that know of eras; at most ten. */
-export const ERA_LINES: readonly EraLine[] = [];
+export const ERA_LINES: readonly EraLine[] = [
+  line("client/answers/server-requests.ts", "serverAsks", "refuses requests of servers that may send none"),
+  line("client/connection/current-connection.ts", "mirrorsParams", "notes it once for each handshake"),
+  line("server/call/dispatch.ts", "replays", "answers of earlier rounds are read before the handler runs"),
+  line("server/call/server-call.ts", "replays", "declares the member that the others read"),
+  line("server/call/server-call.ts", "replays", "copies it once for each call"),
+  line("server/questions/asking.ts", "replays", "chooses between the two ways to ask"),
+  line("server/questions/url-required.ts", "replays", "an error names pages where an interim result cannot"),
+  line("server/tools/call.ts", "replays", "an interim result asks for pages that a handler's error names"),
+  line("server/tools/result.ts", "replays", "pages that no error can name are told to the model"),
+  line("server/tools/result.ts", "replays", "a missing capability has an error code of its own"),
+];
+
+function line(file: string, word: string, reason: string): EraLine {
+  return { file, word, reason };
+}
 
 /** Small files with one importer that stay alone. */
 export const SMALL_FILES: readonly Exception[] = [
