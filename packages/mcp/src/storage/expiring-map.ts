@@ -49,6 +49,12 @@ export class ExpiringMap<V> {
     return true;
   }
 
+  /** Whether one more entry fits, if need be after a sweep. */
+  hasRoom(limit: number, now: number): boolean {
+    if (this.size >= limit) this.sweepIfDue(now);
+    return this.size < limit;
+  }
+
   /** Removes all expired entries, at most once per `FULL_SWEEP_EVERY_MS`. */
   sweepIfDue(now: number): void {
     if (now - this.#sweptAt >= FULL_SWEEP_EVERY_MS) this.sweep(now);

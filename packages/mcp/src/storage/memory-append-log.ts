@@ -125,9 +125,7 @@ export class MemoryAppendLog implements AppendLog {
   }
 
   #makeRoom(now: number): void {
-    if (this.#streams.size < this.#maxStreams) return;
-    this.#streams.sweepIfDue(now);
-    if (this.#streams.size < this.#maxStreams) return;
+    if (this.#streams.hasRoom(this.#maxStreams, now)) return;
     throw new StorageError(
       "maxStreams",
       this.#maxStreams,

@@ -75,9 +75,7 @@ export class MemoryKeyValue implements KeyValue {
   }
 
   #makeRoom(now: number): void {
-    if (this.#slots.size < this.#maxKeys) return;
-    this.#slots.sweepIfDue(now);
-    if (this.#slots.size < this.#maxKeys) return;
+    if (this.#slots.hasRoom(this.#maxKeys, now)) return;
     throw new StorageError(
       "maxKeys",
       this.#maxKeys,

@@ -86,9 +86,7 @@ function passingSession(message: RequestMessage, source: RequestSource, self: Se
   const known = isRevision(named) && stateful.includes(named) ? named : undefined;
   const early = message.method === "initialize" || message.method === "ping";
   if (!early && source.http === undefined) {
-    throw new McpError("invalid_request", `"${message.method}" was sent before \`initialize\``, {
-      fix: "Send `initialize` first, or put the protocol version into `_meta` of each request.",
-    });
+    throw new McpError("invalid_request", `"${message.method}" was sent before \`initialize\``);
   }
   const revision = known ?? (source.http !== undefined && !early ? UNNAMED_HTTP_REVISION : newest);
   return { revision, clientCapabilities: {}, initialized: false, subscriptions: [] };

@@ -78,9 +78,7 @@ function decode(message: RequestMessage, { http }: RequestSource, self: ServerSe
   const info = meta[META.clientInfo];
   const level = meta[META.logLevel];
   if (level !== undefined && !isLoggingLevel(level)) {
-    throw new McpError("invalid_params", `${JSON.stringify(level)} is not a log level`, {
-      fix: "Use a level from debug to emergency.",
-    });
+    throw new McpError("invalid_params", `${JSON.stringify(level)} is not a log level`);
   }
   const token = meta["progressToken"];
   const hasInputs = params["inputResponses"] !== undefined || params["requestState"] !== undefined;
@@ -124,9 +122,7 @@ function compare(header: string, sent: string | undefined, body: string, encoded
 }
 
 function missingMeta(what: string): McpError {
-  return new McpError("invalid_params", `\`params.${what}\` is missing`, {
-    fix: "Send protocol version and client capabilities in `_meta` of every request.",
-  });
+  return new McpError("invalid_params", `\`params.${what}\` is missing; every request needs it`);
 }
 
 function unsupported(requested: string, self: ServerSelf): McpError {

@@ -1,13 +1,14 @@
 import type { Formats } from "./schema-builder.js";
 
 // Every expression here is anchored and unambiguous, so matching takes linear time.
-const TIME = /^(\d{2}):(\d{2}):(\d{2})(?:\.\d+)?(?:[zZ]|([+-])(\d{2}):(\d{2}))$/;
-const IPV4 = /^(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/;
-const UUID = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/;
-const LABEL = /^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$/;
-const SCHEME = /^[a-zA-Z][a-zA-Z0-9+.-]*:/;
-const URI_TEXT = /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9a-fA-F]{2})*$/;
-const LOCAL_PART = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
+const TIME = /^([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.\d+)?(?:z|([+-])([01]\d|2[0-3]):([0-5]\d))$/i;
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?=\d)|$)){4}$/;
+const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
+const LABEL = /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/i;
+const SCHEME = /^[a-z][a-z\d+.-]*:/i;
+const URI_TEXT = /^(?:[\w\-.~:/?#[\]@!$&'()*+,;=]|%[\da-f]{2})*$/i;
+const URI_PARTS = /^(?:[a-z][a-z\d+.-]*:)?(?:\/\/([^/?#]*))?[^[\]#]*(?:#[^[\]#]*)?$/i;
+const LOCAL_PART = /^(?:[\w!#$%&'*+/=?^`{|}~-]+(?:\.(?!$)|$))+$/;
 const CLOCK = "T\\d+(?:H(?:\\d+M(?:\\d+S)?)?|M(?:\\d+S)?|S)";
 const DURATION = /* @__PURE__ */ new RegExp(
   `^P(?:\\d+(?:W$|(?:Y(?:\\d+M(?:\\d+D)?)?|M(?:\\d+D)?|D)(?:${CLOCK})?$)|${CLOCK}$)`,
@@ -41,14 +42,11 @@ function isDate(text: string): boolean {
 function isTime(text: string): boolean {
   const match = TIME.exec(text);
   if (match === null) return false;
-  const [, hour, minute, second, sign, offsetHour, offsetMinute] = match;
-  const shift = (Number(offsetHour ?? 0) * 60 + Number(offsetMinute ?? 0)) * (sign === "-" ? -1 : 1);
-  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return false;
-  if (Number(offsetHour ?? 0) > 23 || Number(offsetMinute ?? 0) > 59) return false;
+  const [, hour, minute, second, sign, offsetHour = 0, offsetMinute = 0] = match;
   if (second !== "60") return true;
   // RFC 3339, 5.7: a leap second can only be the last second of a day in UTC.
-  const inUtc = (Number(hour) * 60 + Number(minute) - shift + 2 * 1440) % 1440;
-  return inUtc === 1439;
+  const shift = (Number(offsetHour) * 60 + Number(offsetMinute)) * (sign === "-" ? -1 : 1);
+  return (Number(hour) * 60 + Number(minute) - shift + 2 * 1440) % 1440 === 1439;
 }
 
 function isDateTime(text: string): boolean {
@@ -80,21 +78,16 @@ function isUri(text: string): boolean {
 }
 
 function isUriReference(text: string): boolean {
-  if (!URI_TEXT.test(text) || text.indexOf("#") !== text.lastIndexOf("#")) return false;
-  const authority = /^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?\/\/([^/?#]*)/.exec(text)?.[1];
-  const rest = authority === undefined ? text : text.slice(text.indexOf("//") + 2 + authority.length);
-  if (/[[\]]/.test(rest)) return false;
+  const parts = URI_TEXT.test(text) ? URI_PARTS.exec(text) : null;
   // RFC 3986, 4.2: in a relative reference, a colon in the first segment would end a scheme.
-  if (!SCHEME.test(text) && /^[^/?#]*:/.test(text)) return false;
-  return authority === undefined || isAuthority(authority);
+  if (parts === null || (!SCHEME.test(text) && /^[^/?#]*:/.test(text))) return false;
+  return parts[1] === undefined || isAuthority(parts[1]);
 }
 
 function isAuthority(authority: string): boolean {
-  const host = authority.slice(authority.lastIndexOf("@") + 1);
-  if (authority.indexOf("@") !== authority.lastIndexOf("@") || /[[\]]/.test(authority.replace(host, ""))) return false;
-  const bracketed = /^\[([^[\]]*)\](?::\d*)?$/.exec(host)?.[1];
-  if (bracketed !== undefined) return isIpv6(bracketed) || /^v[0-9a-fA-F]+\..+$/.test(bracketed);
-  return /^[^[\]:]*(?::\d*)?$/.test(host);
+  const match = /^(?:[^@[\]]*@)?(?:\[([^[\]]*)\]|[^@[\]:]*)(?::\d*)?$/.exec(authority);
+  if (match?.[1] === undefined) return match !== null;
+  return isIpv6(match[1]) || /^v[\da-f]+\..+$/i.test(match[1]);
 }
 
 function isRegex(text: string): boolean {

@@ -57,20 +57,19 @@ export function compileValidator(schema: unknown, options: CompileOptions = {}):
   return compileSnapshot(snapshot(schema, schemaSize(options.limits)), options);
 }
 
-export function schemaSize(limits: SchemaLimits = {}): { schemaNodes: number; schemaDepth: number } {
-  return { schemaNodes: limits.schemaNodes ?? 10_000, schemaDepth: limits.schemaDepth ?? 256 };
+export function schemaSize({ schemaNodes = 10_000, schemaDepth = 256 }: SchemaLimits = {}): {
+  schemaNodes: number;
+  schemaDepth: number;
+} {
+  return { schemaNodes, schemaDepth };
 }
 
 /** `compileValidator` for a schema that is already a snapshot. */
 export function compileSnapshot(schema: unknown, options: CompileOptions): Validator {
   if (!isSchema(schema)) throw new SchemaError("invalid_schema", "A JSON Schema must be an object or a boolean.");
   const compiled = compileAll(schema, options);
-  const { limits = {} } = options;
-  const budget: Budget = {
-    steps: limits.steps ?? 500_000,
-    depth: limits.depth ?? 400,
-    issues: limits.issues ?? 10,
-  };
+  const { steps = 500_000, depth = 400, issues = 10 } = options.limits ?? {};
+  const budget: Budget = { steps, depth, issues };
   return { validate: (value) => validate(compiled, budget, value) };
 }
 

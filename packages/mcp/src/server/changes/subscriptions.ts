@@ -75,9 +75,7 @@ export class Subscriptions implements Feature {
     const { peer } = call.exchange;
     const session = peer?.session;
     if (peer === undefined || session === undefined) {
-      throw new McpError("invalid_request", "this connection has no session to keep a subscription in", {
-        fix: "Connect over a transport with sessions, or use a revision that has `subscriptions/listen`.",
-      });
+      throw new McpError("invalid_request", "this connection has no session to keep a subscription in");
     }
     if (session.subscriptions.includes(uri)) return {};
     if (!this.#resources.knows(uri, call)) throw resourceNotFound(uri);

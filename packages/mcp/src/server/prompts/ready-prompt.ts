@@ -121,6 +121,5 @@ function closedSet(member: Record<string, unknown>): Completer | undefined {
 export function badArguments(name: string, { issues }: ParseResult & { ok: false }): McpError {
   return new McpError("invalid_params", `invalid arguments for prompt "${name}": ${describeIssues(issues)}`, {
     data: { issues },
-    fix: "List the prompts to see their arguments.",
   });
 }

@@ -160,8 +160,8 @@ export class Replay implements Asker {
 
   #checkLimits(): void {
     const { questions, rounds } = this.#call.facts.limits;
-    if (this.#noted.size >= questions) throw tooMany(`more than ${questions} questions at once`, "questions");
-    if (this.#round >= rounds) throw tooMany(`more than ${rounds} rounds of questions`, "rounds");
+    if (this.#noted.size >= questions) throw tooMany(`more than ${questions} questions at once`);
+    if (this.#round >= rounds) throw tooMany(`more than ${rounds} rounds of questions`);
   }
 
   #consider(): void {
@@ -180,9 +180,7 @@ export class Replay implements Asker {
     this.#interrupted = true;
     this.#claiming?.cancel();
     if (this.#broughtAnswers && this.#claimed === 0) {
-      this.#fatal = new McpError("question_changed", "the handler did not ask the questions that the client answered", {
-        fix: "Put what shapes the question (time, randomness, I/O) into `ctx.step`, or give the question a `key`.",
-      });
+      this.#fatal = new McpError("question_changed", "the handler did not ask the questions that the client answered");
     }
     this.#call.interrupt?.();
     for (const interrupt of this.#waiters.splice(0)) interrupt(this.#signal);
@@ -211,8 +209,6 @@ export async function openReplay(call: ServerCall): Promise<Replay> {
   return new Replay(call, state === undefined ? undefined : await openState(call, state), responses ?? {});
 }
 
-function tooMany(what: string, limit: string): McpError {
-  return new McpError("too_many_questions", `a call asked ${what}`, {
-    fix: `Ask fewer questions, or raise \`limits.${limit}\`.`,
-  });
+function tooMany(what: string): McpError {
+  return new McpError("too_many_questions", `a call asked ${what}`);
 }

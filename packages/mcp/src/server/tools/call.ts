@@ -50,7 +50,7 @@ export class ToolCalls {
     const name = call.stringParam("name");
     const tool = tools.find(name, call);
     if (tool === undefined) {
-      throw new McpError("invalid_params", `unknown tool: ${name}`, { fix: "List the tools to see their names." });
+      throw new McpError("invalid_params", `unknown tool: ${name}`);
     }
     const args = call.objectParam("arguments");
     if (tool.scopes.length > 0) checkScopes(tool, call);
@@ -187,7 +187,6 @@ function checkScopes(tool: ReadyTool, call: ServerCall): void {
   call.scopes = [...tool.scopes];
   throw new McpError("insufficient_scope", `the tool "${tool.name}" needs the scope ${missing.join(" ")}`, {
     data: { scopes: tool.scopes },
-    fix: "Authorize again with the scopes in `data.scopes`.",
   });
 }
 

@@ -3,12 +3,9 @@ import { compileParser, type Parser, type ParserOptions } from "../../schema/par
 import { SchemaError, type SchemaErrorCode } from "../../schema/schema-error.js";
 import type { AnySchema } from "../../schema/standard.js";
 
-const FIXES: Readonly<Record<SchemaErrorCode, string>> = {
-  invalid_schema: "Correct the keyword at the path that the message names.",
-  dialect_unsupported: "Write the schema in JSON Schema 2020-12 or draft-07.",
-  unresolved_ref: "Put the referenced schema under `$defs` of the same schema; schemas are never fetched.",
+/** Only where neither the message nor the advice for this kind says it. */
+const FIXES: Readonly<Partial<Record<SchemaErrorCode, string>>> = {
   unsupported_pattern: "Write the pattern without back-references and look-around, or check the value in the handler.",
-  too_complex: "Make the schema smaller, and check the rest in the handler.",
   conversion_unavailable: "Set the server's option `toJsonSchema` to what the message names.",
   conversion_failed: "Use only types that JSON has, or pass a JSON Schema.",
 };

@@ -1,6 +1,5 @@
 import { isThenable } from "../../../encoding/maybe-promise.js";
 import type { Accepted } from "../../../era/era.js";
-import { INTERNAL_ERROR } from "../../../jsonrpc/error.js";
 import { LazyAbort } from "../../../jsonrpc/lazy-abort.js";
 import type { Id } from "../../../jsonrpc/message.js";
 import type { Answer, Exchange, Principal } from "../../transport.js";
@@ -165,13 +164,13 @@ export class HttpExchange implements Exchange, RunningRequest {
   /** Refuses because the server has reached a limit. */
   busy(limit: string, id?: Id): void {
     const message = `the server has reached its limit \`${limit}\`; try again later`;
-    this.refuse(refusal(503, INTERNAL_ERROR, message, { id, headers: ["retry-after", "1"], data: { limit } }));
+    this.refuse(refusal(503, message, { id, headers: ["retry-after", "1"], data: { limit } }));
   }
 
   /** Replies to a request that failed inside the server. Only the operator sees the cause. */
   broken(error: unknown): void {
     this.state.platform.warn(`an HTTP request failed inside the server: ${String(error)}`);
-    this.refuse(refusal(500, INTERNAL_ERROR, "the request failed inside the server"));
+    this.refuse(refusal(500, "the request failed inside the server"));
   }
 
   /** Begins an event stream. Returns undefined, and sends nothing, if a limit forbids it. */

@@ -1,7 +1,6 @@
 import { randomName } from "../../../encoding/base64.js";
 import { guarded, type MaybePromise } from "../../../encoding/maybe-promise.js";
 import type { Channel, ChannelReceiver } from "../../../jsonrpc/channel.js";
-import { INTERNAL_ERROR, INVALID_REQUEST } from "../../../jsonrpc/error.js";
 import { parseMessage } from "../../../jsonrpc/message.js";
 import type { Storage } from "../../../storage/storage.js";
 import { serveChannel } from "../../channel/server.js";
@@ -70,7 +69,7 @@ class LegacyConnections {
   /** Never rejects. */
   async open(exchange: HttpExchange, messagesPath: string): Promise<void> {
     if (!acceptance(exchange.http.protocolHeaders.accept).events) {
-      return exchange.refuse(refusal(406, INVALID_REQUEST, "Accept must list text/event-stream"));
+      return exchange.refuse(refusal(406, "Accept must list text/event-stream"));
     }
     const id = randomName(this.#state.platform, 24);
     const channel = new SseChannel();
@@ -99,12 +98,12 @@ class LegacyConnections {
 
   post(exchange: HttpExchange, id: string): void {
     const fault = bodyTypeFault(exchange.http.protocolHeaders);
-    if (fault !== undefined) return exchange.refuse(refusal(415, INVALID_REQUEST, fault));
+    if (fault !== undefined) return exchange.refuse(refusal(415, fault));
     exchange.http.readBody(this.#state.limits.maxMessageBytes, (body) => {
-      if (!("text" in body)) return exchange.refuse(refusal(body.status, body.code, body.reason));
+      if (!("text" in body)) return exchange.refuse(refusal(body.status, body.reason, { code: body.code }));
       // Parsed only to refuse an invalid message; the connection of the stream parses it again.
       const item = parseMessage(body.text);
-      if (item.kind === "invalid") return exchange.refuse(refusal(400, item.code, item.reason, { id: item.id }));
+      if (item.kind === "invalid") return exchange.refuse(refusal(400, item.reason, { id: item.id, code: item.code }));
       this.#deliver(exchange, id, body.text).catch((error) => this.#failed(exchange, error));
     });
   }
@@ -131,7 +130,7 @@ class LegacyConnections {
     const owner = await this.#storage.kv.get(nameOf(id));
     // A foreign session looks the same as an unknown one.
     if (owner?.value !== JSON.stringify(exchange.principal?.key ?? null)) {
-      return exchange.refuse(refusal(404, INVALID_REQUEST, "session not found"));
+      return exchange.refuse(refusal(404, "session not found"));
     }
     // Replied first, because on one node the answer may be sent on the stream before `publish` returns.
     exchange.empty(202);
@@ -144,7 +143,7 @@ class LegacyConnections {
 
   #failed(exchange: HttpExchange, error: unknown): void {
     this.#state.platform.warn(`the session storage failed: ${String(error)}`);
-    exchange.refuse(refusal(500, INTERNAL_ERROR, "the session could not be read"));
+    exchange.refuse(refusal(500, "the session could not be read"));
   }
 
   #quietly(run: () => MaybePromise<unknown>): void {

@@ -15,16 +15,19 @@ export interface Refusal {
 
 export interface RefusalOptions {
   id?: Id | undefined;
+  /** One that JSON-RPC defines. */
+  code?: number;
   headers?: HeaderList;
   data?: unknown;
 }
 
 const JSON_HEADERS: HeaderList = ["content-type", "application/json"];
 
-/** Builds a refusal with a JSON-RPC body. `code` is one that JSON-RPC defines. */
-export function refusal(status: number, code: number, message: string, options: RefusalOptions = {}): Refusal {
+/** Builds a refusal with a JSON-RPC body. Unless told otherwise, the status says whose fault it is. */
+export function refusal(status: number, message: string, options: RefusalOptions = {}): Refusal {
   const headers = options.headers === undefined ? JSON_HEADERS : [...JSON_HEADERS, ...options.headers];
-  return { status, headers, text: errorText(options.id, code, message, options.data) };
+  const { id, code = status < 500 ? INVALID_REQUEST : INTERNAL_ERROR, data } = options;
+  return { status, headers, text: errorText(id, code, message, data) };
 }
 
 /** The challenge that lists the scopes a caller lacks. */
@@ -45,7 +48,7 @@ function isScope(scope: string): boolean {
  */
 export function unknownVersion({ protocolHeaders }: HttpFacts): Refusal {
   const shown = JSON.stringify(protocolHeaders.protocolVersion?.slice(0, 64));
-  return refusal(400, INVALID_REQUEST, `MCP-Protocol-Version is not a supported revision with sessions: ${shown}`);
+  return refusal(400, `MCP-Protocol-Version is not a supported revision with sessions: ${shown}`);
 }
 
 /** The answer to a request whose endpoint threw, which it should never do. Only the operator sees the cause. */

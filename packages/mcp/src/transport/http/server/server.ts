@@ -2,7 +2,7 @@ import { guarded, whenReady } from "../../../encoding/maybe-promise.js";
 import type { Accepted } from "../../../era/era.js";
 import { opensSessions, sessionRevision, takesBatches } from "../../../era/session.js";
 import { sortBatch } from "../../../jsonrpc/batch.js";
-import { INTERNAL_ERROR, INVALID_REQUEST } from "../../../jsonrpc/error.js";
+import { INVALID_REQUEST } from "../../../jsonrpc/error.js";
 import { parseMessage, type RequestMessage } from "../../../jsonrpc/message.js";
 import type { Platform } from "../../../platform/platform.js";
 import { createMemoryStorage } from "../../../storage/memory.js";
@@ -76,12 +76,12 @@ function handleRequest(parts: HttpParts, exchange: HttpExchange): void {
   if (refused !== undefined) return exchange.refuse(refused);
   // Browsers send preflights without credentials.
   if (http.method === "OPTIONS") return preflight(parts, exchange);
-  if (state.draining) return exchange.refuse(refusal(503, INTERNAL_ERROR, "the server is closing", { headers: RETRY }));
+  if (state.draining) return exchange.refuse(refusal(503, "the server is closing", { headers: RETRY }));
   const { authenticate } = state.options;
   if (authenticate === undefined) return route(parts, exchange);
   const failed = (error: unknown) => {
     state.platform.warn(`\`authenticate\` failed: ${String(error)}`);
-    exchange.refuse(refusal(500, INTERNAL_ERROR, "the sender could not be identified"));
+    exchange.refuse(refusal(500, "the sender could not be identified"));
   };
   guarded(
     () =>
@@ -100,7 +100,7 @@ function checkRequest(parts: HttpParts, exchange: HttpExchange): Refusal | undef
   const { http } = exchange;
   const { guard, cors } = parts.state;
   const { host = "", origin } = http.protocolHeaders;
-  if (http.hostCount > 1) return refusal(400, INVALID_REQUEST, "the request has more than one Host");
+  if (http.hostCount > 1) return refusal(400, "the request has more than one Host");
   // The host of an absolute request target overrides the header (RFC 9112, 3.2.2).
   const targetHost = http.path.startsWith("/") ? undefined : /^[a-z]+:\/\/([^/?#]*)/i.exec(http.path)?.[1];
   if (targetHost !== undefined && !guard.host(targetHost))
@@ -111,7 +111,7 @@ function checkRequest(parts: HttpParts, exchange: HttpExchange): Refusal | undef
     if (cors !== undefined) exchange.corsHeaders = cors.reply(origin);
   }
   if (METHODS.has(http.method)) return undefined;
-  return refusal(405, INVALID_REQUEST, "this method is not supported here", { headers: allow(parts) });
+  return refusal(405, "this method is not supported here", { headers: allow(parts) });
 }
 
 const RETRY = ["retry-after", "1"];
@@ -125,7 +125,7 @@ function allow({ sessions }: HttpParts): string[] {
 function forbidden(header: string, value: string, option: string): Refusal {
   const shown = JSON.stringify(value.slice(0, 200));
   const fix = `Set \`${option}\` if clients are meant to use this address.`;
-  return refusal(403, INVALID_REQUEST, `the ${header} header ${shown} is not allowed. ${fix}`, {
+  return refusal(403, `the ${header} header ${shown} is not allowed. ${fix}`, {
     data: { header, value: value.slice(0, 200), fix },
   });
 }
@@ -135,7 +135,7 @@ function preflight(parts: HttpParts, exchange: HttpExchange): void {
   const { origin } = exchange.http.protocolHeaders;
   if (cors === undefined || origin === undefined) {
     const headers = allow(parts);
-    return exchange.refuse(refusal(405, INVALID_REQUEST, "this method is not supported here", { headers }));
+    return exchange.refuse(refusal(405, "this method is not supported here", { headers }));
   }
   exchange.corsHeaders = undefined;
   exchange.empty(204, cors.preflight(exchange.http, origin));
@@ -148,7 +148,7 @@ function admit(parts: HttpParts, exchange: HttpExchange, returned: unknown): voi
     return route(parts, exchange);
   }
   const { status, headers = {}, message = "the sender is not authorized" } = identity;
-  exchange.refuse(refusal(status, INVALID_REQUEST, message, { headers: Object.entries(headers).flat() }));
+  exchange.refuse(refusal(status, message, { code: INVALID_REQUEST, headers: Object.entries(headers).flat() }));
 }
 
 function route(parts: HttpParts, exchange: HttpExchange): void {
@@ -158,7 +158,7 @@ function route(parts: HttpParts, exchange: HttpExchange): void {
   if (method === "POST") return handlePost(exchange, sessions);
   if (sessions === undefined) {
     const reason = "this server has no sessions, so only POST is supported";
-    return exchange.refuse(refusal(405, INVALID_REQUEST, reason, { headers: allow(parts) }));
+    return exchange.refuse(refusal(405, reason, { headers: allow(parts) }));
   }
   if (method === "GET") sessions.get(exchange);
   else sessions.delete(exchange);
@@ -179,18 +179,18 @@ function handlePost(exchange: HttpExchange, sessions: SessionRoutes | undefined)
 
 function headerFault({ protocolHeaders }: Incoming): Refusal | undefined {
   const fault = bodyTypeFault(protocolHeaders);
-  if (fault !== undefined) return refusal(415, INVALID_REQUEST, fault);
+  if (fault !== undefined) return refusal(415, fault);
   const accepted = acceptance(protocolHeaders.accept);
   if (accepted.json && accepted.events) return undefined;
-  return refusal(406, INVALID_REQUEST, "Accept must list both application/json and text/event-stream");
+  return refusal(406, "Accept must list both application/json and text/event-stream");
 }
 
 function received(exchange: HttpExchange, sessions: SessionRoutes | undefined, body: Body): void {
-  if (!("text" in body)) return exchange.refuse(refusal(body.status, body.code, body.reason));
+  if (!("text" in body)) return exchange.refuse(refusal(body.status, body.reason, { code: body.code }));
   const { endpoint } = exchange.state;
   const item = parseMessage(body.text);
   if (item.kind === "invalid") {
-    return exchange.refuse(refusal(400, item.code, item.reason, { id: item.id }));
+    return exchange.refuse(refusal(400, item.reason, { id: item.id, code: item.code }));
   }
   if (item.kind === "request") {
     const accepted = endpoint.accept(item.message, exchange.http);
@@ -223,7 +223,7 @@ function withoutSession(exchange: HttpExchange, item: Received): void {
     if (requests.length + refused.length === 0) return exchange.empty(202);
     return runBatch(exchange, requests, refused);
   }
-  exchange.refuse(refusal(400, INVALID_REQUEST, NOT_TAKEN[item.kind === "batch" ? "batch" : "answer"]));
+  exchange.refuse(refusal(400, NOT_TAKEN[item.kind === "batch" ? "batch" : "answer"]));
 }
 
 function runAlone(exchange: HttpExchange, accepted: Accepted, rules: ReplyRules): void {

@@ -1,5 +1,4 @@
 import type { Accepted } from "../../../era/era.js";
-import { INTERNAL_ERROR } from "../../../jsonrpc/error.js";
 import { LazyAbort } from "../../../jsonrpc/lazy-abort.js";
 import { encodeEvent } from "../../framing/sse-encode.js";
 import type { Answer, Exchange } from "../../transport.js";
@@ -30,7 +29,7 @@ export async function handshake(store: SessionStore, exchange: HttpExchange, acc
     reply(exchange, answer, created === undefined ? [] : ["mcp-session-id", created.id], waiting);
   } catch (error) {
     state.platform.warn(`the session storage failed: ${String(error)}`);
-    exchange.refuse(refusal(500, INTERNAL_ERROR, "the session could not be stored", { id }));
+    exchange.refuse(refusal(500, "the session could not be stored", { id }));
   } finally {
     state.inFlight -= 1;
     store.opening -= 1;

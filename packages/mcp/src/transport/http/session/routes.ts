@@ -53,7 +53,7 @@ export function createSessionRoutes(state: ServerState, storage: Storage): Sessi
 function noSession(item?: Received): Refusal {
   const id = item?.kind === "request" ? item.accepted.message.id : undefined;
   const reason = "the Mcp-Session-Id header is missing; send `initialize` first, or set the version in `_meta`";
-  return refusal(400, INVALID_REQUEST, reason, { id });
+  return refusal(400, reason, { id });
 }
 
 /**
@@ -74,12 +74,12 @@ function withSession(
   guarded(
     () =>
       whenReady(store.find(sessionId, exchange.principal, isSupported), (session) => {
-        if (session === undefined) return exchange.refuse(refusal(404, INVALID_REQUEST, "session not found"));
+        if (session === undefined) return exchange.refuse(refusal(404, "session not found"));
         return isSupported ? serve(session) : exchange.refuse(unknownVersion(exchange.http));
       }),
     (error) => {
       exchange.state.platform.warn(`the session storage failed: ${String(error)}`);
-      exchange.refuse(refusal(500, INTERNAL_ERROR, "the session could not be read"));
+      exchange.refuse(refusal(500, "the session could not be read"));
     },
   );
 }
@@ -116,7 +116,7 @@ function runOne(session: HttpSession, exchange: HttpExchange, accepted: Accepted
   const refused = begin(session, id, exchange);
   if (refused === undefined) return exchange.run(accepted, session.replies);
   if (refused === FULL) return exchange.busy(FULL, id);
-  exchange.refuse(refusal(400, INVALID_REQUEST, refused, { id }));
+  exchange.refuse(refusal(400, refused, { id }));
 }
 
 /** Registers a request of a session, or returns why it cannot run. */
@@ -132,7 +132,7 @@ function begin(session: HttpSession, id: Id, exchange: HttpExchange): string | u
 function runBatch(session: HttpSession, exchange: HttpExchange, items: readonly unknown[]): void {
   const { endpoint, inFlight, limits } = exchange.state;
   if (!takesBatches(session.session.revision) || items.length === 0) {
-    return exchange.refuse(refusal(400, INVALID_REQUEST, "an array of messages is not accepted here"));
+    return exchange.refuse(refusal(400, "an array of messages is not accepted here"));
   }
   if (inFlight >= limits.maxInFlight) return exchange.busy("maxInFlight");
   if (session.inFlight >= limits.maxInFlightPerSession) return exchange.busy(FULL);

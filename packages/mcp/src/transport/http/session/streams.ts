@@ -1,4 +1,3 @@
-import { INVALID_REQUEST } from "../../../jsonrpc/error.js";
 import { encodeEvent } from "../../framing/sse-encode.js";
 import { acceptance } from "../server/body-type.js";
 import type { HttpExchange } from "../server/exchange.js";
@@ -16,13 +15,13 @@ import type { SessionStore } from "./store.js";
 export async function openStream(store: SessionStore, session: HttpSession, exchange: HttpExchange): Promise<void> {
   const { accept, lastEventId } = exchange.http.protocolHeaders;
   if (!acceptance(accept).events) {
-    return exchange.refuse(refusal(406, INVALID_REQUEST, "Accept must list text/event-stream"));
+    return exchange.refuse(refusal(406, "Accept must list text/event-stream"));
   }
   // Browsers send an empty value before the first event.
   if (lastEventId !== undefined && lastEventId !== "") return resume(store, session, exchange, lastEventId);
   if (session.getStreamCount >= exchange.state.limits.maxStreamsPerSession) {
     const reason = "the session has reached its limit of open streams; close one, or resume one with Last-Event-ID";
-    return exchange.refuse(refusal(409, INVALID_REQUEST, reason, { data: { limit: "maxStreamsPerSession" } }));
+    return exchange.refuse(refusal(409, reason, { data: { limit: "maxStreamsPerSession" } }));
   }
   if (session.stream(GET_STREAM_ID, false).attached) openFurther(session, exchange);
   else await openFirst(store, session, exchange);
@@ -80,7 +79,7 @@ async function resume(
 ): Promise<void> {
   const position = parseEventId(lastEventId);
   if (position === undefined) {
-    return exchange.refuse(refusal(400, INVALID_REQUEST, "Last-Event-ID is not an id of this server"));
+    return exchange.refuse(refusal(400, "Last-Event-ID is not an id of this server"));
   }
   // This event ended the stream, so there is nothing left to send.
   if (position.last) return exchange.empty(204);
@@ -89,7 +88,7 @@ async function resume(
   // Position 0 exists only in the first stream; in an unknown stream, the client would wait forever.
   if (read.evicted || (position.after === 0 && position.stream !== GET_STREAM_ID)) {
     const reason = "the events after Last-Event-ID are no longer stored";
-    return exchange.refuse(refusal(400, INVALID_REQUEST, reason, { data: { reason: "evicted" } }));
+    return exchange.refuse(refusal(400, reason, { data: { reason: "evicted" } }));
   }
   if (position.stream === GET_STREAM_ID) return attachFirst(store, session, exchange, position.after, false);
   const connection = exchange.openEvents();
