@@ -111,7 +111,7 @@ export class Client<T = LooseTools, P = LoosePrompts> {
     return requestTool(this.#parts.tools, name, args, options);
   }
 
-  /** Calls many tools, some at a time, and gives what each came to in the same order. Never rejects for one of them. */
+  /** Calls many tools, some at a time, and returns the outcome of each in the same order. Never rejects because one fails. */
   callMany(
     calls: readonly { name: keyof T & string; args?: object | undefined }[],
     { concurrency = DEFAULT_CONCURRENCY, ...options }: ManyOptions = {},
@@ -169,7 +169,7 @@ export class Client<T = LooseTools, P = LoosePrompts> {
     return readResource(this.#parts.caller, uri, options);
   }
 
-  /** Reads many resources, some at a time, and gives what each came to in the same order. Never rejects for one of them. */
+  /** Reads many resources, some at a time, and returns the outcome of each in order. Never rejects because one fails. */
   readMany(
     uris: readonly string[],
     { concurrency = DEFAULT_CONCURRENCY, ...options }: ManyOptions = {},
@@ -178,8 +178,8 @@ export class Client<T = LooseTools, P = LoosePrompts> {
   }
 
   /**
-   * Asks to be told of changes: of resources by their addresses, or of lists. Resolves when the server agreed; the changes are
-   * read by iterating, and come again by themselves after a lost connection.
+   * Subscribes to changes of resources, by URI, or of lists. Resolves when the server has accepted the subscription. Iterate the
+   * result to read the changes; it is renewed automatically after a lost connection.
    */
   subscribe(target: string | readonly string[] | SubscriptionTarget, options?: CallOptions): Promise<Subscription> {
     return this.#parts.subscriptions.add(target, options);
@@ -229,7 +229,7 @@ export class Client<T = LooseTools, P = LoosePrompts> {
     if (this.#parts.connection.last?.era.has(method) === true) await this.notify(method);
   }
 
-  /** Resolves when the server answers; rejects as any call does when it does not. */
+  /** Resolves when the server answers; otherwise rejects with the same errors as any other call. */
   async ping(options?: CallOptions): Promise<void> {
     await this.#parts.connection.ready();
     const method = this.#parts.connection.established.era.has("ping") ? "ping" : "server/discover";

@@ -38,11 +38,13 @@ export function throughClientMiddleware(
     stack,
     enter: (middleware, given, next) => {
       const result = middleware(given, ({ params: others = given.params, options: chosen = given.options } = {}) =>
+        // As above: the method is unchanged, and middleware may change the parameters.
         next({ method, params: others, options: chosen } as ClientCall),
       );
       // What middleware returns takes the place of the result, and is checked as one.
       return result as Promise<Record<string, unknown>>;
     },
+    // The union of the parameters of all methods, which are objects.
     innermost: (given) => innermost(given.params as Params | undefined, given.options),
     again: true,
   });

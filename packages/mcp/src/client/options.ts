@@ -34,13 +34,13 @@ export type ResendPolicy = "idempotent" | "always" | "never";
 export interface QuestionContext {
   /** Aborted when the server no longer wants the answer. */
   readonly signal: AbortSignal;
-  /** Who asks, as it calls itself. */
+  /** The name and version that the server gives itself. */
   readonly server: Implementation | undefined;
 }
 
 /** Options of a connection. */
 export interface ClientOptions {
-  /** Who connects. Default: this package's name and version. */
+  /** The name that the client gives to the server. Default: this package's name and version. */
   name?: string | undefined;
   version?: string | undefined;
   /** Revisions to speak; all by default. */
@@ -66,11 +66,11 @@ export interface ClientOptions {
   sampleTools?: boolean | undefined;
   /** Folders that the server may work in. `client.setRoots` changes them. */
   roots?: readonly Root[] | (() => readonly Root[] | Promise<readonly Root[]>) | undefined;
-  /** Least level of log messages to ask for. */
+  /** The lowest level of log messages to request. */
   logLevel?: LoggingLevel | undefined;
-  /** Hears the server's log messages. */
+  /** Called with each log message of the server. */
   onLog?: ((message: LoggingMessageNotificationParams) => void) | undefined;
-  /** Hears what was wrong and could be mended. Default: the platform's own place for warnings. */
+  /** Called with a warning about a problem that the client could work around. Default: the platform's `warn`. */
   onWarning?: ((message: string) => void) | undefined;
   /** Refuse results with any flaw, in place of leaving out the flawed part with a warning. Default: false. */
   strict?: boolean | undefined;

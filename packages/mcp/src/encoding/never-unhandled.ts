@@ -1,4 +1,4 @@
-/** A promise whose rejection is never reported as unhandled: whoever asked may drop it. */
+/** A promise whose rejection is never reported as unhandled, so a caller may ignore it. */
 export function neverUnhandled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;

@@ -28,7 +28,7 @@ export interface SortedBatch {
   readonly requests: RequestMessage[];
   readonly notifications: NotificationMessage[];
   readonly answers: (ResultMessage | ErrorMessage)[];
-  /** Answers to items that are no messages. */
+  /** Answers to items that are not messages. */
   readonly refused: string[];
 }
 

@@ -1,4 +1,4 @@
-/** An abort signal that is made on first use: most requests end without anybody asking for it. */
+/** An abort signal that is made on first use: most requests end without it being used. */
 export class LazyAbort {
   #controller: AbortController | undefined;
   #reason: unknown;

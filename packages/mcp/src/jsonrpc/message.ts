@@ -108,12 +108,13 @@ function classifyCall(value: Record<string, unknown>): Classified {
   }
   const id = value["id"];
   if (id === undefined && !Object.hasOwn(value, "id")) {
-    // The checks above establish the shape that the type names.
+    // Safe: `method` and `params` have been checked.
     return { kind: "notification", message: value as unknown as NotificationMessage };
   }
   if (!isId(id)) return invalid("a request id is a string or an integer");
   if (typeof id === "string" && id.length > MAX_ID_LENGTH)
     return invalid(`a request id has at most ${MAX_ID_LENGTH} characters`);
+  // Safe: `method`, `params` and `id` have been checked.
   return { kind: "request", message: value as unknown as RequestMessage };
 }
 
@@ -126,6 +127,7 @@ function classifyResponse(value: Record<string, unknown>): Classified {
   const id = value["id"];
   if (hasResult) {
     if (!isId(id)) return invalid("a result carries the id of its request");
+    // Safe: `id` has been checked, and a result may be any value.
     return { kind: "result", message: value as unknown as ResultMessage };
   }
   const error = value["error"];
@@ -133,6 +135,7 @@ function classifyResponse(value: Record<string, unknown>): Classified {
     return withId(invalid("`error` has an integer `code` and a string `message`"), value);
   }
   if (id !== undefined && id !== null && !isId(id)) return invalid("an error carries the id of its request");
+  // Safe: `id`, and the code and message of `error`, have been checked.
   return { kind: "error", message: value as unknown as ErrorMessage };
 }
 

@@ -171,12 +171,14 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   /** Offers values made by `tool`, `resource`, `resourceTemplate` and `prompt`. Throws when a name or URI is taken. */
   add<const L extends readonly Offer[]>(...offers: L): Server<D, T & OfferedTools<L>, P & OfferedPrompts<L>> {
     for (const offer of offers) this.#offers.add(offer, false);
+    // The same object: only the types that record what it offers grow.
     return this as unknown as Server<D, T & OfferedTools<L>, P & OfferedPrompts<L>>;
   }
 
   /** Like `add`, but replaces an offer of the same kind and name. Clients get one notification per list. */
   replace<const L extends readonly Offer[]>(...offers: L): Server<D, T & OfferedTools<L>, P & OfferedPrompts<L>> {
     for (const offer of offers) this.#offers.add(offer, true);
+    // As for `add`.
     return this as unknown as Server<D, T & OfferedTools<L>, P & OfferedPrompts<L>>;
   }
 
@@ -251,6 +253,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
       this.#registry.addFeature(this.#mounts);
     }
     this.#mounts.add(prefix, other.#mountable);
+    // As for `add`.
     return this as unknown as Server<D, T & Mounted<X, U>, P & Mounted<X, Q>>;
   }
 

@@ -49,7 +49,7 @@ const STATUSES: ReadonlySet<unknown> = new Set([400, 401, 403, 429, 503]);
 
 /**
  * Reads what `authenticate` returned; programs without types may return anything. Throws for what is neither a principal nor
- * a refusal: nobody may be served, or told something by chance, because of it.
+ * a refusal: such a value must neither let a request through nor become part of the answer.
  */
 export function readAuthentication(returned: unknown): Principal | AuthenticationRefusal {
   if (returned === undefined || returned === null || returned === false) return UNIDENTIFIED;

@@ -5,7 +5,7 @@ interface Handler {
 }
 
 /**
- * A handler whose code is still being loaded. What it is told until then waits, in order; afterwards nothing waits.
+ * A handler whose code is still being loaded. Calls made before then are queued in order; later calls run at once.
  */
 export class LateHandler<H extends Handler> {
   readonly #loading: Promise<H>;

@@ -71,7 +71,7 @@ export class Answerer {
   async answer(question: Question, context: QuestionContext): Promise<object> {
     this.check(question);
     const { onElicit, onSample } = this.#options;
-    // `check` has made sure that the handler exists and that the parameters are well formed.
+    // The casts are safe: `check` throws unless the handler exists and the parameters are well formed.
     const params = (question.params ?? {}) as never;
     switch (question.method) {
       case "elicitation/create":
@@ -102,7 +102,11 @@ export class Answerer {
   }
 }
 
-/** The specification asks for -32602 where a mode of elicitation is missing; for the rest this client has no such method. */
+/**
+ * An undeclared mode of elicitation is answered with -32602; for the rest this client has no such method.
+ *
+ * Spec: Elicitation, "Error Handling", https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#error-handling
+ */
 function undeclaredCode(method: Question["method"]): number {
   return method === "elicitation/create" ? malformed("").code : METHOD_NOT_FOUND;
 }
@@ -117,12 +121,20 @@ function cannot(capability: string, option: string): McpError {
   });
 }
 
-/** Only revisions with sessions have a notification for changed roots. */
+/**
+ * Only revisions with sessions have a notification for changed roots.
+ *
+ * Spec: Roots, "Root List Changes", https://modelcontextprotocol.io/specification/2025-11-25/client/roots#root-list-changes
+ */
 function announcesRoots(revision: Revision): boolean {
   return CORE_TABLE.at("notifications/roots/list_changed", revision) !== undefined;
 }
 
-/** Returns the roots. Throws when one of them is not a `file://` URI, which the protocol demands. */
+/**
+ * Returns the roots. Throws when one of them is not a `file://` URI.
+ *
+ * Spec: Roots, "Root", https://modelcontextprotocol.io/specification/2026-07-28/client/roots#root
+ */
 function checkRoots(roots: readonly Root[]): readonly Root[] {
   for (const { uri } of roots) {
     if (typeof uri === "string" && uri.startsWith("file://") && URL.canParse(uri)) continue;

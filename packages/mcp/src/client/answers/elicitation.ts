@@ -17,6 +17,8 @@ type OnElicit = NonNullable<ClientOptions["onElicit"]>;
 /**
  * Puts a form or a page to the application and makes the answer fit for the wire: defaults fill what was left out, the content
  * is checked against the form, and only an accepted form has content. A page is never opened here.
+ *
+ * Spec: Elicitation, "Safe URL Handling", https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#safe-url-handling
  */
 export async function answerElicitation(
   question: ElicitRequestParams,

@@ -12,7 +12,11 @@ export function checkSampling(params: Params, toolsDeclared: boolean): void {
   checkToolTurns(messages);
 }
 
-/** Every use of a tool is answered in the very next message, and answers stand alone in theirs. */
+/**
+ * Every use of a tool is answered in the very next message, and a message with answers contains nothing else.
+ *
+ * Spec: Sampling, "Tool Use and Result Balance", https://modelcontextprotocol.io/specification/2026-07-28/client/sampling#tool-use-and-result-balance
+ */
 function checkToolTurns(messages: readonly unknown[]): void {
   let open = new Set<unknown>();
   messages.forEach((message, index) => {

@@ -63,7 +63,7 @@ export class ServerRequests {
     this.#asked.get(id as Id)?.abort();
   }
 
-  /** Nobody wants an answer any more. */
+  /** Aborts all answers in progress. */
   cancelAll(): void {
     for (const unwanted of this.#asked.values()) unwanted.abort();
   }

@@ -123,7 +123,11 @@ export class CachedCalls {
     return text === undefined ? undefined : (JSON.parse(text) as Record<string, unknown>);
   }
 
-  /** Keeps a result as its own hints allow. */
+  /**
+   * Keeps a result as its own hints allow.
+   *
+   * Spec: Caching, "Cache Scope Field", https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#cache-scope-field
+   */
   keep(method: string, params: Params | undefined, result: Record<string, unknown>, now: number): void {
     const { ttlMs, cacheScope } = result;
     if (typeof ttlMs !== "number" || !(ttlMs > 0) || !isPlain(params)) return;
@@ -138,7 +142,12 @@ export class CachedCalls {
     });
   }
 
-  /** Forgets what a notification of the server makes stale. */
+  /**
+   * Forgets what a notification of the server makes stale.
+   *
+   * Spec: Caching, "Interaction with Notifications",
+   * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#interaction-with-notifications
+   */
   changed(notification: string, params: Params | undefined): void {
     const methods = Object.hasOwn(CHANGES, notification) ? CHANGES[notification] : undefined;
     if (methods !== undefined) this.#drop((entry) => methods.includes(entry.method));

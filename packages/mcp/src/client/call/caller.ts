@@ -58,7 +58,11 @@ export class Caller implements Requester, CallOwner {
     await transport.notify(era.notice(method, params));
   }
 
-  /** Routes progress to the call that it belongs to; false when no call waits for it. */
+  /**
+   * Routes progress to the call that it belongs to; false when no call waits for it.
+   *
+   * Spec: Progress, "Progress Flow", https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress#progress-flow
+   */
   progress(params: Params | undefined): boolean {
     const token = params?.["progressToken"];
     const pending = isId(token) ? this.#pending.get(token) : undefined;
@@ -84,7 +88,12 @@ export class Caller implements Requester, CallOwner {
     else options.onWarning(message);
   }
 
-  /** Ends a call before its answer: here at once, and at the server as its era says it. */
+  /**
+   * Ends a call before its answer: here at once, and at the server in the way of its era.
+   *
+   * Spec: Cancellation, "Transport-Specific Cancellation",
+   * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation#transport-specific-cancellation
+   */
   stop(call: PendingCall, reason: McpError): void {
     const { id, connection } = call;
     if (id === undefined || connection === undefined) return call.interrupt(reason);

@@ -10,6 +10,8 @@ const PAUSE_MS = 1000;
 /**
  * What a call that ended in `error` has to wait for before it is sent once more; undefined when it must not be. Sees to it that a
  * lost session is replaced in any case. May throw when there is no way back.
+ *
+ * Spec: Transports, "Session Management", https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
 export function waitBeforeResend(
   connection: ClientConnection,

@@ -21,7 +21,12 @@ export class Rounds {
     this.#answerer = answerer;
   }
 
-  /** What the next request has to carry; the state goes back as it came. Rejects when an answer cannot be given. */
+  /**
+   * What the next request has to carry; the state goes back as it came. Rejects when an answer cannot be given.
+   *
+   * Spec: Multi Round-Trip Requests, "Client Requirements (Basic Workflow)",
+   * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#client-requirements-basic-workflow
+   */
   async answer(
     call: PendingCall,
     { questions, state }: Outcome & { kind: "input" },

@@ -4,9 +4,9 @@ import type { CallOptions } from "../options.js";
 
 /** How one era learns of changes. */
 export interface ChangeSource {
-  /** Makes sure that the changes in `all` are told; gives the part that the server agreed to. */
+  /** Makes sure that the changes in `all` are announced; returns the part that the server accepted. */
   widen(all: SubscriptionFilter, options: CallOptions | undefined): Promise<SubscriptionFilter>;
-  /** Somebody left; `all` is what is still wanted. */
+  /** A subscription was closed; `all` is what the others still want. */
   narrow(all: SubscriptionFilter): Promise<void>;
   /** The connection is a new one: everything is asked for again, as a part of the recovery. */
   restore(all: SubscriptionFilter): Promise<void>;

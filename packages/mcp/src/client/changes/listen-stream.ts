@@ -34,7 +34,11 @@ interface Listening {
 /** Attempts in a row to open a stream again that broke alone. */
 const MAX_ATTEMPTS = 8;
 
-/** Changes by `subscriptions/listen`: one stream for all subscriptions, which is replaced when it has to tell more. */
+/**
+ * Changes by `subscriptions/listen`: one stream for all subscriptions, which is replaced when more is subscribed to.
+ *
+ * Spec: Subscriptions, "Opening a Stream", https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions#opening-a-stream
+ */
 export class ListenStream implements ChangeSource {
   readonly #connection: ClientConnection;
   readonly #caller: Requester;
@@ -167,7 +171,7 @@ export class ListenStream implements ChangeSource {
           },
         );
     });
-    // Nobody waits for it when the caller gave up before it began.
+    // If the caller gave up before the stream began, its rejection is handled only here.
     accepted.catch(() => {});
     return { listening, accepted };
   }

@@ -4,7 +4,11 @@ import type { CallExtras, Requester } from "../call/requester.js";
 import type { CallOptions } from "../options.js";
 import type { ChangeSource } from "./change-source.js";
 
-/** Changes in a session: each resource is subscribed to in the session, and lists tell their changes unasked. */
+/**
+ * Changes in a session: each resource is subscribed to, and changes of lists are announced without a request.
+ *
+ * Spec: Resources, "Subscriptions", https://modelcontextprotocol.io/specification/2025-11-25/server/resources#subscriptions
+ */
 export class SessionSubscriptions implements ChangeSource {
   readonly #caller: Requester;
   readonly #subscribed = new Set<string>();

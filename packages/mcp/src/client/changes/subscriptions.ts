@@ -83,7 +83,7 @@ export class ClientSubscriptions {
     };
   }
 
-  /** Resolves when the server agreed. Rejects with `capability_missing` when it agrees to nothing. */
+  /** Resolves when the server has accepted. Rejects with `capability_missing` when it accepts nothing. */
   async add(target: string | readonly string[] | SubscriptionTarget, options?: CallOptions): Promise<Subscription> {
     await this.#connection.ready();
     const wanted = filterOf(isTarget(target) ? target : { resources: target });

@@ -3,10 +3,10 @@ import { negotiate } from "../../era/negotiate/negotiate.js";
 import type { Established, Negotiation } from "../../era/negotiate/negotiation.js";
 import type { Prior } from "../../era/negotiate/prior.js";
 import { isTransient } from "../../era/negotiate/refusal.js";
+import { isObject } from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { LoggingLevel } from "../../protocol/features/logging.js";
-import type { HttpFailure } from "../../protocol/http-failure.js";
 import type { MethodTable } from "../../protocol/methods.js";
 import { pause, ReconnectPacer } from "../../transport/reconnect.js";
 import type { Receiver, Transport } from "../../transport/transport.js";
@@ -231,8 +231,8 @@ export class ClientConnection {
       notification: (message, about) => events.notification(message, about),
       fault: (error) => {
         if (!McpError.is(error) || error.kind !== "session_lost") return events.fault(error);
-        const { stale } = error.data as HttpFailure;
-        if (stale !== true && this.#state === "ready") void this.recover(error, this.last);
+        const stale = isObject(error.data) && error.data["stale"] === true;
+        if (!stale && this.#state === "ready") void this.recover(error, this.last);
       },
       closed: (reason) => {
         // A transport that was replaced has nothing to say any more.

@@ -29,6 +29,8 @@ const OFFERS = {
 
 type Offered = keyof typeof OFFERS;
 
+const isOffered = (name: string): name is Offered => Object.hasOwn(OFFERS, name);
+
 /** Serves the methods of a handler object, instead of offers that are registered one by one. */
 export class HandlerFeature implements Feature {
   readonly #facts: ServerFacts;
@@ -46,11 +48,10 @@ export class HandlerFeature implements Feature {
       ...(this.#offers("prompts") ? this.#prompts() : {}),
       ...(this.#offers("completions") ? { "completion/complete": (call) => this.#complete(call) } : {}),
     };
-    for (const name of Object.keys(OFFERS)) if (this.#offers(name as Offered)) registry.provided.add(name);
+    for (const name of Object.keys(OFFERS)) if (isOffered(name) && this.#offers(name)) registry.provided.add(name);
     for (const name of Object.keys(handler.capabilities ?? {})) {
-      const methods = Object.hasOwn(OFFERS, name) ? OFFERS[name as Offered] : [];
-      if (methods.length > 0 && !this.#offers(name as Offered)) {
-        facts.platform.warn(`the handler declares "${name}" but has none of ${methods.join(", ")}`);
+      if (isOffered(name) && !this.#offers(name)) {
+        facts.platform.warn(`the handler declares "${name}" but has none of ${OFFERS[name].join(", ")}`);
       }
     }
   }
@@ -110,6 +111,7 @@ export class HandlerFeature implements Feature {
         const args = call.objectParam("arguments");
         const odd = Object.entries(args).find(([, value]) => typeof value !== "string");
         if (odd !== undefined) throw new McpError("invalid_params", `the argument "${odd[0]}" must be a string`);
+        // Safe: no value is anything but a string.
         const value = await this.#method("getPrompt", "prompt", name)(name, args as Record<string, string>, call.ctx);
         return toPromptResult(name, value, undefined);
       },
@@ -148,6 +150,7 @@ export class HandlerFeature implements Feature {
       timeoutMs: policy.timeoutMs,
       limit: undefined,
       resultLimit: resultLimit(name, policy),
+      // Safe: `run` passes on the arguments given to it below, which are an object.
       handler: async (args: unknown) => fromWire(await callTool(name, args as Record<string, unknown>, call.ctx)),
     };
     return this.#calls.run(tool, call.objectParam("arguments"), call);
@@ -178,6 +181,7 @@ export class HandlerFeature implements Feature {
 /** Marks a complete `CallToolResult` as one; everything else is treated as a tool's return value. */
 function fromWire(value: unknown): unknown {
   if (!isObject(value) || !Array.isArray(value["content"]) || !value["content"].every(isContentBlock)) return value;
+  // Safe: `content` has been checked, and of the optional members `isError` and `_meta` are checked below.
   const { content, structuredContent, isError, _meta } = value as unknown as CallToolResult;
   return result({
     content,

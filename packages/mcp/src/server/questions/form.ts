@@ -27,9 +27,12 @@ export function toForm(schema: JsonSchemaObject): ElicitRequestedSchema {
   if (stranger !== undefined) throw notAForm(`"required" names ${JSON.stringify(stranger)}, which is not a property`);
   const form = {
     type: "object",
+    // `fromEntries` loses the type of the values, which `toField` has made.
     properties: Object.fromEntries(fields) as ElicitRequestedSchema["properties"],
+    // Safe: without a stranger every item is the name of a property.
     ...(Array.isArray(schema.required) ? { required: [...(required as string[])] } : {}),
   } as const;
+  // A form is a JSON Schema; only its interface is narrower and has no index signature.
   checkKeywords(form as unknown as JsonSchemaObject);
   return form;
 }

@@ -41,6 +41,7 @@ class ResultMark {
 
 /** Marks the members of a result as made by a builder. */
 export function markResult<T>(members: object): ToolResult<T> {
+  // Sound for the same reason as in `markBlock`.
   return Object.assign(new ResultMark(), members) as unknown as ToolResult<T>;
 }
 
