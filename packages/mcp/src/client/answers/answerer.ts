@@ -105,7 +105,7 @@ export class Answerer {
 /**
  * An undeclared mode of elicitation is answered with -32602; for the rest this client has no such method.
  *
- * Spec: Elicitation, "Error Handling", https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#error-handling
+ * Spec: Elicitation, "Error Handling", https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#error-handling
  */
 function undeclaredCode(method: Question["method"]): number {
   return method === "elicitation/create" ? malformed("").code : METHOD_NOT_FOUND;
