@@ -108,6 +108,11 @@ function refuseOtherRuntimes() {
     /^Node 20\.19 or later.* this is Node [^\n]*\.$/.test(runScript(`${old} ${importing(specifierOf("node"))}`)),
     "an old Node that imports /node is told in one sentence",
   );
+  const early = 'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.16.0" } });';
+  expect(
+    runScript(`${early} ${importing(specifierOf("node"))}`).includes("this is Node 20.16.0"),
+    "a Node below 20.19 that has the modules is told the same",
+  );
   const browser = `const { log } = console; globalThis.process = undefined; await import("${web("index")}");`;
   const told = runScript(`${browser} ${importing(web("node")).replace("console.log", "log")}`);
   expect(/^Node 20\.19 or later[^\n]*\.$/.test(told), "a browser that imports /node is told in one sentence");

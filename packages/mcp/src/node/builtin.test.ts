@@ -35,4 +35,26 @@ describe("the modules of Node", () => {
       "Node 20.19 or later, Bun or Deno is required, but this is Node 18.20.4: install a newer Node.",
     );
   });
+
+  it.each(["18.20.4", "20.16.0", "20.18.3"])(
+    "are refused in one sentence by Node %s, which would give them out",
+    (node) => {
+      vi.stubGlobal("process", { versions: { node }, getBuiltinModule: () => ({}) });
+      expect(failure().message).toBe(
+        `Node 20.19 or later, Bun or Deno is required, but this is Node ${node}: install a newer Node.`,
+      );
+    },
+  );
+
+  it.each([
+    [{ node: "20.19.0" }],
+    [{ node: "22.3.0" }],
+    [{ node: "24.0.0-nightly" }],
+    [{ node: "18.0.0", bun: "1.0.0" }],
+    [{ node: "20.11.1", deno: "2.0.0" }],
+  ])("are given out by %j", (versions) => {
+    const given = {};
+    vi.stubGlobal("process", { versions, getBuiltinModule: () => given });
+    expect(builtin("node:http")).toBe(given);
+  });
 });

@@ -1,5 +1,10 @@
 import { McpError } from "../protocol/error.js";
 
+/** The versions that were found new enough, so that they are compared once. */
+let accepted: Versions | undefined;
+
+type Versions = Readonly<Record<string, string | undefined>>;
+
 /**
  * A built-in module of Node. An `import` reads all of its exports, which on Node 22 and later makes `node:http` load a
  * whole HTTP client: over 20 ms at the start of every program. This loads only what is used.
@@ -9,9 +14,23 @@ import { McpError } from "../protocol/error.js";
 export const builtin: typeof process.getBuiltinModule = (id: string) => {
   const { process: own } = globalThis as { process?: Partial<NodeJS.Process> };
   if (typeof own?.getBuiltinModule !== "function") throw noBuiltins(own?.versions?.node);
+  if (own.versions !== accepted) {
+    if (isTooOld(own.versions)) throw noBuiltins(own.versions?.node);
+    accepted = own.versions;
+  }
   // Safe: the type of this constant derives the result from the name.
   return own.getBuiltinModule(id) as never;
 };
+
+/**
+ * Whether this is a Node below 20.19. Nodes from 20.16 on have `getBuiltinModule` and would fail later, at something that
+ * says less. Bun and Deno report a version of Node too, which is only what they are compatible with.
+ */
+function isTooOld(versions: Versions | undefined): boolean {
+  if (versions?.["node"] === undefined || versions["bun"] !== undefined || versions["deno"] !== undefined) return false;
+  const [major = 0, minor = 0] = versions["node"].split(".").map(Number);
+  return major < 20 || (major === 20 && minor < 19);
+}
 
 function noBuiltins(version: string | undefined): McpError {
   const here = version === undefined ? "a runtime without Node's modules" : `Node ${version}`;

@@ -33,6 +33,19 @@ describe.each(SERVED)("the handle of %s", (_name, serve) => {
   });
 });
 
+it("A handle that leaves the scope of `await using` is closed", async () => {
+  let left: ServeHandle;
+  {
+    await using handle = await serveHttp(make(), { port: 0 });
+    const client = await connect(handle.url ?? "");
+    expect(await client.call("hello")).toBe("hello");
+    await client.close();
+    left = handle;
+  }
+  await expect(left.closed).resolves.toBeUndefined();
+  await expect(connect(left.url ?? "")).rejects.toMatchObject({ kind: "connect_failed" });
+});
+
 it("A handler of web requests ignores what runtimes pass beside the request", async () => {
   const handler = fetchHandler(make());
   const env = { KV: {}, params: Promise.resolve({}) };

@@ -51,6 +51,14 @@ function serve(...words: string[]) {
 
 const request = (id: number | string, method: string, params: unknown = {}) => ({ jsonrpc: "2.0", id, method, params });
 
+describe("the handle of serveStdio", () => {
+  it.each(["dispose", "drain"])("ends the process by %s while the client is still there", async (word) => {
+    const server = serve("interval", word);
+    expect(await server.exited).toEqual([0, null]);
+    expect(server.stderr()).toBe("closed\n");
+  });
+});
+
 describe("the end of the client", () => {
   it("STDIO-11: the process exits with code 0 after EOF although the program holds a timer", async () => {
     const server = serve("interval");
