@@ -78,11 +78,8 @@ describe("RFC 6570 expansion", () => {
     expect(expandTemplate("{a}{+a}", { a: "\ud800" })).toBe("%EF%BF%BD%EF%BF%BD");
   });
 
-  it("passes every case of the public test suite, where it is present", () => {
-    if (!existsSync(corpus)) {
-      console.log("uri-template: ../shared/corpora/uri-template is not there, its cases were not run");
-      return;
-    }
+  it("passes every case of the public test suite, where it is present", (test) => {
+    if (!existsSync(corpus)) test.skip("../shared/corpora/uri-template is not there");
     let positive = 0;
     let negative = 0;
     for (const file of readdirSync(corpus).filter((name) => name.endsWith(".json"))) {

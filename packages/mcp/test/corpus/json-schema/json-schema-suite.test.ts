@@ -104,7 +104,8 @@ describe.runIf(suite !== undefined)("The JSON Schema test suite", () => {
   });
 });
 
-it("The JSON Schema test suite is read where it is present", () => {
-  if (suite === undefined)
-    console.log("no JSON Schema test suite: set JSON_SCHEMA_TEST_SUITE to a clone of it to run its cases");
-});
+if (suite === undefined) {
+  it("JSON_SCHEMA_TEST_SUITE names a clone of the suite, or its cases are not run", (test) => {
+    test.skip("no JSON Schema test suite was found");
+  });
+}
