@@ -254,11 +254,13 @@ export class Client<T = LooseTools, P = LoosePrompts> {
   request<M extends RequestMethod>(method: M, params?: ParamsOf<M>, options?: CallOptions): Promise<ResultOf<M>>;
   request(method: string, params?: object, options?: CallOptions): Promise<Record<string, unknown>>;
   request(method: string, params?: object, options?: CallOptions): Promise<Record<string, unknown>> {
+    // Any object can be parameters; the server checks its members.
     return this.#parts.caller.call(method, params as Params | undefined, options);
   }
 
   /** Sends any notification. */
   notify(method: string, params?: object): Promise<void> {
+    // As for `request`.
     return this.#parts.caller.notify(method, params as Params | undefined);
   }
 

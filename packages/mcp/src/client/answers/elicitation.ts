@@ -33,8 +33,10 @@ export async function answerElicitation(
   }
   if (action !== "accept" || question.mode === "url") return { action };
   const schema: unknown = question.requestedSchema;
+  // Any object may be a schema; `issuesOf` refuses one that cannot be used.
   const filled = isObject(schema) ? applyDefaults(schema as JsonSchemaObject, content) : { ...content };
   const issues = issuesOf(schema, filled);
+  // Safe: without issues every value is an `ElicitValue`.
   if (issues.length === 0) return { action, content: filled as Record<string, ElicitValue> };
   throw new McpError("invalid_params", `the answer does not fit the form: ${issues.join("; ")}`, {
     data: { issues },
