@@ -3,7 +3,7 @@ import { GuideExamples } from "./examples.js";
 import { type ApiName, ApiReader } from "./read-entry.js";
 import { renderEntry, renderIndex } from "./render.js";
 
-/** The whole reference, by path in `docs/api`, and the names that have no comment. */
+/** The whole reference, by path in `docs/api`, and the names and members of settings that have no comment. */
 export interface ApiReference {
   readonly pages: ReadonlyMap<string, string>;
   readonly undocumented: readonly string[];
@@ -16,8 +16,12 @@ export function apiReference(): ApiReference {
   const read = entries.map((entry) => ({ entry, names: reader.namesOf(entry.source) }));
   const pages = new Map([["README.md", renderIndex(read)]]);
   for (const { entry, names } of read) pages.set(entry.page, renderEntry(entry, names, examples));
-  const silent = (names: readonly ApiName[]): ApiName[] =>
-    names.flatMap((name) => [...(name.doc === "" ? [name] : []), ...silent(name.members)]);
-  const undocumented = read.flatMap(({ entry, names }) => silent(names).map(({ name }) => `${entry.name}: ${name}`));
+  const silent = (names: readonly ApiName[]): string[] =>
+    names.flatMap(({ name, doc, silentMembers, members }) => [
+      ...(doc === "" ? [name] : []),
+      ...silentMembers.map((member) => `${name}.${member}`),
+      ...silent(members),
+    ]);
+  const undocumented = read.flatMap(({ entry, names }) => silent(names).map((name) => `${entry.name}: ${name}`));
   return { pages, undocumented };
 }

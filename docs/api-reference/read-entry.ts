@@ -3,6 +3,9 @@ import { root } from "./entries.js";
 
 export type ApiKind = "namespace" | "class" | "function" | "constant" | "type";
 
+/** The interfaces whose members users set. */
+const SETTINGS = /(Options|Definition|Limits|Timeouts)$/;
+
 /** One exported name, as its declaration tells it. */
 export interface ApiName {
   readonly name: string;
@@ -12,6 +15,8 @@ export interface ApiName {
   readonly examples: readonly string[];
   /** The declaration, overloads included, with the comments of its members and without its own. */
   readonly declaration: string;
+  /** The members of a settings interface that have no comment; what its users set is explained where it is declared. */
+  readonly silentMembers: readonly string[];
   /** What a namespace holds, each by its whole name. */
   readonly members: readonly ApiName[];
 }
@@ -57,6 +62,7 @@ export class ApiReader {
       doc: this.#importComment(symbol),
       examples: [],
       declaration: "",
+      silentMembers: [],
       members,
     };
   }
@@ -89,8 +95,19 @@ export class ApiReader {
       doc: withoutWraps(ts.displayPartsToString(symbol.getDocumentationComment(this.#checker))),
       examples: tags.map((tag) => ts.displayPartsToString(tag.text).replace(/^```\w*\n|\n```$/g, "")),
       declaration: nodes.map(textOf).join("\n"),
+      silentMembers: SETTINGS.test(name) ? this.#silentMembers(symbol) : [],
       members: [],
     };
+  }
+
+  /** Inherited members count too; those that a library or the runtime declares do not. */
+  #silentMembers(symbol: ts.Symbol): string[] {
+    if (!(symbol.flags & ts.SymbolFlags.Interface)) return [];
+    return this.#checker
+      .getPropertiesOfType(this.#checker.getDeclaredTypeOfSymbol(symbol))
+      .filter((member) => member.declarations?.every((node) => isOwn(node.getSourceFile())) === true)
+      .filter((member) => member.getDocumentationComment(this.#checker).length === 0)
+      .map(({ name }) => name);
   }
 
   /** The statements of the emitted declarations that declare a symbol. */
@@ -113,6 +130,10 @@ export class ApiReader {
     this.#declarations.set(file.fileName, made);
     return made;
   }
+}
+
+function isOwn(file: ts.SourceFile): boolean {
+  return !file.fileName.includes("/node_modules/");
 }
 
 /** `export type { Client }`: a class that can be named and not made. */

@@ -40,12 +40,15 @@ export interface QuestionContext {
 
 /** Options of a connection. */
 export interface ClientOptions {
-  /** The name that the client gives to the server. Default: this package's name and version. */
+  /** The name that the client gives to the server. Default: this package's name. */
   name?: string | undefined;
+  /** The version that the client gives to the server. Default: this package's version. */
   version?: string | undefined;
   /** Revisions to speak; all by default. */
   revisions?: readonly Revision[] | undefined;
+  /** What an earlier connection learnt about the server, from `client.prior`. Default: the server is asked. */
   prior?: Prior | undefined;
+  /** Deadlines for connecting and for calls; each has its own default. */
   timeouts?: Some<Timeouts> | undefined;
   /** Ends the attempt to connect. */
   signal?: AbortSignal | undefined;
@@ -84,6 +87,7 @@ export interface ClientOptions {
   trace?: (() => TraceContext | undefined) | undefined;
   /** Rounds of questions in one call. Default 32. */
   maxRounds?: number | undefined;
+  /** Extensions of the protocol that the client declares and handles. Default: none. */
   extensions?: readonly Extension[] | undefined;
   /** Longest message that is read from a URL or a program, in bytes. Default 16 MiB. */
   maxMessageBytes?: number | undefined;
@@ -91,6 +95,7 @@ export interface ClientOptions {
   headers?: Record<string, string> | undefined;
   /** Sends HTTP requests in place of the runtime's own way. */
   fetch?: Fetch | undefined;
+  /** Replaces parts of the runtime, such as the clock, for example in a test. Default: the runtime's own. */
   platform?: Partial<Platform> | undefined;
 }
 
@@ -98,11 +103,15 @@ export interface ClientOptions {
 export interface CallOptions {
   /** Cancels the call, here and at the server. */
   signal?: AbortSignal | undefined;
+  /** Called with each progress report on this call. Default: the server is not asked for any. */
   onProgress?: ((progress: ProgressNotificationParams) => void) | undefined;
+  /** Deadlines of this call. Default: those of the connection. */
   timeouts?: Some<Pick<Timeouts, "idleMs" | "totalMs">> | undefined;
   /** More members for the request's `_meta`. */
   meta?: Record<string, unknown> | undefined;
+  /** The trace context of this call. Default: what the connection's `trace` returns. */
   trace?: TraceContext | undefined;
+  /** Whether this call is sent again after a lost connection. Default: the connection's `resend`. */
   resend?: ResendPolicy | undefined;
   /** `false` asks the server also when a kept result is still fresh. */
   cache?: boolean | undefined;

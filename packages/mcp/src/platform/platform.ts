@@ -47,9 +47,13 @@ export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
 
 /** How to start a child process; never through a shell. */
 export interface SpawnOptions {
+  /** The program: a path, or a name to look up in `PATH`. */
   command: string;
+  /** Arguments, passed as they are. */
   args: readonly string[];
+  /** The whole environment of the child. */
   env: Readonly<Record<string, string>>;
+  /** The folder in which it starts. Default: the current folder of this process. */
   cwd?: string | undefined;
 }
 

@@ -108,7 +108,9 @@ export const ERROR_KINDS = /* @__PURE__ */ Object.keys(KINDS) as readonly ErrorK
 export interface McpErrorOptions {
   /** What the caller should change, in one sentence. Default: the usual advice for this kind. */
   fix?: string | undefined;
+  /** Details for programs; a server sends them with the error. Default: none. */
   data?: unknown | undefined;
+  /** The error that led to this one. Never sent to the peer. */
   cause?: unknown | undefined;
   /** The code on the wire, if it differs from the default of the kind. */
   code?: number | undefined;

@@ -58,7 +58,9 @@ export interface RequestContext<D = Record<string, unknown>> {
 
 /** Optional parts of a progress report. */
 export interface ProgressOptions {
+  /** The progress at which the work is complete. Default: unknown. */
   total?: number | undefined;
+  /** What is being done, for users. Default: no text. */
   message?: string | undefined;
 }
 

@@ -98,7 +98,9 @@ export interface ServerOptions {
   tools?: ToolPolicy | undefined;
   /** Whether the server declares `logging` and sends what handlers log. Default: true. */
   logging?: boolean | undefined;
+  /** Extensions of the protocol that the server declares and handles. Default: none. */
   extensions?: readonly Extension[] | undefined;
+  /** Replaces parts of the runtime, such as the clock, for example in a test. Default: the runtime's own. */
   platform?: Partial<Platform> | undefined;
 }
 

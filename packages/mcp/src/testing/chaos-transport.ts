@@ -24,6 +24,7 @@ export interface ChaosOptions {
   repeatNotifications?: number | undefined;
   /** Ends the connection after this many requests. */
   cutAfter?: number | undefined;
+  /** The clock of the delays, for example a simulated one. Default: the runtime's own. */
   platform?: Pick<Platform, "timer"> | undefined;
 }
 

@@ -18,6 +18,7 @@ export interface SocketTransportOptions extends QueueLimits {
   framing?: Exclude<SocketFraming, "auto"> | undefined;
   /** Longest message that is read, in bytes; default 16 MiB. */
   maxMessageBytes?: number | undefined;
+  /** Replaces the runtime's clock, timers and network, for example in a test. Default: the runtime's own. */
   platform?: Platform | undefined;
 }
 

@@ -22,6 +22,7 @@ export interface ServeSocketOptions
   framing?: SocketFraming | undefined;
   /** Concurrent connections; default 1,024, a common limit of open files. Further ones are closed. */
   maxConnections?: number | undefined;
+  /** Replaces the runtime's clock, timers and network, for example in a test. Default: the runtime's own. */
   platform?: Platform | undefined;
 }
 

@@ -11,6 +11,7 @@ import { loadWs } from "./ws-package.js";
 export interface NodeWebSocketOptions extends Omit<WebSocketTransportOptions, "platform"> {
   /** Headers of the opening request, for example `authorization`; they require the `ws` package. */
   headers?: Readonly<Record<string, string>> | undefined;
+  /** Replaces the runtime's clock, timers and network, for example in a test. Default: the runtime's own. */
   platform?: Platform | undefined;
 }
 

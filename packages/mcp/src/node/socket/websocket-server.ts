@@ -42,6 +42,7 @@ export interface ServeWebSocketOptions
   maxMessageBytes?: number | undefined;
   /** A connection that has not answered a ping when the next one is due is closed; default every 30 s. 0 disables pings. */
   pingEveryMs?: number | undefined;
+  /** Replaces the runtime's clock, timers and network, for example in a test. Default: the runtime's own. */
   platform?: Platform | undefined;
 }
 

@@ -9,11 +9,13 @@ import { platform as nodePlatform } from "../platform.js";
 export interface StdioOptions {
   /** The program: a path, or a name to look up in `PATH`. Not a shell command line. */
   command: string;
+  /** Arguments of the program, passed as they are, because no shell reads them. Default: none. */
   args?: readonly string[] | undefined;
   /** Environment variables for the server, in addition to the few that every child inherits. */
   env?: Readonly<Record<string, string>> | undefined;
   /** Names of further variables to inherit, or `true` for the whole environment; default none. */
   inheritEnv?: boolean | readonly string[] | undefined;
+  /** The folder in which the program starts. Default: the current folder of this process. */
   cwd?: string | undefined;
   /**
    * What to do with the server's stderr. `capture`, the default, keeps the last 64 KiB for error messages. `inherit` also

@@ -19,6 +19,7 @@ export interface ServeStdioOptions extends Omit<ServeStreamOptions, "platform" |
   guardStdout?: boolean | undefined;
   /** Treat the exit of the parent process like the end of stdin; default true. */
   watchParent?: boolean | undefined;
+  /** Replaces the runtime's clock, timers and network, for example in a test. Default: the runtime's own. */
   platform?: Platform | undefined;
 }
 

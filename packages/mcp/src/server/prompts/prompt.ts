@@ -11,9 +11,11 @@ import type { Completer } from "../lists/completion.js";
 export interface PromptArgumentDefinition<Q = unknown> {
   /** A display name for users. */
   title?: string | undefined;
+  /** For users: what to fill in. */
   description?: string | undefined;
   /** Whether the user must fill it in. Default: false. */
   required?: (Q & boolean) | undefined;
+  /** Suggests values for what the user has typed. Default: no suggestions. */
   complete?: Completer | undefined;
 }
 
@@ -39,7 +41,9 @@ export interface PromptDefinition<A = undefined> {
   arguments?: A | undefined;
   /** Completes arguments for the user, by name. Default: the values of an enum in the schema. */
   complete?: { readonly [name: string]: Completer } | undefined;
+  /** Icons that clients may show beside the name. Default: none. */
   icons?: Icon[] | undefined;
+  /** More members for programs, under names with a prefix of their own; sent to clients unchanged. */
   _meta?: Record<string, unknown> | undefined;
   /** Decides whether a caller sees the prompt. For other callers it is neither listed nor usable. Default: all see it. */
   visibleTo?: VisibleTo | undefined;

@@ -18,8 +18,11 @@ interface CommonDefinition {
   description?: string | undefined;
   /** The type of the contents, unless the handler returns one. */
   mimeType?: string | undefined;
+  /** Hints for clients: for whom the resource is, how important it is, and when it last changed. */
   annotations?: Annotations | undefined;
+  /** Icons that clients may show beside the name. Default: none. */
   icons?: Icon[] | undefined;
+  /** More members for programs, under names with a prefix of their own; sent to clients unchanged. */
   _meta?: Record<string, unknown> | undefined;
   /** How long clients may cache the contents. Default: the server's option `cache`. */
   cache?: Partial<CacheHint> | undefined;

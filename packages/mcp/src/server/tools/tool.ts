@@ -23,7 +23,9 @@ export interface ToolDefinition<
   output?: O | undefined;
   /** Hints about the tool's behaviour. Clients treat them as untrusted, so they are no protection. */
   annotations?: ToolAnnotations | undefined;
+  /** Icons that clients may show beside the name. Default: none. */
   icons?: Icon[] | undefined;
+  /** More members for programs, under names with a prefix of their own; sent to clients unchanged. */
   _meta?: Record<string, unknown> | undefined;
   /** Decides whether a caller sees the tool. For other callers it is neither listed nor callable. Default: all see it. */
   visibleTo?: VisibleTo | undefined;

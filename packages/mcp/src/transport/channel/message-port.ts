@@ -16,6 +16,7 @@ export interface PortLike {
 
 /** Limits of a channel over a port. */
 export interface MessagePortOptions extends QueueLimits {
+  /** Replaces the runtime's timers, for example in a test. Default: the runtime's own. */
   platform?: Pick<Platform, "defer" | "timer"> | undefined;
 }
 

@@ -24,6 +24,7 @@ export interface ServedChannel extends ServeHandle {
 
 /** How one channel is served. */
 export interface ServeChannelOptions {
+  /** The authenticated sender of all requests here. Default: none, because a channel carries no credentials. */
   principal?: Principal | undefined;
   /** Requests of this peer that may run at once; default 1,000, so that one peer cannot take all memory. */
   maxInFlight?: number | undefined;

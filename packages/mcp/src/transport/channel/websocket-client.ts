@@ -10,6 +10,7 @@ export type OpenWebSocket = (url: string, protocol: string) => WebSocketLike | P
 
 /** Options of a WebSocket transport. */
 export interface WebSocketTransportOptions extends Omit<WebSocketChannelOptions, "platform" | "holdInputAbove"> {
+  /** Replaces the runtime's clock, timers and network, for example in a test. Default: the runtime's own. */
   platform?: Platform | undefined;
   /** How a socket is made; default the runtime's own `WebSocket`. Give it to set headers, where the runtime can. */
   openWebSocket?: OpenWebSocket | undefined;

@@ -14,6 +14,7 @@ import { type HandshakeFacts, HttpRequests } from "./requests.js";
 export interface HttpConnectionOptions extends RedirectPolicy {
   /** Sent with every request, but never to another origin. */
   headers?: Record<string, string> | undefined;
+  /** Limits on waits that no deadline of a call covers; each has its own default. */
   timeouts?: HttpTimeouts | undefined;
   /** Bytes of the longest event or body that is accepted. Default 16 MiB. */
   maxMessageBytes?: number | undefined;

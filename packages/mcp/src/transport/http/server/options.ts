@@ -65,7 +65,7 @@ export interface HttpServerOptions extends AuthenticationOptions {
   allowedHosts?: readonly string[] | undefined;
   /** Further values of `Origin`, or `"*"` to turn the check off. */
   allowedOrigins?: readonly string[] | undefined;
-  /** Off by default. */
+  /** Which pages of other origins may call this server from a browser. Default: none. */
   cors?: CorsOptions | undefined;
   /** Headers for a caller that lacks scopes; default a Bearer challenge that lists them. */
   challenge?: ((scopes: readonly string[]) => Readonly<Record<string, string>>) | undefined;
@@ -73,11 +73,15 @@ export interface HttpServerOptions extends AuthenticationOptions {
   sessions?: boolean | undefined;
   /** Also serves the HTTP+SSE transport of 2024-11-05. Off by default, because the protocol deprecates it. */
   legacySse?: LegacySseOptions | undefined;
+  /** Limits on what clients can use; each has its own default. */
   limits?: HttpLimits | undefined;
+  /** Durations, in milliseconds; each has its own default. */
   times?: HttpTimes | undefined;
+  /** How much a stream keeps for clients that resume it; each limit has its own default. */
   eventLog?: EventLogLimits | undefined;
   /** Called for each finished request, without credentials. */
   onRequest?: ((entry: RequestLogEntry) => void) | undefined;
+  /** Replaces the runtime's clock, timers and network, for example in a test. Default: the runtime's own. */
   platform?: Platform | undefined;
 }
 
