@@ -103,8 +103,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "legacy-error-codes",
     recreates: "refusals carry -32000",
     file: "transport/http/server/refusal.ts",
-    search: "text: errorText(options.id, code, message, options.data) };",
-    replace: "text: errorText(options.id, -32000, message, options.data) };",
+    search: "text: errorText(id, code, message, data) };",
+    replace: "text: errorText(id, -32000, message, data) };",
     tests: ["test/corpus/http/corpus.test.ts"],
   },
   {
@@ -207,8 +207,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "busy-is-ok",
     recreates: "a refusal at a limit comes with HTTP 200",
     file: "transport/http/server/exchange.ts",
-    search: "this.refuse(refusal(503, INTERNAL_ERROR, message,",
-    replace: "this.refuse(refusal(200, INTERNAL_ERROR, message,",
+    search: "this.refuse(refusal(503, message,",
+    replace: "this.refuse(refusal(200, message,",
     tests: ["test/http/expiry.test.ts"],
   },
 ];

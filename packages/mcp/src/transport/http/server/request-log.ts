@@ -27,7 +27,7 @@ export function requestLogEntry(
   status: number,
   durationMs: number,
 ): RequestLogEntry {
-  return withoutUndefined({
+  const entry = {
     method: request.method,
     path: request.path.split("?", 1)[0] ?? "",
     status,
@@ -40,5 +40,6 @@ export function requestLogEntry(
       for (const name of Object.keys(headers)) if (SECRET.test(name)) headers[name] = "[redacted]";
       return headers;
     },
-  });
+  };
+  return withoutUndefined(entry);
 }
