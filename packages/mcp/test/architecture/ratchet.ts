@@ -6,7 +6,7 @@ export const AT_MOST = {
   filesInCycles: 0,
   eraLines: 0,
   crowdedRooms: 0,
-  smallFiles: 1,
+  smallFiles: 0,
   twoMeanings: 0,
   fileNames: 0,
   builtins: 0,
