@@ -86,8 +86,7 @@ class ResourceIndex implements SchemaResources {
     if (isSchema(document)) return this.addDocument(document, uri).resource;
     throw new SchemaError(
       "unresolved_ref",
-      `"${reference}" at ${path || "/"} points to another document, and references are never fetched; ` +
-        'put the schema under "$defs".',
+      `"${reference}" at ${path || "/"} points to another document, and references are never fetched`,
       { path },
     );
   }

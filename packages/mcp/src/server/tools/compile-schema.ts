@@ -5,6 +5,7 @@ import type { AnySchema } from "../../schema/standard.js";
 
 /** Only where neither the message nor the advice for this kind says it. */
 const FIXES: Readonly<Partial<Record<SchemaErrorCode, string>>> = {
+  unresolved_ref: "Put what it refers to under `$defs`.",
   unsupported_pattern: "Write the pattern without back-references and look-around, or check the value in the handler.",
   conversion_unavailable: "Set the server's option `toJsonSchema` to what the message names.",
   conversion_failed: "Use only types that JSON has, or pass a JSON Schema.",
