@@ -224,30 +224,30 @@ const component = (name: string, contenders: Contender[]): Suite => ({
 
 const components: Suite[] = [
   component("parse", [
-    one("plain", "`JSON.parse` alone, 58 bytes", here("component-parse.ts", "json", "58")),
-    one("parley", "Parley, 58 bytes", here("component-parse.ts", "parley", "58")),
-    one("parley-145", "Parley, 145 bytes", here("component-parse.ts", "parley", "145")),
-    one("parley-1024", "Parley, 1 KiB", here("component-parse.ts", "parley", "1024")),
-    one("parley-4096", "Parley, 4 KiB", here("component-parse.ts", "parley", "4096")),
+    one("plain", "`JSON.parse` alone, 58 bytes", here("components/parse.ts", "json", "58")),
+    one("parley", "Parley, 58 bytes", here("components/parse.ts", "parley", "58")),
+    one("parley-145", "Parley, 145 bytes", here("components/parse.ts", "parley", "145")),
+    one("parley-1024", "Parley, 1 KiB", here("components/parse.ts", "parley", "1024")),
+    one("parley-4096", "Parley, 4 KiB", here("components/parse.ts", "parley", "4096")),
   ]),
   component("validate", [
-    one("parley", "Parley, 2 properties", here("component-validate.ts", "parley", "small")),
-    one("parley-wide", "Parley, 40 properties", here("component-validate.ts", "parley", "wide")),
-    one("cfworker", "@cfworker/json-schema, 2 properties", here("component-validate.ts", "cfworker", "small")),
-    one("ajv", "ajv (generates code), 2 properties", here("component-validate.ts", "ajv", "small")),
+    one("parley", "Parley, 2 properties", here("components/validate.ts", "parley", "small")),
+    one("parley-wide", "Parley, 40 properties", here("components/validate.ts", "parley", "wide")),
+    one("cfworker", "@cfworker/json-schema, 2 properties", here("components/validate.ts", "cfworker", "small")),
+    one("ajv", "ajv (generates code), 2 properties", here("components/validate.ts", "ajv", "small")),
   ]),
   component("tracking", [
-    one("parley", "Parley, 1,000 outstanding", here("component-tracking.ts", "1000")),
-    one("parley-100000", "Parley, 100,000 outstanding", here("component-tracking.ts", "100000")),
+    one("parley", "Parley, 1,000 outstanding", here("components/tracking.ts", "1000")),
+    one("parley-100000", "Parley, 100,000 outstanding", here("components/tracking.ts", "100000")),
   ]),
   component("read", [
-    one("parley", "Parley, by URI", here("component-read.ts", "static")),
-    one("parley-template", "Parley, by template", here("component-read.ts", "template")),
+    one("parley", "Parley, by URI", here("components/read.ts", "static")),
+    one("parley-template", "Parley, by template", here("components/read.ts", "template")),
   ]),
   component("notify", [
-    one("parley-1", "Parley, 1 subscriber", here("component-notify.ts", "1")),
-    one("parley-100", "Parley, 100 subscribers", here("component-notify.ts", "100")),
-    one("parley", "Parley, 1,000 subscribers", here("component-notify.ts", "1000")),
+    one("parley-1", "Parley, 1 subscriber", here("components/notify.ts", "1")),
+    one("parley-100", "Parley, 100 subscribers", here("components/notify.ts", "100")),
+    one("parley", "Parley, 1,000 subscribers", here("components/notify.ts", "1000")),
   ]),
 ];
 

@@ -1,7 +1,7 @@
 // Reads of resources, from the parsed request to the text of the answer, among 10,000 resources and 100 templates.
 import { Server } from "@parley/mcp";
-import { requestText } from "../messages.js";
-import { answerRounds, repeatNow } from "../rounds.mjs";
+import { requestText } from "../../messages.js";
+import { answerRounds, repeatNow } from "../../rounds.mjs";
 
 const byTemplate = process.argv[2] === "template";
 const server = new Server({ name: "bench", version: "1.0.0" });

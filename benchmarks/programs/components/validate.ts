@@ -1,8 +1,8 @@
 // Checks of arguments against a JSON Schema; half of the values do not match.
 import { Validator as Cfworker, type Schema } from "@cfworker/json-schema";
 import { Ajv } from "ajv";
-import { compileValidator } from "../../packages/mcp/src/schema/json-schema/validate.js";
-import { answerRounds, repeatNow } from "../rounds.mjs";
+import { compileValidator } from "../../../packages/mcp/src/schema/json-schema/validate.js";
+import { answerRounds, repeatNow } from "../../rounds.mjs";
 
 const [kind, form] = process.argv.slice(2);
 

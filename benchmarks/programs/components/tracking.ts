@@ -1,7 +1,7 @@
 // Requests of a connection from their sending to the settling of their promise, while many others are outstanding.
-import type { ChannelReceiver } from "../../packages/mcp/src/jsonrpc/channel.js";
-import { Connection } from "../../packages/mcp/src/jsonrpc/connection.js";
-import { answerRounds, type Pace, startWatch } from "../rounds.mjs";
+import type { ChannelReceiver } from "../../../packages/mcp/src/jsonrpc/channel.js";
+import { Connection } from "../../../packages/mcp/src/jsonrpc/connection.js";
+import { answerRounds, type Pace, startWatch } from "../../rounds.mjs";
 
 const outstanding = Number(process.argv[2]);
 let receiver: ChannelReceiver | undefined;

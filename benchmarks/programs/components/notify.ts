@@ -1,7 +1,7 @@
 // Deliveries of "this resource has changed" to subscribers in memory.
 import { Server } from "@parley/mcp";
-import { requestText } from "../messages.js";
-import { answerRounds, repeatNow } from "../rounds.mjs";
+import { requestText } from "../../messages.js";
+import { answerRounds, repeatNow } from "../../rounds.mjs";
 
 const subscribers = Number(process.argv[2]);
 const uri = "file:///docs/watched.txt";
