@@ -1,8 +1,27 @@
 import { CLIENT_MUTANTS } from "./client-mutants.js";
+import { FOUND_ADMISSION } from "./found-admission.js";
+import { FOUND_CALLS } from "./found-calls.js";
+import { FOUND_CLIENT_API } from "./found-client-api.js";
+import { FOUND_CLIENT_SAFETY } from "./found-client-safety.js";
+import { FOUND_DEFINITIONS } from "./found-definitions.js";
+import { FOUND_SESSIONS } from "./found-sessions.js";
+import { FOUND_WIRE } from "./found-wire.js";
 import { HTTP_MUTANTS } from "./http-mutants.js";
 import type { Mutant } from "./mutant.js";
 import { PIPE_MUTANTS } from "./pipe-mutants.js";
 import { SERVER_MUTANTS } from "./server-mutants.js";
 
 /** Every defect that is written into the copy, one at a time. */
-export const MUTANTS: readonly Mutant[] = [...PIPE_MUTANTS, ...HTTP_MUTANTS, ...CLIENT_MUTANTS, ...SERVER_MUTANTS];
+export const MUTANTS: readonly Mutant[] = [
+  ...PIPE_MUTANTS,
+  ...HTTP_MUTANTS,
+  ...CLIENT_MUTANTS,
+  ...SERVER_MUTANTS,
+  ...FOUND_ADMISSION,
+  ...FOUND_SESSIONS,
+  ...FOUND_CALLS,
+  ...FOUND_DEFINITIONS,
+  ...FOUND_CLIENT_SAFETY,
+  ...FOUND_CLIENT_API,
+  ...FOUND_WIRE,
+];
