@@ -1,5 +1,6 @@
 import { entriesOf } from "./entries.js";
 import { GuideExamples } from "./examples.js";
+import { optionsPage } from "./options-page.js";
 import { type ApiName, ApiReader } from "./read-entry.js";
 import { renderEntry, renderIndex } from "./render.js";
 
@@ -16,6 +17,7 @@ export function apiReference(): ApiReference {
   const read = entries.map((entry) => ({ entry, names: reader.namesOf(entry.source) }));
   const pages = new Map([["README.md", renderIndex(read)]]);
   for (const { entry, names } of read) pages.set(entry.page, renderEntry(entry, names, examples));
+  pages.set("options.md", optionsPage(read));
   const silent = (names: readonly ApiName[]): string[] =>
     names.flatMap(({ name, doc, silentMembers, members }) => [
       ...(doc === "" ? [name] : []),

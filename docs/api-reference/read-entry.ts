@@ -17,8 +17,18 @@ export interface ApiName {
   readonly declaration: string;
   /** The members of a settings interface that have no comment; what its users set is explained where it is declared. */
   readonly silentMembers: readonly string[];
+  /** The members of a settings interface, inherited ones included. */
+  readonly settings: readonly Setting[];
   /** What a namespace holds, each by its whole name. */
   readonly members: readonly ApiName[];
+}
+
+/** One member of an interface that users fill in. */
+export interface Setting {
+  readonly name: string;
+  readonly required: boolean;
+  /** The comment, on one line. */
+  readonly doc: string;
 }
 
 /** Reads what entry files export, from the declarations that the compiler makes of the sources. */
@@ -63,6 +73,7 @@ export class ApiReader {
       examples: [],
       declaration: "",
       silentMembers: [],
+      settings: [],
       members,
     };
   }
@@ -96,18 +107,26 @@ export class ApiReader {
       examples: tags.map((tag) => ts.displayPartsToString(tag.text).replace(/^```\w*\n|\n```$/g, "")),
       declaration: nodes.map(textOf).join("\n"),
       silentMembers: SETTINGS.test(name) ? this.#silentMembers(symbol) : [],
+      settings: SETTINGS.test(name) ? this.#settings(symbol) : [],
       members: [],
     };
   }
 
-  /** Inherited members count too; those that a library or the runtime declares do not. */
   #silentMembers(symbol: ts.Symbol): string[] {
+    return this.#settings(symbol).flatMap(({ name, doc }) => (doc === "" ? [name] : []));
+  }
+
+  /** Inherited members count too; those that a library or the runtime declares do not. */
+  #settings(symbol: ts.Symbol): Setting[] {
     if (!(symbol.flags & ts.SymbolFlags.Interface)) return [];
     return this.#checker
       .getPropertiesOfType(this.#checker.getDeclaredTypeOfSymbol(symbol))
       .filter((member) => member.declarations?.every((node) => isOwn(node.getSourceFile())) === true)
-      .filter((member) => member.getDocumentationComment(this.#checker).length === 0)
-      .map(({ name }) => name);
+      .map((member) => ({
+        name: member.name,
+        required: !(member.flags & ts.SymbolFlags.Optional),
+        doc: ts.displayPartsToString(member.getDocumentationComment(this.#checker)).replace(/\s+/g, " ").trim(),
+      }));
   }
 
   /** The statements of the emitted declarations that declare a symbol. */

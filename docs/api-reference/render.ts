@@ -12,7 +12,9 @@ const HEADINGS: Readonly<Record<ApiKind, string>> = {
 
 const KINDS = Object.keys(HEADINGS) as ApiKind[];
 
-const WRITTEN = "Written by `npm run docs:api` from the declarations; change the comments in the sources instead.";
+/** What each page of the reference says of itself. */
+export const WRITTEN =
+  "Written by `npm run docs:api` from the declarations; change the comments in the sources instead.";
 
 /** Where each name stands on its page: a second heading that differs in case alone gets a number, as pages number them. */
 function anchorsOf(names: readonly ApiName[]): Map<ApiName, string> {
@@ -78,5 +80,5 @@ export function renderIndex(entries: readonly { entry: Entry; names: readonly Ap
     return `| [\`${entry.name}\`](${entry.page}) | ${entry.purpose} | ${values} | ${names.length - values} |\n`;
   });
   const head = "| entry | what it is for | values | types |\n|---|---|--:|--:|\n";
-  return `# API reference\n\nEvery exported name with its purpose, its contract and its declaration. ${WRITTEN}\n\n${head}${rows.join("")}`;
+  return `# API reference\n\nEvery exported name with its purpose, its contract and its declaration. ${WRITTEN}\n\n${head}${rows.join("")}\nEvery option in tables: [options](options.md).\n`;
 }
