@@ -1,4 +1,5 @@
 import type * as NodeCrypto from "node:crypto";
+import { printableMessage } from "../encoding/printable.js";
 import { longTimer } from "../platform/long-timer.js";
 import type { Cipher, Platform, Timer } from "../platform/platform.js";
 import { NONCE_BYTES, TAG_BYTES } from "../platform/web-cipher.js";
@@ -9,6 +10,7 @@ import { spawn } from "./stdio/spawn.js";
 /** The platform for Node: synchronous ciphers, timers that do not keep the process alive, child processes. */
 export const platform: Platform = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   timer: (ms, run, keepAlive) => longTimer(ms, run, keepAlive === true ? startHolding : startFree),
   defer: (run) => void setImmediate(run),
   randomBytes: (count) => globalThis.crypto.getRandomValues(new Uint8Array(count)),
@@ -17,7 +19,7 @@ export const platform: Platform = {
   // Read on each call, so that instrumentation that replaces the global sees the library's requests.
   fetch: (url, init) => globalThis.fetch(url, init),
   spawn,
-  warn: (message) => void process.stderr.write(`${message}\n`),
+  warn: (message) => void process.stderr.write(`${printableMessage(message)}\n`),
   guardRejections,
 };
 

@@ -93,6 +93,19 @@ describe.each([
     }
   });
 
+  it("has a clock that does not follow the wall clock", () => {
+    const started = Date.now();
+    const wall = vi.spyOn(Date, "now");
+    const before = platform.monotonic();
+    for (const jump of [-3_600_000, 3_600_000]) {
+      wall.mockReturnValue(started + jump);
+      const passed = platform.monotonic() - before;
+      expect(passed).toBeGreaterThanOrEqual(0);
+      expect(passed).toBeLessThan(60_000);
+    }
+    wall.mockRestore();
+  });
+
   it("asks the global `fetch` of the moment", async () => {
     const fetch = vi.spyOn(globalThis, "fetch").mockResolvedValue(new Response("replaced"));
     const response = await platform.fetch("http://localhost/");

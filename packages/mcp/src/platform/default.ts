@@ -1,3 +1,4 @@
+import { printableMessage } from "../encoding/printable.js";
 import { longTimer } from "./long-timer.js";
 import type { Platform, Timer } from "./platform.js";
 import { sha256 } from "./sha256.js";
@@ -19,6 +20,7 @@ const extras = globalThis as Extras;
 /** The platform for browsers, workerd, Deno and Bun: web standards only, no child processes. */
 export const platform: Platform = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   timer: (ms, run, keepAlive) => longTimer(ms, run, keepAlive === true ? startHolding : startFree),
   defer(run) {
     if (extras.setImmediate !== undefined) extras.setImmediate(run);
@@ -29,7 +31,7 @@ export const platform: Platform = {
   cipher: webCipher,
   // Read on each call, so that instrumentation that replaces the global sees the library's requests.
   fetch: (url, init) => globalThis.fetch(url, init),
-  warn: (message) => extras.console?.warn(message),
+  warn: (message) => extras.console?.warn(printableMessage(message)),
   guardRejections(isOurs) {
     if (guarded || extras.addEventListener === undefined) return;
     guarded = true;

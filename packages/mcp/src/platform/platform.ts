@@ -3,8 +3,10 @@
  * this interface, so that tests can replace any of them and run a whole system on a simulated clock.
  */
 export interface Platform {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch. Jumps when the clock is set; for facts that others read, such as an expiry date. */
   now(): number;
+  /** Milliseconds from a point of its own, never going back; for ages and deadlines. */
+  monotonic(): number;
   /** Calls `run` once after `ms` milliseconds. A pending timer does not keep a process alive unless `keepAlive` is set. */
   timer(ms: number, run: () => void, keepAlive?: boolean): Timer;
   /** Calls `run` on the next turn of the event loop, after the I/O that is ready now. */
@@ -19,7 +21,7 @@ export interface Platform {
   fetch: Fetch;
   /** Starts a child process; absent if the runtime has none. */
   spawn?: Spawn | undefined;
-  /** Prints one line for the operator of the program; never sent to the peer. */
+  /** Prints a message for the operator of the program, with control characters escaped; never sent to the peer. */
   warn(message: string): void;
   /**
    * Keeps rejections that `isOurs` recognises from being reported as unhandled, or from ending the process; others are

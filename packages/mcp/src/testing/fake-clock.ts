@@ -3,7 +3,7 @@ import type { Platform, Timer } from "../platform/platform.js";
 /** A clock for tests: time passes only by `advance` and `next`. */
 export interface FakeClock {
   /** The value for the `platform` option of a server, a client or a transport. */
-  readonly platform: Pick<Platform, "now" | "timer">;
+  readonly platform: Pick<Platform, "now" | "monotonic" | "timer">;
   /** The number of pending timers. */
   readonly pending: number;
   now(): number;
@@ -39,6 +39,7 @@ export function fakeClock(start = 0): FakeClock {
   return {
     platform: {
       now: () => now,
+      monotonic: () => now,
       timer(ms, run): Timer {
         const one: Waiting = { at: now + ms, run };
         waiting.add(one);

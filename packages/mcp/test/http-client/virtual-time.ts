@@ -24,6 +24,7 @@ export function virtualTime(random = 1): VirtualTime {
     platform: {
       ...real,
       now: () => now,
+      monotonic: () => now,
       timer(ms, run) {
         const timer = { at: now + ms, run };
         timers.add(timer);

@@ -20,6 +20,7 @@ export function fakeTime(): FakeTime {
     platform: {
       ...real,
       now: () => now,
+      monotonic: () => now,
       timer(ms, run) {
         const timer = { at: now + ms, run };
         timers.add(timer);

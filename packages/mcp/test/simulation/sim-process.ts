@@ -25,6 +25,7 @@ export class SimProcess {
     const random = world.random.fork(`process ${name}`);
     this.platform = {
       now: () => world.now(),
+      monotonic: () => world.now(),
       timer: (ms, run) => this.#timer(ms, run),
       defer: (run) => this.#defer(run),
       randomBytes: (count) => random.bytes(count),

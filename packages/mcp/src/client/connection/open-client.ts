@@ -3,6 +3,7 @@ import { transports } from "#transports";
 import { mayBeLegacySse } from "../../era/negotiate/refusal.js";
 import { fetchSender } from "../../http/fetch-sender.js";
 import type { Platform } from "../../platform/platform.js";
+import { replacedPlatform } from "../../platform/replaced-platform.js";
 import { McpError } from "../../protocol/error.js";
 import { channelPair } from "../../transport/channel/channel-pair.js";
 import { channelTransport } from "../../transport/channel/client.js";
@@ -23,7 +24,7 @@ const revisions = new RevisionCache();
 
 /** Opens a connection; what `connect` does once this part of the library is loaded. */
 export async function openClient(target: Target | LocalServer, options: ClientOptions = {}): Promise<Client<unknown>> {
-  const platform: Platform = { ...runtimePlatform, ...options.platform };
+  const platform = replacedPlatform(runtimePlatform, options.platform);
   const parts = assemble(routeTo(target, options, platform), options, platform, revisions);
   await parts.connection.connect();
   await restoreLogLevel(parts.connection, parts.caller);

@@ -1,4 +1,5 @@
 import { isThenable } from "../../encoding/maybe-promise.js";
+import { readable, thrownMessage } from "../../encoding/thrown-message.js";
 import { accepting } from "../../era/accepting.js";
 import type { Accepted, Call, EncodedAnswer, EraResult, RequestSource } from "../../era/era.js";
 import { isId, type NotificationMessage } from "../../jsonrpc/message.js";
@@ -14,7 +15,6 @@ import { contextOf } from "./call-context.js";
 import type { ServerFacts } from "./facts.js";
 import type { Pipeline } from "./pipeline.js";
 import { type CallMakers, ServerCall } from "./server-call.js";
-import { readable, thrownMessage } from "./thrown-message.js";
 
 /** Receives the peers of a server and their notifications; for features whose state lives longer than a call. */
 export interface PeerListener {

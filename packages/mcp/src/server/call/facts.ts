@@ -1,8 +1,10 @@
 import { platform } from "#platform";
 import { randomName } from "../../encoding/base64.js";
+import { traceOf } from "../../encoding/thrown-message.js";
 import { withDefaults } from "../../encoding/with-defaults.js";
 import type { CacheHint } from "../../era/era.js";
 import type { Platform } from "../../platform/platform.js";
+import { replacedPlatform } from "../../platform/replaced-platform.js";
 import { McpError } from "../../protocol/error.js";
 import { MethodTable } from "../../protocol/methods.js";
 import { REVISIONS, type Revision } from "../../protocol/revisions.js";
@@ -15,7 +17,6 @@ import {
   type ServerOptions,
 } from "../options.js";
 import { Secrets } from "../seal/secrets.js";
-import { traceOf } from "./thrown-message.js";
 
 /** What is fixed when a server is created and shared by all its calls. Frozen. */
 export class ServerFacts {
@@ -37,7 +38,7 @@ export class ServerFacts {
     checkPageSize(options.pageSize);
     this.info = info;
     this.options = options;
-    this.platform = { ...platform, ...options.platform };
+    this.platform = replacedPlatform(platform, options.platform);
     this.limits = withDefaults(DEFAULT_SERVER_LIMITS, options.limits);
     this.revisions = options.revisions ?? REVISIONS;
     this.methods = new MethodTable(options.extensions?.flatMap((extension) => extension.methods ?? []));

@@ -1,10 +1,10 @@
 import { isThenable } from "../../encoding/maybe-promise.js";
+import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Id } from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
 import type { Middleware } from "../middleware.js";
 import type { CallEnded, CallStarted, Observer } from "../observer.js";
 import type { ServerCall } from "./server-call.js";
-import { thrownMessage } from "./thrown-message.js";
 
 /** What every call of a server passes through: preparation, middleware, observers. */
 export class Pipeline {

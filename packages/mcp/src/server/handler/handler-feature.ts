@@ -1,3 +1,4 @@
+import { thrownMessage } from "../../encoding/thrown-message.js";
 import { isObject } from "../../jsonrpc/message.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
@@ -7,7 +8,6 @@ import type { CallToolResult } from "../../protocol/features/tools.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { Pipeline } from "../call/pipeline.js";
 import type { ServerCall } from "../call/server-call.js";
-import { thrownMessage } from "../call/thrown-message.js";
 import { completed } from "../lists/completion.js";
 import type { Feature, MethodHandler } from "../lists/feature.js";
 import type { Registry } from "../lists/registry.js";

@@ -1,8 +1,8 @@
+import { thrownMessage } from "../../encoding/thrown-message.js";
 import { McpError } from "../../protocol/error.js";
 import type { Principal } from "../../transport/transport.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { ServerCall } from "../call/server-call.js";
-import { thrownMessage } from "../call/thrown-message.js";
 import { type ListShape, PagedList, pageOf } from "./pages.js";
 
 /**

@@ -1,9 +1,9 @@
+import { thrownMessage } from "../../encoding/thrown-message.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { ElicitRequestedSchema } from "../../protocol/features/elicitation.js";
 import { compileSnapshot } from "../../schema/json-schema/validate.js";
 import type { JsonSchemaObject } from "../../schema/json-schema.js";
-import { thrownMessage } from "../call/thrown-message.js";
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -1,9 +1,9 @@
 import { toBase64Url } from "../../encoding/base64.js";
 import { canonicalJson } from "../../encoding/canonical-json.js";
 import { utf8Bytes } from "../../encoding/json-bytes.js";
+import { thrownMessage } from "../../encoding/thrown-message.js";
 import { type ErrorKind, McpError } from "../../protocol/error.js";
 import type { ServerCall } from "../call/server-call.js";
-import { thrownMessage } from "../call/thrown-message.js";
 import { ToolError } from "../tools/tool.js";
 
 /** The outcome of a step: its value as JSON, or its failure. */

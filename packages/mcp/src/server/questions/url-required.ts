@@ -1,8 +1,8 @@
+import { readable } from "../../encoding/thrown-message.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { ElicitRequestURLParams } from "../../protocol/features/elicitation.js";
 import type { ServerCall } from "../call/server-call.js";
-import { readable } from "../call/thrown-message.js";
 import { canAsk } from "./can-ask.js";
 
 /** A page that the user must visit before a request can be served. */

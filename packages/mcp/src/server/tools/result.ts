@@ -1,4 +1,5 @@
 import { isThenable, type MaybePromise } from "../../encoding/maybe-promise.js";
+import { readable, thrownMessage } from "../../encoding/thrown-message.js";
 import { WrittenResult } from "../../era/result-text.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
@@ -6,7 +7,6 @@ import type { ContentBlock } from "../../protocol/features/content.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import { describeIssues, type ParseResult } from "../../schema/parse.js";
 import type { ServerCall } from "../call/server-call.js";
-import { readable, thrownMessage } from "../call/thrown-message.js";
 import { isUrlRequired, urlRequiredFor, urlRequiredInWords } from "../questions/url-required.js";
 import { isBlock, isToolResult, type ToolResult } from "./block.js";
 import type { OutputParser } from "./ready-tool.js";

@@ -2,6 +2,7 @@ import { platform as runtimePlatform } from "#platform";
 import { transports } from "#transports";
 import { fetchSender } from "../../../http/fetch-sender.js";
 import type { Fetch, Platform } from "../../../platform/platform.js";
+import { replacedPlatform } from "../../../platform/replaced-platform.js";
 import type { Transport } from "../../transport.js";
 import { type HttpConnectionOptions, httpClientTransport } from "./client.js";
 
@@ -20,7 +21,7 @@ export interface HttpTransportOptions extends HttpConnectionOptions {
  */
 export function httpTransport(url: string | URL, options: HttpTransportOptions = {}): Transport {
   const { fetch, platform: replaced, ...rest } = options;
-  const platform: Platform = { ...runtimePlatform, ...replaced };
+  const platform = replacedPlatform(runtimePlatform, replaced);
   const sender = fetch === undefined ? transports.sender(platform) : fetchSender(fetch);
   return httpClientTransport(url, { ...rest, sender, platform });
 }
