@@ -68,6 +68,17 @@ describe("an older revision", () => {
     });
   });
 
+  it("gets an object wrapped where the schema promises more than objects (TOOL-11)", () => {
+    const result = { content: [], structuredContent: { a: 1 } };
+    const wrapped = (revision: Revision) => downgradeResult("tools/call", result, featuresOf(revision), true);
+    expect(wrapped("2025-11-25")).toEqual({
+      content: [],
+      structuredContent: { result: { a: 1 } },
+      _meta: { [WRAPPED]: true },
+    });
+    expect(wrapped("2025-03-26")).toEqual({ content: [] });
+  });
+
   it("gets the same object when there is nothing to change", () => {
     const result = { content: [{ type: "text", text: "x" }] };
     for (const revision of ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const)

@@ -1,6 +1,6 @@
 import { isObject } from "../../jsonrpc/message.js";
-import { WRAPPED } from "../../protocol/meta.js";
 import { featuresOf, type Revision, type RevisionFeatures } from "../../protocol/revisions.js";
+import { promisesObject, wrappedResult, wrappedSchema } from "../wrapped-output.js";
 
 type Members = Record<string, unknown>;
 
@@ -8,9 +8,14 @@ type Members = Record<string, unknown>;
  * Converts a result from the newest form to an older revision's: unsupported parts are dropped or expressed in another
  * way. Returns the same object if there is nothing to change.
  */
-export function downgradeResult(method: string, result: Members, features: RevisionFeatures): Members {
+export function downgradeResult(
+  method: string,
+  result: Members,
+  features: RevisionFeatures,
+  wrapsOutput = false,
+): Members {
   const rewrite = Object.hasOwn(REWRITES, method) ? REWRITES[method] : undefined;
-  return rewrite === undefined ? result : rewrite(result, features);
+  return rewrite === undefined ? result : rewrite(result, features, wrapsOutput);
 }
 
 /** The same for a revision by its name. */
@@ -18,7 +23,12 @@ export function resultFor(result: Members, method: string, revision: Revision): 
   return downgradeResult(method, result, featuresOf(revision));
 }
 
-const REWRITES: Record<string, (result: Members, features: RevisionFeatures) => Members> = {
+/** The same for the result of a tool whose output schema does not promise an object. */
+export function wrappedResultFor(result: Members, method: string, revision: Revision): Members {
+  return downgradeResult(method, result, featuresOf(revision), true);
+}
+
+const REWRITES: Record<string, (result: Members, features: RevisionFeatures, wrapsOutput: boolean) => Members> = {
   initialize: (result, features) => {
     const shaped = withMember(result, "serverInfo", (info) => (isObject(info) ? listed(info, features) : info));
     if (features.completionsCapability) return shaped;
@@ -37,25 +47,22 @@ const REWRITES: Record<string, (result: Members, features: RevisionFeatures) => 
   "tools/call": downgradeCallResult,
 };
 
-function downgradeCallResult(result: Members, features: RevisionFeatures): Members {
+function downgradeCallResult(result: Members, features: RevisionFeatures, wrapsOutput: boolean): Members {
   const shaped = features.resourceLink
     ? result
     : mapMember(result, "content", (block) => downgradeBlock(block, features) as Members);
   if (!Object.hasOwn(shaped, "structuredContent")) return shaped;
   if (features.structuredContent === "none") return without(shaped, ["structuredContent"]);
-  if (isObject(shaped["structuredContent"])) return shaped;
-  const meta = isObject(shaped["_meta"]) ? shaped["_meta"] : {};
-  return { ...shaped, structuredContent: { result: shaped["structuredContent"] }, _meta: { ...meta, [WRAPPED]: true } };
+  return isObject(shaped["structuredContent"]) && !wrapsOutput ? shaped : wrappedResult(shaped);
 }
 
 function downgradeTool(tool: Members, features: RevisionFeatures): Members {
   const dropped = features.toolAnnotations ? [] : ["annotations"];
   if (features.structuredContent === "none") dropped.push("outputSchema");
   const shaped = without(listed(tool, features), dropped);
-  return withMember(shaped, "outputSchema", (schema) => {
-    if (!isObject(schema) || schema["type"] === "object") return schema;
-    return { type: "object", properties: { result: schema }, required: ["result"] };
-  });
+  return withMember(shaped, "outputSchema", (schema) =>
+    !isObject(schema) || promisesObject(schema) ? schema : wrappedSchema(schema),
+  );
 }
 
 /** Drops members of listed items that the revision does not have. */

@@ -9,7 +9,7 @@ import type { Call, EraResult, RequestSource, ServerEra, ServerSelf } from "../e
 import { notificationText } from "../notification.js";
 import { plainResultText } from "../result-text.js";
 import type { Session } from "../session.js";
-import { downgradeNotification, downgradeResult, resultFor } from "./downgrade.js";
+import { downgradeNotification, downgradeResult, resultFor, wrappedResultFor } from "./downgrade.js";
 
 /**
  * The server side of the stateful era: what the client declares in the `initialize` handshake applies to the session.
@@ -32,7 +32,8 @@ export const statefulServer: ServerEra = {
     return shaped === undefined ? undefined : notificationText(method, shaped);
   },
   result(call, result, row) {
-    return { text: resultText(call.id, plainResultText(result, row.method, call.revision, resultFor)) };
+    const shape = call.wrapsOutput ? wrappedResultFor : resultFor;
+    return { text: resultText(call.id, plainResultText(result, row.method, call.revision, shape)) };
   },
   input() {
     throw new McpError("internal_error", "interim results do not exist in this era");
@@ -74,6 +75,7 @@ function decode(message: RequestMessage, source: RequestSource, self: ServerSelf
     logLevel: session.logLevel ?? "debug",
     inputs: undefined,
     own: ownResult(message.method, params, self, source),
+    wrapsOutput: false,
   };
 }
 

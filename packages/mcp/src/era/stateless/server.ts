@@ -95,6 +95,7 @@ function decode(message: RequestMessage, { http }: RequestSource, self: ServerSe
     logLevel: level,
     inputs: hasInputs ? { responses: params["inputResponses"], state: params["requestState"] } : undefined,
     own: message.method === "server/discover" ? discovered(version, self) : undefined,
+    wrapsOutput: false,
   };
 }
 

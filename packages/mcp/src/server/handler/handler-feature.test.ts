@@ -93,6 +93,22 @@ describe("a server made of one object", () => {
     },
   );
 
+  it("wraps outputs by the schemas that it listed, where a revision has structured objects only (TOOL-11)", async () => {
+    const outputSchema = { anyOf: [{ type: "object" }, { type: "null" }] };
+    const server = Server.from(
+      {
+        listTools: () => [{ name: "t", inputSchema: schema, outputSchema }],
+        callTool: () => ({ content: [], structuredContent: { a: 1 } }),
+      },
+      info,
+    );
+    const drive = new Drive(server, { revision: "2025-11-25" });
+    expect(itemsOf(await drive.send("tools/list"), "tools")).toMatchObject([
+      { outputSchema: { required: ["result"] } },
+    ]);
+    expect((await drive.call("t")).result).toMatchObject({ structuredContent: { result: { a: 1 } } });
+  });
+
   it("hands its own cursors back to it, and nobody else's", async () => {
     const handler = new Everything();
     const drive = new Drive(Server.from(handler, info));

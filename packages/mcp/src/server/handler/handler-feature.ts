@@ -1,4 +1,5 @@
 import { thrownMessage } from "../../encoding/thrown-message.js";
+import { promisesObject } from "../../era/wrapped-output.js";
 import { isObject } from "../../jsonrpc/message.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
@@ -27,6 +28,9 @@ const OFFERS = {
   completions: ["complete"],
 } as const satisfies Record<string, readonly (keyof ServerHandler)[]>;
 
+/** More tools are served too, only without a memory of their output schemas. */
+const MOST_TOOLS = 10_000;
+
 type Offered = keyof typeof OFFERS;
 
 const isOffered = (name: string): name is Offered => Object.hasOwn(OFFERS, name);
@@ -36,6 +40,8 @@ export class HandlerFeature implements Feature {
   readonly #facts: ServerFacts;
   readonly #calls: ToolCalls;
   readonly #handler: ServerHandler;
+  /** The listed tools whose output schema does not promise an object. */
+  readonly #wrapping = new Set<string>();
   readonly handlers: Readonly<Record<string, MethodHandler>>;
 
   constructor(facts: ServerFacts, registry: Registry, calls: ToolCalls, handler: ServerHandler) {
@@ -133,16 +139,27 @@ export class HandlerFeature implements Feature {
         });
       }
       const listed = (await this.#handler[method]?.(opened, call.ctx)) ?? [];
-      if (Array.isArray(listed)) return { [member]: listed };
-      // All four results are an object with an optional cursor.
-      const page = listed as { nextCursor?: string };
+      // All four results are a list, or an object with the list and an optional cursor.
+      const page = (Array.isArray(listed) ? { [member]: listed } : listed) as { tools?: unknown; nextCursor?: string };
+      if (Array.isArray(page.tools)) this.#learn(page.tools);
       return page.nextCursor === undefined ? page : { ...page, nextCursor: secrets.sign(purpose, page.nextCursor) };
     };
+  }
+
+  /** What a tool's calls give follows its listed schema, which the handler tells nowhere else. */
+  #learn(tools: readonly unknown[]): void {
+    for (const tool of tools) {
+      if (!isObject(tool) || typeof tool["name"] !== "string") continue;
+      const wraps = isObject(tool["outputSchema"]) && !promisesObject(tool["outputSchema"]);
+      if (wraps && this.#wrapping.size < MOST_TOOLS) this.#wrapping.add(tool["name"]);
+      else this.#wrapping.delete(tool["name"]);
+    }
   }
 
   #callTool(call: ServerCall): CallToolResult | Promise<CallToolResult> {
     const name = call.stringParam("name");
     const callTool = this.#method("callTool", "tool", name);
+    if (this.#wrapping.has(name)) call.root.request.wrapsOutput = true;
     const policy = this.#facts.options.tools ?? {};
     const tool = {
       name,

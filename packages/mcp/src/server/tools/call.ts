@@ -53,6 +53,7 @@ export class ToolCalls {
       throw new McpError("invalid_params", `unknown tool: ${name}`);
     }
     const args = call.objectParam("arguments");
+    if (tool.wrapsOutput) call.root.request.wrapsOutput = true;
     if (tool.scopes.length > 0) checkScopes(tool, call);
     if (tool.requires.length > 0) {
       try {

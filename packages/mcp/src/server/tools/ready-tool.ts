@@ -1,5 +1,6 @@
 import { withoutUndefined } from "../../encoding/with-defaults.js";
 import { type ParamHeader, paramHeaderTable } from "../../era/param-headers.js";
+import { promisesObject } from "../../era/wrapped-output.js";
 import type { ClientCapabilityPath } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { Tool as WireTool } from "../../protocol/features/tools.js";
@@ -20,6 +21,7 @@ export interface ReadyTool extends Offered<WireTool> {
   readonly name: string;
   readonly input: Parser;
   readonly output: OutputParser | undefined;
+  readonly wrapsOutput: boolean;
   readonly headers: readonly ParamHeader[];
   /** Absent when the schema leaves nothing to coerce. */
   readonly coerce: ((args: unknown) => Coerced) | undefined;
@@ -80,6 +82,7 @@ export function readyTool({ name, definition, handler }: ToolOffer, facts: Serve
     wire: wireTool(name, definition, input, output),
     input,
     output,
+    wrapsOutput: output !== undefined && !promisesObject(output.jsonSchema),
     headers: table.headers,
     coerce: policy.coerce === false ? undefined : prepareCoercion(input.jsonSchema),
     known: knownArguments(input.jsonSchema, isStandardSchema(schema)),

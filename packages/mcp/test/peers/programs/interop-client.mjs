@@ -44,6 +44,7 @@ export function transportTo(place, fetch, { StdioClientTransport, SSEClientTrans
 }
 
 const acts = {
+  outputs,
   async connect({ client, revision }) {
     assert.equal(client.version, revision);
   },
@@ -100,6 +101,19 @@ const acts = {
     await client.close();
   },
 };
+
+async function outputs({ client, revision }) {
+  // Listing makes the validators of both lines, which then check every result.
+  for (const { name } of await client.list()) {
+    for (const which of [0, 1]) {
+      const { content, structuredContent, isError, _meta } = await client.call(name, { which });
+      assert.notEqual(isError, true, `${name}: ${content[0]?.text}`);
+      const value = JSON.parse(content[0].text);
+      if (revision < "2025-06-18") assert.equal(structuredContent, undefined);
+      else assert.deepEqual(structuredContent, _meta?.["dev.parley/wrapped"] ? { result: value } : value, name);
+    }
+  }
+}
 
 async function eventually(holds) {
   for (let attempt = 0; attempt < 100; attempt++) {
