@@ -11,3 +11,6 @@ export const META = {
 
 /** Marks structured content that a server of this library had to put into an object, as `{ result }`, for an older revision. */
 export const WRAPPED = "dev.parley/wrapped";
+
+/** Names the text block that holds the structured content of a result, for a revision that has none. */
+export const STRUCTURED = "dev.parley/structured";

@@ -87,9 +87,10 @@ describe("the other lists", () => {
 });
 
 describe("checkCallToolResult", () => {
-  it("leaves out blocks that are no blocks", () => {
-    const { result, problems } = checkCallToolResult({ content: [text, { type: "hologram" }, { type: "text" }] });
-    expect(result).toEqual({ content: [text] });
+  it("leaves out blocks that are no blocks, and keeps those of a type that is unknown", () => {
+    const hologram = { type: "hologram", depth: 3 };
+    const { result, problems } = checkCallToolResult({ content: [text, hologram, { type: "text" }] });
+    expect(result).toEqual({ content: [text, hologram] });
     expect(problems).toHaveLength(2);
   });
 

@@ -1,6 +1,12 @@
 import { isObject } from "../jsonrpc/message.js";
 import type { CompleteResult } from "./features/completion.js";
-import { type ContentBlock, isContentBlock, isResourceContents, type ResourceContents } from "./features/content.js";
+import {
+  CONTENT_TYPES,
+  type ContentBlock,
+  isContentBlock,
+  isResourceContents,
+  type ResourceContents,
+} from "./features/content.js";
 import type { GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage } from "./features/prompts.js";
 import type {
   ListResourcesResult,
@@ -126,7 +132,14 @@ export function checkCallToolResult(value: unknown): Checked<CallToolResult> {
   }
   const result = readShape(value, callShape, "the result", problems);
   if (result === undefined) return { result, problems };
-  const content = keepSound<ContentBlock>(result.content, isContentBlock, "content", "a content block", problems);
+  const content = keepSound<ContentBlock>(
+    result.content,
+    isContentBlock,
+    "content",
+    "a content block",
+    problems,
+    (block) => block,
+  );
   return { result: content === result.content ? result : { ...result, content }, problems };
 }
 
@@ -148,7 +161,14 @@ export function checkGetPromptResult(value: unknown): Checked<GetPromptResult> {
   const result = readShape<GetPromptResult>(value, shape, "the result", problems);
   if (result === undefined) return { result, problems };
   const expected = "a role with a content block";
-  const messages = keepSound<PromptMessage>(result.messages, isPromptMessage, "messages", expected, problems);
+  const messages = keepSound<PromptMessage>(
+    result.messages,
+    isPromptMessage,
+    "messages",
+    expected,
+    problems,
+    (message) => (isObject(message) && isRole(message.role) ? message.content : undefined),
+  );
   return { result: messages === result.messages ? result : { ...result, messages }, problems };
 }
 
@@ -233,20 +253,34 @@ function readPrompt(item: unknown, at: string, problems: string[]): Prompt | und
 }
 
 function isPromptMessage(value: unknown): value is PromptMessage {
-  return isObject(value) && (value.role === "user" || value.role === "assistant") && isContentBlock(value.content);
+  return isObject(value) && isRole(value.role) && isContentBlock(value.content);
 }
 
-/** Drops items that fail the guard; returns the same array if none does. */
+function isRole(value: unknown): boolean {
+  return value === "user" || value === "assistant";
+}
+
+/**
+ * Drops items that fail the guard, but for those whose `block` is content of a type that this library does not know: such a
+ * type may be as new as the server. Returns the same array if there is nothing to say.
+ */
 function keepSound<T>(
   items: readonly unknown[] & T[],
   guard: (item: unknown) => item is T,
   name: string,
   expected: string,
   problems: string[],
+  blockOf?: (item: unknown) => unknown,
 ): T[] {
   const before = problems.length;
   const sound = readItems(items, (item, index) => {
     if (guard(item)) return item;
+    const block = blockOf?.(item);
+    if (isObject(block) && typeof block.type === "string" && !CONTENT_TYPES.includes(block.type)) {
+      problems.push(`${name}[${index}] has the unknown type ${JSON.stringify(block.type.slice(0, 64))}`);
+      // A type that the union lacks: an application that switches over `type` ignores it, another one can use it.
+      return item as T;
+    }
     problems.push(`${name}[${index}] is not ${expected}; ignored`);
     return undefined;
   });

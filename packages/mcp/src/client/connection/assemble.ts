@@ -49,7 +49,13 @@ export function assemble(
     cache,
     requests: new ServerRequests(connection, answerer, caller.deadlines, (error) => router.emit("fault", error)),
     subscriptions: new ClientSubscriptions(connection, caller),
-    tools: { requester: caller, connection, listed: new Map(), checksOutput: options.checkOutput !== false },
+    tools: {
+      requester: caller,
+      connection,
+      listed: new Map(),
+      checksOutput: options.checkOutput !== false,
+      textOnly: new Set(),
+    },
   };
   if (options.onLog !== undefined) router.on("notifications/message", options.onLog);
   return parts;

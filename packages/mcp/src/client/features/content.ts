@@ -14,7 +14,8 @@ export function textOf(result: Contentful): string {
   return joined(blocks.map(blockText));
 }
 
-function blockText(block: ContentBlock): string | undefined {
+/** The text of one block; undefined for content that is not text. */
+export function blockText(block: ContentBlock): string | undefined {
   if (block.type === "text") return block.text;
   return block.type === "resource" && "text" in block.resource ? block.resource.text : undefined;
 }

@@ -1,8 +1,7 @@
 import type { ClientEra } from "../../era/era.js";
-import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
+import type { ContentBlock } from "../../protocol/features/content.js";
 import type { CallToolResult, ListToolsResult, Tool } from "../../protocol/features/tools.js";
-import { WRAPPED } from "../../protocol/meta.js";
 import { checkCallToolResult, checkToolList } from "../../protocol/results.js";
 import { compileValidator, type Validator } from "../../schema/json-schema/validate.js";
 import { SchemaError } from "../../schema/schema-error.js";
@@ -10,8 +9,9 @@ import { readResult } from "../call/read-result.js";
 import type { CallExtras, Requester } from "../call/requester.js";
 import type { ClientConnection } from "../connection/connection.js";
 import type { CallOptions } from "../options.js";
-import { textOf } from "./content.js";
+import { blockText } from "./content.js";
 import { walkPages } from "./pages.js";
+import { toolValue } from "./tool-value.js";
 
 /** Tools of one server that are remembered; a server with more is served, only without the checks for the rest. */
 const MAX_TOOLS = 10_000;
@@ -33,6 +33,8 @@ export interface ToolRequests {
   listed: Map<string, ListedTool>;
   /** Whether results are checked against the output schemas of listed tools. */
   checksOutput: boolean;
+  /** The tools whose blocks beside text were named to the application. */
+  textOnly: Set<string>;
 }
 
 /** One page of the server's tools. Tools that are malformed or cannot be called are left out with a warning. */
@@ -62,7 +64,7 @@ export function requestTool(
   args: object | undefined,
   options?: CallOptions,
 ): Promise<CallToolResult> {
-  return request(calls, name, args, options, (_name, result) => result);
+  return request(calls, name, args, options, (result) => result);
 }
 
 /** Calls a tool and gives its value: structured content, or text. Rejects with `tool_error` when the tool failed. */
@@ -72,7 +74,9 @@ export function requestToolValue(
   args: object | undefined,
   options?: CallOptions,
 ): Promise<unknown> {
-  return request(calls, name, args, options, toolValue);
+  return request(calls, name, args, options, (result) =>
+    toolValue(name, result, (content) => warnOfBlocks(calls, name, content)),
+  );
 }
 
 function request<T>(
@@ -80,7 +84,7 @@ function request<T>(
   name: string,
   args: object | undefined,
   options: CallOptions | undefined,
-  read: (name: string, result: CallToolResult) => T,
+  read: (result: CallToolResult) => T,
   retried = false,
 ): Promise<T> {
   const { requester, connection, listed, checksOutput } = calls;
@@ -89,7 +93,7 @@ function request<T>(
   return requester.call("tools/call", params, options, listed.get(name)?.extras).then(
     (answer) => {
       const result = readResult(checkCallToolResult(answer), `the result of tool "${name}"`, requester);
-      const value = read(name, result);
+      const value = read(result);
       // The tools may have been listed while the call ran.
       const tool = checksOutput ? listed.get(name) : undefined;
       if (tool !== undefined) checkOutput(name, tool, result);
@@ -110,7 +114,7 @@ async function requestAfterListing<T>(
   name: string,
   args: object | undefined,
   options: CallOptions | undefined,
-  read: (name: string, result: CallToolResult) => T,
+  read: (result: CallToolResult) => T,
 ): Promise<T> {
   const { signal } = options ?? {};
   for await (const tool of walkTools(calls, { cache: false, ...(signal === undefined ? {} : { signal }) })) {
@@ -119,18 +123,18 @@ async function requestAfterListing<T>(
   return request(calls, name, args, options, read, true);
 }
 
-function toolValue(name: string, result: CallToolResult): unknown {
-  if (result.isError === true) {
-    const text = textOf(result);
-    throw new McpError("tool_error", text === "" ? `the tool "${name}" failed` : text, {
-      data: { result },
-      fix: "Show the message to the model, or change the arguments.",
-    });
+/** The value of such a call is text, as types promise; what it lacks is told once for each tool. */
+function warnOfBlocks({ requester, textOnly }: ToolRequests, name: string, content: readonly ContentBlock[]): void {
+  if (textOnly.has(name) || textOnly.size >= MAX_TOOLS) return;
+  textOnly.add(name);
+  const left = new Map<string, number>();
+  for (const block of content) {
+    if (blockText(block) === undefined) left.set(block.type, (left.get(block.type) ?? 0) + 1);
   }
-  const { structuredContent, _meta: meta } = result;
-  if (structuredContent === undefined) return textOf(result);
-  const wrapped = meta?.[WRAPPED] === true && isObject(structuredContent);
-  return wrapped ? structuredContent["result"] : structuredContent;
+  const blocks = [...left].map(([type, count]) => `${count} × ${type}`).join(", ");
+  requester.warn(
+    `of the result of tool "${name}", \`call\` gives the text only, without ${blocks}; \`callTool\` gives all blocks`,
+  );
 }
 
 /** Remembers listed tools in `known`. Gives those that can be called; the others are named to `warn`. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { WRAPPED } from "../../protocol/meta.js";
+import { STRUCTURED, WRAPPED } from "../../protocol/meta.js";
 import { featuresOf, type Revision } from "../../protocol/revisions.js";
 import { downgradeResult } from "./downgrade.js";
 
@@ -51,9 +51,15 @@ describe("an older revision", () => {
     expect(types("2025-06-18")).toEqual(["audio", "resource_link", "text"]);
   });
 
-  it("gets structured content as it can: not at all, wrapped, or as it is (TOOL-11, TOOL-12)", () => {
+  it("gets structured content as it can: as marked text, wrapped, or as it is (TOOL-11, TOOL-12)", () => {
     const list = { content: [], structuredContent: [1, 2] };
-    expect(shape("tools/call", list, "2025-03-26")).toEqual({ content: [] });
+    const json = { type: "text", text: "[1,2]" };
+    expect(shape("tools/call", list, "2025-03-26")).toEqual({ content: [json], _meta: { [STRUCTURED]: 0 } });
+    const spoken = { content: [{ type: "text", text: "two" }, json], structuredContent: [1, 2], _meta: { a: 1 } };
+    expect(shape("tools/call", spoken, "2024-11-05")).toEqual({
+      content: spoken.content,
+      _meta: { a: 1, [STRUCTURED]: 1 },
+    });
     expect(shape("tools/call", list, "2025-11-25")).toEqual({
       content: [],
       structuredContent: { result: [1, 2] },

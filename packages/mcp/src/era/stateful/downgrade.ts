@@ -1,4 +1,5 @@
 import { isObject } from "../../jsonrpc/message.js";
+import { STRUCTURED } from "../../protocol/meta.js";
 import { featuresOf, type Revision, type RevisionFeatures } from "../../protocol/revisions.js";
 import { promisesObject, wrappedResult, wrappedSchema } from "../wrapped-output.js";
 
@@ -52,8 +53,18 @@ function downgradeCallResult(result: Members, features: RevisionFeatures, wrapsO
     ? result
     : mapMember(result, "content", (block) => downgradeBlock(block, features) as Members);
   if (!Object.hasOwn(shaped, "structuredContent")) return shaped;
-  if (features.structuredContent === "none") return without(shaped, ["structuredContent"]);
+  if (features.structuredContent === "none") return asText(shaped);
   return isObject(shaped["structuredContent"]) && !wrapsOutput ? shaped : wrappedResult(shaped);
+}
+
+/** Structured content as a text block, with a mark that lets the clients of this library read it back. */
+function asText({ structuredContent, ...shaped }: Members): Members {
+  const text = JSON.stringify(structuredContent);
+  const blocks: unknown[] = Array.isArray(shaped["content"]) ? shaped["content"] : [];
+  const at = blocks.findIndex((block) => isObject(block) && block["type"] === "text" && block["text"] === text);
+  const content = at < 0 ? [...blocks, { type: "text", text }] : blocks;
+  const mark = { [STRUCTURED]: at < 0 ? blocks.length : at };
+  return { ...shaped, content, _meta: isObject(shaped["_meta"]) ? { ...shaped["_meta"], ...mark } : mark };
 }
 
 function downgradeTool(tool: Members, features: RevisionFeatures): Members {

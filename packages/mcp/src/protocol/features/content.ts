@@ -92,6 +92,15 @@ export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceL
 /** The `type` members of all content blocks. */
 export type ContentType = ContentBlock["type"];
 
+/** The content types that this library knows. */
+export const CONTENT_TYPES: readonly string[] = [
+  "text",
+  "image",
+  "audio",
+  "resource",
+  "resource_link",
+] satisfies readonly ContentType[];
+
 /** Whether a value has the members that text or blob resource contents require. */
 export function isResourceContents(value: unknown): value is ResourceContents {
   return (
