@@ -70,6 +70,21 @@ describe("middleware", () => {
     }
   });
 
+  it.each(["2025-11-25", "2026-07-28"] as const)("that forgets its return is named in %s", async (revision) => {
+    const forgetful = async (_call: unknown, next: () => Promise<object>) => {
+      await next();
+    };
+    const drive = new Drive(build().use(forgetful as unknown as Middleware), { revision });
+    const { error } = await drive.call("hello", { who: "x" });
+    expect(error?.message).toBe("middleware returned nothing for tools/call");
+  });
+
+  it("is refused when it is no function", () => {
+    for (const wrong of [5, undefined, null, {}]) {
+      expect(() => build().use(wrong as unknown as Middleware)).toThrow(/middleware must be a function/);
+    }
+  });
+
   it("sees a question of the newest era as an opaque result, not as an error", async () => {
     const caught: unknown[] = [];
     const server = new Server(info)

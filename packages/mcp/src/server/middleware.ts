@@ -1,4 +1,6 @@
+import { isThenable } from "../encoding/maybe-promise.js";
 import { throughStack } from "../jsonrpc/middleware-stack.js";
+import { McpError } from "../protocol/error.js";
 import type { Requests } from "../protocol/method-types.js";
 import type { ServerCall } from "./call/server-call.js";
 import type { RequestContext } from "./context.js";
@@ -14,7 +16,8 @@ export type MiddlewareCall<D = Record<string, unknown>> = {
 
 /**
  * Runs around every call, outermost first. It returns the result of `next()`, changed or not, or a result of its own, or
- * throws. It may call `next` once. An interim result that asks the client is an opaque object: return it unchanged.
+ * throws. It may call `next` once. While a question to the client has no answer, `next()` resolves with an empty object, and
+ * what middleware returns is ignored: it runs again with the answer.
  */
 export type Middleware<D = Record<string, unknown>> = (
   call: MiddlewareCall<D>,
@@ -32,8 +35,37 @@ export function throughMiddleware(
   const seen = { method, params, ctx: call.ctx } as unknown as MiddlewareCall;
   return throughStack<Middleware, MiddlewareCall, object>(seen, {
     stack,
-    enter: (middleware, given, next) => middleware(given, () => next(given)),
+    enter: (middleware, given, next) => {
+      const made = middleware(given, () => next(given));
+      return isThenable(made) ? made.then((result) => checked(result, method)) : checked(made, method);
+    },
     innermost,
     again: false,
   });
+}
+
+/** Throws when middleware forgot its `return`, which the compiler cannot tell JavaScript programs. */
+function checked(result: object | undefined, method: string): object {
+  if (typeof result === "object" && result !== null) return result;
+  throw new McpError(
+    "misuse",
+    `middleware returned ${result === undefined ? "nothing" : typeof result} for ${method}`,
+    {
+      fix: "Write `return next();`, or return a result.",
+    },
+  );
+}
+
+/** Throws for what is no function when it is added, where its author sees the error. */
+export function checkMiddleware(middleware: readonly unknown[]): void {
+  for (const one of middleware) {
+    if (typeof one === "function") continue;
+    throw new McpError(
+      "invalid_definition",
+      `middleware must be a function, not ${one === null ? "null" : typeof one}`,
+      {
+        fix: "Write `server.use((call, next) => next())`.",
+      },
+    );
+  }
 }

@@ -13,7 +13,7 @@ import type { ServerHandler, ServerHandlerClass } from "./handler/server-handler
 import { type CapabilityReason, explainCapabilities } from "./lists/explain-capabilities.js";
 import { type Offer, Offers } from "./lists/offers.js";
 import { Registry } from "./lists/registry.js";
-import type { Middleware } from "./middleware.js";
+import { checkMiddleware, type Middleware } from "./middleware.js";
 import { type MountableServer, Mounts } from "./mount/mount.js";
 import type { Observer } from "./observer.js";
 import type { ServerInfo, ServerOptions } from "./options.js";
@@ -257,8 +257,9 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     return this as unknown as Server<D, T & Mounted<X, U>, P & Mounted<X, Q>>;
   }
 
-  /** Adds middleware around every call. The one added first is the outermost. */
+  /** Adds middleware around every call. The one added first is the outermost. Throws for what is no function. */
   use(...middleware: Middleware<D>[]): this {
+    checkMiddleware(middleware);
     // As for resources.
     this.#pipeline.middleware.push(...(middleware as unknown as Middleware[]));
     return this;

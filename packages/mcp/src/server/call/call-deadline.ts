@@ -30,12 +30,15 @@ export class CallDeadline {
     });
   }
 
+  /** Milliseconds that the call still has. */
+  get left(): number {
+    return this.#timer === undefined ? this.#left : Math.max(0, this.#left - (this.#platform.now() - this.#since));
+  }
+
   /** Stops the timer while a question is open. Nested calls are counted, because several questions may be open at once. */
   pause(): void {
     this.#questions++;
-    if (this.#timer === undefined) return;
     this.#cancel();
-    this.#left = Math.max(0, this.#left - (this.#platform.now() - this.#since));
   }
 
   resume(): void {
@@ -50,6 +53,7 @@ export class CallDeadline {
   }
 
   #cancel(): void {
+    this.#left = this.left;
     this.#timer?.cancel();
     this.#timer = undefined;
   }
@@ -57,7 +61,7 @@ export class CallDeadline {
   #start(): void {
     this.#since = this.#platform.now();
     this.#timer = this.#platform.timer(this.#left, () => {
-      this.#over = true;
+      this.end();
       this.#failure = this.#expired();
       this.#reject?.(this.#failure);
     });

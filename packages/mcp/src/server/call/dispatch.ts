@@ -8,7 +8,6 @@ import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport
 import type { MethodHandler } from "../lists/feature.js";
 import type { Registry, Route } from "../lists/registry.js";
 import { throughMiddleware } from "../middleware.js";
-import { InputOutcome } from "../questions/input-required.js";
 import { isUrlRequired, urlRequiredFor } from "../questions/url-required.js";
 import { asking, withAsking } from "../questions/with-asking.js";
 import { contextOf } from "./call-context.js";
@@ -173,7 +172,10 @@ function interruptible(call: ServerCall, handler: MethodHandler): object | Promi
       call.asker
         .conclude(running)
         .finally(() => call.release?.())
-        .then(resolve, reject);
+        .then((interim) => {
+          call.interim = interim;
+          resolve(interim);
+        }, reject);
     };
     const failed = (error: unknown) => {
       if (interrupted) return;
@@ -196,23 +198,24 @@ function start(call: ServerCall, handler: MethodHandler): object | Promise<objec
 }
 
 function success({ registry, pipeline }: DispatchingServer, call: ServerCall, result: object): Answer {
-  const { request, row } = call;
+  const { request, row, interim } = call;
   const { self } = registry;
   for (const act of call.beforeAnswer ?? NOTHING) act();
   try {
     const encoded: EncodedAnswer =
-      result instanceof InputOutcome
-        ? request.era.input(request, result.questions, result.state, self)
+      interim !== undefined
+        ? request.era.input(request, interim.questions, interim.state, self)
         : request.era.result(request, result, row, self, call.cache);
-    if (pipeline.observers.length > 0) call.end = { outcome: outcomeOf(result), error: call.failure };
+    if (pipeline.observers.length > 0) {
+      call.end = { outcome: interim === undefined ? outcomeOf(result) : "input_required", error: call.failure };
+    }
     return call.session === undefined ? encoded : { ...encoded, session: call.session };
   } catch (error) {
     return failure({ pipeline }, call, error);
   }
 }
 
-function outcomeOf(result: object): "ok" | "tool_error" | "input_required" {
-  if (result instanceof InputOutcome) return "input_required";
+function outcomeOf(result: object): "ok" | "tool_error" {
   return (result as { isError?: unknown }).isError === true ? "tool_error" : "ok";
 }
 

@@ -8,6 +8,7 @@ import type { Exchange } from "../../transport/transport.js";
 import type { HandlerContext } from "../context.js";
 import type { CallEnd } from "../observer.js";
 import type { Asker } from "../questions/asker.js";
+import type { InputOutcome } from "../questions/input-required.js";
 import type { CallDeadline } from "./call-deadline.js";
 import type { ServerFacts } from "./facts.js";
 
@@ -47,6 +48,8 @@ export class ServerCall {
   failure: unknown;
   /** How the call ended; kept only if there are observers. */
   end: CallEnd | undefined;
+  /** The questions to send instead of a result, whatever middleware makes of it. */
+  interim: InputOutcome | undefined;
   /** Called when an unanswered question interrupts the handler. */
   interrupt: (() => void) | undefined;
   /** Frees the handler's slot when its questions are sent, because an interrupted handler may never settle. Root only. */
@@ -105,7 +108,7 @@ export class ServerCall {
 
   /** The same in every round of one call, and different for every other call. */
   get callId(): string {
-    this.#callId ??= this.facts.randomId();
+    this.#callId ??= this.outer?.callId ?? this.facts.randomId();
     return this.#callId;
   }
 

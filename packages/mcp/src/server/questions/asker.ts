@@ -1,4 +1,5 @@
 import type { AskedQuestion } from "../../era/era.js";
+import type { InputOutcome } from "./input-required.js";
 
 /** A question in the form of the client's revision. */
 export interface PreparedQuestion extends AskedQuestion {
@@ -11,5 +12,5 @@ export interface Asker {
   ask(prepared: PreparedQuestion): Promise<unknown>;
   step(key: string, work: () => unknown): Promise<unknown>;
   /** The interim result, after a question has interrupted the handler. */
-  conclude(handler: Promise<unknown>): Promise<object>;
+  conclude(handler: Promise<unknown>): Promise<InputOutcome>;
 }

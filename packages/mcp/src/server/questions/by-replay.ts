@@ -15,7 +15,7 @@ import { openState, type QuestionState, recordFailure, reviveFailure, type StepR
 
 /** How long to wait for the handler to ask the questions that the request answers, before new questions are sent. */
 const CLAIM_MS = 250;
-/** How long to wait for an interrupted handler and its steps to finish, before the questions are sent without them. */
+/** How long to wait for an interrupted handler to finish, before the questions are sent without it. */
 const UNWIND_MS = 1000;
 /** Questions after the interruption that are rejected; later ones never settle, which stops a loop that keeps asking. */
 const LATE_LIMIT = 64;
@@ -41,7 +41,7 @@ export class Replay implements Asker {
   readonly #stepKeys = new Set<string>();
   readonly #noted = new Map<string, Question>();
   readonly #waiters: ((signal: InputRequired) => void)[] = [];
-  readonly #stepsInFlight = new Set<Promise<unknown>>();
+  readonly #stepsInFlight = new Map<string, Promise<unknown>>();
   readonly #signal = new InputRequired();
   #claimed = 0;
   #considering = false;
@@ -98,8 +98,8 @@ export class Replay implements Asker {
     }
     if (this.#interrupted) return this.#lateSignal();
     const running = this.#runStep(key, work);
-    this.#stepsInFlight.add(running);
-    return neverUnhandled(running).finally(() => this.#stepsInFlight.delete(running));
+    this.#stepsInFlight.set(key, running);
+    return neverUnhandled(running).finally(() => this.#stepsInFlight.delete(key));
   }
 
   async #runStep(key: string, work: () => unknown): Promise<unknown> {
@@ -119,9 +119,10 @@ export class Replay implements Asker {
     }
   }
 
-  /** The interim result after an interruption. Waits for the handler and its steps to finish, but not for long. */
+  /** The interim result after an interruption. Waits for steps as long as the call may last, for the handler not for long. */
   async conclude(handler: Promise<unknown>): Promise<InputOutcome> {
-    await atMost(this.#call.facts.platform, UNWIND_MS, Promise.allSettled([handler, ...this.#stepsInFlight]));
+    if (this.#stepsInFlight.size > 0) await this.#stepsToEnd();
+    await atMost(this.#call.facts.platform, UNWIND_MS, Promise.allSettled([handler]));
     if (this.#fatal !== undefined) throw this.#fatal;
     const state = await sealState(this.#call, {
       id: this.#call.callId,
@@ -134,6 +135,22 @@ export class Replay implements Asker {
     // Added only now, because the trace differs from round to round and must not change the question's key.
     const questions = [...this.#noted].map(([key, question]) => [key, traced(this.#call, question)] as const);
     return new InputOutcome(Object.fromEntries(questions), state);
+  }
+
+  /** A step without a record would run again in the next round, so the call fails instead. */
+  async #stepsToEnd(): Promise<void> {
+    const { deadline, facts } = this.#call;
+    const limit = deadline === undefined ? "answerMs" : "timeoutMs";
+    const ms = deadline?.left ?? facts.limits.answerMs;
+    await atMost(facts.platform, ms, Promise.allSettled(this.#stepsInFlight.values()));
+    for (const step of this.#stepsInFlight.keys()) {
+      const late = new McpError("timeout", `the step "${step}" did not finish within ${ms} ms`, {
+        data: { limit, ms, step },
+        fix: `Do less in one step, or raise ${deadline === undefined ? "`limits.answerMs` of the server" : "`timeoutMs` of the tool"}.`,
+      });
+      this.#call.abort(late);
+      throw late;
+    }
   }
 
   #nameOf(question: Question, key: string | undefined): string {

@@ -17,13 +17,21 @@ export function isInputRequired(error: unknown): boolean {
   return typeof error === "object" && error !== null && (error as Record<symbol, unknown>)[BRAND] === true;
 }
 
-/** The outcome of a call that must ask the client first. */
+/** The outcome of a call that must ask the client first. Private, so that a copy made by middleware holds nothing of it. */
 export class InputOutcome {
-  readonly questions: Record<string, Question>;
-  readonly state: string | undefined;
+  readonly #questions: Record<string, Question>;
+  readonly #state: string | undefined;
 
   constructor(questions: Record<string, Question>, state: string | undefined) {
-    this.questions = questions;
-    this.state = state;
+    this.#questions = questions;
+    this.#state = state;
+  }
+
+  get questions(): Record<string, Question> {
+    return this.#questions;
+  }
+
+  get state(): string | undefined {
+    return this.#state;
   }
 }

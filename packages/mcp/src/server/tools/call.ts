@@ -104,7 +104,8 @@ export class ToolCalls {
     const leave = this.#leaving(tool, call);
     let made: MaybePromise<CallToolResult>;
     try {
-      if (tool.timeoutMs !== undefined) call.deadline = deadlineOf(tool, tool.timeoutMs, call);
+      // The root's too, because its steps may still run when the handler is interrupted.
+      if (tool.timeoutMs !== undefined) call.root.deadline = call.deadline = deadlineOf(tool, tool.timeoutMs, call);
       const value = tool.handler(args, call.ctx);
       if (isThenable(value)) return this.#settle(tool, value, toCallResult, leave, call);
       made = toCallResult(tool, value, call);
