@@ -1,3 +1,4 @@
+import { areReplyHeaders } from "../http/reply-headers.js";
 import { McpError } from "../protocol/error.js";
 import type { Principal } from "./transport.js";
 
@@ -59,27 +60,24 @@ export function readAuthentication(returned: unknown): Principal | Authenticatio
   });
 }
 
-/** True for what identifies a sender. */
+/** True for what identifies a sender. A key that is missing or empty would make one sender of all who lack it. */
 export function isPrincipal(identity: object): identity is Principal;
 export function isPrincipal(identity: unknown): identity is Principal;
 export function isPrincipal(identity: unknown): identity is Principal {
-  return typeof identity === "object" && identity !== null && "key" in identity && typeof identity.key === "string";
+  if (typeof identity !== "object" || identity === null || !("key" in identity)) return false;
+  return typeof identity.key === "string" && identity.key !== "";
 }
 
 function isRefusal(value: unknown): value is AuthenticationRefusal {
   if (typeof value !== "object" || value === null || !("status" in value) || !STATUSES.has(value.status)) return false;
   const headers = "headers" in value ? value.headers : undefined;
-  return headers === undefined || (typeof headers === "object" && headers !== null && areHeaders(headers));
-}
-
-/** A header that cannot be sent would be found out only while the answer is being written. */
-function areHeaders(headers: object): boolean {
-  return Object.values(headers).every((value) => typeof value === "string" && /^[\t\x20-\x7e\x80-\xff]*$/.test(value));
+  return headers === undefined || areReplyHeaders(headers);
 }
 
 /** Names of members only: their values may be credentials. */
 function shown(value: unknown): string {
-  return typeof value === "object"
-    ? `an object with the members ${Object.keys(value ?? {}).join(", ") || "(none)"}`
-    : `a ${typeof value}`;
+  if (typeof value !== "object" || value === null) return `a ${typeof value}`;
+  if ("key" in value) return "an object whose `key` is not a text, or is empty";
+  if ("status" in value && STATUSES.has(value.status)) return "a refusal with headers that cannot be sent";
+  return `an object with the members ${Object.keys(value).join(", ") || "(none)"}`;
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { Server } from "../../src/server/server.js";
 import { delayedStorage } from "../../src/storage/delayed-storage.js";
@@ -107,4 +108,12 @@ it("The transport of 2024-11-05 takes messages on any node that shares the store
   expect(await reader.message()).toMatchObject({ id: 1 });
   first?.close();
   second?.close();
+});
+
+it("The transport of 2024-11-05 is marked as deprecated where it is asked for (SSE24-09)", () => {
+  const source = readFileSync(new URL("../../src/transport/http/server/options.ts", import.meta.url), "utf8");
+  for (const name of ["export interface LegacySseOptions", "  legacySse?:"]) {
+    const [before = ""] = source.split(name);
+    expect(before.slice(before.lastIndexOf("/**")), name).toContain("@deprecated");
+  }
 });

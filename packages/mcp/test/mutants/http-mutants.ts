@@ -70,7 +70,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "bad-utf8-body",
     recreates: "a body that is no UTF-8 is read with replacement characters (Node)",
-    file: "node/http/handler.ts",
+    file: "node/http/read-body.ts",
     search: "if (!isUtf8(bytes)) return",
     replace: "if (false) return",
     tests: ["test/corpus/http/corpus.test.ts"],
@@ -86,7 +86,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "body-unbounded",
     recreates: "a body of any size is read (Node)",
-    file: "node/http/handler.ts",
+    file: "node/http/read-body.ts",
     search: "    if (size > maxBytes) {\n",
     replace: "    if (false) {\n",
     tests: ["test/mutants/missing-cases.test.ts"],

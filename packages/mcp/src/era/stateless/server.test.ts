@@ -37,4 +37,16 @@ describe("a request of the stateless era", () => {
       expect(error).toMatchObject({ code: -32020 });
     }
   });
+
+  it("with a long name or version is refused by a short answer", async () => {
+    const long = "x".repeat(100_000);
+    const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "where" };
+    const named = new Drive(server, { http: httpFacts(headers) });
+    const { error } = await named.once("tools/call", { name: long, arguments: {} });
+    expect(error).toMatchObject({ code: -32020, message: expect.stringContaining("xxx…") });
+    expect(JSON.stringify(error).length).toBeLessThan(1000);
+    const dated = await new Drive(server, { meta: { [META.protocolVersion]: long } }).once("tools/list");
+    expect(dated.error).toMatchObject({ code: -32022 });
+    expect(JSON.stringify(dated.error).length).toBeLessThan(1000);
+  });
 });

@@ -119,7 +119,12 @@ function compare(header: string, sent: string | undefined, body: string, encoded
   if (sent === undefined) throw mismatch(`the header ${header} is missing`);
   const value = encoded ? decodeHeaderValue(sent.trim()) : sent.trim();
   if (value === undefined) throw mismatch(`the header ${header} is not valid Base64`);
-  if (value !== body) throw mismatch(`the header ${header} is "${value}" but the body has "${body}"`);
+  if (value !== body) throw mismatch(`the header ${header} is ${quoted(value)} but the body has ${quoted(body)}`);
+}
+
+/** The beginning of a peer's text: all of a long one would make a small request's answer large. */
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
 }
 
 function missingMeta(what: string): McpError {
@@ -132,9 +137,9 @@ function unsupported(requested: string, self: ServerSelf): McpError {
   const supported = stateless.length > 0 ? stateless : revisionsOf("stateful", self.revisions);
   const message =
     stateless.length > 0
-      ? `protocol version "${requested}" is not supported; supported: ${supported.join(", ")}`
-      : `protocol version "${requested}" is not supported without a handshake; begin with \`initialize\``;
-  return new McpError("unsupported_version", message, { data: { supported, requested } });
+      ? `protocol version ${quoted(requested)} is not supported; supported: ${supported.join(", ")}`
+      : `protocol version ${quoted(requested)} is not supported without a handshake; begin with \`initialize\``;
+  return new McpError("unsupported_version", message, { data: { supported, requested: requested.slice(0, 200) } });
 }
 
 function discovered(revision: Revision, self: ServerSelf): EraResult {

@@ -41,6 +41,15 @@ export async function bind(make: () => NodeServer, host: string | undefined, por
   }
 }
 
+/** A numeric address is an allowed Host, because DNS cannot rebind it. */
+export function withBoundHost<O extends { host?: string | undefined; allowedHosts?: readonly string[] | undefined }>(
+  options: O,
+): O {
+  const { host } = options;
+  if (host === undefined || !/^[0-9.]+$|:/.test(host) || host === "0.0.0.0" || host === "::") return options;
+  return { ...options, allowedHosts: [...(options.allowedHosts ?? []), nameOf(host)] };
+}
+
 function nameOf(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "localhost";
   return host.includes(":") ? `[${host}]` : host;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { headerValue, type ProtocolHeaders, protocolHeaders } from "../../http/protocol-headers.js";
-import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from "../../jsonrpc/error.js";
+import { INTERNAL_ERROR, INVALID_REQUEST } from "../../jsonrpc/error.js";
 import { errorText } from "../../jsonrpc/message-text.js";
 import type { Platform } from "../../platform/platform.js";
 import {
@@ -15,10 +15,9 @@ import type { HttpServerOptions } from "../../transport/http/server/options.js";
 import { createHttpServer } from "../../transport/http/server/server.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import { type ServeHandle, serveHandle } from "../../transport/serve-handle.js";
-import { builtin } from "../builtin.js";
 import { platform as nodePlatform } from "../platform.js";
-
-const { isUtf8 } = builtin("node:buffer");
+import { endAfterBody } from "./end-after-body.js";
+import { bodyOfBytes, bodyTooLarge, readBytes } from "./read-body.js";
 
 /** Node silently drops headers beyond its own limit, and a dropped header cannot be checked. */
 const MAX_HEADERS = 256;
@@ -61,7 +60,15 @@ class TurnQueue {
   readonly #flush = () => {
     const items = this.#items;
     this.#items = [];
-    for (const item of items) if (!item.settled) item.turnEnded();
+    for (const item of items) {
+      try {
+        if (!item.settled) item.turnEnded();
+      } catch (error) {
+        // One reply that cannot be written must not take those behind it, or the process, with it.
+        this.#platform.warn(`a reply could not be written: ${String(error)}`);
+        if (item instanceof NodeIncoming) item.failed();
+      }
+    }
   };
 
   constructor(platform: Platform) {
@@ -143,7 +150,7 @@ class NodeIncoming implements Incoming, AfterTurn {
     }
     if (request.readableEnded) return done(BODY_USED);
     // Refused before reading any of it.
-    if (Number(request.headers["content-length"] ?? 0) > maxBytes) return done(tooLarge(maxBytes));
+    if (Number(request.headers["content-length"] ?? 0) > maxBytes) return done(bodyTooLarge(maxBytes));
     readBytes(request, maxBytes, done);
   }
 
@@ -170,6 +177,12 @@ class NodeIncoming implements Incoming, AfterTurn {
     if (!this.native.complete) return endAfterBody(this.native, response, this.#status, headers, this.#body);
     response.writeHead(this.#status, headers);
     response.end(this.#body);
+  }
+
+  /** Replaces a reply that Node refused to write. */
+  failed(): void {
+    if (!this.#response.headersSent) this.#response.writeHead(500, FAILED);
+    this.#response.end();
   }
 
   stream(status: number, headers: HeaderList): OutgoingStream {
@@ -211,81 +224,10 @@ class NodeIncoming implements Incoming, AfterTurn {
 }
 
 const NO_HEADERS: HeaderList = [];
+const FAILED = ["content-length", "0", "connection", "close"];
 
 const BODY_USED: Body = {
   status: 500,
   code: INTERNAL_ERROR,
   reason: "the body has already been read; pass it as the third argument, or mount the handler before the body parser",
 };
-
-function tooLarge(maxBytes: number): Body {
-  return { status: 413, code: INVALID_REQUEST, reason: `the body is longer than ${maxBytes} bytes` };
-}
-
-function bodyOfBytes(bytes: Buffer): Body {
-  // `toString` would replace invalid bytes with U+FFFD, and a filter in front may have read something else.
-  if (!isUtf8(bytes)) return { status: 400, code: PARSE_ERROR, reason: "the body is not valid UTF-8" };
-  return { text: bytes.toString() };
-}
-
-function readBytes(request: IncomingMessage, maxBytes: number, done: (body: Body) => void): void {
-  // Nearly every body arrives as one chunk.
-  let first: Buffer | undefined;
-  let rest: Buffer[] | undefined;
-  let size = 0;
-  request.on("data", (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > maxBytes) {
-      // Refused only once; later chunks are dropped until the connection closes.
-      if (size - chunk.length <= maxBytes) done(tooLarge(maxBytes));
-      first = undefined;
-      rest = undefined;
-      return;
-    }
-    if (first === undefined) first = chunk;
-    else if (rest === undefined) rest = [first, chunk];
-    else rest.push(chunk);
-  });
-  request.on("end", () => {
-    if (size > maxBytes) return;
-    done(bodyOfBytes(rest === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(rest)));
-  });
-}
-
-/** How much of a refused body is read and dropped, so that the client can read the refusal. */
-const LINGER_BYTES = 1024 * 1024;
-const LINGER_MS = 1000;
-
-/**
- * Answers a request whose body has not been read completely. If the connection closed immediately, the kernel would reset it
- * and the client would never see the answer; without a bound, the client could send forever.
- */
-function endAfterBody(
-  request: IncomingMessage,
-  response: ServerResponse,
-  status: number,
-  headers: string[],
-  body: string,
-): void {
-  let budget = LINGER_BYTES;
-  let ended = false;
-  const end = () => {
-    if (ended) return;
-    ended = true;
-    clearTimeout(timer);
-    response.end();
-  };
-  const timer = setTimeout(end, LINGER_MS);
-  const declared = Number(request.headers["content-length"] ?? Number.NaN);
-  // A short body is read completely, so that the connection can serve the next request.
-  const closes = !(declared <= LINGER_BYTES);
-  response.writeHead(status, closes ? [...headers, "connection", "close"] : headers);
-  response.write(body);
-  response.once("close", end);
-  request.once("end", end);
-  request.on("data", (chunk: Buffer) => {
-    budget -= chunk.length;
-    if (budget < 0) end();
-  });
-  request.resume();
-}

@@ -8,7 +8,7 @@ import {
 import type { Servable } from "../../transport/servable.js";
 import { disposable, type ListeningHandle } from "../../transport/serve-handle.js";
 import { builtin } from "../builtin.js";
-import { bind } from "./bind.js";
+import { bind, withBoundHost } from "./bind.js";
 import { type NodeHandler, nodeHandler } from "./handler.js";
 
 /** Options for `serveHttp`. */
@@ -70,14 +70,6 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
     },
     close: end,
   });
-}
-
-/** A numeric address is an allowed Host, because DNS cannot rebind it. */
-function withBoundHost(options: ServeHttpOptions): HttpServerOptions {
-  const { host } = options;
-  if (host === undefined || !/^[0-9.]+$|:/.test(host) || host === "0.0.0.0" || host === "::") return options;
-  const name = host.includes(":") ? `[${host}]` : host;
-  return { ...options, allowedHosts: [...(options.allowedHosts ?? []), name] };
 }
 
 function serverOptions(options: ServeHttpOptions) {

@@ -118,12 +118,14 @@ async function listen(listener: Server, address: SocketAddress): Promise<SocketA
       reject(new McpError("connect_failed", message, { cause, ...(fix === undefined ? {} : { fix }) }));
     };
     listener.once("error", failed);
+    const restore = "path" in address ? ownerOnly() : () => {};
     listener.listen(where, () => {
       listener.off("error", failed);
       // Later errors concern single connections; they must not end the process.
       listener.on("error", () => {});
       resolve();
     });
+    restore();
   });
   if ("path" in address) {
     if (process.platform !== "win32") builtin("node:fs").chmodSync(address.path, 0o600);
@@ -132,6 +134,20 @@ async function listen(listener: Server, address: SocketAddress): Promise<SocketA
   // Safe: a server that listens on TCP has an address object.
   const { port } = listener.address() as AddressInfo;
   return { host: where.host ?? "127.0.0.1", port };
+}
+
+/**
+ * Makes new files accessible to their owner only, until the returned function is called in the same turn. Otherwise another
+ * user could connect between the creation of the socket's file and the change of its rights.
+ */
+function ownerOnly(): () => void {
+  try {
+    const mask = process.umask(0o177);
+    return () => process.umask(mask);
+  } catch {
+    // Worker threads cannot change it; the rights are changed after the file is created.
+    return () => {};
+  }
 }
 
 /**

@@ -20,7 +20,7 @@ import { endpointOf, type Servable } from "../../transport/servable.js";
 import { disposable, type ListeningHandle } from "../../transport/serve-handle.js";
 import type { Principal } from "../../transport/transport.js";
 import { builtin } from "../builtin.js";
-import { bind } from "../http/bind.js";
+import { bind, withBoundHost } from "../http/bind.js";
 import { platform as nodePlatform } from "../platform.js";
 import { loadWs, type WsSocket } from "./ws-package.js";
 
@@ -52,7 +52,7 @@ const HOLD_INPUT_ABOVE = 1024 * 1024;
 export async function serveWebSocket(server: Servable, options: ServeWebSocketOptions = {}): Promise<ListeningHandle> {
   const { host, port = 3001, path = "/mcp", platform = nodePlatform } = options;
   if (host !== undefined && !isLoopbackAddress(host)) requireAuthentication(options, `the address ${host}`);
-  const door = openingCheck(options, path, platform);
+  const door = openingCheck(withBoundHost(options), path, platform);
   const { WebSocketServer } = await loadWs();
   const sockets = new WebSocketServer({
     noServer: true,
@@ -119,6 +119,10 @@ function openingCheck(options: ServeWebSocketOptions, path: string, platform: Pl
   if (guard.beyondLoopback) requireAuthentication(options, "an allowed host beyond loopback");
   return async (request: IncomingMessage): Promise<Refusal | { principal?: Principal }> => {
     const { host = "", origin } = request.headers;
+    // Node keeps only the first of several, and a proxy in front may have routed by another.
+    if ((request.headersDistinct["host"]?.length ?? 0) > 1) {
+      return { status: 400, message: "the request has more than one Host" };
+    }
     if (!guard.host(host)) return { status: 403, message: `the Host ${host} is not in \`allowedHosts\`` };
     if (origin !== undefined && !guard.origin(origin)) {
       return { status: 403, message: `the Origin ${origin} is not in \`allowedOrigins\`` };

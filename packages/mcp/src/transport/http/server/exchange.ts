@@ -2,9 +2,10 @@ import { isThenable } from "../../../encoding/maybe-promise.js";
 import type { Accepted } from "../../../era/era.js";
 import { LazyAbort } from "../../../jsonrpc/lazy-abort.js";
 import type { Id } from "../../../jsonrpc/message.js";
+import { callHook } from "../../../platform/call-hook.js";
 import type { Answer, Exchange, Principal } from "../../transport.js";
 import type { HeaderList, Incoming } from "./incoming.js";
-import { failedAnswer, type Refusal, refusal, scopeChallenge } from "./refusal.js";
+import { challengeHeaders, failedAnswer, type Refusal, refusal } from "./refusal.js";
 import { ALONE, type ReplyRules, type ReplySession, type ReplyStream } from "./reply-rules.js";
 import { requestLogEntry } from "./request-log.js";
 import { SseConnection } from "./sse-connection.js";
@@ -145,8 +146,9 @@ export class HttpExchange implements Exchange, RunningRequest {
   /** Replies with one answer, with its status and challenge. */
   reply(answer: Answer, extra?: HeaderList): void {
     if (answer.scopes === undefined) return this.json(answer.status ?? 200, answer.text, extra);
-    const challenge = this.state.options.challenge?.(answer.scopes) ?? scopeChallenge(answer.scopes);
-    this.json(403, answer.text, [...(extra ?? EMPTY), ...Object.entries(challenge).flat()]);
+    const { platform, options } = this.state;
+    const challenge = challengeHeaders(platform, options.challenge, answer.scopes);
+    this.json(403, answer.text, [...(extra ?? EMPTY), ...challenge]);
   }
 
   json(status: number, text: string, extra?: HeaderList): void {
@@ -281,11 +283,9 @@ export class HttpExchange implements Exchange, RunningRequest {
 
   #log(status: number): void {
     const { options, platform } = this.state;
-    try {
-      options.onRequest?.(requestLogEntry(this.http, this.principal, status, platform.now() - this.#startedAt));
-    } catch (error) {
-      platform.warn(`the \`onRequest\` hook threw: ${String(error)}`);
-    }
+    callHook(platform.warn, "onRequest", () =>
+      options.onRequest?.(requestLogEntry(this.http, this.principal, status, platform.now() - this.#startedAt)),
+    );
   }
 
   #lazyAbort(): LazyAbort {

@@ -97,7 +97,7 @@ class LegacyConnections {
   }
 
   post(exchange: HttpExchange, id: string): void {
-    const fault = bodyTypeFault(exchange.http.protocolHeaders);
+    const fault = bodyTypeFault(exchange.http);
     if (fault !== undefined) return exchange.refuse(refusal(415, fault));
     exchange.http.readBody(this.#state.limits.maxMessageBytes, (body) => {
       if (!("text" in body)) return exchange.refuse(refusal(body.status, body.reason, { code: body.code }));

@@ -49,7 +49,11 @@ export interface EventLogLimits {
   maxEndedStreams?: number | undefined;
 }
 
-/** The two paths of the transport of 2024-11-05. */
+/**
+ * The two paths of the transport of 2024-11-05.
+ *
+ * @deprecated The protocol deprecates this transport; clients that know a newer revision need no option.
+ */
 export interface LegacySseOptions {
   /** The end of the path of the event stream; default `/sse`. */
   path?: string | undefined;
@@ -71,7 +75,11 @@ export interface HttpServerOptions extends AuthenticationOptions {
   challenge?: ((scopes: readonly string[]) => Readonly<Record<string, string>>) | undefined;
   /** False: no sessions for clients of the stateful era, every POST is independent, and there is no GET. Default true. */
   sessions?: boolean | undefined;
-  /** Also serves the HTTP+SSE transport of 2024-11-05. Off by default, because the protocol deprecates it. */
+  /**
+   * Also serves the HTTP+SSE transport of 2024-11-05. Off by default.
+   *
+   * @deprecated The protocol deprecates this transport; set it only for clients that know nothing newer.
+   */
   legacySse?: LegacySseOptions | undefined;
   /** Limits on what clients can use; each has its own default. */
   limits?: HttpLimits | undefined;

@@ -1,7 +1,10 @@
+import { thrownMessage } from "../../../encoding/thrown-message.js";
 import type { HttpFacts } from "../../../http/http.js";
+import { areReplyHeaders } from "../../../http/reply-headers.js";
 import { INTERNAL_ERROR, INVALID_REQUEST } from "../../../jsonrpc/error.js";
 import type { Id } from "../../../jsonrpc/message.js";
 import { errorText } from "../../../jsonrpc/message-text.js";
+import { callHook } from "../../../platform/call-hook.js";
 import type { Platform } from "../../../platform/platform.js";
 import type { Answer } from "../../transport.js";
 import type { HeaderList } from "./incoming.js";
@@ -30,8 +33,24 @@ export function refusal(status: number, message: string, options: RefusalOptions
   return { status, headers, text: errorText(id, code, message, data) };
 }
 
+type Challenge = (scopes: readonly string[]) => Readonly<Record<string, string>>;
+
+/** The headers that tell a caller which scopes it lacks: those of the application's hook, if it gives any that can be sent. */
+export function challengeHeaders(platform: Platform, hook: Challenge | undefined, scopes: readonly string[]): string[] {
+  try {
+    const headers = (hook ?? scopeChallenge)(scopes);
+    if (areReplyHeaders(headers)) return Object.entries(headers).flat();
+    // The answer does not wait for a promise; its failure must not end the process.
+    callHook(platform.warn, "challenge", () => headers);
+    platform.warn("`challenge` returned something other than headers that can be sent; the default is sent instead");
+  } catch (error) {
+    platform.warn(`\`challenge\` failed: ${thrownMessage(error)}`);
+  }
+  return Object.entries(scopeChallenge(scopes)).flat();
+}
+
 /** The challenge that lists the scopes a caller lacks. */
-export function scopeChallenge(scopes: readonly string[]): Readonly<Record<string, string>> {
+function scopeChallenge(scopes: readonly string[]): Readonly<Record<string, string>> {
   return { "www-authenticate": `Bearer error="insufficient_scope", scope="${scopes.filter(isScope).join(" ")}"` };
 }
 

@@ -177,10 +177,10 @@ function handlePost(exchange: HttpExchange, sessions: SessionRoutes | undefined)
   });
 }
 
-function headerFault({ protocolHeaders }: Incoming): Refusal | undefined {
-  const fault = bodyTypeFault(protocolHeaders);
+function headerFault(http: Incoming): Refusal | undefined {
+  const fault = bodyTypeFault(http);
   if (fault !== undefined) return refusal(415, fault);
-  const accepted = acceptance(protocolHeaders.accept);
+  const accepted = acceptance(http.protocolHeaders.accept);
   if (accepted.json && accepted.events) return undefined;
   return refusal(406, "Accept must list both application/json and text/event-stream");
 }
