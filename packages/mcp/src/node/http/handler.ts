@@ -9,6 +9,7 @@ import {
   bodyOfValue,
   type HeaderList,
   type Incoming,
+  longBody,
   type OutgoingStream,
 } from "../../transport/http/server/incoming.js";
 import type { HttpServerOptions } from "../../transport/http/server/options.js";
@@ -17,7 +18,7 @@ import { endpointOf, type Servable } from "../../transport/servable.js";
 import { type ServeHandle, serveHandle } from "../../transport/serve-handle.js";
 import { platform as nodePlatform } from "../platform.js";
 import { endAfterBody } from "./end-after-body.js";
-import { bodyOfBytes, bodyTooLarge, readBytes } from "./read-body.js";
+import { bodyOfBytes, readBytes } from "./read-body.js";
 
 /** Node silently drops headers beyond its own limit, and a dropped header cannot be checked. */
 const MAX_HEADERS = 256;
@@ -150,7 +151,7 @@ class NodeIncoming implements Incoming, AfterTurn {
     }
     if (request.readableEnded) return done(BODY_USED);
     // Refused before reading any of it.
-    if (Number(request.headers["content-length"] ?? 0) > maxBytes) return done(bodyTooLarge(maxBytes));
+    if (Number(request.headers["content-length"] ?? 0) > maxBytes) return done(longBody(maxBytes));
     readBytes(request, maxBytes, done);
   }
 

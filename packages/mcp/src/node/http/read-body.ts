@@ -1,14 +1,9 @@
 import type { IncomingMessage } from "node:http";
-import { INVALID_REQUEST, PARSE_ERROR } from "../../jsonrpc/error.js";
-import type { Body } from "../../transport/http/server/incoming.js";
+import { PARSE_ERROR } from "../../jsonrpc/error.js";
+import { type Body, longBody } from "../../transport/http/server/incoming.js";
 import { builtin } from "../builtin.js";
 
 const { isUtf8 } = builtin("node:buffer");
-
-/** Refuses a body by its declared or its received length. */
-export function bodyTooLarge(maxBytes: number): Body {
-  return { status: 413, code: INVALID_REQUEST, reason: `the body is longer than ${maxBytes} bytes` };
-}
 
 /** The text of a body that was received completely. */
 export function bodyOfBytes(bytes: Buffer): Body {
@@ -27,7 +22,7 @@ export function readBytes(request: IncomingMessage, maxBytes: number, done: (bod
     size += chunk.length;
     if (size > maxBytes) {
       // Refused only once; later chunks are dropped until the connection closes.
-      if (size - chunk.length <= maxBytes) done(bodyTooLarge(maxBytes));
+      if (size - chunk.length <= maxBytes) done(longBody(maxBytes));
       first = undefined;
       rest = undefined;
       return;

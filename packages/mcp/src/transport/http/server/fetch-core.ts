@@ -9,6 +9,7 @@ import {
   bodyOfValue,
   type HeaderList,
   type Incoming,
+  longBody,
   type OutgoingStream,
 } from "./incoming.js";
 import type { HttpServerOptions } from "./options.js";
@@ -163,8 +164,7 @@ function pairs(headers: HeaderList): [string, string][] {
 }
 
 async function readText(request: Request, maxBytes: number): Promise<Body> {
-  const tooLarge = { status: 413, code: INVALID_REQUEST, reason: `the body is longer than ${maxBytes} bytes` };
-  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return tooLarge;
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return longBody(maxBytes);
   // Fatal, to refuse invalid UTF-8. A byte order mark is kept, so that the JSON parser refuses it.
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let text = "";
@@ -177,7 +177,7 @@ async function readText(request: Request, maxBytes: number): Promise<Body> {
       size += chunk.value.byteLength;
       if (size > maxBytes) {
         void reader?.cancel().catch(() => {});
-        return tooLarge;
+        return longBody(maxBytes);
       }
       text += decoder.decode(chunk.value, { stream: true });
     }

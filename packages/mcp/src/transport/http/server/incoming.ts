@@ -67,8 +67,10 @@ export function bodyOfValue(value: unknown, maxBytes: number): Body {
   }
   if (text === undefined) return { status: 400, code: INVALID_REQUEST, reason: "the parsed body is not a JSON value" };
   // A UTF-16 unit is at least one byte, so a body within the limit is never refused.
-  if (text.length > maxBytes) {
-    return { status: 413, code: INVALID_REQUEST, reason: `the body is longer than ${maxBytes} bytes` };
-  }
-  return { text };
+  return text.length > maxBytes ? longBody(maxBytes) : { text };
+}
+
+/** The refusal of a body that is longer than `maxMessageBytes`. */
+export function longBody(maxBytes: number): Body {
+  return { status: 413, code: INVALID_REQUEST, reason: `the body is longer than ${maxBytes} bytes` };
 }
