@@ -1,5 +1,9 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { regressions } from "../benchmarks/check.js";
+import { PEERS, ROOT } from "../benchmarks/child.js";
+import type { Program } from "../benchmarks/contender.js";
 import { generatedFiles } from "../benchmarks/report/files.js";
 import { type RowResult, summarise } from "../benchmarks/results.js";
 import { ROWS, type Row } from "../benchmarks/rows.js";
@@ -14,6 +18,17 @@ describe("the figures in the documents", () => {
 });
 
 describe("the rows of the benchmark", () => {
+  it("compare bundles that contain the same schema library, imported in the same way", () => {
+    for (const [suite, imports] of [
+      ["bundle", []],
+      ["bundle-zod", ['import { z } from "zod";']],
+    ] as const) {
+      const contenders = SUITES.find(({ id }) => id === suite)?.contenders ?? [];
+      expect(contenders.map(({ id }) => id)).toEqual(expect.arrayContaining(["parley", "official-v2"]));
+      for (const { program } of contenders) expect(schemaImports(program), program.file).toEqual(imports);
+    }
+  });
+
   it("each name a suite, and contenders of that suite for baseline and budgets", () => {
     for (const row of ROWS) {
       const ids = SUITES.find(({ id }) => id === row.suite)?.contenders.map(({ id }) => id);
@@ -23,6 +38,14 @@ describe("the rows of the benchmark", () => {
     }
   });
 });
+
+/** How a program, and what it imports of its own folder, imports a schema library. */
+function schemaImports({ owner, file }: Program): string[] {
+  const folder = owner === "here" ? join(ROOT, "benchmarks/programs") : join(PEERS, "programs");
+  const text = readFileSync(join(folder, file), "utf8");
+  const own = [...text.matchAll(/ from "\.\/([^"]+)\.js";/g)].map(([, name]) => ({ owner, file: `${name}.ts` }));
+  return [...(text.match(/^import .* from "zod.*$/gm) ?? []), ...own.flatMap(schemaImports)];
+}
 
 const rateRow = ROWS.find(({ id }) => id === "http-stateless");
 const heapRow = ROWS.find(({ id }) => id === "session-heap");

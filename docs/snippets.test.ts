@@ -1,7 +1,8 @@
+import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { formatWithOptions } from "node:util";
+import { formatWithOptions, promisify } from "node:util";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { bundleFixture } from "../packages/mcp/test/stdio/bundle-fixture.js";
@@ -96,8 +97,9 @@ async function run({ file, use }: Snippet): Promise<string[]> {
   process.chdir(dirname(file));
   if (use === "program") {
     const bundled = await bundleFixture(pathToFileURL(file));
-    writeFileSync(file.replace(/\.ts$/, ".js"), readFileSync(bundled));
-    return [];
+    const program = file.replace(/\.ts$/, ".js");
+    writeFileSync(program, readFileSync(bundled));
+    return printedBy(program);
   }
   const printed = vi.spyOn(console, "log").mockReturnValue();
   try {
@@ -106,6 +108,14 @@ async function run({ file, use }: Snippet): Promise<string[]> {
   } finally {
     printed.mockRestore();
   }
+}
+
+/** What a program without a client prints to stdout, which belongs to the protocol alone. */
+async function printedBy(program: string): Promise<string[]> {
+  const running = promisify(execFile)(process.execPath, [program], { timeout: 30_000 });
+  running.child.stdin?.end();
+  const { stdout } = await running;
+  return stdout.split("\n").filter((line) => line !== "");
 }
 
 describe("code in the documentation", () => {
@@ -130,6 +140,7 @@ describe("code in the documentation", () => {
     "runs and prints what it says: %s",
     async (_name, snippet) => {
       const printed = await run(snippet);
+      if (snippet.use === "program") expect(printed, "a program prints to stdout what is no message").toEqual([]);
       for (const claim of claims(snippet.text)) expect(printed, printed.join("\n")).toContain(claim);
     },
   );

@@ -56,8 +56,10 @@ function install(tarball) {
 }
 
 function checkContents() {
-  const { imports } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
-  expect(imports === undefined, "package.json needs no `imports`");
+  const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
+  expect(manifest.imports === undefined, "package.json needs no `imports`");
+  for (const key of ["license", "homepage", "bugs", "repository"])
+    expect(key in manifest, `package.json has \`${key}\``);
   for (const name of ["README.md", "LICENSE", "CHANGELOG.md"]) {
     const same = readFileSync(join(installed, name), "utf8") === readFileSync(join(root, name), "utf8");
     expect(same, `${name} is the repository's`);

@@ -4,6 +4,7 @@ import { FOUND_CALLS } from "./found-calls.js";
 import { FOUND_CLIENT_API } from "./found-client-api.js";
 import { FOUND_CLIENT_SAFETY } from "./found-client-safety.js";
 import { FOUND_DEFINITIONS } from "./found-definitions.js";
+import { FOUND_PROOF } from "./found-proof.js";
 import { FOUND_SESSIONS } from "./found-sessions.js";
 import { FOUND_WIRE } from "./found-wire.js";
 import { HTTP_MUTANTS } from "./http-mutants.js";
@@ -24,4 +25,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...FOUND_CLIENT_SAFETY,
   ...FOUND_CLIENT_API,
   ...FOUND_WIRE,
+  ...FOUND_PROOF,
 ];

@@ -32,13 +32,22 @@ export function bundleProgram(files: readonly string[]): Promise<Bundle> {
 
 /** Bundles cases, library and all into one module for a runtime that has no packages; the platform is the default one. */
 export function bundleWorker(files: readonly string[]): Promise<Bundle> {
-  const alias = {
+  return bundle("worker", files, INLINED);
+}
+
+/** The same for the module that exports a handler as it is. */
+export function bundleServing(): Promise<Bundle> {
+  return bundle("worker", [], { ...INLINED, input: join(here, "serving/exported.mjs") });
+}
+
+const INLINED: BundleOptions = {
+  external: () => false,
+  alias: {
     "@parley/mcp": join(sources, "index.ts"),
     "#platform": join(sources, "platform/default.ts"),
     "#transports": join(sources, "transport/default-transports.ts"),
-  };
-  return bundle("worker", files, { external: () => false, alias });
-}
+  },
+};
 
 /** The scenarios' transports import the library's files; here they shall have them from the package. */
 const throughThePackage: RolldownPluginOption = {
@@ -51,6 +60,7 @@ const throughThePackage: RolldownPluginOption = {
 };
 
 interface BundleOptions {
+  input?: string;
   external: (id: string) => boolean;
   alias?: Record<string, string>;
   plugins?: RolldownPluginOption[];
@@ -58,7 +68,7 @@ interface BundleOptions {
 
 async function bundle(name: "program" | "worker", files: readonly string[], options: BundleOptions): Promise<Bundle> {
   const build = await rolldown({
-    input: join(here, `${name}.ts`),
+    input: options.input ?? join(here, `${name}.ts`),
     platform: "neutral",
     tsconfig: false,
     external: options.external,

@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { bundleProgram, bundleWorker } from "./bundle-cases.js";
+import { type Bundle, bundleProgram, bundleWorker } from "./bundle-cases.js";
 import type { CellOutcome } from "./run-cells.js";
 
 const run = promisify(execFile);
@@ -61,12 +61,7 @@ function worker(name: string, path: string): Runtime {
     installed,
     async run(files) {
       const bundle = await bundleWorker(files);
-      const config = join(bundle.folder, "config.capnp");
-      writeFileSync(config, CONFIG);
-      // The fourth descriptor is where it tells which port it was given.
-      const child = spawn(binary, ["serve", config, "--control-fd=3"], {
-        stdio: ["ignore", "inherit", "inherit", "pipe"],
-      });
+      const child = startWorker(binary, bundle);
       try {
         const signal = AbortSignal.timeout(RUN_MS);
         const response = await fetch(`http://127.0.0.1:${await portOf(child)}/`, { signal });
@@ -77,6 +72,14 @@ function worker(name: string, path: string): Runtime {
       }
     },
   };
+}
+
+/** Starts a worker on a port that `portOf` tells. */
+export function startWorker(binary: string, bundle: Bundle): ChildProcess {
+  const config = join(bundle.folder, "config.capnp");
+  writeFileSync(config, CONFIG);
+  // The fourth descriptor is where it tells which port it was given.
+  return spawn(binary, ["serve", config, "--control-fd=3"], { stdio: ["ignore", "inherit", "inherit", "pipe"] });
 }
 
 const CONFIG = `using Workerd = import "/workerd/workerd.capnp";
@@ -90,7 +93,8 @@ const main :Workerd.Worker = (
 );
 `;
 
-async function portOf(child: ChildProcess): Promise<number> {
+/** The port that a worker was given. */
+export async function portOf(child: ChildProcess): Promise<number> {
   const control = child.stdio[3];
   if (control === null || control === undefined || !("setEncoding" in control)) throw new Error("no control channel");
   control.setEncoding("utf8");

@@ -1,14 +1,13 @@
-import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { allCases } from "./bundle-cases.js";
+import { isBuilt, isWholeSuite } from "./is-built.js";
 import { RUNTIMES } from "./runtime.js";
 import { SMOKE } from "./smoke-list.js";
 
-const built = existsSync(new URL("../../dist/index.js", import.meta.url));
 const missing = RUNTIMES.filter(({ installed }) => !installed);
-if (!built) console.log("runtimes: the package is not built (npm run build); nothing was run");
+if (!isBuilt) console.log("runtimes: the package is not built (npm run build); nothing was run");
 for (const { name } of missing) console.log(`runtimes: ${name} is not installed for this machine (npm run runtimes)`);
-const present = built ? RUNTIMES.filter(({ installed }) => installed) : [];
+const present = isBuilt ? RUNTIMES.filter(({ installed }) => installed) : [];
 
 describe("other runtimes", () => {
   it("run 20 scenarios, each with the reason for its choice", () => {
@@ -16,6 +15,10 @@ describe("other runtimes", () => {
     expect(files).toHaveLength(20);
     expect(allCases()).toEqual(expect.arrayContaining(files));
     for (const reason of Object.values(SMOKE)) expect(reason).toMatch(/.{15,}/);
+  });
+
+  it.runIf(isWholeSuite)("are all here", () => {
+    expect(present).toHaveLength(RUNTIMES.length);
   });
 
   for (const { name, run } of present) {

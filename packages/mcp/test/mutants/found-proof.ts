@@ -1,0 +1,29 @@
+import type { Mutant } from "./mutant.js";
+
+/** Findings of reviews about runtimes, examples and measurements, written back into the sources. */
+export const FOUND_PROOF: readonly Mutant[] = [
+  {
+    name: "second-argument-is-body",
+    recreates: "a handler that takes the object which Bun, Deno, Workers and Next pass for a parsed body",
+    file: "transport/http/server/fetch-core.ts",
+    search: 'return isObject(context) && Object.hasOwn(context, "parsedBody") ? context["parsedBody"] : undefined;',
+    replace: "return isObject(context) ? context : undefined;",
+    tests: ["test/http/second-argument.test.ts"],
+  },
+  {
+    name: "endless-in-the-core-only",
+    recreates: "a drain that waits for the endless request of an extension",
+    file: "era/accepting.ts",
+    search: "endless: row?.deadlineExempt === true",
+    replace: 'endless: message.method === "subscriptions/listen"',
+    tests: ["test/http/endless-extension.test.ts"],
+  },
+  {
+    name: "old-node-fails-later",
+    recreates: "a Node that is too old and fails at the first call, with a message about something else",
+    file: "node/builtin.ts",
+    search: "if (isTooOld(own.versions)) throw noBuiltins(own.versions?.node);",
+    replace: "",
+    tests: ["src/node/builtin.test.ts"],
+  },
+];
