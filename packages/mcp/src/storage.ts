@@ -20,5 +20,5 @@ export { StorageError } from "./storage/storage.js";
 
 /** Makes a storage that lives and dies with this process, on the runtime's own clock unless another one is given. */
 export function memoryStorage(options: Some<MemoryStorageOptions> = {}): MemoryStorage {
-  return createMemoryStorage({ ...options, clock: options.clock ?? platform });
+  return createMemoryStorage({ ...options, clock: options.clock ?? { now: () => platform.monotonic() } });
 }

@@ -13,9 +13,32 @@ export interface Session {
   clientCapabilities: ClientCapabilities;
   /** True after `notifications/initialized`. */
   initialized: boolean;
+  /** True if a request was served before `notifications/initialized`. */
+  usedEarly?: boolean;
   logLevel?: LoggingLevel;
   /** URIs that the peer subscribed to. */
   subscriptions: string[];
+}
+
+/**
+ * Whether the client has finished the handshake, or behaves as if it had: some never send `notifications/initialized`, and
+ * their sessions live as long as others.
+ */
+export function isReady(session: Session): boolean {
+  return session.initialized || session.usedEarly === true;
+}
+
+/**
+ * Records a request before `notifications/initialized`. It is served, because the specification asks clients to wait with
+ * SHOULD NOT only. Returns true if it is the first of its session, and no `ping`.
+ *
+ * Spec: Lifecycle, "Initialization",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
+ */
+export function usedEarly(session: Session, method: string): boolean {
+  if (method === "ping" || isReady(session)) return false;
+  session.usedEarly = true;
+  return true;
 }
 
 /** Whether a server with these revisions can open sessions. */

@@ -24,10 +24,14 @@ export interface ServerLimits {
   rounds: number;
   /** Questions in one round. Default: 32. */
   questions: number;
+  /** Length of what a client says of itself in `initialize`, as JSON. Default: 16,384. Servers keep it for each session. */
+  clientLength: number;
   /** URIs that one session or one listen request may subscribe to. Default: 1000. */
   subscriptions: number;
-  /** Length of all these URIs together, in characters. Default: 262,144. */
+  /** Length of all these URIs together, in characters. Default: 32,768. */
   subscriptionLength: number;
+  /** Length of the URIs of all sessions and listen requests together, in characters. Default: 33,554,432. */
+  totalSubscriptionLength: number;
   /** Open listen requests of one pipe. Default: 64. */
   listensPerPeer: number;
   /** Open listen requests of the whole server. Default: 20,000. */
@@ -43,8 +47,10 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   stateBytes: 256 * 1024,
   rounds: 32,
   questions: 32,
+  clientLength: 16 * 1024,
   subscriptions: 1000,
-  subscriptionLength: 256 * 1024,
+  subscriptionLength: 32 * 1024,
+  totalSubscriptionLength: 32 * 1024 * 1024,
   listensPerPeer: 64,
   listens: 20_000,
   calls: 10_000,

@@ -18,7 +18,7 @@ export interface MemoryLimits {
 
 /** The clock and limits of a memory storage. */
 export interface MemoryStorageOptions {
-  /** A monotonic clock in milliseconds; a `Platform` fits. */
+  /** A clock in milliseconds that never goes back. */
   readonly clock: { now(): number };
   /** Bounds of what it holds; each has a default. */
   readonly limits?: Some<MemoryLimits> | undefined;

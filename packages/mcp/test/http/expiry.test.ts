@@ -61,11 +61,32 @@ describe("a session", () => {
     const client = connect();
     const opened = await client.post(INITIALIZE);
     client.sessionId = opened.headers.get("mcp-session-id") ?? "";
+    const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
     time.advance(29_000);
-    expect((await client.call("hello")).status).not.toBe(404);
+    expect((await client.post(ping)).status).toBe(200);
     time.advance(1_001);
-    expect((await client.call("hello")).status).toBe(404);
+    expect((await client.post(ping)).status).toBe(404);
     expect(peers.size).toBe(0);
+  });
+
+  it("lives on when its client never says that it is ready, but calls (LIFE-05)", async () => {
+    const time = fakeTime();
+    const server = new Server({ name: "t", version: "1" }, { platform: time.platform }).tool(
+      "hello",
+      {},
+      () => "hello",
+    );
+    const handler = fetchHandler(server, { platform: time.platform });
+    const client = new LegacyClient("http://localhost/mcp", { fetch: (request) => handler(request) });
+    const opened = await client.post(INITIALIZE);
+    client.sessionId = opened.headers.get("mcp-session-id") ?? "";
+    for (let minute = 0; minute < 100; minute += 20) {
+      expect((await client.call("hello")).status).toBe(200);
+      time.advance(20 * MINUTE);
+    }
+    expect(time.warnings).toEqual([expect.stringContaining("before `notifications/initialized`")]);
+    time.advance(31 * MINUTE);
+    expect((await client.call("hello")).status).toBe(404);
   });
 
   it("leaves nothing behind: no timer, no peer", async () => {
@@ -89,6 +110,41 @@ describe("a session", () => {
     expect((await connect().open()).status).toBe(200);
   });
 
+  it("is held by each principal up to a limit, where the one that was idle for the longest time gives way", async () => {
+    const time = fakeTime();
+    const handler = fetchHandler(
+      new Server({ name: "t", version: "1" }).tool("hello", {}, () => "hello"),
+      {
+        platform: time.platform,
+        authenticate: (request) => ({ key: request.header("authorization") ?? "" }),
+        limits: { maxSessions: 6, maxSessionsPerPrincipal: 5 },
+      },
+    );
+    const as = async (name: string, status = 200) => {
+      const client = new LegacyClient("http://localhost/mcp", { fetch: handler, headers: { authorization: name } });
+      const opened = await client.open();
+      expect(opened.status).toBe(status);
+      time.advance(10);
+      return { client, opened };
+    };
+    const greedy: LegacyClient[] = [];
+    for (let count = 0; count < 5; count++) greedy.push((await as("greedy")).client);
+    await greedy[0]?.call("hello");
+    time.advance(10);
+    greedy.push((await as("greedy")).client);
+    const alive = async () => Promise.all(greedy.map(async (client) => (await client.call("hello")).status));
+    expect(await alive()).toEqual([200, 404, 200, 200, 200, 200]);
+    await as("ada");
+    const bert = await as("bert");
+    expect(bert.opened.status).toBe(200);
+    expect((await alive()).filter((status) => status === 200)).toHaveLength(4);
+    const readers = [];
+    for (const client of greedy) if ((await client.call("hello")).status === 200) readers.push(await client.get());
+    const { opened } = await as("carl", 503);
+    expect(await opened.json()).toMatchObject({ error: { data: { limit: "maxSessions" } } });
+    for (const reader of readers) await reader.body?.cancel();
+  });
+
   it("reports what it could not keep while nobody listened", async () => {
     const { time, connect, peers } = setUp({ eventLog: { maxEvents: 3 } });
     const client = connect();
@@ -96,7 +152,7 @@ describe("a session", () => {
     for (let n = 1; n <= 5; n++) for (const peer of peers) peer.say(note(n));
     const reader = new EventReader(await client.get());
     for (const peer of peers) peer.say(note(6));
-    expect(await reader.message()).toMatchObject({ params: { data: 6 } });
+    for (const data of [3, 4, 5, 6]) expect(await reader.message()).toMatchObject({ params: { data } });
     expect(time.warnings.join()).toContain("eventLog");
     await reader.cancel();
   });
@@ -114,6 +170,24 @@ describe("a stream", () => {
     const reader = new EventReader(await client.get());
     time.advance(2 * MINUTE);
     await reader.rest();
+  });
+
+  it("ends with the credentials of its reader although it is never quiet", async () => {
+    const time = fakeTime();
+    const watched = watch(new Server({ name: "t", version: "1" }));
+    const handler = fetchHandler(watched.endpoint, {
+      platform: time.platform,
+      authenticate: () => ({ key: "k", expiresAt: 1_000_000 + 10 * MINUTE }),
+    });
+    const client = new LegacyClient("http://localhost/mcp", { fetch: (request) => handler(request) });
+    await client.open();
+    const reader = new EventReader(await client.get());
+    for (let second = 0; second < 700; second += 5) {
+      time.advance(5000);
+      for (const peer of watched.peers) peer.say(note(second));
+    }
+    const events = await reader.rest();
+    expect(JSON.parse(events.at(-1)?.data ?? "")).toMatchObject({ params: { data: 590 } });
   });
 
   it("is not opened beyond the limit: the request is refused with 503 and cancelled", async () => {

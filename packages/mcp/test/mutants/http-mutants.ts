@@ -191,8 +191,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "unheard-messages-dropped",
     recreates: "what is said while no stream is open is lost",
     file: "transport/http/session/session.ts",
-    search: "if (!this.#ended) this.#forUnrelated().say(text);",
-    replace: "if (!this.#ended && this.getStreamCount > 0) this.#forUnrelated().say(text);",
+    search: "if (stream === undefined) this.#keepUnread(text);",
+    replace: "if (stream === undefined) this.missed = true;",
     tests: ["test/http/sessions.test.ts"],
   },
   {

@@ -2,6 +2,7 @@ import { isThenable } from "../../encoding/maybe-promise.js";
 import { readable, thrownMessage } from "../../encoding/thrown-message.js";
 import { accepting } from "../../era/accepting.js";
 import type { Accepted, Call, EncodedAnswer, EraResult, RequestSource } from "../../era/era.js";
+import { type Session, usedEarly } from "../../era/session.js";
 import { isId, type NotificationMessage } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport.js";
@@ -87,6 +88,7 @@ function dispatch(server: DispatchingServer, { message, era }: Accepted, exchang
       batched: exchange.batched === true,
     };
     const request = era.decode(message, source, registry.self);
+    if (source.session?.initialized === false) servedEarly(server, request.method, exchange.peer);
     const resolved =
       request.own === undefined
         ? registry.route(request.method, request.revision)
@@ -124,10 +126,30 @@ function unknownMethod(request: Call, registry: Registry): McpError {
   return new McpError("method_not_found", `the method "${request.method}" ${why}`);
 }
 
+function servedEarly({ facts, pipeline }: DispatchingServer, method: string, peer: Peer | undefined): void {
+  if (peer?.session === undefined || !usedEarly(peer.session, method)) return;
+  peer.sessionChanged?.();
+  if (pipeline.warnedOfEarlyRequests) return;
+  pipeline.warnedOfEarlyRequests = true;
+  facts.platform.warn(
+    `a client sent "${method}" before \`notifications/initialized\`: it is served, but gets neither questions nor notifications until then`,
+  );
+}
+
 function settleOwn(call: ServerCall, own: EraResult): object {
+  if (own.session !== undefined) checkClientLength(own.session, call.facts.limits.clientLength);
   call.session = own.session;
   if (own.cache !== undefined) call.cache = own.cache;
   return own.result;
+}
+
+/** Kept for every session, so that a few large ones would take the place of all others. */
+function checkClientLength({ clientInfo, clientCapabilities }: Session, limit: number): void {
+  if (JSON.stringify([clientInfo, clientCapabilities]).length <= limit) return;
+  throw new McpError("invalid_params", `\`clientInfo\` and \`capabilities\` are longer than ${limit} characters`, {
+    data: { limit: "clientLength", value: limit },
+    fix: "Send less, or raise `limits.clientLength` of the server.",
+  });
 }
 
 function invoke(server: DispatchingServer, call: ServerCall, handler: MethodHandler): Answer | Promise<Answer> {

@@ -15,6 +15,8 @@ export class Pipeline {
   gate: (() => Promise<void>) | undefined;
   /** Called once by `close`. */
   readonly closers: (() => void | Promise<void>)[] = [];
+  /** Said once, because careless clients send many. */
+  warnedOfEarlyRequests = false;
   readonly #platform: Platform;
 
   constructor(platform: Platform) {

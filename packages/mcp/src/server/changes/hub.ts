@@ -30,6 +30,8 @@ export class Hub {
   /** Lists that changed in this turn of the event loop. */
   readonly #changed = new Set<ListName>();
   #scheduled = false;
+  /** Length of the values that all subscribers together subscribe to. */
+  length = 0;
   /** Called before each delivery; set where another node may have changed the subscriptions. */
   refresh: (() => void) | undefined;
 
@@ -61,6 +63,8 @@ export class Hub {
   subscribe(subscriber: Subscriber, filter: string, value?: string): void {
     const topic = topicOf(filter, value);
     const known = this.#topics.get(topic);
+    if (known?.has(subscriber) === true) return;
+    this.length += value?.length ?? 0;
     if (known !== undefined) {
       known.add(subscriber);
       return;
@@ -72,7 +76,9 @@ export class Hub {
   unsubscribe(subscriber: Subscriber, filter: string, value?: string): void {
     const topic = topicOf(filter, value);
     const known = this.#topics.get(topic);
-    if (known?.delete(subscriber) !== true || known.size > 0) return;
+    if (known?.delete(subscriber) !== true) return;
+    this.length -= value?.length ?? 0;
+    if (known.size > 0) return;
     this.#topics.delete(topic);
     if (value !== undefined) this.#quietly(() => this.#watchers.get(filter)?.unwatched(value));
   }

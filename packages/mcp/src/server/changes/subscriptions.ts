@@ -80,7 +80,7 @@ export class Subscriptions implements Feature {
     if (session.subscriptions.includes(uri)) return {};
     if (!this.#resources.knows(uri, call)) throw resourceNotFound(uri);
     const all = [...session.subscriptions, uri];
-    this.#checkSize(all);
+    this.#checkSize(all, uri.length);
     session.subscriptions = all;
     this.#changed(peer);
     return {};
@@ -124,12 +124,15 @@ export class Subscriptions implements Feature {
     else filter.delete(RESOURCE_FILTER);
   }
 
-  #checkSize(uris: readonly string[]): void {
-    const { subscriptions, subscriptionLength } = this.#facts.limits;
+  #checkSize(uris: readonly string[], added?: number): void {
+    const { subscriptions, subscriptionLength, totalSubscriptionLength } = this.#facts.limits;
     if (uris.length > subscriptions) throw tooMany("subscriptions", subscriptions, "URIs", "one subscriber");
     const length = uris.reduce((sum, uri) => sum + uri.length, 0);
     if (length > subscriptionLength) {
       throw tooMany("subscriptionLength", subscriptionLength, "characters of URIs", "one subscriber");
+    }
+    if (this.#hub.length + (added ?? length) > totalSubscriptionLength) {
+      throw tooMany("totalSubscriptionLength", totalSubscriptionLength, "characters of URIs", "all subscribers");
     }
   }
 

@@ -19,6 +19,7 @@ export function requestAsker(call: ServerCall): Asker {
   return {
     async ask({ question, needs }) {
       requireCapabilities(call, needs);
+      if (isEarly(call)) await untilInitialized(call);
       const answer = await askUntilSettled(call, question, open);
       if (!isObject(answer)) throw malformedAnswer(question.method);
       return answer;
@@ -29,6 +30,29 @@ export function requestAsker(call: ServerCall): Asker {
     },
     conclude: () => Promise.reject(new McpError("internal_error", "a request never interrupts its handler")),
   };
+}
+
+/** Long enough for a `notifications/initialized` that is on its way by another connection. */
+const INITIALIZED_WITHIN_MS = 2000;
+const LOOK_EVERY_MS = 20;
+
+function isEarly({ exchange }: ServerCall): boolean {
+  return exchange.peer?.session?.initialized === false;
+}
+
+/**
+ * Waits for the client's `notifications/initialized`, before which it must not be asked.
+ *
+ * Spec: Lifecycle, "Initialization",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
+ */
+async function untilInitialized(call: ServerCall): Promise<void> {
+  for (let waited = 0; isEarly(call) && !call.signal.aborted; waited += LOOK_EVERY_MS) {
+    if (waited >= INITIALIZED_WITHIN_MS) {
+      throw new McpError("capability_missing", "the client cannot be asked before `notifications/initialized`");
+    }
+    await new Promise<void>((resolve) => void call.facts.platform.timer(LOOK_EVERY_MS, resolve, true));
+  }
 }
 
 /**

@@ -6,6 +6,7 @@ import { Connection } from "../../jsonrpc/connection.js";
 import type { Id } from "../../jsonrpc/message.js";
 import { atMost } from "../../platform/at-most.js";
 import type { Platform } from "../../platform/platform.js";
+import { atExpiry } from "../at-expiry.js";
 import { endpointOf, type Servable } from "../servable.js";
 import { disposable, type ServeHandle } from "../serve-handle.js";
 import type { Answer, Outgoing, Peer, Principal } from "../transport.js";
@@ -24,7 +25,7 @@ export interface ServedChannel extends ServeHandle {
 
 /** How one channel is served. */
 export interface ServeChannelOptions {
-  /** The authenticated sender of all requests here. Default: none, because a channel carries no credentials. */
+  /** The authenticated sender of all requests here, until `expiresAt`. Default: none, because a channel carries no credentials. */
   principal?: Principal | undefined;
   /** Requests of this peer that may run at once; default 1,000, so that one peer cannot take all memory. */
   maxInFlight?: number | undefined;
@@ -40,6 +41,7 @@ const DRAIN_MS = 2000;
 /** Serves one peer over a channel until the channel ends. `drain` of the handle takes 2 s at most unless told otherwise. */
 export function serveChannel(servable: Servable, channel: Channel, options: ServeChannelOptions = {}): ServedChannel {
   const endpoint = endpointOf(servable);
+  const platform = options.platform ?? runtimePlatform;
   let finish: () => void = () => {};
   const closed = new Promise<void>((resolve) => {
     finish = resolve;
@@ -59,6 +61,7 @@ export function serveChannel(servable: Servable, channel: Channel, options: Serv
       acceptsBatch: () => peer.session !== undefined && takesBatches(peer.session.revision),
       fault: (error) => options.onFault?.(error),
       closed: () => {
+        expiry?.cancel();
         endpoint.closed(peer);
         finish();
       },
@@ -66,6 +69,7 @@ export function serveChannel(servable: Servable, channel: Channel, options: Serv
     peer,
     { answerFaults: true, maxInFlight: options.maxInFlight ?? 1000 },
   );
+  const expiry = atExpiry(platform, options.principal, () => connection.close());
   peer.attach(connection);
   endpoint.opened(peer);
   connection.open();
@@ -74,7 +78,7 @@ export function serveChannel(servable: Servable, channel: Channel, options: Serv
     peer.endEndless();
     if (graceMs > 0 && connection.inFlightCount > 0) {
       // It holds the process: an answer that is still being made must not be lost to an idle event loop.
-      await atMost(options.platform ?? runtimePlatform, graceMs, connection.whenIdle(), true);
+      await atMost(platform, graceMs, connection.whenIdle(), true);
     }
     await close();
   };

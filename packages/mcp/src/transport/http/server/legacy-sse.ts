@@ -90,6 +90,7 @@ class LegacyConnections {
       serveChannel(this.#state.endpoint, channel, {
         ...(principal === undefined ? {} : { principal }),
         maxInFlight: this.#state.limits.maxInFlightPerSession,
+        platform: this.#state.platform,
       });
     } catch (error) {
       this.#failed(exchange, error);

@@ -17,8 +17,16 @@ export interface HttpLimits {
   maxStreamsPerPrincipal?: number | undefined;
   /** Bytes queued for a client that does not read its stream, before the connection is closed. Default 1 MiB. */
   maxQueuedBytes?: number | undefined;
-  /** Sessions of one node; default 10,000. More are rejected with 503. */
+  /**
+   * Sessions of one node; default 10,000. A new one replaces one that was idle for 5 minutes, or the longest idle one of the
+   * principal with the most sessions; if there is none, it is rejected with 503.
+   */
   maxSessions?: number | undefined;
+  /**
+   * Sessions of one authenticated principal on one node; default 1,024. A new one replaces the longest idle one; if all are
+   * busy, it is rejected with 503.
+   */
+  maxSessionsPerPrincipal?: number | undefined;
   /** GET streams of one session; default 8. More are rejected with 409. */
   maxStreamsPerSession?: number | undefined;
   /** Concurrent requests of one session; default 256. */
@@ -47,6 +55,11 @@ export interface EventLogLimits {
   maxBytes?: number | undefined;
   /** Ended streams of one session that are kept; default 32, the oldest are dropped first. */
   maxEndedStreams?: number | undefined;
+  /**
+   * Characters of messages that belong to no request, kept for a session whose client has not opened a GET stream yet;
+   * default 65,536, the oldest are dropped first.
+   */
+  maxUnreadLength?: number | undefined;
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { Timer } from "../../../platform/platform.js";
+import { atExpiry } from "../../at-expiry.js";
 import { encodeComment } from "../../framing/sse-encode.js";
 import type { Principal } from "../../transport.js";
 import type { OutgoingStream } from "./incoming.js";
@@ -8,11 +10,11 @@ const STUCK_TIMES = 4;
 /** Less unread data than this may be just a keep-alive comment. */
 const STUCK_BYTES = 1024;
 
-/** One open event stream to one client. Kept alive by comments; closed when the client stops reading. */
+/** One open event stream to one client. Kept alive by comments; closed when the client stops reading or its credentials expire. */
 export class SseConnection {
   readonly #state: ServerState;
   readonly #out: OutgoingStream;
-  readonly #principal: Principal | undefined;
+  readonly #expiry: Timer | undefined;
   readonly #finished: () => void;
   #open = true;
   /** Consecutive keep-alives at which data was still unread. */
@@ -23,10 +25,10 @@ export class SseConnection {
   constructor(state: ServerState, out: OutgoingStream, principal: Principal | undefined, finished: () => void) {
     this.#state = state;
     this.#out = out;
-    this.#principal = principal;
     this.#finished = finished;
     state.connections.add(this);
     state.keepAlive.touch(this);
+    this.#expiry = atExpiry(state.platform, principal, () => this.lose());
   }
 
   get open(): boolean {
@@ -40,11 +42,9 @@ export class SseConnection {
     if (this.#out.write(frames) > this.#state.limits.maxQueuedBytes) this.#cut();
   }
 
-  /** Sends a keep-alive comment; closes a stream that is not read or whose client's credentials have expired. */
+  /** Sends a keep-alive comment; closes a stream that is not read. */
   quiet(): void {
     if (!this.#open) return;
-    const expiry = this.#principal?.expiresAt;
-    if (expiry !== undefined && expiry <= this.#state.platform.now()) return this.lose();
     this.#state.keepAlive.touch(this);
     const waiting = this.#out.write(encodeComment(""));
     this.#stuck = waiting > STUCK_BYTES ? this.#stuck + 1 : 0;
@@ -76,6 +76,7 @@ export class SseConnection {
     this.#open = false;
     this.#state.connections.delete(this);
     this.#state.keepAlive.drop(this);
+    this.#expiry?.cancel();
     this.#finished();
   }
 }

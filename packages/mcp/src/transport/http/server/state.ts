@@ -25,6 +25,7 @@ export const DEFAULT_HTTP_LIMITS: ResolvedLimits = {
   maxStreamsPerPrincipal: 1024,
   maxQueuedBytes: 1024 * 1024,
   maxSessions: 10_000,
+  maxSessionsPerPrincipal: 1024,
   maxStreamsPerSession: 8,
   maxInFlightPerSession: 256,
 };
@@ -37,7 +38,12 @@ export const DEFAULT_TIMES: ResolvedTimes = {
   eventAgeMs: 5 * 60_000,
 };
 
-export const DEFAULT_EVENT_LOG: ResolvedEventLog = { maxEvents: 1000, maxBytes: 4 * 1024 * 1024, maxEndedStreams: 32 };
+export const DEFAULT_EVENT_LOG: ResolvedEventLog = {
+  maxEvents: 1000,
+  maxBytes: 4 * 1024 * 1024,
+  maxEndedStreams: 32,
+  maxUnreadLength: 64 * 1024,
+};
 
 const CLOSING = new Error("the server is closing");
 

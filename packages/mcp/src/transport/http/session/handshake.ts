@@ -18,7 +18,8 @@ export async function handshake(store: SessionStore, exchange: HttpExchange, acc
   const { id } = accepted.message;
   if (state.inFlight >= state.limits.maxInFlight) return exchange.busy("maxInFlight", id);
   // Checked before the handshake, so that no session is announced that cannot be stored.
-  if (!store.hasRoom()) return exchange.busy("maxSessions", id);
+  const full = store.takeRoom(exchange.principal?.key);
+  if (full !== undefined) return exchange.busy(full, id);
   const waiting: string[] = [];
   state.inFlight += 1;
   store.opening += 1;

@@ -38,22 +38,29 @@ export class IdleSweep {
     this.armedUntil = now + this.#idleMs;
   }
 
-  /** The session that a new one may replace, if any. */
+  /** The session that a new one may replace, if any: one that was idle for long. */
   yielding(): HttpSession | undefined {
-    const now = this.#platform.now();
+    const now = this.#platform.monotonic();
     if (now < this.#noneUntil) return undefined;
-    let longest: HttpSession | undefined;
-    let since = now;
-    for (const session of this.#sessions.values()) {
-      const { activeAt = now } = session;
-      if (activeAt >= since || session.busy) continue;
-      longest = session;
-      since = activeAt;
-    }
+    const longest = this.longestIdle(this.#sessions.values());
+    const since = longest?.activeAt ?? now;
     if (longest !== undefined && now - since >= YIELDS_AFTER_MS) return longest;
     // A flood of handshakes must not search all sessions each time.
     this.#noneUntil = Math.min(since + YIELDS_AFTER_MS, now + 1000);
     return undefined;
+  }
+
+  /** The one of these sessions that has been idle for the longest time; undefined if all are busy or in their handshake. */
+  longestIdle(sessions: Iterable<HttpSession>): HttpSession | undefined {
+    let longest: HttpSession | undefined;
+    let since = this.#platform.monotonic();
+    for (const session of sessions) {
+      const { activeAt = since } = session;
+      if (activeAt >= since || session.busy) continue;
+      longest = session;
+      since = activeAt;
+    }
+    return longest;
   }
 
   close(): void {
@@ -62,7 +69,7 @@ export class IdleSweep {
   }
 
   #look(): void {
-    const now = this.#platform.now();
+    const now = this.#platform.monotonic();
     // Armed before the callbacks, so that their activity does not start a second timer.
     if (this.#sessions.size > 0) this.arm(now);
     else this.armedUntil = Number.NEGATIVE_INFINITY;

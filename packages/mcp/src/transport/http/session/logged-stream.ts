@@ -46,8 +46,12 @@ export class LoggedStream {
   #readAgain = false;
   /** Pending appends, in sequence. */
   #appending: Promise<void> | undefined;
+  /** Entries that the storage refused while the log was being read. */
+  #unstored: string[] | undefined;
   /** True if no more events will follow. */
   ended = false;
+  /** True if an entry was neither stored nor written: whoever resumes must learn of the gap. */
+  hasGap = false;
   /** Opened by a GET, for messages that belong to no request. */
   byGet = false;
 
@@ -80,6 +84,12 @@ export class LoggedStream {
     this.#append(text === undefined ? END : LAST + text);
     this.ended = true;
     this.#storage.ended();
+  }
+
+  /** Gives a new stream its first connection. Its log is empty, and a storage that fails must not end it. */
+  begin(connection: SseConnection): void {
+    this.#connection = connection;
+    connection.onLost = () => this.release(connection);
   }
 
   /** Replaces the stream's connection. Everything after `after` is written to it. */
@@ -142,7 +152,7 @@ export class LoggedStream {
       if (isThenable(id)) this.#appending = this.#afterwards(id, entry);
       else this.#appended(id, entry);
     } catch (error) {
-      this.#storage.failed(error);
+      this.#refused(error, entry);
     }
   }
 
@@ -153,7 +163,7 @@ export class LoggedStream {
   #afterwards(storing: Promise<number>, entry: string): Promise<void> {
     const done = storing.then(
       (id) => this.#appended(id, entry),
-      (error) => this.#storage.failed(error),
+      (error) => this.#refused(error, entry),
     );
     void done.then(() => {
       if (this.#appending === done) this.#appending = undefined;
@@ -167,16 +177,44 @@ export class LoggedStream {
     this.#write(id, entry);
   }
 
+  /** The storage is full or out of order. Whoever reads now gets the entry all the same, without an id to resume from. */
+  #refused(error: unknown, entry: string): void {
+    this.#storage.failed(error);
+    if (this.#reading) {
+      this.#unstored ??= [];
+      this.#unstored.push(entry);
+    } else {
+      this.#writeUnstored(entry);
+    }
+  }
+
+  #writeUnstored(entry: string): void {
+    const connection = this.#connection;
+    if (connection === undefined) {
+      this.hasGap ||= entry !== PRIMING;
+      return;
+    }
+    if (entry !== PRIMING && entry !== END) connection.write(encodeEvent({ data: entry.slice(1) }));
+    this.#endAfter(entry, connection);
+  }
+
+  #doneReading(): void {
+    this.#reading = false;
+    const unstored = this.#unstored ?? [];
+    this.#unstored = undefined;
+    for (const entry of unstored) this.#writeUnstored(entry);
+  }
+
   #readOn(): void {
-    const { log } = this.#storage;
     do {
       this.#readAgain = false;
-      const read = log.read(this.#storage.logName(this.id), this.#written, PAGE);
+      const read = this.#read();
+      if (read === undefined) return;
       if (isThenable(read)) {
         read.then(
           (settled) => {
             if (this.#take(settled)) this.#readOn();
-            else this.#reading = false;
+            else this.#doneReading();
           },
           (error) => this.#broken(error),
         );
@@ -184,12 +222,21 @@ export class LoggedStream {
       }
       if (!this.#take(read)) break;
     } while (this.#connection !== undefined);
-    this.#reading = false;
+    this.#doneReading();
+  }
+
+  #read(): LogRead | Promise<LogRead> | undefined {
+    try {
+      return this.#storage.log.read(this.#storage.logName(this.id), this.#written, PAGE);
+    } catch (error) {
+      this.#broken(error);
+      return undefined;
+    }
   }
 
   #broken(error: unknown): void {
-    this.#reading = false;
     this.#storage.failed(error);
+    this.#doneReading();
     // The client can resume from its last event id.
     this.disconnect();
   }
@@ -210,15 +257,20 @@ export class LoggedStream {
     const connection = this.#connection;
     if (connection === undefined || id <= this.#written) return;
     this.#written = id;
-    const kind = entry[0];
-    const last = kind === LAST || kind === END;
-    if (kind !== END) connection.write(encodeEvent({ id: eventId(this.id, id, last), data: entry.slice(1) }));
-    if (last) {
-      this.ended = true;
-      this.#connection = undefined;
-      connection.end();
-    }
+    if (entry !== END) connection.write(encodeEvent({ id: eventId(this.id, id, isLast(entry)), data: entry.slice(1) }));
+    this.#endAfter(entry, connection);
   }
+
+  #endAfter(entry: string, connection: SseConnection): void {
+    if (!isLast(entry)) return;
+    this.ended = true;
+    this.#connection = undefined;
+    connection.end();
+  }
+}
+
+function isLast(entry: string): boolean {
+  return entry === END || entry[0] === LAST;
 }
 
 /** A position in one stream of one session. */

@@ -23,6 +23,7 @@ export function decodeRecord(text: string): SessionRecord {
 export function mergeSessions(base: Session, mine: Session, theirs: Session): Session {
   const merged: Session = { ...theirs };
   if (mine.initialized !== base.initialized) merged.initialized = mine.initialized;
+  if (mine.usedEarly === true) merged.usedEarly = true;
   if (mine.logLevel !== base.logLevel && mine.logLevel !== undefined) merged.logLevel = mine.logLevel;
   const before = new Set(base.subscriptions);
   const kept = new Set(mine.subscriptions);

@@ -24,7 +24,11 @@ export interface SessionHost {
   streamStorage(session: HttpSession): StreamStorage;
   newStreamId(): string;
   dropLog(session: HttpSession, stream: string): void;
-  readonly maxEndedStreams: number;
+  readonly eventLog: {
+    readonly maxEndedStreams: number;
+    readonly maxEvents: number;
+    readonly maxUnreadLength: number;
+  };
 }
 
 /** One HTTP session: the peer of the endpoint, independent of the connections that the client has open. */
@@ -53,6 +57,11 @@ export class HttpSession implements ReplySession {
   requests: Map<Id, RunningRequest> | undefined;
   #asks: PendingAsks | undefined;
   #streams: Map<string, LoggedStream> | undefined;
+  /** Messages that belong to no request, until the client opens its first GET stream. */
+  #unread: string[] | undefined;
+  #unreadLength = 0;
+  /** True if messages were dropped before the client read them. */
+  missed = false;
 
   constructor(host: SessionHost, id: string, principal: Principal | undefined, session: Session, stored: Versioned) {
     this.#host = host;
@@ -99,7 +108,32 @@ export class HttpSession implements ReplySession {
   }
 
   say(text: string): void {
-    if (!this.#ended) this.#forUnrelated().say(text);
+    if (this.#ended) return;
+    const stream = this.#forUnrelated();
+    if (stream === undefined) this.#keepUnread(text);
+    else stream.say(text);
+  }
+
+  /** Moves what the client has not read yet to its first GET stream. */
+  releaseUnread(): void {
+    const unread = this.#unread ?? [];
+    this.#unread = undefined;
+    this.#unreadLength = 0;
+    if (unread.length === 0) return;
+    const first = this.stream(GET_STREAM_ID, false);
+    for (const text of unread) first.say(text);
+  }
+
+  /** Kept beside the storage, which many clients that never read would fill. The oldest are dropped first. */
+  #keepUnread(text: string): void {
+    this.#unread ??= [];
+    this.#unread.push(text);
+    this.#unreadLength += text.length;
+    const { maxEvents, maxUnreadLength } = this.#host.eventLog;
+    while (this.#unreadLength > maxUnreadLength || this.#unread.length > maxEvents) {
+      this.#unreadLength -= this.#unread.shift()?.length ?? 0;
+      this.missed = true;
+    }
   }
 
   ask(request: Outgoing): Promise<unknown> {
@@ -128,6 +162,7 @@ export class HttpSession implements ReplySession {
       this.requests?.delete(message.id);
       request?.cancel(new McpError("cancelled", message.reason));
     } else if (message.kind === "taken") {
+      if (message.stream === GET_STREAM_ID) this.releaseUnread();
       const stream = this.#streams?.get(message.stream);
       if (stream?.attached !== true) return;
       stream.disconnect();
@@ -144,6 +179,11 @@ export class HttpSession implements ReplySession {
     const stream = new LoggedStream(this.#host.streamStorage(this), id, soleWriter);
     this.#streams.set(id, stream);
     return stream;
+  }
+
+  /** Whether the stream lacks entries that the storage refused. */
+  hasGap(stream: string): boolean {
+    return this.#streams?.get(stream)?.hasGap === true;
   }
 
   newStream(): LoggedStream {
@@ -164,7 +204,7 @@ export class HttpSession implements ReplySession {
   /** Drops the oldest ended streams beyond `maxEndedStreams`. */
   tidy(): void {
     const over = [...(this.#streams?.values() ?? [])].filter((stream) => !stream.attached && isOver(stream));
-    for (const stream of over.slice(0, Math.max(0, over.length - this.#host.maxEndedStreams))) {
+    for (const stream of over.slice(0, Math.max(0, over.length - this.#host.eventLog.maxEndedStreams))) {
       this.#streams?.delete(stream.id);
       this.#host.dropLog(this, stream.id);
     }
@@ -180,20 +220,22 @@ export class HttpSession implements ReplySession {
     this.#asks?.rejectAll(error);
     for (const stream of this.#streams?.values() ?? []) stream.disconnect();
     this.#streams = undefined;
+    this.#unread = undefined;
   }
 
   /**
-   * The stream for a message that belongs to no request: the first that is open, otherwise the one that stores it. Each message
-   * goes to exactly one stream.
+   * The stream for a message that belongs to no request: the first that is open, otherwise the one that stores it, or none
+   * if the client has never opened one. Each message goes to exactly one stream.
    *
    * Spec: Transports, "Multiple Connections",
    * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#multiple-connections
    */
-  #forUnrelated(): LoggedStream {
-    const first = this.stream(GET_STREAM_ID, false);
-    if (first.attached) return first;
+  #forUnrelated(): LoggedStream | undefined {
+    const first = this.#streams?.get(GET_STREAM_ID);
+    if (first?.attached === true) return first;
     for (const stream of this.#streams?.values() ?? []) if (stream.attached && stream.byGet) return stream;
-    return first;
+    // Another node may have the stream; if not, the client has never opened it.
+    return first?.byGet === true || !this.opened ? this.stream(GET_STREAM_ID, false) : undefined;
   }
 
   /** Opens the stream of a reply, which outlives its connection. */
@@ -201,7 +243,7 @@ export class HttpSession implements ReplySession {
     const connection = this.#ended ? undefined : open();
     if (connection === undefined) return undefined;
     const stream = this.newStream();
-    stream.attach(connection, 0);
+    stream.begin(connection);
     // Older clients try to parse an event without data as a message.
     if (this.primes) stream.prime();
     return {

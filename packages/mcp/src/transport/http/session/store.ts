@@ -1,6 +1,6 @@
 import { randomName } from "../../../encoding/base64.js";
 import { guarded, type MaybePromise, whenReady } from "../../../encoding/maybe-promise.js";
-import type { Session } from "../../../era/session.js";
+import { isReady, type Session } from "../../../era/session.js";
 import type { LogLimits, Storage, Versioned } from "../../../storage/storage.js";
 import type { Principal } from "../../transport.js";
 import { DueList } from "../server/due-list.js";
@@ -8,6 +8,7 @@ import type { ServerState } from "../server/state.js";
 import { IdleSweep } from "./idle-sweep.js";
 import type { StreamStorage } from "./logged-stream.js";
 import { decodeNodeMessage, encodeNodeMessage, type NodeMessage } from "./node-messages.js";
+import { PrincipalShares } from "./principal-shares.js";
 import { decodeRecord, encodeRecord, keyOf, logNameOf, mergeSessions, resumePointKey, topicOf } from "./records.js";
 import { GET_STREAM_ID, HttpSession, type SessionHost } from "./session.js";
 
@@ -21,6 +22,7 @@ export class SessionStore implements SessionHost {
   /** True if no other node shares the storage, so that this node sees all activity. */
   readonly #alone: boolean;
   readonly #sessions = new Map<string, HttpSession>();
+  readonly #shares = new PrincipalShares();
   readonly #fresh: DueList<HttpSession>;
   readonly #idle: IdleSweep;
   readonly #logLimits: LogLimits;
@@ -45,16 +47,15 @@ export class SessionStore implements SessionHost {
     };
   }
 
-  get maxEndedStreams(): number {
-    return this.#state.eventLog.maxEndedStreams;
+  get eventLog(): SessionHost["eventLog"] {
+    return this.#state.eventLog;
   }
 
-  /** False if the node has `maxSessions` sessions and none of them can be replaced. */
-  hasRoom(): boolean {
-    if (this.#sessions.size + this.opening < this.#state.limits.maxSessions) return true;
-    const yielding = this.#idle.yielding();
-    if (yielding !== undefined) this.end(yielding);
-    return yielding !== undefined;
+  /** Makes room for one more session, or returns the name of the limit that forbids it. */
+  takeRoom(key: string | undefined): string | undefined {
+    const room = this.#shares.room(key, this.#sessions.size + this.opening, this.#state.limits, this.#idle);
+    if (room.replaces !== undefined) this.end(room.replaces);
+    return room.full;
   }
 
   /** Creates a session after a successful handshake. */
@@ -101,8 +102,8 @@ export class SessionStore implements SessionHost {
 
   /** Records activity of the client of this session. */
   touch(session: HttpSession): HttpSession {
-    // Until `notifications/initialized` arrives, activity does not extend the time for the handshake.
-    if (!session.session.initialized) return session;
+    // Until the client is ready, activity does not extend the time for the handshake.
+    if (!isReady(session.session)) return session;
     const now = this.#watch(session);
     if (now - session.notedAt < this.#state.times.sessionIdleMs / 8) return session;
     session.notedAt = now;
@@ -126,7 +127,7 @@ export class SessionStore implements SessionHost {
     const { value, version } = session.stored;
     const base = decodeRecord(value);
     const text = encodeRecord({ principal: base.principal, session: session.session });
-    const ttlMs = session.session.initialized ? this.#lifeMs() : this.#state.times.handshakeMs * 2;
+    const ttlMs = isReady(session.session) ? this.#lifeMs() : this.#state.times.handshakeMs * 2;
     try {
       const newVersion = await this.#storage.kv.set(keyOf(session.id), text, { ttlMs, ifVersion: version });
       // Another node wrote first, and the session may have been read again; `text` still holds what to save.
@@ -179,7 +180,10 @@ export class SessionStore implements SessionHost {
 
   /** Ends all sessions on this node. The stored records remain for other nodes and the next start. */
   close(): void {
-    for (const session of [...this.#sessions.values()]) this.#forget(session);
+    for (const session of [...this.#sessions.values()]) {
+      if (!this.#alone) session.releaseUnread();
+      this.#forget(session);
+    }
     this.#fresh.close();
     this.#idle.close();
   }
@@ -191,7 +195,7 @@ export class SessionStore implements SessionHost {
 
   /** Restarts the idle time of a session. */
   #watch(session: HttpSession): number {
-    const now = this.#state.platform.now();
+    const now = this.#state.platform.monotonic();
     if (session.activeAt === undefined) this.#fresh.drop(session);
     session.activeAt = now;
     if (now > this.#idle.armedUntil) this.#idle.arm(now);
@@ -201,7 +205,7 @@ export class SessionStore implements SessionHost {
   /** Decided here only if this node sees every request; otherwise the storage expires the session. */
   #isIdle(session: HttpSession): boolean {
     const since = this.#alone ? session.activeAt : undefined;
-    if (since === undefined || this.#state.platform.now() - since < this.#state.times.sessionIdleMs) return false;
+    if (since === undefined || this.#state.platform.monotonic() - since < this.#state.times.sessionIdleMs) return false;
     return !session.busy;
   }
 
@@ -224,7 +228,8 @@ export class SessionStore implements SessionHost {
     }
     created.unsubscribe = unsubscribe;
     this.#sessions.set(id, created);
-    if (session.initialized) this.#watch(created);
+    this.#shares.add(created);
+    if (isReady(session)) this.#watch(created);
     else this.#fresh.touch(created);
     return created;
   }
@@ -253,6 +258,7 @@ export class SessionStore implements SessionHost {
 
   #forget(session: HttpSession): void {
     if (this.#sessions.get(session.id) === session) this.#sessions.delete(session.id);
+    this.#shares.delete(session);
     this.#fresh.drop(session);
     const { unsubscribe } = session;
     session.unsubscribe = undefined;
@@ -263,8 +269,8 @@ export class SessionStore implements SessionHost {
 
   async #neverReady(session: HttpSession): Promise<void> {
     const current = await this.find(session.id, session.principal);
-    // `notifications/initialized` may have reached another node.
-    if (current === session && session.session.initialized) this.#watch(session);
+    // The client may have become ready on another node.
+    if (current === session && isReady(session.session)) this.#watch(session);
     else this.end(session);
   }
 

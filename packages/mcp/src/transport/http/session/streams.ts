@@ -1,4 +1,4 @@
-import { encodeEvent } from "../../framing/sse-encode.js";
+import { encodeComment, encodeEvent } from "../../framing/sse-encode.js";
 import { acceptance } from "../server/body-type.js";
 import type { HttpExchange } from "../server/exchange.js";
 import { refusal } from "../server/refusal.js";
@@ -45,10 +45,13 @@ async function openFirst(store: SessionStore, session: HttpSession, exchange: Ht
   const read = await log.read(logName(GET_STREAM_ID), point, 1);
   // Another GET may have attached meanwhile.
   if (session.stream(GET_STREAM_ID, false).attached) return openStream(store, session, exchange);
+  if (read.evicted || session.hasGap(GET_STREAM_ID) || session.missed) {
+    session.missed = true;
+    exchange.state.platform.warn(
+      "messages of a session were dropped: there were more than `eventLog` holds while no client read them",
+    );
+  }
   if (!read.evicted) return attachFirst(store, session, exchange, point, true);
-  exchange.state.platform.warn(
-    "messages of a session were dropped: there were more than `eventLog` holds while no client read them",
-  );
   const restart = await log.append(logName(GET_STREAM_ID), PRIMING, limits);
   attachFirst(store, session, exchange, restart, true);
 }
@@ -65,9 +68,13 @@ function attachFirst(
   store.tell(session, { kind: "taken", stream: GET_STREAM_ID });
   // The client can resume from the point itself, because everything after it is still to be sent.
   if (begins && session.primes) connection.write(encodeEvent({ id: eventId(GET_STREAM_ID, point, false), data: "" }));
+  if (session.missed) connection.write(encodeComment("messages were dropped before this point"));
+  session.missed = false;
   const stream = session.stream(GET_STREAM_ID, false);
   stream.byGet = true;
+  stream.hasGap = false;
   stream.attach(connection, point);
+  session.releaseUnread();
   store.listenHere(session);
 }
 
@@ -85,8 +92,9 @@ async function resume(
   if (position.last) return exchange.empty(204);
   const { log, logName } = store.streamStorage(session);
   const read = await log.read(logName(position.stream), position.after, 1);
+  const isGone = read.evicted || session.hasGap(position.stream);
   // Position 0 exists only in the first stream; in an unknown stream, the client would wait forever.
-  if (read.evicted || (position.after === 0 && position.stream !== GET_STREAM_ID)) {
+  if (isGone || (position.after === 0 && position.stream !== GET_STREAM_ID)) {
     const reason = "the events after Last-Event-ID are no longer stored";
     return exchange.refuse(refusal(400, reason, { data: { reason: "evicted" } }));
   }

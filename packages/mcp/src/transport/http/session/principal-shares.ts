@@ -1,0 +1,53 @@
+import type { IdleSweep } from "./idle-sweep.js";
+import type { HttpSession } from "./session.js";
+
+interface SessionLimits {
+  readonly maxSessions: number;
+  readonly maxSessionsPerPrincipal: number;
+}
+
+interface Room {
+  readonly replaces?: HttpSession;
+  readonly full?: string;
+}
+
+/** Which sessions of a node belong to which authenticated principal, so that none of them takes all places. */
+export class PrincipalShares {
+  readonly #sessions = new Map<string, Set<HttpSession>>();
+
+  add(session: HttpSession): void {
+    const key = session.principal?.key;
+    if (key === undefined) return;
+    const known = this.#sessions.get(key);
+    if (known === undefined) this.#sessions.set(key, new Set([session]));
+    else known.add(session);
+  }
+
+  delete(session: HttpSession): void {
+    const key = session.principal?.key;
+    const known = key === undefined ? undefined : this.#sessions.get(key);
+    if (key === undefined || known?.delete(session) !== true || known.size > 0) return;
+    this.#sessions.delete(key);
+  }
+
+  /** Which of `count` sessions a new one of this principal replaces, if it must; or the limit that forbids it. */
+  room(key: string | undefined, count: number, limits: SessionLimits, idle: IdleSweep): Room {
+    const own = this.#sessions.get(key ?? "");
+    if (own !== undefined && own.size >= limits.maxSessionsPerPrincipal) {
+      return roomOf(idle.longestIdle(own), "maxSessionsPerPrincipal");
+    }
+    if (count < limits.maxSessions) return {};
+    return roomOf(idle.yielding() ?? this.#yielding(own?.size ?? 0, idle), "maxSessions");
+  }
+
+  /** The principal with the most sessions gives one up, if it has several more than the one who asks. */
+  #yielding(own: number, idle: IdleSweep): HttpSession | undefined {
+    let largest: ReadonlySet<HttpSession> | undefined;
+    for (const sessions of this.#sessions.values()) if (sessions.size > (largest?.size ?? 0)) largest = sessions;
+    return largest !== undefined && largest.size > own + 1 ? idle.longestIdle(largest) : undefined;
+  }
+}
+
+function roomOf(replaces: HttpSession | undefined, full: string): Room {
+  return replaces === undefined ? { full } : { replaces };
+}
