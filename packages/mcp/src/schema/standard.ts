@@ -1,4 +1,6 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
+import { isThenable } from "../encoding/maybe-promise.js";
+import { neverUnhandled } from "../encoding/never-unhandled.js";
 import { isSchemaObject } from "./json-schema/schema-resources.js";
 import { snapshot } from "./json-schema/snapshot.js";
 import type { SchemaLimits } from "./json-schema/validate.js";
@@ -93,6 +95,10 @@ export function toJsonSchema(schema: AnySchema, options: ToJsonSchemaOptions): J
     if (convert === undefined) throw unavailable(schema, what);
     try {
       converted = convert();
+      if (isThenable(converted)) {
+        neverUnhandled(Promise.resolve(converted));
+        throw new TypeError("the conversion returned a promise");
+      }
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new SchemaError(

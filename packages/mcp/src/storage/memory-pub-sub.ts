@@ -1,3 +1,4 @@
+import { guarded } from "../encoding/maybe-promise.js";
 import { type PubSub, StorageError } from "./storage.js";
 
 interface Subscription {
@@ -76,20 +77,19 @@ export class MemoryPubSub implements PubSub {
   #deliver({ topic, message, to }: Delivery): void {
     for (const subscription of to) {
       if (!subscription.active) continue;
-      try {
-        subscription.deliver(message);
-      } catch (error) {
-        this.#report(error, topic);
-      }
+      guarded(
+        () => subscription.deliver(message),
+        (error) => this.#report(error, topic),
+      );
     }
   }
 
-  /** A reporter that throws must not stop delivery to the other subscriptions. */
+  /** A reporter that fails must not stop delivery to the other subscriptions. */
   #report(error: unknown, topic: string): void {
-    try {
-      this.#onDeliverError(error, topic);
-    } catch {
-      // The reporter itself failed; there is nowhere left to report to.
-    }
+    // Where the reporter itself fails, there is nowhere left to report to.
+    guarded(
+      () => this.#onDeliverError(error, topic),
+      () => {},
+    );
   }
 }

@@ -23,12 +23,13 @@ export async function bundleFixture(file: URL): Promise<string> {
         "@parley/mcp/node": source("node.ts"),
         "@parley/mcp/storage": source("storage.ts"),
         "@parley/mcp/testing": source("testing.ts"),
+        "@parley/mcp/transport": source("transport.ts"),
         "@parley/mcp": source("index.ts"),
         "#platform": source("node/platform.ts"),
         "#transports": source("node/transports.ts"),
       },
     },
-    external: (id) => id.startsWith("node:"),
+    external: (id) => id.startsWith("node:") || id === "ws",
   });
   const { output } = await build.generate({ format: "esm", codeSplitting: false });
   await build.close();

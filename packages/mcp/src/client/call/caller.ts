@@ -1,6 +1,7 @@
 import type { Outcome, OutgoingCall } from "../../era/era.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import { type Id, isId, isObject, type Params } from "../../jsonrpc/message.js";
+import { callHook } from "../../platform/call-hook.js";
 import { fromWire, McpError } from "../../protocol/error.js";
 import type { ProgressNotificationParams } from "../../protocol/lifecycle.js";
 import { readTrace, traceMeta } from "../../protocol/trace-context.js";
@@ -67,11 +68,14 @@ export class Caller implements Requester, CallOwner {
     const token = params?.["progressToken"];
     const pending = isId(token) ? this.#pending.get(token) : undefined;
     if (pending === undefined || !isObject(params) || typeof params["progress"] !== "number") return false;
-    try {
-      // The two required members were checked; the rest is optional.
-      pending.progress(params as unknown as ProgressNotificationParams, this.#connection.platform.now());
-    } catch (error) {
-      this.warn(`\`onProgress\` threw: ${error instanceof Error ? error.message : String(error)}`);
+    // The two required members were checked; the rest is optional.
+    const known = params as unknown as ProgressNotificationParams;
+    if (pending.progress(known, this.#connection.platform.now())) {
+      callHook(
+        (message) => this.warn(message),
+        "onProgress",
+        () => pending.options.onProgress?.(known),
+      );
     }
     return true;
   }
@@ -85,7 +89,7 @@ export class Caller implements Requester, CallOwner {
   warn(message: string): void {
     const { options, platform } = this.#connection;
     if (options.onWarning === undefined) platform.warn(message);
-    else options.onWarning(message);
+    else callHook(platform.warn, "onWarning", () => options.onWarning?.(message));
   }
 
   /**
@@ -135,7 +139,7 @@ export class Caller implements Requester, CallOwner {
       logLevel: connection.logLevel,
       inputs: undefined,
       mirrored: extras.mirrored,
-      meta: metaOf(options, connection),
+      meta: metaOf(options, connection, (message) => this.warn(message)),
     };
     const call = new PendingCall(out, row, options, extras, now, connection.timeouts, this);
     if (call.total !== Number.POSITIVE_INFINITY || call.idle !== Number.POSITIVE_INFINITY) this.deadlines.add(call);
@@ -246,8 +250,18 @@ export class Caller implements Requester, CallOwner {
 }
 
 /** What the application wants in `_meta`: the trace context, and what it gave for this call. */
-function metaOf({ trace, meta }: CallOptions, { options }: ClientConnection): Record<string, unknown> | undefined {
-  const wanted = trace ?? options.trace?.();
+function metaOf(
+  { trace, meta }: CallOptions,
+  { options }: ClientConnection,
+  warn: (message: string) => void,
+): Record<string, unknown> | undefined {
+  let wanted = trace;
+  if (wanted === undefined && options.trace !== undefined) {
+    callHook(warn, "trace", () => {
+      wanted = options.trace?.();
+      return wanted;
+    });
+  }
   // Reading it again leaves out what is malformed: tracing never breaks a call.
   const read = wanted === undefined ? undefined : readTrace(wanted);
   return read === undefined ? meta : { ...traceMeta(read), ...meta };

@@ -89,12 +89,12 @@ export class PendingCall implements Deadline {
     this.#lastSign = now;
   }
 
-  /** Progress that does not grow is a sign of life, but nothing to tell. */
-  progress(params: ProgressNotificationParams, now: number): void {
+  /** Whether there is anything to tell: progress that does not grow is only a sign of life. */
+  progress(params: ProgressNotificationParams, now: number): boolean {
     this.sign(now);
-    if (params.progress <= this.lastProgress) return;
-    this.lastProgress = params.progress;
-    this.options.onProgress?.(params);
+    const grown = params.progress > this.lastProgress;
+    if (grown) this.lastProgress = params.progress;
+    return grown;
   }
 
   abandon(): void {

@@ -1,4 +1,5 @@
 import type { NotificationMessage, Params } from "../../jsonrpc/message.js";
+import { callHook } from "../../platform/call-hook.js";
 import type { McpError } from "../../protocol/error.js";
 import type { Notifications } from "../../protocol/method-types.js";
 import type { MethodTable } from "../../protocol/methods.js";
@@ -77,12 +78,8 @@ export class NotificationRouter {
 
   #tell(event: string, value: unknown): void {
     for (const listener of this.#listeners.get(event) ?? []) {
-      try {
-        // `on` ties each event to what its listeners take.
-        listener(value as never);
-      } catch (error) {
-        this.#warn(`a listener of "${event}" threw: ${error instanceof Error ? error.message : String(error)}`);
-      }
+      // `on` ties each event to what its listeners take.
+      callHook(this.#warn, `on("${event}")`, () => listener(value as never));
     }
   }
 }

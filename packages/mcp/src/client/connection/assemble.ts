@@ -1,4 +1,5 @@
 import type { Id, NotificationMessage } from "../../jsonrpc/message.js";
+import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
 import { Answerer } from "../answers/answerer.js";
 import { ServerRequests } from "../answers/server-requests.js";
@@ -40,7 +41,8 @@ export function assemble(
   const events = eventsFor(() => parts);
   const connection = new ClientConnection({ route, options, platform, answerer, revisions, events });
   const caller = new Caller(connection, answerer, cache);
-  const router = new NotificationRouter(connection.methods, (message) => caller.warn(message));
+  const warn = (message: string) => caller.warn(message);
+  const router = new NotificationRouter(connection.methods, warn);
   parts = {
     connection,
     caller,
@@ -57,7 +59,10 @@ export function assemble(
       textOnly: new Set(),
     },
   };
-  if (options.onLog !== undefined) router.on("notifications/message", options.onLog);
+  const { onLog } = options;
+  if (onLog !== undefined) {
+    router.on("notifications/message", (message) => callHook(warn, "onLog", () => onLog(message)));
+  }
   return parts;
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server as NodeServer, ServerResponse } from "node:http";
+import { thrownMessage } from "../../encoding/thrown-message.js";
 import { McpError } from "../../protocol/error.js";
 import {
   type HttpServerOptions,
@@ -8,6 +9,7 @@ import {
 import type { Servable } from "../../transport/servable.js";
 import { disposable, type ListeningHandle } from "../../transport/serve-handle.js";
 import { builtin } from "../builtin.js";
+import { platform } from "../platform.js";
 import { bind, withBoundHost } from "./bind.js";
 import { type NodeHandler, nodeHandler } from "./handler.js";
 
@@ -49,7 +51,14 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
   const handler = nodeHandler(servable, withBoundHost(options));
   let draining = false;
   const paths = servedPaths(path, options);
-  const isHealthy = async () => !draining && (await (options.isHealthy?.() ?? true)) === true;
+  const isHealthy = async () => {
+    try {
+      return !draining && (await (options.isHealthy?.() ?? true)) === true;
+    } catch (error) {
+      (options.platform ?? platform).warn(`\`isHealthy\` failed: ${thrownMessage(error)}`);
+      return false;
+    }
+  };
   const listener = router(handler, paths, options.healthPath ?? "/health", isHealthy);
   const { createServer } = builtin("node:http");
   const bound = await bind(() => configure(createServer(serverOptions(options), listener), options), host, port);
@@ -109,10 +118,7 @@ function router(
     const target = pathOf(url);
     if (paths.has(target)) return handler(request, response);
     if (healthPath !== false && target === healthPath) {
-      isHealthy().then(
-        (healthy) => replyHealth(response, healthy),
-        () => replyHealth(response, false),
-      );
+      void isHealthy().then((healthy) => replyHealth(response, healthy));
       return;
     }
     reply(response, 404, JSON.stringify({ error: `not found; the MCP endpoint is ${[...paths][0]}` }));

@@ -1,4 +1,5 @@
 import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
+import { callHook } from "../../platform/call-hook.js";
 import type { Platform, Spawn } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { channelTransport } from "../../transport/channel/client.js";
@@ -23,7 +24,7 @@ export function childTransport(
   const { command, args = [], cwd } = options;
   const env = childEnvironment(options.env, options.inheritEnv);
   const report = new LaunchReport(command, env, cwd);
-  const forward = stderrForwarder(options.stderr ?? "capture");
+  const forward = stderrForwarder(options.stderr ?? "capture", platform.warn);
   const start = () => platform.spawn({ command, args, env, ...(cwd === undefined ? {} : { cwd }) });
   const stream = new ChildStream(start, platform, report, forward);
   const channel = new NoiseFilter(
@@ -103,7 +104,10 @@ class NoiseFilter implements Channel {
   }
 }
 
-function stderrForwarder(target: NonNullable<StdioOptions["stderr"]>): (chunk: Uint8Array) => void {
+function stderrForwarder(
+  target: NonNullable<StdioOptions["stderr"]>,
+  warn: Platform["warn"],
+): (chunk: Uint8Array) => void {
   if (target === "capture") return () => {};
   if (target === "inherit") return (chunk) => void process.stderr.write(chunk);
   const { StringDecoder } = builtin("node:string_decoder");
@@ -112,7 +116,7 @@ function stderrForwarder(target: NonNullable<StdioOptions["stderr"]>): (chunk: U
   return (chunk) => {
     const lines = (rest + decoder.write(Buffer.from(chunk))).split(/\r?\n/);
     rest = (lines.pop() ?? "").slice(-MAX_STDERR_LINE);
-    for (const line of lines) target(line);
+    for (const line of lines) callHook(warn, "stderr", () => target(line));
   };
 }
 

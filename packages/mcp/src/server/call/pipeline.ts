@@ -1,6 +1,6 @@
 import { isThenable } from "../../encoding/maybe-promise.js";
-import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Id } from "../../jsonrpc/message.js";
+import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
 import type { Middleware } from "../middleware.js";
 import type { CallEnded, CallStarted, Observer } from "../observer.js";
@@ -26,13 +26,13 @@ export class Pipeline {
   /** Runs a call and notifies the observers of its start and end. */
   observed<A extends { text: string }>(call: ServerCall, answer: () => A | Promise<A>): A | Promise<A> {
     const started = startedOf(call);
-    this.#notify((observer) => observer.started?.(started));
-    const since = this.#platform.now();
+    this.#notify("started", started);
+    const since = this.#platform.monotonic();
     const end = (answered: A): A => {
       const { outcome = "ok", error } = call.end ?? {};
-      const durationMs = this.#platform.now() - since;
+      const durationMs = this.#platform.monotonic() - since;
       const ended: CallEnded = { ...started, durationMs, outcome, error, length: answered.text.length };
-      this.#notify((observer) => observer.ended?.(ended));
+      this.#notify("ended", ended);
       return answered;
     };
     const answering = answer();
@@ -41,16 +41,13 @@ export class Pipeline {
 
   /** Notifies the observers of a request that was refused before it became a call. */
   refused(method: string, requestId: Id | undefined, error: unknown): void {
-    this.#notify((observer) => observer.refused?.({ method, requestId, error }));
+    this.#notify("refused", { method, requestId, error });
   }
 
-  #notify(what: (observer: Observer) => void): void {
+  #notify<K extends keyof Observer>(event: K, what: Parameters<NonNullable<Observer[K]>>[0]): void {
     for (const observer of this.observers) {
-      try {
-        what(observer);
-      } catch (error) {
-        this.#platform.warn(`an observer failed: ${thrownMessage(error)}`);
-      }
+      // The type ties each event to what is told of it, which the compiler loses for a key that may be any of them.
+      callHook(this.#platform.warn, `observer.${event}`, () => observer[event]?.(what as never));
     }
   }
 }

@@ -1,4 +1,5 @@
 import { notificationText } from "../../era/notification.js";
+import { callHook } from "../../platform/call-hook.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { isLoggingLevel, LOG_LEVELS, type LoggingLevel } from "../../protocol/features/logging.js";
@@ -47,7 +48,8 @@ export class Logging implements Feature {
       peer.session.logLevel = level;
       peer.sessionChanged?.();
     }
-    this.#facts.options.onLogLevel?.(level, call.ctx);
+    const { options, platform } = this.#facts;
+    callHook(platform.warn, "onLogLevel", () => options.onLogLevel?.(level, call.ctx));
     return {};
   }
 }

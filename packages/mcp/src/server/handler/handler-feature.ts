@@ -1,6 +1,6 @@
-import { thrownMessage } from "../../encoding/thrown-message.js";
 import { promisesObject } from "../../era/wrapped-output.js";
 import { isObject } from "../../jsonrpc/message.js";
+import { callHook } from "../../platform/call-hook.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { CompleteRequestParams } from "../../protocol/features/completion.js";
@@ -214,26 +214,21 @@ export function handlerOptions(
   options: ServerOptions,
   warn: (line: string) => void,
 ): ServerOptions {
-  const quietly = (what: string, act: () => unknown) => {
-    Promise.resolve()
-      .then(act)
-      .catch((error) => warn(`${what} failed: ${thrownMessage(error)}`));
-  };
   return {
     ...options,
     subscribe: options.subscribe ?? has(handler, "subscribe"),
     logging: options.logging ?? has(handler, "setLogLevel"),
     onSubscribe(uri) {
-      options.onSubscribe?.(uri);
-      quietly(`subscribing to ${uri}`, () => handler.subscribe?.(uri));
+      callHook(warn, "onSubscribe", () => options.onSubscribe?.(uri));
+      callHook(warn, "subscribe", () => handler.subscribe?.(uri));
     },
     onUnsubscribe(uri) {
-      options.onUnsubscribe?.(uri);
-      quietly(`unsubscribing from ${uri}`, () => handler.unsubscribe?.(uri));
+      callHook(warn, "onUnsubscribe", () => options.onUnsubscribe?.(uri));
+      callHook(warn, "unsubscribe", () => handler.unsubscribe?.(uri));
     },
     onLogLevel(level, ctx) {
-      options.onLogLevel?.(level, ctx);
-      handler.setLogLevel?.(level, ctx);
+      callHook(warn, "onLogLevel", () => options.onLogLevel?.(level, ctx));
+      callHook(warn, "setLogLevel", () => handler.setLogLevel?.(level, ctx));
     },
   };
 }

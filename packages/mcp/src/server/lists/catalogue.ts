@@ -1,3 +1,5 @@
+import { isThenable } from "../../encoding/maybe-promise.js";
+import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import { McpError } from "../../protocol/error.js";
 import type { Principal } from "../../transport/transport.js";
@@ -71,7 +73,10 @@ export class Catalogue<W, I extends Offered<W>, R extends object> {
   allows(item: I, call: ServerCall): boolean {
     if (item.visibleTo === undefined) return true;
     try {
-      return item.visibleTo(callerOf(call)) === true;
+      const visible: unknown = item.visibleTo(callerOf(call));
+      if (!isThenable(visible)) return visible === true;
+      neverUnhandled(Promise.resolve(visible));
+      throw new TypeError("it returned a promise");
     } catch (error) {
       this.#facts.platform.warn(
         `the ${this.#kind} "${item.key}" is hidden, because its \`visibleTo\` failed: ${thrownMessage(error)}`,

@@ -1,4 +1,6 @@
-import { isThenable } from "../../encoding/maybe-promise.js";
+import { guarded, isThenable } from "../../encoding/maybe-promise.js";
+import { thrownMessage } from "../../encoding/thrown-message.js";
+import { callHook } from "../../platform/call-hook.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { PublishedChange } from "../changes/change.js";
 import type { Hub, TopicWatcher } from "../changes/hub.js";
@@ -31,14 +33,17 @@ export class ResourceWatches implements TopicWatcher {
 
   watched(uri: string): void {
     this.#start(uri, this.#resources.watchOf(uri));
-    this.#facts.options.onSubscribe?.(uri);
+    const { options, platform } = this.#facts;
+    if (options.onSubscribe !== undefined) callHook(platform.warn, "onSubscribe", () => options.onSubscribe?.(uri));
   }
 
   unwatched(uri: string): void {
     const known = this.#watched.get(uri);
     this.#watched.delete(uri);
     known?.stop();
-    this.#facts.options.onUnsubscribe?.(uri);
+    const { options, platform } = this.#facts;
+    if (options.onUnsubscribe !== undefined)
+      callHook(platform.warn, "onUnsubscribe", () => options.onUnsubscribe?.(uri));
   }
 
   /** Restarts the hooks of resources that were replaced while they have subscribers. */
@@ -56,7 +61,7 @@ export class ResourceWatches implements TopicWatcher {
       this.#watched.set(uri, { watch, stop: () => {} });
       return;
     }
-    const failed = (error: unknown) => this.#facts.platform.warn(`watching ${uri} failed: ${String(error)}`);
+    const failed = (error: unknown) => this.#facts.platform.warn(`watching ${uri} failed: ${thrownMessage(error)}`);
     let stop: ReturnType<Watch>;
     try {
       // Every process with subscribers has its own watch, so the change is not published to the others.
@@ -68,9 +73,11 @@ export class ResourceWatches implements TopicWatcher {
     this.#watched.set(uri, {
       watch,
       stop() {
-        Promise.resolve(stop)
-          .then((settled) => settled?.())
-          .catch(failed);
+        // That the watch itself failed was told when it did.
+        Promise.resolve(stop).then(
+          (settled) => guarded(() => settled?.(), failed),
+          () => {},
+        );
       },
     });
     if (isThenable(stop)) Promise.resolve(stop).catch(failed);

@@ -5,6 +5,7 @@ import type { Channel } from "../../jsonrpc/channel.js";
 import { Connection } from "../../jsonrpc/connection.js";
 import type { Id } from "../../jsonrpc/message.js";
 import { atMost } from "../../platform/at-most.js";
+import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
 import { atExpiry } from "../at-expiry.js";
 import { endpointOf, type Servable } from "../servable.js";
@@ -59,7 +60,7 @@ export function serveChannel(servable: Servable, channel: Channel, options: Serv
       },
       notification: (message) => endpoint.notification(message, peer),
       acceptsBatch: () => peer.session !== undefined && takesBatches(peer.session.revision),
-      fault: (error) => options.onFault?.(error),
+      fault: (error) => callHook(platform.warn, "onFault", () => options.onFault?.(error)),
       closed: () => {
         expiry?.cancel();
         endpoint.closed(peer);

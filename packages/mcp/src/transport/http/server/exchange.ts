@@ -62,7 +62,7 @@ export class HttpExchange implements Exchange, RunningRequest {
     this.batched = outer !== undefined;
     this.principal = outer?.principal;
     this.#outer = outer ?? this;
-    this.#startedAt = state.options.onRequest === undefined ? 0 : state.platform.now();
+    this.#startedAt = state.options.onRequest === undefined ? 0 : state.platform.monotonic();
   }
 
   get signal(): AbortSignal {
@@ -283,8 +283,9 @@ export class HttpExchange implements Exchange, RunningRequest {
 
   #log(status: number): void {
     const { options, platform } = this.state;
+    const durationMs = platform.monotonic() - this.#startedAt;
     callHook(platform.warn, "onRequest", () =>
-      options.onRequest?.(requestLogEntry(this.http, this.principal, status, platform.now() - this.#startedAt)),
+      options.onRequest?.(requestLogEntry(this.http, this.principal, status, durationMs)),
     );
   }
 

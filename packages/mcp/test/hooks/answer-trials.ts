@@ -1,0 +1,233 @@
+import { type ClientOptions, consent, Server, type ServerHandler } from "@parley/mcp";
+import { nodeWebSocketTransport, serveSocket, serveWebSocket, socketTransport } from "@parley/mcp/node";
+import { httpTransport, webSocketTransport } from "@parley/mcp/transport";
+import { add, emptyServer, outcome, overHttp, plainServer, type Trial, withClient } from "./trial.js";
+
+const REVISIONS: ClientOptions["revisions"][] = [["2026-07-28"], ["2025-11-25"]];
+
+/** The same in both eras, which must agree. */
+async function inBothEras(trial: (revisions: ClientOptions["revisions"]) => Promise<string>): Promise<string> {
+  const [modern = "", sessions = ""] = [await trial(REVISIONS[0]), await trial(REVISIONS[1])];
+  return modern === sessions ? modern : `${modern}; with sessions ${sessions}`;
+}
+
+const calling = (server: Server, options: ClientOptions = {}) =>
+  inBothEras((revisions) => withClient(server, { ...options, revisions }, (client) => client.callTool("t", {})));
+
+const asking =
+  (question: "elicit" | "sample" | "roots", option: "onElicit" | "onSample" | "roots"): Trial =>
+  (fail) => {
+    const server = emptyServer().tool("t", {}, async (_args, ctx) => {
+      if (question === "elicit") await ctx.elicit("Who?", { type: "object", properties: { name: { type: "string" } } });
+      else if (question === "sample") await ctx.sample({ messages: [], maxTokens: 1 });
+      else await ctx.roots();
+      return "answered";
+    });
+    return calling(server, { [option]: fail });
+  };
+
+const status = async (url: string): Promise<string> => `status ${(await fetch(url)).status}`;
+const POST = {
+  method: "POST",
+  headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+  body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+};
+const posted = async (url: string): Promise<string> => `status ${(await fetch(url, POST)).status}`;
+
+const authenticating: Trial = (fail) => overHttp({ authenticate: fail }, posted);
+
+const consenting =
+  (hook: "beforeToolCall" | "beforeResourceRead" | "beforePrompt"): Trial =>
+  (fail) =>
+    withClient(plainServer().use(consent({ [hook]: fail })), {}, (client) =>
+      hook === "beforeToolCall"
+        ? add(client)
+        : hook === "beforePrompt"
+          ? client.getPrompt("p", {})
+          : client.readResource("r://a"),
+    );
+
+const handler: ServerHandler = {
+  listTools: () => [{ name: "t", inputSchema: { type: "object" } }],
+  callTool: () => "done",
+  listResources: () => [],
+  listResourceTemplates: () => [],
+  readResource: () => "text",
+  listPrompts: () => [],
+  getPrompt: () => "text",
+  complete: () => [],
+};
+
+const handling =
+  (method: keyof ServerHandler): Trial =>
+  (fail) =>
+    withClient(Server.from({ ...handler, [method]: fail }, { name: "h", version: "1" }), {}, (client) => {
+      if (method === "callTool") return client.callTool("t", {});
+      if (method === "readResource") return client.readResource("r://a");
+      if (method === "getPrompt") return client.getPrompt("p", {});
+      if (method === "complete") return client.complete({ prompt: "p" }, { name: "a", value: "" });
+      if (method === "listPrompts") return client.listPrompts();
+      if (method === "listResources") return client.listResources();
+      if (method === "listResourceTemplates") return client.listResourceTemplates();
+      return client.listTools();
+    });
+
+const completing = (server: Server) =>
+  withClient(server, {}, (client) => client.complete({ prompt: "p" }, { name: "a", value: "" }));
+
+const completeTemplate: Trial = (fail) =>
+  withClient(
+    emptyServer().resourceTemplate("r://{a}", { complete: { a: fail } }, () => ""),
+    {},
+    (client) => client.complete({ resource: "r://{a}" }, { name: "a", value: "" }),
+  );
+
+const tool: Trial = (fail) => calling(emptyServer().tool("t", {}, fail));
+const prompt: Trial = (fail) =>
+  withClient(emptyServer().prompt("p", {}, fail), {}, (client) => client.getPrompt("p", {}));
+const resource: Trial = (fail) =>
+  withClient(emptyServer().resource("r://a", {}, fail), {}, (client) => client.readResource("r://a"));
+const template: Trial = (fail) =>
+  withClient(emptyServer().resourceTemplate("r://{x}", {}, fail), {}, (client) => client.readResource("r://a"));
+
+/** A question of a session is answered by an error, which the tool may catch; otherwise the client ends its own call. */
+const ASKED = "error internal_error; with sessions tool error";
+
+/** Functions whose result somebody waits for: it gets an error of the protocol or of the library, and nothing hangs. */
+export const ANSWER_TRIALS: Readonly<Record<string, readonly [trial: Trial, ended: string]>> = {
+  "Client.use(middleware)": [
+    (fail) => withClient(plainServer(), {}, (client) => add(client.use(fail))),
+    "bare Error: boom",
+  ],
+  "ClientOptions.fetch": [
+    (fail) => overHttp({}, (url) => withClient(url, { fetch: fail }, add)),
+    "error connection_closed",
+  ],
+  "HttpTransportOptions.fetch": [
+    (fail) => overHttp({}, (url) => withClient(httpTransport(url, { fetch: fail }), {}, add)),
+    "error connection_closed",
+  ],
+  "ClientOptions.onElicit": [asking("elicit", "onElicit"), ASKED],
+  "ClientOptions.onSample": [asking("sample", "onSample"), ASKED],
+  "ClientOptions.roots": [asking("roots", "roots"), ASKED],
+  "ConsentHooks.beforeToolCall": [consenting("beforeToolCall"), "error internal_error"],
+  "ConsentHooks.beforeResourceRead": [consenting("beforeResourceRead"), "error internal_error"],
+  "ConsentHooks.beforePrompt": [consenting("beforePrompt"), "error internal_error"],
+  "AuthenticationOptions.authenticate": [authenticating, "status 500"],
+  "AuthenticationOptions.authenticate, sockets": [
+    async (fail) => {
+      const handle = await serveSocket(plainServer(), { port: 0 }, { authenticate: fail });
+      const { port } = new URL(handle.url);
+      const ended = await withClient(socketTransport({ port: Number(port) }), {}, add);
+      await handle.close();
+      return ended;
+    },
+    "error connection_closed",
+  ],
+  "AuthenticationOptions.authenticate, WebSocket": [
+    async (fail) => {
+      const handle = await serveWebSocket(plainServer(), { port: 0, authenticate: fail });
+      const ended = await withClient(nodeWebSocketTransport(handle.url), {}, add);
+      await handle.close();
+      return ended;
+    },
+    "error connect_failed",
+  ],
+  "ServeHttpOptions.isHealthy": [
+    (fail) => overHttp({ isHealthy: fail }, (url) => status(url.replace("/mcp", "/health"))),
+    "status 503",
+  ],
+  "WebSocketTransportOptions.openWebSocket, Node": [
+    (fail) => withClient(nodeWebSocketTransport("ws://127.0.0.1:9", { openWebSocket: fail }), {}, add),
+    "error internal_error",
+  ],
+  "WebSocketTransportOptions.openWebSocket": [
+    (fail) => withClient(webSocketTransport("ws://127.0.0.1:9", { openWebSocket: fail }), {}, add),
+    "error internal_error",
+  ],
+  "ToolDefinition.visibleTo": [
+    (fail) => calling(emptyServer().tool("t", { visibleTo: fail }, () => "")),
+    "error invalid_params",
+  ],
+  "PromptDefinition.visibleTo": [
+    (fail) =>
+      withClient(
+        emptyServer().prompt("p", { visibleTo: fail }, () => ""),
+        {},
+        (client) => client.getPrompt("p", {}),
+      ),
+    "error invalid_params",
+  ],
+  "CommonDefinition.visibleTo": [
+    (fail) =>
+      withClient(
+        emptyServer().resource("r://a", { visibleTo: fail }, () => ""),
+        {},
+        (client) => client.readResource("r://a"),
+      ),
+    "error resource_not_found",
+  ],
+  "CommonDefinition.visibleTo, template": [
+    (fail) =>
+      withClient(
+        emptyServer().resourceTemplate("r://{x}", { visibleTo: fail }, () => ""),
+        {},
+        (client) => client.readResource("r://a"),
+      ),
+    "error resource_not_found",
+  ],
+  "ResourceTemplateDefinition.list": [
+    (fail) =>
+      withClient(
+        emptyServer().resourceTemplate("r://{x}", { list: fail }, () => ""),
+        {},
+        (client) => client.listResources(),
+      ),
+    "error internal_error",
+  ],
+  "ResourceTemplateDefinition.complete": [completeTemplate, "error internal_error"],
+  "PromptDefinition.complete": [
+    (fail) => completing(emptyServer().prompt("p", { arguments: { a: {} }, complete: { a: fail } }, () => "")),
+    "error internal_error",
+  ],
+  "PromptArgumentDefinition.complete": [
+    (fail) => completing(emptyServer().prompt("p", { arguments: { a: { complete: fail } } }, () => "")),
+    "error internal_error",
+  ],
+  "ServerOptions.toJsonSchema": [
+    (fail) =>
+      outcome(() => {
+        const input = {
+          "~standard": { version: 1, vendor: "own", validate: (value: unknown) => ({ value }) },
+        } as const;
+        emptyServer({ toJsonSchema: fail }).tool("t", { input }, () => "");
+      }),
+    "error invalid_schema",
+  ],
+  "Server.use(middleware)": [(fail) => withClient(plainServer().use(fail), {}, add), "error internal_error"],
+  "Server.tool(handler)": [tool, "tool error"],
+  "Server.prompt(handler)": [prompt, "error internal_error"],
+  "Server.resource(read)": [resource, "error internal_error"],
+  "Server.resourceTemplate(read)": [template, "error internal_error"],
+  "HandlerContext.step(work)": [
+    (fail) => calling(emptyServer().tool("t", {}, (_args, ctx) => ctx.step("one", fail))),
+    "tool error",
+  ],
+  "ServerHandler.init": [handling("init"), "error internal_error"],
+  "ServerHandler.callTool": [handling("callTool"), "tool error"],
+  "ServerHandler.complete": [handling("complete"), "error internal_error"],
+  "ServerHandler.getPrompt": [handling("getPrompt"), "error internal_error"],
+  "ServerHandler.listPrompts": [handling("listPrompts"), "error internal_error"],
+  "ServerHandler.listResourceTemplates": [handling("listResourceTemplates"), "error internal_error"],
+  "ServerHandler.listResources": [handling("listResources"), "error internal_error"],
+  "ServerHandler.listTools": [handling("listTools"), "error internal_error"],
+  "ServerHandler.readResource": [handling("readResource"), "error internal_error"],
+  "ServerHandler.terminate": [
+    async (fail) => {
+      const server = Server.from({ ...handler, terminate: fail }, { name: "h", version: "1" });
+      await withClient(server, {}, (client) => client.listTools());
+      return outcome(() => server.close());
+    },
+    "bare Error: boom",
+  ],
+};

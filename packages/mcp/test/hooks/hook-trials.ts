@@ -1,0 +1,173 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect as connectTcp } from "node:net";
+import { type ClientOptions, Server, type ServerHandler } from "@parley/mcp";
+import { serveSocket, serveWebSocket, stdioTransport } from "@parley/mcp/node";
+import { memoryStorage } from "@parley/mcp/storage";
+import { channelPair } from "@parley/mcp/testing";
+import { serveChannel } from "@parley/mcp/transport";
+import { WebSocket } from "ws";
+import { add, emptyServer, type Failing, outcome, overHttp, plainServer, type Trial, withClient } from "./trial.js";
+
+/** This program, as a server on its stdin and stdout. */
+const served = (mode: string) => ({ command: process.execPath, args: [process.argv[1] ?? "", "serve", mode] });
+const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+/** A revision with sessions, for what later revisions no longer have. */
+const SESSIONS: ClientOptions = { revisions: ["2025-11-25"] };
+const soon = () => new Promise((resolve) => setTimeout(resolve, 50));
+
+const inProcess = (server: Parameters<typeof withClient>[0], options: ClientOptions = {}) =>
+  withClient(server, options, add);
+
+const overPipe =
+  (option: "onLog" | "onWarning" | "trace"): Trial =>
+  (fail) =>
+    inProcess(plainServer(), { logLevel: "debug", [option]: fail });
+
+const progress: Trial = (fail) =>
+  withClient(plainServer(), {}, (client) => client.callTool("add", {}, { onProgress: fail }));
+
+const subscribing = (server: Server) =>
+  withClient(server, {}, async (client) => {
+    const subscription = await client.subscribe("r://a");
+    await soon();
+    await subscription[Symbol.asyncDispose]();
+    await soon();
+  });
+
+const settingLevel = (server: Server) => withClient(server, SESSIONS, (client) => client.setLogLevel("error"));
+
+const observing =
+  (event: "started" | "ended" | "refused"): Trial =>
+  async (fail) => {
+    const server = plainServer();
+    server.observe({ [event]: fail });
+    if (event !== "refused") return inProcess(server);
+    await withClient(server, {}, (client) => client.request("no/such"));
+    return inProcess(server);
+  };
+
+const watching =
+  (kind: "resource" | "template"): Trial =>
+  (fail) =>
+    subscribing(
+      kind === "resource"
+        ? emptyServer({ subscribe: true }).resource("r://a", { watch: fail }, () => "")
+        : emptyServer({ subscribe: true }).resourceTemplate("r://{x}", { watch: fail }, () => ""),
+    );
+
+const handling =
+  (method: "subscribe" | "unsubscribe" | "setLogLevel" | "terminate"): Trial =>
+  async (fail) => {
+    const handler: ServerHandler = {
+      listResources: () => [],
+      subscribe: () => {},
+      setLogLevel: () => {},
+      [method]: fail,
+    };
+    const server = Server.from(handler, { name: "trial", version: "1.0.0" });
+    if (method === "setLogLevel") return settingLevel(server);
+    if (method !== "terminate") return subscribing(server);
+    await withClient(server, {}, (client) => client.listResources());
+    return outcome(() => server.close());
+  };
+
+/** Sends what is no message, then a ping, and waits for both answers. */
+async function faultAndPing(port: number): Promise<string> {
+  const socket = connectTcp(port, "127.0.0.1");
+  socket.write(`{no message\n${PING}\n`);
+  let text = "";
+  for await (const chunk of socket) {
+    text += String(chunk);
+    if (text.includes('"result":{}')) break;
+  }
+  socket.destroy();
+  return "fine";
+}
+
+async function throughStdio(fail: Failing): Promise<string> {
+  const { command, args } = served(fail.name);
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] });
+  let [out, warned] = ["", ""];
+  child.stdout.on("data", (chunk) => (out += String(chunk)));
+  child.stderr.on("data", (chunk) => (warned += String(chunk)));
+  child.stdin.end(`{no message\n${PING}\n`);
+  const [code] = await once(child, "close");
+  process.stderr.write(warned);
+  return code === 0 && out.includes('"result":{}') ? "fine" : `exit ${code}: ${out} ${warned}`;
+}
+
+/** Functions whose result nobody needs: their failure is reported, and nothing else happens. */
+export const HOOK_TRIALS: Readonly<Record<string, Trial>> = {
+  "CallOptions.onProgress": progress,
+  "CallOptions.onProgress, many": (fail) =>
+    withClient(plainServer(), {}, (client) => client.callMany([{ name: "add" }], { onProgress: fail })),
+  "Client.on(listener)": (fail) =>
+    withClient(plainServer(), {}, async (client) => {
+      client.on("state", fail);
+      await client.close();
+    }),
+  "ClientOptions.onLog": overPipe("onLog"),
+  "ClientOptions.onWarning": (fail) =>
+    // A warning about another hook, so that there is one.
+    inProcess(plainServer(), { onWarning: fail, trace: () => fail() }),
+  "ClientOptions.trace": overPipe("trace"),
+  "CommandTarget.stderr": (fail) => withClient({ ...served("chatty"), stderr: fail }, {}, add),
+  "StdioOptions.stderr": (fail) => withClient(stdioTransport({ ...served("chatty"), stderr: fail }), {}, add),
+  "HttpServerOptions.onRequest": (fail) => overHttp({ onRequest: fail }, (url) => inProcess(url)),
+  "Observer.started": observing("started"),
+  "Observer.ended": observing("ended"),
+  "Observer.refused": observing("refused"),
+  "ServerOptions.onLogLevel": (fail) => settingLevel(emptyServer({ onLogLevel: fail })),
+  "ServerOptions.onSubscribe": (fail) => subscribing(plainServer({ subscribe: true, onSubscribe: fail })),
+  "ServerOptions.onUnsubscribe": (fail) => subscribing(plainServer({ subscribe: true, onUnsubscribe: fail })),
+  "CommonDefinition.watch": watching("resource"),
+  "CommonDefinition.watch, template": watching("template"),
+  "ServerHandler.subscribe": handling("subscribe"),
+  "ServerHandler.unsubscribe": handling("unsubscribe"),
+  "ServerHandler.setLogLevel": handling("setLogLevel"),
+  "ServeChannelOptions.onFault": async (fail) => {
+    const [mine, theirs] = channelPair();
+    const serving = serveChannel(plainServer(), theirs, { onFault: fail });
+    const answered = new Promise<void>((resolve) => {
+      mine.open({ message: (text) => (text.includes('"result":{}') ? resolve() : undefined), fault() {}, closed() {} });
+    });
+    mine.send("{no message");
+    mine.send(PING);
+    await answered;
+    await serving.close();
+    return "fine";
+  },
+  "ServeChannelOptions.onFault, sockets": async (fail) => {
+    const handle = await serveSocket(plainServer(), { port: 0 }, { onFault: fail });
+    const ended = await faultAndPing(Number(new URL(handle.url).port));
+    await handle.close();
+    return ended;
+  },
+  "ServeChannelOptions.onFault, stdio": throughStdio,
+  "ServeChannelOptions.onFault, WebSocket": async (fail) => {
+    const handle = await serveWebSocket(plainServer(), { port: 0, onFault: fail });
+    const socket = new WebSocket(handle.url, ["mcp"]);
+    await once(socket, "open");
+    const answered = new Promise<void>((resolve) => {
+      socket.addEventListener("message", ({ data }) => (String(data).includes('"result":{}') ? resolve() : undefined));
+    });
+    socket.send("{no message");
+    socket.send(PING);
+    await answered;
+    socket.close();
+    await handle.close();
+    return "fine";
+  },
+  "MemoryStorageOptions.onDeliverError": async (fail) => {
+    const storage = memoryStorage({ onDeliverError: fail });
+    await storage.pubsub.subscribe("t", () => {
+      throw new Error("not delivered");
+    });
+    await storage.pubsub.publish("t", "m");
+    return "fine";
+  },
+};
+
+/** Whose failure there is nobody to tell of. */
+export const SILENT: ReadonlySet<string> = new Set(["MemoryStorageOptions.onDeliverError"]);
