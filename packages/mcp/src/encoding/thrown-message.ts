@@ -12,8 +12,11 @@ export function readable(error: unknown): unknown {
 /** The message of any thrown value; handlers may throw strings, `undefined` or objects that cannot be read. */
 export function thrownMessage(error: unknown): string {
   try {
-    const message = error instanceof Error ? error.message : error;
-    return typeof message === "string" ? message : String(message);
+    if (typeof error === "string") return error;
+    const message = (error as { message?: unknown } | null | undefined)?.message;
+    if (typeof message === "string") return message;
+    const text = typeof error === "object" ? JSON.stringify(error) : String(error);
+    return `${text.slice(0, 200)} was thrown, which is not an error`;
   } catch {
     return "an error that cannot be read";
   }

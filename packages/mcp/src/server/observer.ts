@@ -16,6 +16,23 @@ export interface CallStarted {
   readonly trace: TraceContext | undefined;
 }
 
+/**
+ * How a handler failed: with an `Error`, with another thrown value, because its time was over, or because its caller gave
+ * the call up.
+ */
+export type FailureKind = "handler_error" | "handler_throw" | "timeout" | "aborted";
+
+/** What an unexpected error is about. */
+export interface CallFailure {
+  /** Random; also in what the client gets instead of the error's text. */
+  readonly reference: string;
+  readonly kind: FailureKind;
+  readonly method: string;
+  /** The tool, prompt or URI that the call is about, where the method names one. */
+  readonly name: string | undefined;
+  readonly requestId: Id;
+}
+
 /** How a call ended. */
 export interface CallEnded extends CallStarted {
   readonly durationMs: number;
@@ -23,6 +40,8 @@ export interface CallEnded extends CallStarted {
   readonly outcome: "ok" | "tool_error" | "input_required" | "error";
   /** What was thrown, unmasked, even if the caller got only part of it. */
   readonly error: unknown;
+  /** How the handler failed; undefined unless it did, and for a `ToolError` or an `McpError` that it threw for the caller. */
+  readonly failure: FailureKind | undefined;
   /** Length of the response in characters. */
   readonly length: number;
 }
@@ -42,4 +61,4 @@ export interface Observer {
 }
 
 /** The outcome of a call; recorded only if there are observers. */
-export type CallEnd = Pick<CallEnded, "outcome" | "error">;
+export type CallEnd = Pick<CallEnded, "outcome" | "error" | "failure">;

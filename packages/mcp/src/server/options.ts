@@ -9,6 +9,7 @@ import type { JsonSchemaAdapter } from "../schema/standard.js";
 import type { Storage } from "../storage/storage.js";
 import type { RequestContext } from "./context.js";
 import type { CacheOptions } from "./lists/cache-hints.js";
+import type { CallFailure } from "./observer.js";
 import type { ToolPolicy } from "./tools/tool-policy.js";
 
 /** The name, version and other facts that a server tells clients about itself. */
@@ -94,10 +95,16 @@ export interface ServerOptions {
   /** Called when a client has set its log level. */
   onLogLevel?: ((level: LoggingLevel, ctx: RequestContext) => void) | undefined;
   /**
-   * Replaces the message of unexpected errors by a fixed text with an id, under which the error is logged. Default: false,
-   * because models correct themselves by the message. Set it where messages may contain secrets.
+   * Whether clients get a neutral text with a reference instead of the message of an unexpected error. `ToolError` and
+   * `McpError` are always sent. Default: false for clients on this machine (stdio, in-process, loopback without
+   * `authenticate`), because models correct themselves by the message; true for all others, because it may contain secrets.
    */
   maskErrors?: boolean | undefined;
+  /**
+   * Called with every error that a handler or middleware did not throw for its caller, which is all but `ToolError` and
+   * `McpError`. Default: it is printed with its stack and the reference that the client may have got.
+   */
+  onError?: ((error: unknown, failure: CallFailure) => void) | undefined;
   /** How arguments that do not fit the schema are answered: a result for the model (default), or the error -32602. */
   invalidArguments?: "result" | "protocol" | undefined;
   /** Defaults for all tools, which a tool's own definition replaces. */

@@ -52,6 +52,8 @@ export interface Peer {
   /** Absent until the stateful handshake; the endpoint sets it through `Answer.session`. */
   session?: Session | undefined;
   readonly principal?: Principal | undefined;
+  /** True if the other end may be a stranger on another machine; always assumed of one with a principal. */
+  readonly remote?: boolean | undefined;
   /** Must be called after changing `session` in place, so that the transport can store it. */
   sessionChanged?(): void;
   /** Ends the request with this id without an answer, if it is in flight. */

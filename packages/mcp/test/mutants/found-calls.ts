@@ -42,4 +42,28 @@ export const FOUND_CALLS: readonly Mutant[] = [
     replace: 'if (typeof result !== "string") return result as object;',
     tests: ["src/server/middleware.test.ts"],
   },
+  {
+    name: "strangers-read-errors",
+    recreates: "attack F14: the text of an unexpected error goes to whoever calls",
+    file: "server/call/call-failure.ts",
+    search: "if ((principal ?? peer?.principal) !== undefined || peer?.remote === true) return true;",
+    replace: "if (http === undefined || http !== undefined) return false;",
+    tests: ["test/errors/unexpected-errors.test.ts"],
+  },
+  {
+    name: "proxied-strangers-read-errors",
+    recreates: "attack F14: a stranger behind a proxy on this machine counts as local",
+    file: "server/call/call-failure.ts",
+    search: 'return !local || http.header("x-forwarded-for") !== undefined || http.header("forwarded") !== undefined;',
+    replace: "return !local;",
+    tests: ["test/errors/unexpected-errors.test.ts"],
+  },
+  {
+    name: "stack-is-nowhere",
+    recreates: "newcomer B1: the stack of an unexpected error is neither sent nor printed",
+    file: "server/call/call-failure.ts",
+    search: "traceOf(error)}",
+    replace: "thrownMessage(error)}",
+    tests: ["test/errors/unexpected-errors.test.ts"],
+  },
 ];

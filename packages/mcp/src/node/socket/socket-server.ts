@@ -17,7 +17,7 @@ import { socketStream } from "./socket-stream.js";
 /** Access rules and limits of a socket server. */
 export interface ServeSocketOptions
   extends AuthenticationOptions,
-    Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "principal"> {
+    Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "principal" | "remote"> {
   /** How messages are delimited when written; default the client's form. */
   framing?: SocketFraming | undefined;
   /** Concurrent connections; default 1,024, a common limit of open files. Further ones are closed. */
@@ -51,7 +51,8 @@ export async function serveSocket(
   const { platform = nodePlatform, framing = "auto" } = options;
   const peers = new Set<ServeHandle>();
   const serve = (socket: Socket, principal: Principal | undefined) => {
-    const settings = { ...options, platform, decode: decodeUtf8, framing: framingNamed(framing) };
+    const remote = options.allowUnauthenticated === true;
+    const settings = { ...options, remote, platform, decode: decodeUtf8, framing: framingNamed(framing) };
     const stream = socketStream(socket, true);
     const peer = serveStream(endpoint, stream, principal === undefined ? settings : { ...settings, principal });
     peers.add(peer);

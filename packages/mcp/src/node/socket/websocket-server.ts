@@ -27,7 +27,7 @@ import { loadWs, type WsSocket } from "./ws-package.js";
 /** Access rules and limits of a WebSocket server. */
 export interface ServeWebSocketOptions
   extends QueueLimits,
-    Omit<ServeChannelOptions, "principal">,
+    Omit<ServeChannelOptions, "principal" | "remote">,
     AuthenticationOptions,
     Pick<HttpServerOptions, "publicUrl" | "allowedHosts" | "allowedOrigins"> {
   /** Default 3001; 0 picks a free one. */
@@ -65,7 +65,8 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
   const peers = new Set<ServedChannel>();
   const serve = (socket: WsSocket, principal: Principal | undefined) => {
     const channel = webSocketChannel(socket, { ...options, platform, holdInputAbove: HOLD_INPUT_ABOVE });
-    const peer = serveChannel(endpoint, channel, principal === undefined ? options : { ...options, principal });
+    const remote = options.allowUnauthenticated === true;
+    const peer = serveChannel(endpoint, channel, { ...options, remote, ...(principal && { principal }) });
     peers.add(peer);
     const stopPings = ping(socket, options.pingEveryMs ?? 30_000, platform);
     void peer.closed.then(() => {

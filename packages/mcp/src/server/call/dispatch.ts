@@ -12,6 +12,7 @@ import { throughMiddleware } from "../middleware.js";
 import { isUrlRequired, urlRequiredFor } from "../questions/url-required.js";
 import { asking, withAsking } from "../questions/with-asking.js";
 import { contextOf } from "./call-context.js";
+import { failureKind, publicFailure } from "./call-failure.js";
 import type { ServerFacts } from "./facts.js";
 import type { Pipeline } from "./pipeline.js";
 import { type CallMakers, ServerCall } from "./server-call.js";
@@ -229,7 +230,10 @@ function success({ registry, pipeline }: DispatchingServer, call: ServerCall, re
         ? request.era.input(request, interim.questions, interim.state, self)
         : request.era.result(request, result, row, self, call.cache);
     if (pipeline.observers.length > 0) {
-      call.end = { outcome: interim === undefined ? outcomeOf(result) : "input_required", error: call.failure };
+      const { failure: error } = call;
+      const failed = interim === undefined && outcomeOf(result) === "tool_error";
+      const outcome = interim === undefined ? outcomeOf(result) : "input_required";
+      call.end = { outcome, error, failure: failed ? failureKind(call, error) : undefined };
     }
     return call.session === undefined ? encoded : { ...encoded, session: call.session };
   } catch (error) {
@@ -243,7 +247,7 @@ function outcomeOf(result: object): "ok" | "tool_error" {
 
 function failure({ pipeline }: Pick<DispatchingServer, "pipeline">, call: ServerCall, error: unknown): Answer {
   for (const act of call.beforeAnswer ?? NOTHING) act();
-  if (pipeline.observers.length > 0) call.end = { outcome: "error", error };
+  if (pipeline.observers.length > 0) call.end = { outcome: "error", error, failure: failureKind(call, error) };
   const answer = errorAnswer(call, publicError(call, error));
   return call.scopes === undefined ? answer : { ...answer, scopes: call.scopes };
 }
@@ -258,11 +262,11 @@ function errorAnswer({ request }: ServerCall, error: McpError): EncodedAnswer {
   }
 }
 
-/** The error that the client gets: an `McpError` unchanged, of anything else the message at most. */
+/** The error that the client gets: an `McpError` unchanged, of anything else the message at most. Reports the latter. */
 function publicError(call: ServerCall, thrown: unknown): McpError {
   const error = readable(thrown);
   if (isUrlRequired(error)) return urlRequiredFor(call, error) ?? error;
   if (McpError.is(error)) return error;
-  if (call.facts.options.maskErrors === true) return new McpError("internal_error", call.facts.mask(error));
-  return new McpError("internal_error", error instanceof Error ? thrownMessage(error) : "the request failed");
+  const { message, data } = publicFailure(call, error);
+  return new McpError("internal_error", message, { data });
 }

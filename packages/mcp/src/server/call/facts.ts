@@ -1,6 +1,5 @@
 import { platform } from "#platform";
 import { randomName } from "../../encoding/base64.js";
-import { traceOf } from "../../encoding/thrown-message.js";
 import { withDefaults } from "../../encoding/with-defaults.js";
 import type { CacheHint } from "../../era/era.js";
 import type { Platform } from "../../platform/platform.js";
@@ -53,13 +52,6 @@ export class ServerFacts {
     this.#questionPrefix ??= this.randomId().slice(0, 8);
     this.#questions++;
     return `q${this.#questionPrefix}-${this.#questions}`;
-  }
-
-  /** A fixed text for an error that must not be shown. Its id is also in the warning that has the error. */
-  mask(error: unknown): string {
-    const id = this.randomId();
-    this.platform.warn(`error ${id}: ${traceOf(error)}`);
-    return `internal error (id ${id})`;
   }
 
   randomId(): string {

@@ -4,6 +4,7 @@ import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
 import type { Middleware } from "../middleware.js";
 import type { CallEnded, CallStarted, Observer } from "../observer.js";
+import { nameOf } from "./call-failure.js";
 import type { ServerCall } from "./server-call.js";
 
 /** What every call of a server passes through: preparation, middleware, observers. */
@@ -29,9 +30,9 @@ export class Pipeline {
     this.#notify("started", started);
     const since = this.#platform.monotonic();
     const end = (answered: A): A => {
-      const { outcome = "ok", error } = call.end ?? {};
+      const { outcome = "ok", error, failure } = call.end ?? {};
       const durationMs = this.#platform.monotonic() - since;
-      const ended: CallEnded = { ...started, durationMs, outcome, error, length: answered.text.length };
+      const ended: CallEnded = { ...started, durationMs, outcome, error, failure, length: answered.text.length };
       this.#notify("ended", ended);
       return answered;
     };
@@ -53,11 +54,10 @@ export class Pipeline {
 }
 
 function startedOf(call: ServerCall): CallStarted {
-  const { request, row, ctx } = call;
-  const named = row.nameField === undefined ? undefined : request.params[row.nameField];
+  const { request, ctx } = call;
   return {
     method: request.method,
-    name: typeof named === "string" ? named : undefined,
+    name: nameOf(call),
     requestId: request.id,
     protocolVersion: request.revision,
     http: call.exchange.http !== undefined,

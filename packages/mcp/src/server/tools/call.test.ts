@@ -31,9 +31,9 @@ const hostile = () =>
 /** Handlers that misbehave, and the part of the answer that shows how: an error code, or the text of a failed result. */
 const MISBEHAVIOUR: Record<string, { handler: () => unknown; shows: number | RegExp }> = {
   "throws a string": { handler: () => raise("just text"), shows: /^just text$/ },
-  "throws nothing": { handler: () => raise(undefined), shows: /^undefined$/ },
-  "throws null": { handler: () => raise(null), shows: /^null$/ },
-  "throws an object without a prototype": { handler: () => raise(Object.create(null)), shows: /cannot be read/ },
+  "throws nothing": { handler: () => raise(undefined), shows: /^undefined was thrown/ },
+  "throws null": { handler: () => raise(null), shows: /^null was thrown/ },
+  "throws an object without a prototype": { handler: () => raise(Object.create(null)), shows: /^\{\} was thrown/ },
   "throws a proxy that throws": { handler: () => raise(hostile()), shows: /cannot be read/ },
   "throws an error whose message throws": {
     handler: () =>

@@ -6,6 +6,7 @@ import { McpError } from "../../protocol/error.js";
 import type { ContentBlock } from "../../protocol/features/content.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import { describeIssues, type ParseResult } from "../../schema/parse.js";
+import { publicFailure } from "../call/call-failure.js";
 import type { ServerCall } from "../call/server-call.js";
 import { isUrlRequired, urlRequiredFor, urlRequiredInWords } from "../questions/url-required.js";
 import { isBlock, isToolResult, type ToolResult } from "./block.js";
@@ -132,8 +133,12 @@ export function toErrorResult(thrown: unknown, call: ServerCall): CallToolResult
     return { content: [...(error.content ?? [{ type: "text", text: error.message }])], isError: true };
   }
   if (McpError.is(error)) return forTheModel(error, call);
-  const message = call.facts.options.maskErrors === true ? call.facts.mask(error) : thrownMessage(error);
-  return { content: [{ type: "text", text: message }], isError: true };
+  const { message, data } = publicFailure(call, error);
+  return {
+    content: [{ type: "text", text: message }],
+    isError: true,
+    ...(data === undefined ? {} : { _meta: { [FAILURE]: data } }),
+  };
 }
 
 function forTheModel(error: McpError, call: ServerCall): CallToolResult {

@@ -28,6 +28,8 @@ export interface ServedChannel extends ServeHandle {
 export interface ServeChannelOptions {
   /** The authenticated sender of all requests here, until `expiresAt`. Default: none, because a channel carries no credentials. */
   principal?: Principal | undefined;
+  /** Whether the peer may be a stranger, who gets no text of unexpected errors. Default: false without a principal. */
+  remote?: boolean | undefined;
   /** Requests of this peer that may run at once; default 1,000, so that one peer cannot take all memory. */
   maxInFlight?: number | undefined;
   /** Told about input that was no message. */
@@ -47,7 +49,7 @@ export function serveChannel(servable: Servable, channel: Channel, options: Serv
   const closed = new Promise<void>((resolve) => {
     finish = resolve;
   });
-  const peer = new ChannelPeer(options.principal);
+  const peer = new ChannelPeer(options.principal, options.remote);
   const connection = new Connection<ChannelPeer>(
     channel,
     {
@@ -102,11 +104,13 @@ export function serveChannel(servable: Servable, channel: Channel, options: Serv
 class ChannelPeer implements Peer {
   session: Peer["session"];
   readonly principal: Principal | undefined;
+  readonly remote: boolean | undefined;
   readonly #endless = new Set<Id>();
   #connection: Connection<ChannelPeer> | undefined;
 
-  constructor(principal: Principal | undefined) {
+  constructor(principal: Principal | undefined, remote: boolean | undefined) {
     this.principal = principal;
+    this.remote = remote;
   }
 
   attach(connection: Connection<ChannelPeer>): void {

@@ -1,0 +1,70 @@
+import { readable, thrownMessage, traceOf } from "../../encoding/thrown-message.js";
+import { callHook } from "../../platform/call-hook.js";
+import { McpError } from "../../protocol/error.js";
+import type { Exchange } from "../../transport/transport.js";
+import type { CallFailure, FailureKind } from "../observer.js";
+import { isInputRequired } from "../questions/input-required.js";
+import { ToolError } from "../tools/tool.js";
+import type { ServerCall } from "./server-call.js";
+
+/** What the client gets of an unexpected error. */
+export interface PublicFailure {
+  readonly message: string;
+  /** Only where the message is a neutral one. */
+  readonly data?: Pick<CallFailure, "kind" | "reference">;
+}
+
+/** The name that the parameters of a call have, where its method names something. */
+export function nameOf({ row, request }: ServerCall): string | undefined {
+  const named = row.nameField === undefined ? undefined : request.params[row.nameField];
+  return typeof named === "string" ? named : undefined;
+}
+
+/** How a handler failed; undefined for errors that are meant for the caller. */
+export function failureKind(call: ServerCall, thrown: unknown): FailureKind | undefined {
+  const error = readable(thrown);
+  const { signal } = call.exchange;
+  // The handler runs again with the answer; what an interruption makes it throw is no failure.
+  if (isInputRequired(error) || isInputRequired(call.signal.reason)) return "aborted";
+  const name = error instanceof Error ? error.name : undefined;
+  const kind = McpError.is(error) ? error.kind : undefined;
+  if (signal.aborted && (error === signal.reason || name === "AbortError" || kind === "cancelled")) return "aborted";
+  if (kind === "timeout" || name === "TimeoutError") return "timeout";
+  if (kind !== undefined || ToolError.is(error)) return undefined;
+  return error instanceof Error ? "handler_error" : "handler_throw";
+}
+
+/**
+ * Reports an error that a handler did not throw for its caller, and returns what the caller gets of it: the text if the
+ * caller is on this machine, otherwise a neutral text with the reference of the report.
+ */
+export function publicFailure(call: ServerCall, error: unknown): PublicFailure {
+  const { facts, root, exchange } = call;
+  const { onError = root.facts.options.onError, maskErrors = root.facts.options.maskErrors } = facts.options;
+  const kind = failureKind(call, error) ?? "handler_error";
+  const reference = facts.randomId();
+  const { method, id: requestId } = root.request;
+  const name = nameOf(root);
+  const { warn } = facts.platform;
+  // A call that its caller gave up ends as it should.
+  if (kind !== "aborted") {
+    if (onError !== undefined) {
+      callHook(warn, "onError", () => onError(error, { reference, kind, method, name, requestId }));
+    } else warn(`error ${reference} in ${method}${name === undefined ? "" : ` "${name}"`}: ${traceOf(error)}`);
+  }
+  if (!(maskErrors ?? mayBeStranger(exchange))) return { message: thrownMessage(error) };
+  return { message: `internal error (id ${reference})`, data: { kind, reference } };
+}
+
+/**
+ * Whether a peer may be a stranger. Servers on addresses beyond this machine must be told to accept everybody, or who is
+ * who; a proxy on this machine is recognised by what it adds.
+ */
+function mayBeStranger({ http, principal, peer }: Exchange): boolean {
+  if ((principal ?? peer?.principal) !== undefined || peer?.remote === true) return true;
+  if (http === undefined) return false;
+  const local =
+    /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(http.header("host") ?? "") &&
+    /^$|^::1$|^(::ffff:)?127\./.test(http.remoteAddress ?? "");
+  return !local || http.header("x-forwarded-for") !== undefined || http.header("forwarded") !== undefined;
+}
