@@ -20,9 +20,16 @@ export interface Timeouts {
   idleMs: number;
   /** For one call as a whole, which no progress extends. Default 60 min. */
   totalMs: number;
+  /** For `onElicit`, `onSample` or `roots` to answer a question of the server, which gets an error afterwards. Default 60 min. */
+  answerMs: number;
 }
 
-export const DEFAULT_TIMEOUTS: Timeouts = { connectMs: 30_000, idleMs: 60_000, totalMs: 3_600_000 };
+export const DEFAULT_TIMEOUTS: Timeouts = {
+  connectMs: 30_000,
+  idleMs: 60_000,
+  totalMs: 3_600_000,
+  answerMs: 3_600_000,
+};
 
 /**
  * Whether a call that was lost with its connection is sent once more on the next one: those that are safe to repeat (lists,
@@ -34,8 +41,8 @@ export type ResendPolicy = "idempotent" | "always" | "never";
 export interface QuestionContext {
   /** Aborted when the server no longer wants the answer. */
   readonly signal: AbortSignal;
-  /** The name and version that the server gives itself. */
-  readonly server: Implementation | undefined;
+  /** The name and version that the server gives itself, unverified; its address where it gives none. */
+  readonly server: Implementation;
 }
 
 /** Options of a connection. */

@@ -16,14 +16,17 @@ import type {
   ResourceTemplate,
 } from "./features/resources.js";
 import type { CallToolResult, ListToolsResult, Tool } from "./features/tools.js";
+import type { Implementation } from "./implementation.js";
 import type { DiscoverResult, InitializeResult } from "./lifecycle.js";
 import {
   aBoolean,
   aNumber,
   anArray,
+  anIcon,
   anObject,
   arrayOf,
   aString,
+  aWebAddress,
   oneOf,
   readItems,
   readShape,
@@ -46,7 +49,7 @@ export interface CheckedList<R, T> extends Checked<R> {
 }
 
 const cacheHints = { ttlMs: aNumber, cacheScope: oneOf("public", "private") } as const;
-const described = { title: aString, description: aString, icons: anArray, _meta: anObject } as const;
+const described = { title: aString, description: aString, icons: arrayOf(anIcon), _meta: anObject } as const;
 
 /** `readTool` adds a missing `type`, because many servers omit it and only "object" is allowed. */
 const anObjectSchema: Test = {
@@ -189,8 +192,14 @@ export function checkCompleteResult(value: unknown): Checked<CompleteResult> {
 
 const implementationShape = {
   required: { name: aString, version: aString },
-  optional: { ...described, websiteUrl: aString },
+  optional: { ...described, websiteUrl: aWebAddress },
 };
+
+/** Reads what a server says about itself; undefined if it gives neither name nor version. */
+export function checkImplementation(value: unknown): Checked<Implementation> {
+  const problems: string[] = [];
+  return { result: readShape<Implementation>(value, implementationShape, "serverInfo", problems), problems };
+}
 
 /** Reads a result of `initialize`. */
 export function checkInitializeResult(value: unknown): Checked<InitializeResult> {
@@ -201,12 +210,8 @@ export function checkInitializeResult(value: unknown): Checked<InitializeResult>
   };
   const result = readShape<InitializeResult>(value, shape, "the result", problems);
   if (result === undefined) return { result, problems };
-  const serverInfo = readShape<InitializeResult["serverInfo"]>(
-    result.serverInfo,
-    implementationShape,
-    "serverInfo",
-    problems,
-  );
+  const { result: serverInfo, problems: more } = checkImplementation(result.serverInfo);
+  problems.push(...more);
   if (serverInfo === undefined) return { result: undefined, problems };
   return { result: serverInfo === result.serverInfo ? result : { ...result, serverInfo }, problems };
 }

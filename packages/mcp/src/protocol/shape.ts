@@ -1,3 +1,4 @@
+import { isWebAddress } from "../encoding/web-address.js";
 import { isObject } from "../jsonrpc/message.js";
 
 /** A test of one member; `expected` completes the sentence "… is not …". */
@@ -18,6 +19,18 @@ export const anObject: Test = { expected: "an object", passes: isObject };
 export const anArray: Test = { expected: "an array", passes: Array.isArray };
 /** A number from the wire is always finite, but one from a handler in the same process may be NaN or Infinity. */
 export const aNumber: Test = { expected: "a finite number", passes: (value) => Number.isFinite(value) };
+
+export const aWebAddress: Test = { expected: "an https address", passes: isWebAddress };
+
+/**
+ * Spec: Schema reference, "Icon": an address of a picture, or the picture itself. What is drawn must not run, read a file or
+ * tell somebody else that it was drawn in plain text.
+ */
+export const anIcon: Test = {
+  expected: "an icon with an https address or an image in `data:`",
+  passes: (value) =>
+    isObject(value) && (isWebAddress(value.src) || (typeof value.src === "string" && /^data:image\//i.test(value.src))),
+};
 
 /** An array whose items all pass. */
 export function arrayOf(item: Test): Test {

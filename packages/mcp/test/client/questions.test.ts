@@ -169,7 +169,7 @@ describe("rounds of questions (stateless)", () => {
         throw new Error("no window");
       },
     });
-    expect(outcome).toMatchObject({ error: { message: "no window" } });
+    expect(outcome).toMatchObject({ error: { kind: "misuse", message: "`onElicit` failed: no window" } });
     expect(retries).toHaveLength(1);
   });
 

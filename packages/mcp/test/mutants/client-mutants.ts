@@ -62,7 +62,7 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
     name: "total-ignored",
     recreates: "typescript-sdk#2695: the total deadline is ignored while the idle one is longer",
     file: "client/call/pending-call.ts",
-    search: "return paused || this.#holds > 0 ? latest : Math.min(heard + idle, latest);",
+    search: "return paused > 0 ? latest : Math.min(heard + idle, latest);",
     replace: "return heard + idle;",
     tests: ["test/client/calls.test.ts"],
   },

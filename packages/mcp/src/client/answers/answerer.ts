@@ -1,23 +1,32 @@
-import type { ClientEra, Question } from "../../era/era.js";
-import { INTERNAL_ERROR, METHOD_NOT_FOUND } from "../../jsonrpc/error.js";
-import type { RequestMessage } from "../../jsonrpc/message.js";
+import { thrownMessage } from "../../encoding/thrown-message.js";
+import type { Question } from "../../era/era.js";
+import { INVALID_PARAMS, METHOD_NOT_FOUND } from "../../jsonrpc/error.js";
+import { isObject, type RequestMessage } from "../../jsonrpc/message.js";
 import { errorText, resultText } from "../../jsonrpc/message-text.js";
+import type { Platform } from "../../platform/platform.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { Root } from "../../protocol/features/roots.js";
 import { CORE_TABLE } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions.js";
-import type { ClientOptions, QuestionContext } from "../options.js";
-import { answerElicitation } from "./elicitation.js";
+import type { CurrentConnection } from "../connection/current-connection.js";
+import { type ClientOptions, DEFAULT_TIMEOUTS, type QuestionContext } from "../options.js";
+import { checkElicitation, elicitResult } from "./elicitation.js";
 import { checkSampling } from "./sampling.js";
 
 /** Answers the server's questions with what the application gave to `connect`, the same in both eras. */
 export class Answerer {
   readonly #options: ClientOptions;
+  readonly #platform: Platform;
+  readonly #warn: (message: string) => void;
+  readonly #answerMs: number;
   #roots: ClientOptions["roots"];
 
-  constructor(options: ClientOptions) {
+  constructor(options: ClientOptions, platform: Platform, warn: (message: string) => void) {
     this.#options = options;
+    this.#platform = platform;
+    this.#warn = warn;
+    this.#answerMs = options.timeouts?.answerMs ?? DEFAULT_TIMEOUTS.answerMs;
     this.#roots = options.roots;
     if (Array.isArray(options.roots)) checkRoots(options.roots);
   }
@@ -56,7 +65,7 @@ export class Answerer {
       case "elicitation/create":
         if (onElicit === undefined) throw cannot("elicitation", "onElicit");
         if (params["mode"] === "url" && !elicitUrls) throw cannot("elicitation.url", "elicitUrls: true");
-        if (typeof params["message"] !== "string") throw malformed("the question has no message");
+        checkElicitation(params);
         return;
       case "sampling/createMessage":
         if (onSample === undefined) throw cannot("sampling", "onSample");
@@ -67,40 +76,80 @@ export class Answerer {
     }
   }
 
-  /** The bare result for one question. Throws an `McpError` when there is none. */
-  async answer(question: Question, context: QuestionContext): Promise<object> {
-    this.check(question);
+  /** The bare result for a question that `check` admits. Throws an `McpError` when there is none; `unwanted` ends the wait. */
+  async answer(question: Question, { asker }: CurrentConnection, unwanted: AbortController): Promise<object> {
     const { onElicit, onSample } = this.#options;
+    const context: QuestionContext = { signal: unwanted.signal, server: asker };
     // The casts are safe: `check` throws unless the handler exists and the parameters are well formed.
     const params = (question.params ?? {}) as never;
     switch (question.method) {
-      case "elicitation/create":
-        return answerElicitation(params, onElicit as NonNullable<typeof onElicit>, context);
+      case "elicitation/create": {
+        const answer = await this.#handled("onElicit", unwanted, () => onElicit?.(params, context));
+        return elicitResult(params, answer);
+      }
       case "sampling/createMessage":
-        return (onSample as NonNullable<typeof onSample>)(params, context);
+        return this.#handled("onSample", unwanted, () => onSample?.(params, context));
       case "roots/list":
-        return { roots: await this.roots() };
+        return this.#handled("roots", unwanted, async () => ({ roots: await this.roots() }));
     }
   }
 
-  /** The whole text of the answer to a request of the server; `era` is undefined during the first handshake. */
-  async respond(message: RequestMessage, context: QuestionContext, era: ClientEra | undefined): Promise<string> {
+  /** The whole text of the answer to a request of the server. */
+  async respond(message: RequestMessage, asking: CurrentConnection, unwanted: AbortController): Promise<string> {
     const { id, method, params } = message;
-    if (method === "ping") return resultText(id, "{}");
     if (method !== "elicitation/create" && method !== "sampling/createMessage" && method !== "roots/list") {
       return errorText(id, METHOD_NOT_FOUND, `this client does not know the method "${method}"`);
     }
+    const question: Question = params === undefined ? { method } : { method, params };
     try {
-      const question: Question = params === undefined ? { method } : { method, params };
-      const answer = await this.answer(question, context);
-      return resultText(id, JSON.stringify(era === undefined ? answer : era.answer(method, answer)));
+      this.check(question);
     } catch (error) {
       const { kind, code, message: text } = McpError.from(error);
-      if (kind === "capability_missing") return errorText(id, undeclaredCode(method), text);
-      return errorText(id, kind === "internal_error" ? INTERNAL_ERROR : code, text);
+      return errorText(id, kind === "capability_missing" ? undeclaredCode(method) : code, text);
+    }
+    try {
+      const answer = await this.answer(question, asking, unwanted);
+      return resultText(id, JSON.stringify(asking.era.answer(method, answer)));
+    } catch (error) {
+      const { kind, code, message: text, fix } = McpError.from(error);
+      if (!DECISIONS.has(kind)) this.#warn(`${method} was not answered: ${text}. ${fix}`);
+      return errorText(id, code, OWN_FAULTS.has(kind) ? "the application could not answer" : text);
     }
   }
+
+  /** What the application gives within `timeouts.answerMs`; what comes later, or is no object, is an error. */
+  #handled(name: string, unwanted: AbortController, run: () => unknown): Promise<object> {
+    return new Promise((resolve, reject) => {
+      const ms = this.#answerMs;
+      const timer = this.#platform.timer(ms, () => {
+        const late = new McpError("timeout", `\`${name}\` gave no answer within ${ms} ms`, {
+          data: { deadline: "answer", ms },
+          fix: `Raise \`timeouts.answerMs\` of \`connect\`, or let \`${name}\` end when its signal is aborted.`,
+        });
+        reject(late);
+        unwanted.abort(late);
+      });
+      const fix = `Correct \`${name}\` of \`connect\`.`;
+      const failed = (error: unknown) =>
+        McpError.is(error)
+          ? error
+          : new McpError("misuse", `\`${name}\` failed: ${thrownMessage(error)}`, { cause: error, fix });
+      const settled = (answer: unknown) => {
+        if (isObject(answer)) resolve(answer);
+        else reject(new McpError("misuse", `\`${name}\` returned ${String(answer)}, not an object`, { fix }));
+      };
+      Promise.resolve()
+        .then(run)
+        .then(settled, (error: unknown) => reject(failed(error)))
+        .finally(() => timer.cancel());
+    });
+  }
 }
+
+/** What a user decided, which is no failure. */
+const DECISIONS: ReadonlySet<string> = new Set(["declined", "dismissed", "cancelled"]);
+/** Failures of the application, whose texts are for its developer. */
+const OWN_FAULTS: ReadonlySet<string> = new Set(["misuse", "internal_error", "invalid_definition"]);
 
 /**
  * An undeclared mode of elicitation is answered with -32602; for the rest this client has no such method.
@@ -108,11 +157,7 @@ export class Answerer {
  * Spec: Elicitation, "Error Handling", https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#error-handling
  */
 function undeclaredCode(method: Question["method"]): number {
-  return method === "elicitation/create" ? malformed("").code : METHOD_NOT_FOUND;
-}
-
-function malformed(message: string): McpError {
-  return new McpError("invalid_params", message);
+  return method === "elicitation/create" ? INVALID_PARAMS : METHOD_NOT_FOUND;
 }
 
 function cannot(capability: string, option: string): McpError {

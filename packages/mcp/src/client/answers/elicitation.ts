@@ -1,4 +1,5 @@
-import { isObject } from "../../jsonrpc/message.js";
+import { isWebAddress } from "../../encoding/web-address.js";
+import { isObject, type Params } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import {
   type ElicitRequestParams,
@@ -10,22 +11,32 @@ import { standardFormats } from "../../schema/json-schema/formats.js";
 import { compileValidator } from "../../schema/json-schema/validate.js";
 import type { JsonSchemaObject } from "../../schema/json-schema.js";
 import { SchemaError } from "../../schema/schema-error.js";
-import type { ClientOptions, QuestionContext } from "../options.js";
 
-type OnElicit = NonNullable<ClientOptions["onElicit"]>;
+/** Throws `invalid_params` for a question that must not reach the application: no page is shown whose address may deceive. */
+export function checkElicitation({ mode = "form", message, url, requestedSchema }: Params): void {
+  if (typeof message !== "string") throw refuse("the question has no message");
+  if (mode === "form") {
+    if (!isObject(requestedSchema)) throw refuse("the form has no requestedSchema");
+  } else if (mode !== "url") throw refuse(`there is no mode ${JSON.stringify(mode)}`);
+  else if (!isWebAddress(url))
+    throw refuse("the page has no https address that can be shown, free of credentials and hidden characters");
+}
+
+function refuse(message: string): McpError {
+  return new McpError("invalid_params", message, {
+    fix: "The server has to send a question that the protocol allows.",
+  });
+}
 
 /**
- * Puts a form or a page to the application and makes the answer fit for the wire: defaults fill what was left out, the content
- * is checked against the form, and only an accepted form has content. A page is never opened here.
+ * Makes the application's answer to a form or a page fit for the wire: defaults fill what was left out, the content is checked
+ * against the form, and only an accepted form has content. A page is never opened here.
  *
  * Spec: Elicitation, "Safe URL Handling", https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#safe-url-handling
  */
-export async function answerElicitation(
-  question: ElicitRequestParams,
-  onElicit: OnElicit,
-  context: QuestionContext,
-): Promise<ElicitResult> {
-  const { action, content = {} } = await onElicit(question, context);
+export function elicitResult(question: ElicitRequestParams, answer: object): ElicitResult {
+  // The application may be written without types.
+  const { action, content = {} } = answer as ElicitResult;
   if (action !== "accept" && action !== "decline" && action !== "cancel") {
     throw new McpError("misuse", `\`onElicit\` gave the action ${JSON.stringify(action)}`, {
       fix: "Return `accept`, `decline` or `cancel` from `onElicit`.",

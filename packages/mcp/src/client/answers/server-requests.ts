@@ -1,6 +1,6 @@
-import { INTERNAL_ERROR } from "../../jsonrpc/error.js";
+import { INTERNAL_ERROR, INVALID_REQUEST } from "../../jsonrpc/error.js";
 import type { Id, RequestMessage } from "../../jsonrpc/message.js";
-import { errorText } from "../../jsonrpc/message-text.js";
+import { errorText, resultText } from "../../jsonrpc/message-text.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallDeadlines } from "../call/pending-call.js";
 import type { ClientConnection } from "../connection/connection.js";
@@ -9,13 +9,23 @@ import type { Answerer } from "./answerer.js";
 /** Requests of the server that are answered at the same time; the user could not follow more. */
 const MAX_ASKED = 100;
 
+/** A request of the server that has no answer yet. */
+interface OpenQuestion {
+  readonly unwanted: AbortController;
+  /** The server took it back. */
+  cancelled: boolean;
+  /** Lets the silence of calls in flight count again. */
+  release(): void;
+}
+
 /** Answers the requests that a server sends, in the era that has them. */
 export class ServerRequests {
   readonly #connection: ClientConnection;
   readonly #answerer: Answerer;
   readonly #deadlines: CallDeadlines;
   readonly #fault: (error: Error) => void;
-  readonly #asked = new Map<Id, AbortController>();
+  /** One that was taken back stays until its handler ends, so that no server can start more handlers than the limit. */
+  readonly #asked = new Map<Id, OpenQuestion>();
 
   constructor(
     connection: ClientConnection,
@@ -29,42 +39,52 @@ export class ServerRequests {
     this.#fault = fault;
   }
 
-  /** The text of the answer; an empty one where the protocol allows none. Never rejects. */
+  /**
+   * The text of the answer; an empty one where the protocol allows none. Before the handshake only `ping` is answered: nobody
+   * knows yet who asks. Never rejects.
+   */
   async answer(message: RequestMessage): Promise<string> {
-    const { last } = this.#connection;
-    if (last?.era.serverAsks === false) {
+    const { id, method } = message;
+    const { asking } = this.#connection;
+    if (asking?.era.serverAsks === false) {
       this.#fault(
-        new McpError("invalid_response", `the server sent the request ${message.method}, which this revision forbids`, {
+        new McpError("invalid_response", `the server sent the request ${method}, which this revision forbids`, {
           fix: "Report it to the author of the server.",
         }),
       );
       return "";
     }
+    if (method === "ping") return resultText(id, "{}");
+    if (asking === undefined)
+      return errorText(id, INVALID_REQUEST, "only `ping` is answered before the handshake is done");
+    if (this.#asked.has(id)) return errorText(id, INVALID_REQUEST, "a request with this id is still in flight");
     if (this.#asked.size >= MAX_ASKED) {
-      return errorText(message.id, INTERNAL_ERROR, `more than ${MAX_ASKED} requests wait for an answer`);
+      return errorText(id, INTERNAL_ERROR, `more than ${MAX_ASKED} requests wait for an answer`);
     }
-    const unwanted = new AbortController();
-    this.#asked.set(message.id, unwanted);
     // While the server waits for this user, its silence must not count as a timeout.
-    this.#deadlines.hold();
+    const asked: OpenQuestion = { unwanted: new AbortController(), cancelled: false, release: this.#deadlines.hold() };
+    this.#asked.set(id, asked);
     try {
-      const context = { signal: unwanted.signal, server: last?.serverInfo };
-      const text = await this.#answerer.respond(message, context, last?.era);
-      return unwanted.signal.aborted ? "" : text;
+      const text = await this.#answerer.respond(message, asking, asked.unwanted);
+      return asked.cancelled ? "" : text;
     } finally {
-      this.#deadlines.release();
-      this.#asked.delete(message.id);
+      asked.release();
+      this.#asked.delete(id);
     }
   }
 
   /** The server no longer wants an answer. */
   cancel(id: unknown): void {
     // A foreign value finds nothing in the map.
-    this.#asked.get(id as Id)?.abort();
+    const asked = this.#asked.get(id as Id);
+    if (asked === undefined) return;
+    asked.cancelled = true;
+    asked.release();
+    asked.unwanted.abort();
   }
 
   /** Aborts all answers in progress. */
   cancelAll(): void {
-    for (const unwanted of this.#asked.values()) unwanted.abort();
+    for (const id of this.#asked.keys()) this.cancel(id);
   }
 }

@@ -70,7 +70,7 @@ export class Caller implements Requester, CallOwner {
     if (pending === undefined || !isObject(params) || typeof params["progress"] !== "number") return false;
     // The two required members were checked; the rest is optional.
     const known = params as unknown as ProgressNotificationParams;
-    if (pending.progress(known, this.#connection.platform.now())) {
+    if (pending.progress(known, this.#connection.platform.monotonic())) {
       callHook(
         (message) => this.warn(message),
         "onProgress",
@@ -83,7 +83,7 @@ export class Caller implements Requester, CallOwner {
   /** A message about a call arrived, so it is alive. Without an id it can only be the one call in flight. */
   heard(about: Id | undefined): void {
     const call = about === undefined ? this.#only() : this.#pending.get(about);
-    call?.sign(this.#connection.platform.now());
+    call?.sign(this.#connection.platform.monotonic());
   }
 
   warn(message: string): void {
@@ -125,7 +125,7 @@ export class Caller implements Requester, CallOwner {
   #start(method: string, params: Params | undefined, options: CallOptions, extras: CallExtras): Promise<Result> {
     const connection = this.#connection;
     const row = connection.methods.get(method);
-    const now = connection.platform.now();
+    const now = connection.platform.monotonic();
     if (row?.cacheable === true && options.cache !== false) {
       const kept = this.#cache?.find(method, params, now);
       if (kept !== undefined && connection.state !== "closed") return Promise.resolve(kept);
@@ -169,7 +169,7 @@ export class Caller implements Requester, CallOwner {
       const id = connection.lastId;
       call.id = id;
       call.connection = current;
-      call.heard = connection.platform.now();
+      call.heard = connection.platform.monotonic();
       call.lastProgress = Number.NEGATIVE_INFINITY;
       call.generation = this.#cache?.generation ?? 0;
       out.progressToken = id;
@@ -205,15 +205,15 @@ export class Caller implements Requester, CallOwner {
   #keep(call: PendingCall, result: Result): void {
     // Results that came after answers, or from before a change, are good for their caller only.
     if (this.#cache === undefined || call.rounds > 0 || call.generation !== this.#cache.generation) return;
-    this.#cache.keep(call.out.method, call.out.params, result, this.#connection.platform.now());
+    this.#cache.keep(call.out.method, call.out.params, result, this.#connection.platform.monotonic());
   }
 
   /** Answers a round of questions and sends the call again. */
   async #ask(call: PendingCall, outcome: Outcome & { kind: "input" }): Promise<Result> {
     try {
-      call.paused = true;
+      call.paused++;
       call.out.inputs = await this.#rounds.answer(call, outcome);
-      call.paused = false;
+      call.paused--;
       this.deadlines.renew(call);
     } catch (error) {
       return this.#fail(call, error);

@@ -7,12 +7,12 @@ function setUp() {
   const deadlines = new CallDeadlines(time.platform);
   const expired: string[] = [];
   const add = (name: string, idle: number, total: number) => {
-    const deadline: Deadline & { paused: boolean } = {
+    const deadline: Deadline = {
       started: time.now(),
       heard: time.now(),
       idle,
       total,
-      paused: false,
+      paused: 0,
       expire: (which) => expired.push(`${name} ${which} at ${time.now() - 1_000_000}`),
       abandon: () => {},
     };
@@ -82,24 +82,33 @@ describe("two bounds on one timer", () => {
     const { deadlines, expired, add, runTo } = setUp();
     add("idle", 100, 10_000);
     add("total", 100, 500);
-    deadlines.hold();
-    deadlines.hold();
+    const releases = [deadlines.hold(), deadlines.hold()];
     runTo(1000);
-    deadlines.release();
+    releases[0]?.();
+    releases[0]?.();
     runTo(2000);
     expect(expired).toEqual(["total total at 500"]);
-    deadlines.release();
+    releases[1]?.();
     runTo(3000);
     expect(expired).toEqual(["total total at 500", "idle idle at 2100"]);
+  });
+
+  it("what begins while others are held is not held", () => {
+    const { deadlines, expired, add, runTo } = setUp();
+    add("held", 100, 10_000);
+    deadlines.hold();
+    add("later", 100, 10_000);
+    runTo(1000);
+    expect(expired).toEqual(["later idle at 100"]);
   });
 
   it("a paused one waits for its renewal", () => {
     const { deadlines, expired, add, runTo } = setUp();
     const deadline = add("a", 100, 10_000);
-    deadline.paused = true;
+    deadline.paused++;
     runTo(1000);
     expect(expired).toEqual([]);
-    deadline.paused = false;
+    deadline.paused--;
     deadlines.renew(deadline);
     runTo(2000);
     expect(expired).toEqual(["a idle at 1100"]);

@@ -23,7 +23,7 @@ export class PendingCall implements Deadline {
   heard: number;
   readonly idle: number;
   readonly total: number;
-  paused = false;
+  paused = 0;
   /** The request that stands for the call now; undefined while it waits for something else. */
   id: Id | undefined;
   /** The connection over which it was sent last. */
@@ -106,7 +106,7 @@ export class PendingCall implements Deadline {
   }
 
   expire(which: "idle" | "total"): void {
-    const heardAfter = this.#lastSign === undefined ? undefined : this.#lastSign - this.started;
+    const heardAfter = this.#lastSign === undefined ? undefined : Math.round(this.#lastSign - this.started);
     const silent = heardAfter === undefined ? "nothing was heard" : `last heard ${heardAfter} ms after the start`;
     this.#owner.stop(
       this,
@@ -124,8 +124,8 @@ export interface Deadline {
   heard: number;
   readonly idle: number;
   readonly total: number;
-  /** True while this side is busy, so that silence of the other side does not count. */
-  readonly paused: boolean;
+  /** For how many reasons the silence of the other side does not count now, because this side is busy. */
+  paused: number;
   expire(which: "idle" | "total"): void;
   /** The client is over: what this still waits for will not come. */
   abandon(): void;
@@ -138,7 +138,6 @@ export class CallDeadlines {
   readonly waiting = new Set<Deadline>();
   #timer: Timer | undefined;
   #wakesAt = Number.POSITIVE_INFINITY;
-  #holds = 0;
 
   constructor(platform: Platform) {
     this.#platform = platform;
@@ -152,19 +151,24 @@ export class CallDeadlines {
 
   /** The bounds of a deadline changed, or silence began to count again. */
   renew(deadline: Deadline): void {
-    deadline.heard = this.#platform.now();
+    deadline.heard = this.#platform.monotonic();
     const due = this.#dueAt(deadline);
     if (due < this.#wakesAt) this.#arm(due);
   }
 
-  /** Silence does not count until the matching `release`: the server waits for this side's user. */
-  hold(): void {
-    this.#holds++;
-  }
-
-  release(): void {
-    this.#holds--;
-    if (this.#holds === 0) for (const deadline of this.waiting) this.renew(deadline);
+  /**
+   * The server waits for this side's user: its silence about what waits now does not count until the returned function is
+   * called. What begins later is not affected, so that a question that is never answered costs no other call its deadline.
+   */
+  hold(): () => void {
+    const held = [...this.waiting];
+    for (const deadline of held) deadline.paused++;
+    return () => {
+      for (const deadline of held.splice(0)) {
+        deadline.paused--;
+        if (this.waiting.has(deadline)) this.renew(deadline);
+      }
+    };
   }
 
   stop(): void {
@@ -178,13 +182,13 @@ export class CallDeadlines {
   #arm(at: number): void {
     this.#timer?.cancel();
     this.#wakesAt = at;
-    this.#timer = this.#platform.timer(Math.max(0, at - this.#platform.now()), () => this.#wake());
+    this.#timer = this.#platform.timer(Math.max(0, at - this.#platform.monotonic()), () => this.#wake());
   }
 
   #wake(): void {
     this.#timer = undefined;
     this.#wakesAt = Number.POSITIVE_INFINITY;
-    const now = this.#platform.now();
+    const now = this.#platform.monotonic();
     let next = Number.POSITIVE_INFINITY;
     for (const deadline of [...this.waiting]) {
       const due = this.#dueAt(deadline);
@@ -199,6 +203,6 @@ export class CallDeadlines {
 
   #dueAt({ started, heard, idle, total, paused }: Deadline): number {
     const latest = started + total;
-    return paused || this.#holds > 0 ? latest : Math.min(heard + idle, latest);
+    return paused > 0 ? latest : Math.min(heard + idle, latest);
   }
 }

@@ -77,9 +77,11 @@ export class Rounds {
   /** Several questions are put to the application at the same time. */
   async #ask(call: PendingCall, questions: readonly Question[]): Promise<object[]> {
     const unwanted = new AbortController();
-    const context = { signal: unwanted.signal, server: call.connection?.serverInfo };
+    const asking = call.connection ?? this.#connection.established;
     try {
-      return await call.during(Promise.all(questions.map((question) => this.#answerer.answer(question, context))));
+      return await call.during(
+        Promise.all(questions.map((question) => this.#answerer.answer(question, asking, unwanted))),
+      );
     } catch (error) {
       unwanted.abort(error);
       throw error;

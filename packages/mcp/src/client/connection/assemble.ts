@@ -34,11 +34,11 @@ export function assemble(
   platform: Platform,
   revisions: RevisionCache,
 ): ClientParts {
-  const answerer = new Answerer(options);
   const cache = options.cache === false ? undefined : new CachedCalls(route.key, options.cache ?? {});
   // The connection tells its events to parts that are made after it.
   let parts: ClientParts;
   const events = eventsFor(() => parts);
+  const answerer = new Answerer(options, platform, (message) => parts.caller.warn(message));
   const connection = new ClientConnection({ route, options, platform, answerer, revisions, events });
   const caller = new Caller(connection, answerer, cache);
   const warn = (message: string) => caller.warn(message);

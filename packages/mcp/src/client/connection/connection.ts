@@ -30,6 +30,8 @@ export class ClientConnection {
   current: CurrentConnection | undefined;
   /** What the last handshake established; undefined before the first one. */
   last: CurrentConnection | undefined;
+  /** The connection in which the server may ask: also while the handshake ends, and never before the server is known. */
+  asking: CurrentConnection | undefined;
   /** The id of the last request. */
   lastId = 0;
   /** False until a call was answered since the last handshake. */
@@ -204,16 +206,22 @@ export class ClientConnection {
 
   #adopt(established: Established, transport: Transport): void {
     this.last = currentConnection(established, transport, this.methods);
+    this.asking = this.last;
     this.proved = false;
     this.#pacer.opened();
     this.#parts.revisions.set(this.#route.key, established.era.revision, this.options.revisions);
   }
 
   #negotiation(transport: Transport): Omit<Negotiation, "skipProbe"> {
-    return negotiationOf(this.#parts, this.methods, transport, this.#prior(), () => {
+    this.asking = undefined;
+    const nextId = () => {
       this.lastId++;
       return this.lastId;
-    });
+    };
+    const greeted = (established: Established) => {
+      this.asking = currentConnection(established, transport, this.methods);
+    };
+    return { ...negotiationOf(this.#parts, this.methods, transport, this.#prior(), nextId), greeted };
   }
 
   #prior(): Prior | undefined {

@@ -1,5 +1,6 @@
 import type { ClientEra } from "../../era/era.js";
 import type { Established } from "../../era/negotiate/negotiation.js";
+import type { Implementation } from "../../protocol/implementation.js";
 import type { MethodTable } from "../../protocol/methods.js";
 import type { Transport } from "../../transport/transport.js";
 
@@ -10,6 +11,8 @@ import type { Transport } from "../../transport/transport.js";
 export interface CurrentConnection extends Readonly<Established> {
   readonly era: ClientEra;
   readonly transport: Transport;
+  /** Who asks questions: the server by its own name, or by its address when it gives none. */
+  readonly asker: Implementation;
   /** The capabilities that methods need and the server declared, as paths. */
   readonly offered: ReadonlySet<string>;
   /** Whether calls of tools repeat annotated arguments in headers. */
@@ -22,10 +25,11 @@ export function currentConnection(
   transport: Transport,
   methods: MethodTable,
 ): CurrentConnection {
-  const { era, capabilities } = established;
+  const { era, capabilities, serverInfo } = established;
+  const asker = serverInfo ?? { name: transport.target, version: "" };
   const offered = new Set<string>();
   for (const { capability } of methods.rows()) {
     if (capability !== undefined && era.offers(capabilities, capability)) offered.add(capability);
   }
-  return Object.freeze({ ...established, transport, offered, mirrors: era.mirrorsParams });
+  return Object.freeze({ ...established, transport, asker, offered, mirrors: era.mirrorsParams });
 }

@@ -13,7 +13,7 @@ import { legacySseTransport } from "../../transport/http/client/legacy-sse.js";
 import type { Endpoint, Transport } from "../../transport/transport.js";
 import { Client } from "../client.js";
 import type { LocalServer, Target } from "../connect.js";
-import { restoreLogLevel } from "../features/log-level.js";
+import { checkLogLevel, restoreLogLevel } from "../features/log-level.js";
 import type { ClientOptions } from "../options.js";
 import { assemble } from "./assemble.js";
 import { RevisionCache } from "./revision-cache.js";
@@ -24,6 +24,7 @@ const revisions = new RevisionCache();
 
 /** Opens a connection; what `connect` does once this part of the library is loaded. */
 export async function openClient(target: Target | LocalServer, options: ClientOptions = {}): Promise<Client<unknown>> {
+  checkLogLevel(options.logLevel);
   const platform = replacedPlatform(runtimePlatform, options.platform);
   const parts = assemble(routeTo(target, options, platform), options, platform, revisions);
   await parts.connection.connect();
@@ -37,6 +38,7 @@ function routeTo(target: Target | LocalServer, options: ClientOptions, platform:
   if ("endpoint" in target) return { make: () => inProcess(target.endpoint()), repeatable: true };
   if ("command" in target) {
     const { command, args = [], cwd } = target;
+    if (!Array.isArray(args)) throw notAList(args);
     const key = JSON.stringify([command, args, cwd]);
     const { maxMessageBytes } = options;
     const limited = maxMessageBytes === undefined ? target : { maxMessageBytes, ...target };
@@ -45,6 +47,12 @@ function routeTo(target: Target | LocalServer, options: ClientOptions, platform:
   if ("makeTransport" in target) return { make: () => target.makeTransport(), repeatable: true };
   if ("request" in target) return { make: () => target, repeatable: false };
   throw nothingThere();
+}
+
+function notAList(args: unknown): McpError {
+  return new McpError("invalid_definition", `\`args\` of the command is ${JSON.stringify(args)}, not a list`, {
+    fix: 'Pass the arguments one by one, for example `args: ["server.js"]`.',
+  });
 }
 
 function nothingThere(): McpError {

@@ -1,4 +1,5 @@
-import type { LoggingLevel } from "../../protocol/features/logging.js";
+import { McpError } from "../../protocol/error.js";
+import { isLoggingLevel, LOG_LEVELS, type LoggingLevel } from "../../protocol/features/logging.js";
 import type { CallExtras, Requester } from "../call/requester.js";
 import type { ClientConnection } from "../connection/connection.js";
 import type { CallOptions } from "../options.js";
@@ -14,9 +15,21 @@ export async function setLogLevel(
   options?: CallOptions,
   extras?: CallExtras,
 ): Promise<void> {
+  checkLogLevel(level);
   if (connection.last?.era.has("logging/setLevel"))
     await requester.call("logging/setLevel", { level }, options, extras);
   connection.logLevel = level;
+}
+
+/** Throws for a level that is none of the eight; checked here, because without a session every later request would carry it. */
+export function checkLogLevel(level: LoggingLevel | undefined): void {
+  if (level === undefined || isLoggingLevel(level)) return;
+  const given: string = level;
+  const meant = LOG_LEVELS.find((known) => given !== "" && known.startsWith(String(given).toLowerCase()));
+  const hint = meant === undefined ? "" : `; did you mean "${meant}"?`;
+  throw new McpError("misuse", `${JSON.stringify(given)} is not a log level${hint}`, {
+    fix: `Pass one of ${LOG_LEVELS.join(", ")}.`,
+  });
 }
 
 /** Tells a new session the level that was asked for before. Failure costs log messages, never the connection. */

@@ -41,6 +41,7 @@ export async function performHandshake(attempt: Attempt, among: readonly Revisio
   };
   // The probe may have decided meanwhile; the transport then belongs to the other era.
   if (attempt.decided) return established;
+  attempt.negotiation.greeted?.(established);
   transport.established?.({ headers: versionHeaders(revision), hasSessions: true });
   await transport.notify(era.notice("notifications/initialized", undefined));
   return established;

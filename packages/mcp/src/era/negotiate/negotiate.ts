@@ -1,11 +1,9 @@
 import { RpcError } from "../../jsonrpc/error.js";
-import { isObject } from "../../jsonrpc/message.js";
 import { McpError, UNSUPPORTED_VERSION } from "../../protocol/error.js";
 import { httpStatusOf } from "../../protocol/http-failure.js";
-import type { Implementation } from "../../protocol/implementation.js";
 import type { DiscoverResult } from "../../protocol/lifecycle.js";
 import { META } from "../../protocol/meta.js";
-import { checkDiscoverResult } from "../../protocol/results.js";
+import { checkDiscoverResult, checkImplementation } from "../../protocol/results.js";
 import { type Revision, revisionsOf } from "../../protocol/revisions.js";
 import type { ClientEra } from "../era.js";
 import { statelessClient } from "../stateless/client.js";
@@ -120,11 +118,9 @@ async function probe(attempt: Attempt, revision: Revision): Promise<Established>
 }
 
 function discovered(era: ClientEra, result: DiscoverResult): Established {
-  const info = result._meta?.[META.serverInfo];
-  const named = isObject(info) && typeof info["name"] === "string" && typeof info["version"] === "string";
   return {
     era,
-    serverInfo: named ? (info as Implementation) : undefined,
+    serverInfo: checkImplementation(result._meta?.[META.serverInfo]).result,
     capabilities: result.capabilities,
     instructions: result.instructions,
   };

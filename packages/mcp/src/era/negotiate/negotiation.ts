@@ -36,6 +36,8 @@ export interface Negotiation {
   skipProbe: boolean;
   platform: Platform;
   nextId(): Id;
+  /** The server is known, and is about to be told so; from now on it may ask questions. */
+  greeted?(established: Established): void;
 }
 
 /** The state of one negotiation; it performs the handshake at most once. */
