@@ -5,6 +5,7 @@ import * as message from "./server/prompts/message.js";
 import * as content from "./server/tools/content.js";
 
 export { ResponseCache } from "./client/call/cache.js";
+export type { Tried } from "./client/call/tried.js";
 export type { Change } from "./client/changes/change-queue.js";
 export type { ClientEvents } from "./client/changes/notifications.js";
 export type { Subscription } from "./client/changes/subscriptions.js";

@@ -1,4 +1,4 @@
-import type { Prior } from "../era/negotiate/prior.js";
+import { type Prior, priorOf } from "../era/negotiate/prior.js";
 import type { Params } from "../jsonrpc/message.js";
 import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { Completion } from "../protocol/features/completion.js";
@@ -16,11 +16,15 @@ import type { CallToolResult, ListToolsResult, Tool } from "../protocol/features
 import type { Implementation } from "../protocol/implementation.js";
 import type { ParamsOf, RequestMethod, ResultOf } from "../protocol/method-types.js";
 import type { Revision } from "../protocol/revisions.js";
+import { type Tried, tried } from "./call/tried.js";
+import type { ArgsOf, CallArguments, LoosePrompts, LooseTools, ManyOptions, ValueOf } from "./call-arguments.js";
+import { type ReceivedNotification, streamNotifications } from "./changes/notification-stream.js";
 import type { ClientEvents, Unlisten } from "./changes/notifications.js";
 import type { SubscriptionTarget } from "./changes/subscription-filter.js";
 import type { Subscription } from "./changes/subscriptions.js";
-import type { ClientParts } from "./connection/assemble.js";
+import { type ClientParts, closeClient } from "./connection/assemble.js";
 import type { ConnectionState } from "./connection/connection-state.js";
+import { type CallEvent, streamCall } from "./features/call-stream.js";
 import { setLogLevel } from "./features/log-level.js";
 import { collect, DEFAULT_CONCURRENCY, settleMany } from "./features/pages.js";
 import { type CompletionTarget, complete, getPrompt, listPrompts, walkPrompts } from "./features/prompts.js";
@@ -31,28 +35,10 @@ import {
   walkResources,
   walkResourceTemplates,
 } from "./features/resources.js";
+import type { ClientRoots } from "./features/roots.js";
 import { listTools, requestTool, requestToolValue, walkTools } from "./features/tools.js";
 import type { ClientMiddleware } from "./middleware.js";
 import type { CallOptions } from "./options.js";
-
-/** Tools of a server that is known only at run time. */
-export type LooseTools = { [name: string]: { args: Record<string, unknown>; result: unknown } };
-
-/** Prompts of a server that is known only at run time. */
-export type LoosePrompts = { [name: string]: { [name: string]: string } };
-
-/** The arguments of a call; may be left out when the tool needs none. */
-// biome-ignore lint/complexity/noBannedTypes: `{} extends A` asks whether every member of A is optional
-export type CallArguments<A> = {} extends A ? [args?: A, options?: CallOptions] : [args: A, options?: CallOptions];
-
-type ArgsOf<T, N extends keyof T> = T[N] extends { args: infer A } ? A : never;
-type ValueOf<T, N extends keyof T> = T[N] extends { result: infer R } ? R : never;
-
-/** Options of several requests at once. */
-export interface ManyOptions extends CallOptions {
-  /** Requests that run at the same time. Default 8. */
-  concurrency?: number | undefined;
-}
 
 /** One connection to one server. Made by `connect`; usable with `await using`. */
 export class Client<T = LooseTools, P = LoosePrompts> {
@@ -89,13 +75,7 @@ export class Client<T = LooseTools, P = LoosePrompts> {
 
   /** What was learnt of the server, as JSON: given to a later `connect` as `prior` it saves asking again. */
   get prior(): Prior {
-    const { era, capabilities, serverInfo, instructions } = this.#parts.connection.established;
-    return {
-      revision: era.revision,
-      capabilities,
-      ...(serverInfo === undefined ? {} : { serverInfo }),
-      ...(instructions === undefined ? {} : { instructions }),
-    };
+    return priorOf(this.#parts.connection.established);
   }
 
   /** Calls a tool and gives its value: structured content, or text. A failed tool throws `McpError` of kind `tool_error`. */
@@ -104,6 +84,21 @@ export class Client<T = LooseTools, P = LoosePrompts> {
     const value = requestToolValue(this.#parts.tools, name, args as object | undefined, options);
     // The server's own types say what the tool gives; the value was checked against its schema there.
     return value as Promise<ValueOf<T, N>>;
+  }
+
+  /** As `call`, but gives `{ ok: true, value }` or `{ ok: false, error }` and never throws. */
+  tryCall<N extends keyof T & string>(name: N, ...rest: CallArguments<ArgsOf<T, N>>): Promise<Tried<ValueOf<T, N>>> {
+    return tried(() => this.call(name, ...rest));
+  }
+
+  /** Calls a tool and gives its progress as it comes, then its result. Begins with the loop; leaving the loop cancels the call. */
+  stream<N extends keyof T & string>(
+    name: N,
+    ...[args, options]: CallArguments<ArgsOf<T, N>>
+  ): AsyncGenerator<CallEvent<ValueOf<T, N>>, void, undefined> {
+    // As for `call`.
+    const start = (own: CallOptions) => requestToolValue(this.#parts.tools, name, args as object | undefined, own);
+    return streamCall(start as (own: CallOptions) => Promise<ValueOf<T, N>>, options);
   }
 
   /** Calls a tool and gives its full result, also when the tool failed. */
@@ -169,6 +164,11 @@ export class Client<T = LooseTools, P = LoosePrompts> {
     return readResource(this.#parts.caller, uri, options);
   }
 
+  /** As `readResource`, but never throws. */
+  tryReadResource(uri: string, options?: CallOptions): Promise<Tried<ReadResourceResult>> {
+    return tried(() => this.readResource(uri, options));
+  }
+
   /** Reads many resources, some at a time, and returns the outcome of each in order. Never rejects because one fails. */
   readMany(
     uris: readonly string[],
@@ -207,6 +207,11 @@ export class Client<T = LooseTools, P = LoosePrompts> {
     return getPrompt(this.#parts.caller, name, args as Record<string, string> | undefined, options);
   }
 
+  /** As `getPrompt`, but never throws. */
+  tryGetPrompt<N extends keyof P & string>(name: N, ...rest: CallArguments<P[N]>): Promise<Tried<GetPromptResult>> {
+    return tried(() => this.getPrompt(name, ...rest));
+  }
+
   /** Suggestions for an argument of a prompt or a variable of a resource template, best first. */
   complete(
     target: CompletionTarget,
@@ -222,11 +227,14 @@ export class Client<T = LooseTools, P = LoosePrompts> {
     return setLogLevel(this.#parts.connection, this.#parts.caller, level, options);
   }
 
-  /** Replaces the roots and tells the server where it can be told. `connect` must have been given some. */
-  async setRoots(roots: readonly Root[]): Promise<void> {
-    this.#parts.answerer.setRoots(roots);
-    const method = "notifications/roots/list_changed";
-    if (this.#parts.connection.last?.era.has(method) === true) await this.notify(method);
+  /** The folders that the server may work in: `list`, `set`, `add`, `remove`. `connect` must have been given `roots`. */
+  get roots(): ClientRoots {
+    return this.#parts.roots;
+  }
+
+  /** The same as `roots.set`. */
+  setRoots(roots: readonly Root[]): Promise<void> {
+    return this.roots.set(roots);
   }
 
   /** Resolves when the server answers; otherwise rejects with the same errors as any other call. */
@@ -236,12 +244,17 @@ export class Client<T = LooseTools, P = LoosePrompts> {
     await this.#parts.caller.call(method, undefined, { ...options, cache: false });
   }
 
-  /** Listens to notifications by their method, to those of no known method by `unknown`, and to the connection itself. */
+  /** Listens to notifications by method, to all by `notification`, to unknown ones by `unknown`, and to the connection itself. */
   on<E extends keyof ClientEvents>(event: E, listener: (value: ClientEvents[E]) => void): Unlisten;
   /** Listens to notifications that an extension defines. */
   on(event: `notifications/${string}`, listener: (params: Params) => void): Unlisten;
   on(event: string, listener: (value: never) => void): Unlisten {
     return this.#parts.router.on(event, listener);
+  }
+
+  /** All notifications from now on, in order, for `for await`. Ends with the connection, or when the loop is left. */
+  notifications(): AsyncIterableIterator<ReceivedNotification, undefined> {
+    return streamNotifications(this.#parts.router, this.#parts.connection);
   }
 
   /** Adds middleware around every later call; the first one added is the outermost. */
@@ -258,6 +271,17 @@ export class Client<T = LooseTools, P = LoosePrompts> {
     return this.#parts.caller.call(method, params as Params | undefined, options);
   }
 
+  /** As `request`, but never throws. */
+  tryRequest<M extends RequestMethod>(
+    method: M,
+    params?: ParamsOf<M>,
+    options?: CallOptions,
+  ): Promise<Tried<ResultOf<M>>>;
+  tryRequest(method: string, params?: object, options?: CallOptions): Promise<Tried<Record<string, unknown>>>;
+  tryRequest(method: string, params?: object, options?: CallOptions): Promise<Tried<Record<string, unknown>>> {
+    return tried(() => this.request(method, params, options));
+  }
+
   /** Sends any notification. */
   notify(method: string, params?: object): Promise<void> {
     // As for `request`.
@@ -265,11 +289,8 @@ export class Client<T = LooseTools, P = LoosePrompts> {
   }
 
   /** Ends the connection; everything pending rejects. */
-  async close(): Promise<void> {
-    const { connection, caller, requests } = this.#parts;
-    requests.cancelAll();
-    await connection.close();
-    caller.close();
+  close(): Promise<void> {
+    return closeClient(this.#parts);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

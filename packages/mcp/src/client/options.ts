@@ -45,6 +45,12 @@ export interface QuestionContext {
   readonly server: Implementation;
 }
 
+/** Answers requests of one method that a server sends. Throw an `McpError` to refuse. */
+export type ServerRequestHandler = (
+  params: Record<string, unknown>,
+  context: QuestionContext,
+) => object | undefined | Promise<object | undefined>;
+
 /** Options of a connection. */
 export interface ClientOptions {
   /** The name that the client gives to the server. Default: this package's name. */
@@ -74,8 +80,13 @@ export interface ClientOptions {
     | undefined;
   /** Whether `onSample` handles tools. Default: true. */
   sampleTools?: boolean | undefined;
-  /** Folders that the server may work in. `client.setRoots` changes them. */
+  /** Folders that the server may work in. `client.roots` changes them. */
   roots?: readonly Root[] | (() => readonly Root[] | Promise<readonly Root[]>) | undefined;
+  /**
+   * Answers other requests of the server, by their method; the result is an object. Only revisions with sessions have requests of
+   * the server. Elicitation, sampling and roots have options of their own, which also declare them.
+   */
+  handlers?: Readonly<Record<string, ServerRequestHandler>> | undefined;
   /** The lowest level of log messages to request. */
   logLevel?: LoggingLevel | undefined;
   /** Called with each log message of the server. */
@@ -88,7 +99,7 @@ export interface ClientOptions {
   checkOutput?: boolean | undefined;
   /** Default `idempotent`; see `ResendPolicy`. */
   resend?: ResendPolicy | undefined;
-  /** Keep results as long as the server allows, or not at all. Default: on. */
+  /** Keep results as long as the server allows or `cache.ttlMs` says, or not at all. Default: as the server allows. */
   cache?: false | CacheSettings | undefined;
   /** Gives the trace context that goes with each request. */
   trace?: (() => TraceContext | undefined) | undefined;

@@ -104,6 +104,13 @@ export type ErrorKind = keyof typeof KINDS;
 /** Every kind, for documentation and tests. */
 export const ERROR_KINDS = /* @__PURE__ */ Object.keys(KINDS) as readonly ErrorKind[];
 
+/** The call of a client that an error ended. */
+export interface Operation {
+  readonly method: string;
+  /** The name of the tool or prompt, or the URI of the resource. */
+  readonly target?: string;
+}
+
 /** Optional properties of an error. */
 export interface McpErrorOptions {
   /** What the caller should change, in one sentence. Default: the usual advice for this kind. */
@@ -116,6 +123,8 @@ export interface McpErrorOptions {
   code?: number | undefined;
   /** True if the peer sent this error; false if it was raised here. */
   remote?: boolean | undefined;
+  /** The call that failed. */
+  operation?: Operation | undefined;
 }
 
 const BRAND: unique symbol = Symbol.for("@parley/mcp/error") as never;
@@ -133,6 +142,8 @@ export class McpError extends Error {
   /** What to change, in one sentence. */
   readonly fix: string;
   readonly remote: boolean;
+  /** The call that failed, on errors of a client's calls. */
+  readonly operation: Operation | undefined;
 
   constructor(kind: ErrorKind, message: string, options: McpErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -141,6 +152,7 @@ export class McpError extends Error {
     this.data = options.data;
     this.fix = options.fix ?? KINDS[kind][1];
     this.remote = options.remote ?? false;
+    this.operation = options.operation;
     Object.defineProperty(this, BRAND, { value: true });
   }
 

@@ -29,6 +29,7 @@ export class Answerer {
     this.#answerMs = options.timeouts?.answerMs ?? DEFAULT_TIMEOUTS.answerMs;
     this.#roots = options.roots;
     if (Array.isArray(options.roots)) checkRoots(options.roots);
+    if (options.handlers !== undefined) checkHandlers(options.handlers);
   }
 
   /** What the server may ask for. */
@@ -98,7 +99,14 @@ export class Answerer {
   async respond(message: RequestMessage, asking: CurrentConnection, unwanted: AbortController): Promise<string> {
     const { id, method, params } = message;
     if (method !== "elicitation/create" && method !== "sampling/createMessage" && method !== "roots/list") {
-      return errorText(id, METHOD_NOT_FOUND, `this client does not know the method "${method}"`);
+      const { handlers = {} } = this.#options;
+      const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined;
+      if (handler === undefined) {
+        return errorText(id, METHOD_NOT_FOUND, `this client does not know the method "${method}"`);
+      }
+      const context: QuestionContext = { signal: unwanted.signal, server: asking.asker };
+      const run = async () => (await handler(params ?? {}, context)) ?? {};
+      return this.#answered(message, () => this.#handled(`handlers["${method}"]`, unwanted, run));
     }
     const question: Question = params === undefined ? { method } : { method, params };
     try {
@@ -107,9 +115,15 @@ export class Answerer {
       const { kind, code, message: text } = McpError.from(error);
       return errorText(id, kind === "capability_missing" ? undeclaredCode(method) : code, text);
     }
+    return this.#answered(message, async () =>
+      asking.era.answer(method, await this.answer(question, asking, unwanted)),
+    );
+  }
+
+  /** The text of an answer, or of the error that the application ended with. */
+  async #answered({ id, method }: RequestMessage, answer: () => Promise<unknown>): Promise<string> {
     try {
-      const answer = await this.answer(question, asking, unwanted);
-      return resultText(id, JSON.stringify(asking.era.answer(method, answer)));
+      return resultText(id, JSON.stringify(await answer()));
     } catch (error) {
       const { kind, code, message: text, fix } = McpError.from(error);
       if (!DECISIONS.has(kind)) this.#warn(`${method} was not answered: ${text}. ${fix}`);
@@ -142,6 +156,25 @@ export class Answerer {
         .then(run)
         .then(settled, (error: unknown) => reject(failed(error)))
         .finally(() => timer.cancel());
+    });
+  }
+}
+
+/** Requests that are not for `handlers`, and what to do instead. */
+const OWN_OPTIONS: Readonly<Record<string, string>> = {
+  "elicitation/create": "Pass `onElicit` instead.",
+  "sampling/createMessage": "Pass `onSample` instead.",
+  "roots/list": "Pass `roots` instead.",
+  ping: "Leave it out; the client answers it.",
+};
+
+function checkHandlers(handlers: NonNullable<ClientOptions["handlers"]>): void {
+  for (const [method, handler] of Object.entries(handlers)) {
+    const own = Object.hasOwn(OWN_OPTIONS, method) ? OWN_OPTIONS[method] : undefined;
+    if (own === undefined && typeof handler === "function") continue;
+    const what = own === undefined ? "is not a function" : "cannot be replaced";
+    throw new McpError("invalid_definition", `the handler of "${method}" ${what}`, {
+      fix: own ?? "Pass one function for each method.",
     });
   }
 }

@@ -6,6 +6,11 @@ const MAX_SIZE = 8 * 1024 * 1024;
 
 /** How results are kept. */
 export interface CacheSettings {
+  /**
+   * How long lists and reads are kept where the server gives no time of its own, in every revision. Choose it for servers that
+   * announce changes, or whose changes may be seen late. Default 0: only what the server allows is kept.
+   */
+  ttlMs?: number | undefined;
   /** Results that are kept at most. Default 500. */
   entries?: number | undefined;
   /** Characters of all kept results together. Default 8 Mi. */
@@ -101,6 +106,8 @@ export class CachedCalls {
   readonly #origin: string;
   readonly #context: string;
   readonly #shared: boolean;
+  /** How long the application keeps what the server gives no time for. */
+  readonly #ttlMs: number;
   /** Grows with every change, so that an answer from before it is not kept after it. */
   generation = 0;
 
@@ -111,6 +118,7 @@ export class CachedCalls {
     this.#origin = origin ?? own;
     this.#context = settings.context ?? own;
     this.#shared = origin !== undefined;
+    this.#ttlMs = settings.ttlMs ?? 0;
   }
 
   /** The kept result, as a fresh copy. */
@@ -124,14 +132,16 @@ export class CachedCalls {
   }
 
   /**
-   * Keeps a result as its own hints allow.
+   * Keeps a result as its own hints allow, or as the application chose where they allow nothing. `hinted`: the revision has them.
    *
    * Spec: Caching, "Cache Scope Field", https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#cache-scope-field
    */
-  keep(method: string, params: Params | undefined, result: Record<string, unknown>, now: number): void {
-    const { ttlMs, cacheScope } = result;
-    if (typeof ttlMs !== "number" || !(ttlMs > 0) || !isPlain(params)) return;
-    const scope = cacheScope === "public" && this.#shared ? "public" : "private";
+  keep(method: string, params: Params | undefined, result: Record<string, unknown>, now: number, hinted = true): void {
+    const { ttlMs: hint, cacheScope } = hinted ? result : {};
+    const allowed = typeof hint === "number" && hint > 0;
+    const ttlMs = allowed ? hint : this.#ttlMs;
+    if (!(ttlMs > 0) || !isPlain(params)) return;
+    const scope = allowed && cacheScope === "public" && this.#shared ? "public" : "private";
     const uri = params?.["uri"];
     this.#store.set(this.#key(scope, method, params), {
       method,

@@ -12,6 +12,7 @@ import { type ClientMiddleware, throughClientMiddleware } from "../middleware.js
 import type { CallOptions } from "../options.js";
 import { onAbort } from "./abort-watch.js";
 import type { CachedCalls } from "./cache.js";
+import { failedIn, operationOf } from "./operation.js";
 import { CallDeadlines, type CallOwner, PendingCall } from "./pending-call.js";
 import type { CallExtras, Requester } from "./requester.js";
 import { waitBeforeResend } from "./resend.js";
@@ -48,7 +49,7 @@ export class Caller implements Requester, CallOwner {
       );
     } catch (error) {
       // What the application's `trace` threw, for example.
-      return Promise.reject(McpError.from(error));
+      return Promise.reject(failedIn(error, operationOf(method, params)));
     }
   }
 
@@ -131,7 +132,9 @@ export class Caller implements Requester, CallOwner {
       if (kept !== undefined && connection.state !== "closed") return Promise.resolve(kept);
     }
     const { signal } = options;
-    if (signal?.aborted === true) return Promise.reject(cancelled(method, signal));
+    if (signal?.aborted === true) {
+      return Promise.reject(failedIn(cancelled(method, signal), operationOf(method, params)));
+    }
     const out: OutgoingCall = {
       method,
       params,
@@ -198,14 +201,15 @@ export class Caller implements Requester, CallOwner {
     if (outcome.kind === "input") return this.#ask(call, outcome);
     this.deadlines.waiting.delete(call);
     call.unwatch?.();
-    if (call.row?.cacheable === true && era.hasCacheHints) this.#keep(call, outcome.result);
+    if (call.row?.cacheable === true) this.#keep(call, outcome.result, era.hasCacheHints);
     return outcome.result;
   }
 
-  #keep(call: PendingCall, result: Result): void {
+  #keep(call: PendingCall, result: Result, hinted: boolean): void {
     // Results that came after answers, or from before a change, are good for their caller only.
     if (this.#cache === undefined || call.rounds > 0 || call.generation !== this.#cache.generation) return;
-    this.#cache.keep(call.out.method, call.out.params, result, this.#connection.platform.monotonic());
+    const now = this.#connection.platform.monotonic();
+    this.#cache.keep(call.out.method, call.out.params, result, now, hinted);
   }
 
   /** Answers a round of questions and sends the call again. */
@@ -245,7 +249,7 @@ export class Caller implements Requester, CallOwner {
   #fail(call: PendingCall, error: unknown): Promise<never> {
     this.deadlines.waiting.delete(call);
     call.unwatch?.();
-    return Promise.reject(McpError.from(error));
+    return Promise.reject(failedIn(error, operationOf(call.out.method, call.out.params)));
   }
 }
 

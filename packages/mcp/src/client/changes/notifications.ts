@@ -20,6 +20,8 @@ export interface Recovered {
 
 /** Everything a client can be listened to for, with what listeners are given. */
 export interface ClientEvents extends Notifications {
+  /** Every notification, whatever its method, before those who listen by method are told. */
+  notification: NotificationMessage;
   /** A notification that no known method names. */
   unknown: NotificationMessage;
   "session.recovered": Recovered;
@@ -67,12 +69,17 @@ export class NotificationRouter {
   route(message: NotificationMessage): void {
     const { method, params = {} } = message;
     const row = this.#methods.get(method);
-    if (row?.kind !== "notification") return this.emit("unknown", message);
-    if (!isSound(method, params)) return this.#warn(`the server sent a malformed ${method}`);
-    this.#tell(method, params);
+    const known = row?.kind === "notification";
+    if (known && !isSound(method, params)) return this.#warn(`the server sent a malformed ${method}`);
+    this.emit("notification", message);
+    if (known) this.#tell(method, params);
+    else this.emit("unknown", message);
   }
 
-  emit<E extends "unknown" | "session.recovered" | "state" | "fault">(event: E, value: ClientEvents[E]): void {
+  emit<E extends "notification" | "unknown" | "session.recovered" | "state" | "fault">(
+    event: E,
+    value: ClientEvents[E],
+  ): void {
     this.#tell(event, value);
   }
 

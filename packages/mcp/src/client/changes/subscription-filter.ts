@@ -1,25 +1,46 @@
 import { hasCapability, type ServerCapabilities } from "../../protocol/capabilities.js";
+import { McpError } from "../../protocol/error.js";
 import type { SubscriptionFilter } from "../../protocol/features/subscriptions.js";
 import type { Change } from "./change-queue.js";
 
 /** What to be told about: resources by their addresses, and lists that change. */
 export interface SubscriptionTarget {
-  /** Addresses of resources. */
-  resources?: string | readonly string[] | undefined;
+  /** Addresses of resources that change, or `true` for the list: resources that come or go. */
+  resources?: boolean | string | readonly string[] | undefined;
   /** Tools that come, go or change. */
   tools?: boolean | undefined;
+  /** Prompts that come, go or change. */
   prompts?: boolean | undefined;
-  /** Resources that come or go. */
+  /** The same as `resources: true`, for use beside addresses. */
   resourceList?: boolean | undefined;
+}
+
+/** Throws when a target names what cannot be subscribed to. */
+export function checkTarget(target: SubscriptionTarget): SubscriptionTarget {
+  for (const [name, value] of Object.entries(target)) {
+    const flag = name === "tools" || name === "prompts" || name === "resourceList" || name === "resources";
+    if (value === undefined || (flag && typeof value === "boolean")) continue;
+    const uris = typeof value === "string" ? [value] : value;
+    if (name === "resources" && Array.isArray(uris) && uris.every((uri) => typeof uri === "string")) continue;
+    throw new McpError(
+      "invalid_params",
+      flag ? `\`${name}\` of a subscription is wrong` : `\`${name}\` is no list to subscribe to`,
+      {
+        fix: "Pass `tools: true`, `prompts: true`, `resources: true` for lists, and addresses as `resources: [uri]`.",
+      },
+    );
+  }
+  return target;
 }
 
 /** The wire's form of a target. */
 export function filterOf(target: SubscriptionTarget): SubscriptionFilter {
-  const uris = typeof target.resources === "string" ? [target.resources] : [...(target.resources ?? [])];
+  const { resources = [] } = target;
+  const uris = typeof resources === "boolean" ? [] : typeof resources === "string" ? [resources] : resources;
   return {
     ...(target.tools === true ? { toolsListChanged: true } : {}),
     ...(target.prompts === true ? { promptsListChanged: true } : {}),
-    ...(target.resourceList === true ? { resourcesListChanged: true } : {}),
+    ...(target.resourceList === true || resources === true ? { resourcesListChanged: true } : {}),
     ...(uris.length > 0 ? { resourceSubscriptions: [...new Set(uris)] } : {}),
   };
 }

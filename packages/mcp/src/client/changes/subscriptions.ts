@@ -11,6 +11,7 @@ import { SessionSubscriptions } from "./session-subscriptions.js";
 import {
   changeFor,
   changesOf,
+  checkTarget,
   covers,
   filterOf,
   intersectionOf,
@@ -85,8 +86,8 @@ export class ClientSubscriptions {
 
   /** Resolves when the server has accepted. Rejects with `capability_missing` when it accepts nothing. */
   async add(target: string | readonly string[] | SubscriptionTarget, options?: CallOptions): Promise<Subscription> {
+    const wanted = filterOf(checkTarget(isTarget(target) ? target : { resources: target }));
     await this.#connection.ready();
-    const wanted = filterOf(isTarget(target) ? target : { resources: target });
     const possible = servable(wanted, this.#connection.established.capabilities);
     if (isEmpty(possible)) throw nothingOffered(wanted);
     const subscriber = new Subscriber(possible, (one) => this.#leave(one));

@@ -8,6 +8,7 @@ import { Caller } from "../call/caller.js";
 import { NotificationRouter } from "../changes/notifications.js";
 import { ClientSubscriptions } from "../changes/subscriptions.js";
 import { restoreLogLevel } from "../features/log-level.js";
+import { ClientRoots } from "../features/roots.js";
 import type { ToolRequests } from "../features/tools.js";
 import type { ClientOptions } from "../options.js";
 import { ClientConnection } from "./connection.js";
@@ -25,6 +26,7 @@ export interface ClientParts {
   subscriptions: ClientSubscriptions;
   cache: CachedCalls | undefined;
   tools: ToolRequests;
+  roots: ClientRoots;
 }
 
 /** Builds a client that is not connected yet. */
@@ -58,6 +60,7 @@ export function assemble(
       checksOutput: options.checkOutput !== false,
       textOnly: new Set(),
     },
+    roots: new ClientRoots(answerer, connection, caller),
   };
   const { onLog } = options;
   if (onLog !== undefined) {
@@ -99,4 +102,11 @@ function receive(parts: ClientParts, message: NotificationMessage, about: Id | u
   cache?.changed(method, params);
   subscriptions.notification(message, about);
   router.route(message);
+}
+
+/** Ends the connection; everything pending rejects. */
+export async function closeClient({ connection, caller, requests }: ClientParts): Promise<void> {
+  requests.cancelAll();
+  await connection.close();
+  caller.close();
 }

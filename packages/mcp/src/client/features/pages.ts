@@ -32,6 +32,7 @@ export async function collect<T>(walk: AsyncIterable<T>): Promise<T[]> {
 function endless(list: string, what: string): McpError {
   return new McpError("limit_exceeded", `${list} ${what}`, {
     fix: "Fetch single pages, and tell the server's authors.",
+    operation: { method: list },
   });
 }
 

@@ -1,6 +1,7 @@
 import type { CompleteRequestParams, Completion, CompletionReference } from "../../protocol/features/completion.js";
 import type { GetPromptResult, ListPromptsResult, Prompt } from "../../protocol/features/prompts.js";
 import { checkCompleteResult, checkGetPromptResult, checkPromptList } from "../../protocol/results.js";
+import { operationOf } from "../call/operation.js";
 import { readResult } from "../call/read-result.js";
 import type { Requester } from "../call/requester.js";
 import type { CallOptions } from "../options.js";
@@ -13,7 +14,7 @@ export async function listPrompts(
   options?: CallOptions,
 ): Promise<ListPromptsResult> {
   const answer = await requester.call("prompts/list", cursor === undefined ? undefined : { cursor }, options);
-  return readResult(checkPromptList(answer), "the answer to prompts/list", requester);
+  return readResult(checkPromptList(answer), "the answer to prompts/list", requester, { method: "prompts/list" });
 }
 
 export function walkPrompts(requester: Requester, options?: CallOptions): AsyncGenerator<Prompt, void, undefined> {
@@ -32,7 +33,10 @@ export async function getPrompt(
 ): Promise<GetPromptResult> {
   const params = args === undefined ? { name } : { name, arguments: args };
   const answer = await requester.call("prompts/get", params, options);
-  return readResult(checkGetPromptResult(answer), `the prompt "${name}"`, requester);
+  return readResult(checkGetPromptResult(answer), `the prompt "${name}"`, requester, {
+    method: "prompts/get",
+    target: name,
+  });
 }
 
 /** What is to be completed: an argument of a prompt, or a variable of a resource template. */
@@ -49,6 +53,7 @@ export async function complete(
   const ref: CompletionReference =
     "prompt" in target ? { type: "ref/prompt", name: target.prompt } : { type: "ref/resource", uri: target.resource };
   const params = { ref, argument, ...(settled === undefined ? {} : { context: { arguments: settled } }) };
-  const answer = await requester.call("completion/complete", params, options);
-  return readResult(checkCompleteResult(answer), "the completion", requester).completion;
+  const method = "completion/complete";
+  const answer = await requester.call(method, params, options);
+  return readResult(checkCompleteResult(answer), "the completion", requester, operationOf(method, params)).completion;
 }

@@ -20,7 +20,7 @@ export async function listResources(
   options?: CallOptions,
 ): Promise<ListResourcesResult> {
   const answer = await requester.call("resources/list", cursor === undefined ? undefined : { cursor }, options);
-  return readResult(checkResourceList(answer), "the answer to resources/list", requester);
+  return readResult(checkResourceList(answer), "the answer to resources/list", requester, { method: "resources/list" });
 }
 
 /** One page of the server's resource templates. Malformed ones are left out with a warning. */
@@ -31,7 +31,7 @@ export async function listResourceTemplates(
 ): Promise<ListResourceTemplatesResult> {
   const method = "resources/templates/list";
   const answer = await requester.call(method, cursor === undefined ? undefined : { cursor }, options);
-  return readResult(checkResourceTemplateList(answer), `the answer to ${method}`, requester);
+  return readResult(checkResourceTemplateList(answer), `the answer to ${method}`, requester, { method });
 }
 
 export function walkResources(requester: Requester, options?: CallOptions): AsyncGenerator<Resource, void, undefined> {
@@ -60,7 +60,10 @@ export async function readResource(
   const answer = await requester.call("resources/read", { uri }, options).catch((error: unknown) => {
     throw isNotFound(error, uri) ? notFound(error) : error;
   });
-  return readResult(checkReadResourceResult(answer), `the contents of ${uri}`, requester);
+  return readResult(checkReadResourceResult(answer), `the contents of ${uri}`, requester, {
+    method: "resources/read",
+    target: uri,
+  });
 }
 
 /** The newest revision has no code of its own for this; the address in `data` tells it from other bad parameters. */
@@ -69,6 +72,6 @@ function isNotFound(error: unknown, uri: string): error is McpError {
 }
 
 function notFound(cause: McpError): McpError {
-  const { message, code, data, remote } = cause;
-  return new McpError("resource_not_found", message, { code, data, remote, cause });
+  const { message, code, data, remote, operation } = cause;
+  return new McpError("resource_not_found", message, { code, data, remote, cause, operation });
 }

@@ -5,6 +5,7 @@ import type { CallToolResult, ListToolsResult, Tool } from "../../protocol/featu
 import { checkCallToolResult, checkToolList } from "../../protocol/results.js";
 import { compileValidator, type Validator } from "../../schema/json-schema/validate.js";
 import { SchemaError } from "../../schema/schema-error.js";
+import { failedIn } from "../call/operation.js";
 import { readResult } from "../call/read-result.js";
 import type { CallExtras, Requester } from "../call/requester.js";
 import type { ClientConnection } from "../connection/connection.js";
@@ -44,7 +45,7 @@ export async function listTools(
   options?: CallOptions,
 ): Promise<ListToolsResult> {
   const answer = await requester.call("tools/list", cursor === undefined ? undefined : { cursor }, options);
-  const result = readResult(checkToolList(answer), "the answer to tools/list", requester);
+  const result = readResult(checkToolList(answer), "the answer to tools/list", requester, { method: "tools/list" });
   const tools = learnTools(listed, result.tools, connection.established.era, (message) => requester.warn(message));
   return tools.length === result.tools.length ? result : { ...result, tools };
 }
@@ -92,12 +93,17 @@ function request<T>(
   const params = { name, arguments: args ?? {} };
   return requester.call("tools/call", params, options, listed.get(name)?.extras).then(
     (answer) => {
-      const result = readResult(checkCallToolResult(answer), `the result of tool "${name}"`, requester);
-      const value = read(result);
-      // The tools may have been listed while the call ran.
-      const tool = checksOutput ? listed.get(name) : undefined;
-      if (tool !== undefined) checkOutput(name, tool, result);
-      return value;
+      const operation = { method: "tools/call", target: name };
+      const result = readResult(checkCallToolResult(answer), `the result of tool "${name}"`, requester, operation);
+      try {
+        const value = read(result);
+        // The tools may have been listed while the call ran.
+        const tool = checksOutput ? listed.get(name) : undefined;
+        if (tool !== undefined) checkOutput(name, tool, result);
+        return value;
+      } catch (error) {
+        throw failedIn(error, operation);
+      }
     },
     (error: unknown) => {
       // Only where arguments travel in headers can the server find that they do not fit its schema.

@@ -10,3 +10,18 @@ export interface Prior {
   serverInfo?: Implementation | undefined;
   instructions?: string | undefined;
 }
+
+/** What a later connection may know of this one, as JSON. */
+export function priorOf({
+  era,
+  capabilities,
+  serverInfo,
+  instructions,
+}: Omit<Prior, "revision"> & { era: { revision: Revision } }): Prior {
+  return {
+    revision: era.revision,
+    capabilities,
+    ...(serverInfo === undefined ? {} : { serverInfo }),
+    ...(instructions === undefined ? {} : { instructions }),
+  };
+}

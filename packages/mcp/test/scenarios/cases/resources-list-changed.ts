@@ -20,12 +20,22 @@ export default scenario({
   async run({ connect }) {
     const client = await connect();
     expect((await client.allResources()).map(({ uri }) => uri)).toEqual(["book://1"]);
-    const subscription = await client.subscribe({ resourceList: true });
+    const subscription = await client.subscribe({ resources: true });
+    const oldName = await client.subscribe({ resourceList: true, resources: [] });
     await client.call("swap");
     expect((await subscription[Symbol.asyncIterator]().next()).value).toEqual({ kind: "resources", missed: false });
     expect((await client.allResources()).map(({ uri }) => uri)).toEqual(["book://2"]);
     expect((await client.readResource("page://7")).contents).toMatchObject([{ text: "7" }]);
     await expect(client.readResource("book://1")).rejects.toMatchObject({ data: { uri: "book://1" } });
+    expect((await oldName[Symbol.asyncIterator]().next()).value).toEqual({ kind: "resources", missed: false });
     await subscription.close();
+    for (const target of [{ tool: true }, { tools: "yes" }, { resources: [7] }, { resourceList: "book://1" }]) {
+      // Wrong on purpose: what a caller without types may pass.
+      await expect(client.subscribe(target as never)).rejects.toMatchObject({
+        kind: "invalid_params",
+        message: expect.stringContaining(Object.keys(target)[0] ?? ""),
+        fix: expect.stringContaining("`resources: true`"),
+      });
+    }
   },
 });

@@ -1,0 +1,29 @@
+import { isObject, type Params } from "../../jsonrpc/message.js";
+import { McpError, type Operation } from "../../protocol/error.js";
+
+/**
+ * The error of a call, with the call that failed. An error that several calls ended with, such as a lost connection, is copied
+ * for each of them.
+ */
+export function failedIn(thrown: unknown, operation: Operation): McpError {
+  const error = McpError.from(thrown);
+  const { kind, message, fix, data, cause, code, remote, stack } = error;
+  const known = error.operation;
+  if (known?.method === operation.method && known.target === operation.target) return error;
+  if (known === undefined && Object.isExtensible(error)) {
+    // Written here only, before the application sees the error.
+    (error as { operation: Operation }).operation = operation;
+    return error;
+  }
+  const copy = new McpError(kind, message, { fix, data, cause, code, remote, operation });
+  if (stack !== undefined) copy.stack = stack;
+  return copy;
+}
+
+/** The operation that a request stands for. */
+export function operationOf(method: string, params: Params | undefined): Operation {
+  const ref = params?.["ref"];
+  const { name, uri } = isObject(ref) ? ref : (params ?? {});
+  const target = name ?? uri;
+  return typeof target === "string" ? { method, target } : { method };
+}
