@@ -32,7 +32,7 @@ export const FOUND_CLIENT_API: readonly Mutant[] = [
     file: "client/changes/subscription-filter.ts",
     search: " || resources === true",
     replace: "",
-    tests: ["test/scenarios/scenarios.test.ts"],
+    tests: ["test/client/scenarios-in-memory.test.ts"],
   },
   {
     name: "listener-rejection-unhandled",
@@ -64,7 +64,7 @@ export const FOUND_CLIENT_API: readonly Mutant[] = [
     file: "client/call/tried.ts",
     search: "    (error: unknown) => ({ ok: false, error: McpError.from(error) }),\n",
     replace: "",
-    tests: ["test/scenarios/scenarios.test.ts"],
+    tests: ["test/client/scenarios-in-memory.test.ts"],
   },
   {
     name: "roots-changed-at-once",
@@ -72,7 +72,7 @@ export const FOUND_CLIENT_API: readonly Mutant[] = [
     file: "client/features/roots.ts",
     search: "const done = this.#turn.then(",
     replace: "const done = Promise.resolve().then(",
-    tests: ["test/scenarios/scenarios.test.ts"],
+    tests: ["test/client/scenarios-in-memory.test.ts"],
   },
   {
     name: "one-operation-for-all-losses",
@@ -88,7 +88,7 @@ export const FOUND_CLIENT_API: readonly Mutant[] = [
     file: "client/features/call-stream.ts",
     search: "    left.abort();\n",
     replace: "",
-    tests: ["test/scenarios/scenarios.test.ts"],
+    tests: ["test/client/scenarios-in-memory.test.ts"],
   },
   {
     name: "chosen-cache-time-ignored",
@@ -96,6 +96,6 @@ export const FOUND_CLIENT_API: readonly Mutant[] = [
     file: "client/call/cache.ts",
     search: "const ttlMs = allowed ? hint : this.#ttlMs;",
     replace: "const ttlMs = allowed ? hint : 0 * this.#ttlMs;",
-    tests: ["test/scenarios/scenarios.test.ts"],
+    tests: ["test/client/scenarios-in-memory.test.ts"],
   },
 ];
