@@ -46,7 +46,10 @@ describe("requests of a server", () => {
     expect((await ask("acme/nothing")).result).toEqual({});
     expect((await ask("acme/refuse")).error).toEqual({ code: -1, message: "not now" });
     expect((await ask("acme/wrong")).error).toMatchObject({ code: -32603 });
-    expect((await ask("acme/throws")).error).toMatchObject({ code: -32603, message: "the application could not answer" });
+    expect((await ask("acme/throws")).error).toMatchObject({
+      code: -32603,
+      message: "the application could not answer",
+    });
     expect((await ask("acme/other")).error).toMatchObject({ code: -32601 });
     expect((await ask("toString")).error).toMatchObject({ code: -32601 });
     expect((await ask("ping")).result).toEqual({});
