@@ -1,4 +1,4 @@
-import { Server } from "@parley/mcp";
+import { Server, ToolError } from "@parley/mcp";
 import { expect } from "vitest";
 import { z } from "zod";
 import { scenario } from "../scenario.js";
@@ -31,7 +31,7 @@ export default scenario({
         );
       })
       .tool("fails", {}, () => {
-        throw new Error("no");
+        throw new ToolError("no");
       })
       .tool("cancelled", {}, () => String(cancelled));
   },

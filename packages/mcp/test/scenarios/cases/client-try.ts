@@ -1,4 +1,4 @@
-import { McpError, Server } from "@parley/mcp";
+import { McpError, Server, ToolError } from "@parley/mcp";
 import { expect } from "vitest";
 import { scenario } from "../scenario.js";
 
@@ -8,7 +8,7 @@ export default scenario({
     new Server({ name: "values", version: "1" })
       .tool("good", () => "yes")
       .tool("bad", () => {
-        throw new Error("no");
+        throw new ToolError("no");
       })
       .resource("note://a", {}, () => "a")
       .prompt("greet", {}, () => "hello"),
