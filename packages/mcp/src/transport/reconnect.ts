@@ -3,15 +3,14 @@ import type { Platform, Timer } from "../platform/platform.js";
 const FIRST_MS = 1_000;
 const LONGEST_MS = 30_000;
 const RETRY_MIN_MS = 500;
-const RETRY_MAX_MS = 300_000;
 const WINDOW_MS = 60_000;
 const PER_WINDOW = 8;
 /** A connection that lasted this long counts as working, even without an event. */
 const STEADY_MS = 30_000;
 
-/** The server's `retry` value, clamped to 500 ms … 5 min. */
+/** The server's `retry` value, but at least 500 ms. */
 export function clampRetry(ms: number): number {
-  return Math.min(Math.max(ms, RETRY_MIN_MS), RETRY_MAX_MS);
+  return Math.max(ms, RETRY_MIN_MS);
 }
 
 /**
@@ -36,13 +35,13 @@ export class ReconnectPacer {
 
   /** A connection attempt begins now. */
   begun(): void {
-    this.#starts.push(this.#platform.now());
+    this.#starts.push(this.#platform.monotonic());
     if (this.#starts.length > PER_WINDOW) this.#starts.shift();
   }
 
   /** The connection is open. */
   opened(): void {
-    this.#openedAt = this.#platform.now();
+    this.#openedAt = this.#platform.monotonic();
   }
 
   /** An event with data arrived. */
@@ -61,7 +60,7 @@ export class ReconnectPacer {
    * a `clean` end the delay is the server's `retry`; after a failure, `retry` is its minimum.
    */
   ended(clean: boolean): number | undefined {
-    const now = this.#platform.now();
+    const now = this.#platform.monotonic();
     if (this.#openedAt !== undefined && now - this.#openedAt >= STEADY_MS) this.progressed();
     this.#openedAt = undefined;
     if (this.#failures >= this.#maxAttempts) return undefined;

@@ -188,6 +188,48 @@ describe("a stream that can be resumed", () => {
     );
   });
 
+  it("HTTP25-14: of a server that polls is resumed for as long as each connection ends cleanly with a new event id", async () => {
+    const time = virtualTime();
+    let nth = 0;
+    const at: number[] = [];
+    const { transport } = await opened(
+      after((_request, response) => {
+        stream(response);
+        at.push(time.now());
+        nth++;
+        response.end(nth <= 40 ? `retry: 700\nid: ${nth}\ndata:\n\n` : event({ jsonrpc: "2.0", id: 1, result: nth }));
+      }),
+      { platform: time.platform },
+    );
+    await greet(transport, true);
+    const answer = transport.request(call(1));
+    for (let i = 0; i < 40; i++) {
+      await until(() => time.pending() > 0);
+      time.next();
+    }
+    await expect(answer).resolves.toBe(41);
+    expect(new Set(at.slice(1).map((moment, index) => moment - (at[index] as number)))).toEqual(new Set([700]));
+  });
+
+  it("of a server that ends cleanly with the same event id each time is given up", async () => {
+    const time = virtualTime();
+    const { transport, server } = await opened(
+      after((_request, response) => {
+        stream(response);
+        response.end("retry: 700\nid: a\ndata:\n\n");
+      }),
+      { platform: time.platform },
+    );
+    await greet(transport, true);
+    const answer = rejection(transport.request(call(1)));
+    for (let i = 0; i < 8; i++) {
+      await until(() => time.pending() > 0);
+      time.next();
+    }
+    expect(await answer).toMatchObject({ kind: "connection_closed" });
+    expect(server.requests.filter(isGet)).toHaveLength(8);
+  });
+
   it("is given up after 8 attempts that bring nothing, and the error says why", async () => {
     const time = virtualTime();
     const { transport, server } = await opened(

@@ -184,14 +184,14 @@ describe("what never reached a server", () => {
 });
 
 describe("events that are no messages", () => {
-  it("do no harm: 50,000 of them, then the answer", async () => {
+  it("do no harm: a hundred of them, then the answer", async () => {
     const { transport, receiver } = await opened((request, response) => {
       stream(response);
-      response.write("data: {oops\n\n".repeat(50_000));
+      response.write("data: {oops\n\n".repeat(100));
       response.end(event(result(request)));
     });
     await expect(transport.request(call(1))).resolves.toEqual({ ok: true });
-    expect(receiver.faults).toHaveLength(50_000);
+    expect(receiver.faults).toHaveLength(100);
   });
 
   it("may be arrays of a revision that has them", async () => {

@@ -108,7 +108,7 @@ describe("the standing stream", () => {
       if (i > 0) expect(moment - (gets[i - 1] ?? 0)).toBeGreaterThanOrEqual(500);
   });
 
-  it("waits 5 min at most, whatever `retry` says", async () => {
+  it("HTTP25-13: waits as long as `retry` says, however long that is", async () => {
     const { time, at } = await standing((_request, response) => {
       stream(response);
       response.end("retry: 1000000000000\n\n");
@@ -116,7 +116,7 @@ describe("the standing stream", () => {
     await until(() => time.pending() > 0);
     time.next();
     await until(() => at.length === 2);
-    expect((at[1] ?? 0) - (at[0] ?? 0)).toBe(300_000);
+    expect((at[1] ?? 0) - (at[0] ?? 0)).toBe(1_000_000_000_000);
   });
 
   it("backs off exponentially to 30 s from a server that is down", async () => {

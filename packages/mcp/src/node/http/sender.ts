@@ -76,7 +76,10 @@ class Pool {
     const { protocol, host, hostname, port, path, agent } = this.#target(request.url);
     const { method } = request;
     // A flat list costs Node half as much as an object; Node then adds no `host`.
-    const headers = ["host", host, "accept-encoding", this.#acceptEncoding, ...request.headers];
+    const headers = [...request.headers];
+    // A header of the program takes the place of the sender's own.
+    if (!isNamed(headers, "host")) headers.push("host", host);
+    if (!isNamed(headers, "accept-encoding")) headers.push("accept-encoding", this.#acceptEncoding);
     if (request.body !== undefined) headers.push("content-length", String(Buffer.byteLength(request.body)));
     const start = protocol === "https:" ? https().request : http().request;
     return start({ protocol, hostname, port, path, agent, method, headers }, onResponse);
@@ -109,6 +112,12 @@ class Pool {
     this.#https ??= this.#options.agents?.https ?? new (https().Agent)(AGENT_OPTIONS);
     return this.#https;
   }
+}
+
+/** Whether a flat list of headers, whose names are in lower case, has this one. */
+function isNamed(headers: readonly string[], name: string): boolean {
+  for (let at = 0; at < headers.length; at += 2) if (headers[at] === name) return true;
+  return false;
 }
 
 /** Reuses the most recently used connection first, so that the others reach their idle timeout. */

@@ -40,6 +40,8 @@ export class AnswerStream implements EventSink {
   readonly #exchange: StreamedExchange;
   readonly #pacer: ReconnectPacer;
   #lastEventId: string | undefined;
+  /** True if the current connection brought a new event id. */
+  #moved = false;
 
   constructor(requests: HttpRequests, facts: HandshakeFacts, exchange: StreamedExchange) {
     this.#requests = requests;
@@ -52,8 +54,11 @@ export class AnswerStream implements EventSink {
   async read(first: SendResponse): Promise<void> {
     let response: SendResponse | undefined = first;
     while (response !== undefined) {
+      this.#moved = false;
       const broken = await this.#readToEnd(response);
       if (this.#exchange.settled) return;
+      // A server that lets clients poll ends each connection on purpose; the deadline of the call bounds that.
+      if (broken === undefined && this.#moved) this.#pacer.progressed();
       response = await this.#resume(broken);
     }
   }
@@ -64,7 +69,12 @@ export class AnswerStream implements EventSink {
   }
 
   eventId(id: string | undefined): void {
+    if (id !== this.#lastEventId) this.#moved = true;
     this.#lastEventId = id;
+  }
+
+  ready(): Promise<void> | undefined {
+    return this.#requests.replyRoom;
   }
 
   retry(ms: number): void {

@@ -10,6 +10,8 @@ export interface EventSink {
   other?(type: string, data: string): void;
   /** Where the stream can be resumed, as a header value; undefined if it cannot. */
   eventId(id: string | undefined): void;
+  /** Undefined, or what to wait for before more of the stream is read. */
+  ready?(): Promise<void> | undefined;
   /** How long the server asks to wait before the stream is opened again. */
   retry(ms: number): void;
   /** An event was too long; the rest of the stream is not read. */
@@ -51,6 +53,8 @@ export async function readEvents(
     decoder.feed(chunk);
     if (tooLong) return sink.oversized(oversizedEvent(maxBytes));
     afterChunk?.();
+    const wait = sink.ready?.();
+    if (wait !== undefined) await wait;
   }
 }
 

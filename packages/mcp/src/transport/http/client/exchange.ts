@@ -8,6 +8,7 @@ import { isEventStream } from "./events.js";
 import { networkError, whatInstead } from "./failure.js";
 import { REDIRECTS } from "./redirect.js";
 import { type HandshakeFacts, type HttpRequests, sessionOf } from "./requests.js";
+import { StreamFaults } from "./stream-faults.js";
 
 /** One posted request, the messages that belong to it, and its outcome. */
 export class ClientExchange implements StreamedExchange {
@@ -20,6 +21,8 @@ export class ClientExchange implements StreamedExchange {
   /** Ends the current connection. */
   #cancel: CancelRequest | undefined;
   #settled = false;
+  /** Made with the first fault. */
+  #faults: StreamFaults | undefined;
   /** The session that begins if the answer is a result. */
   #offered: string | undefined;
 
@@ -146,9 +149,9 @@ export class ClientExchange implements StreamedExchange {
   #deliver(received: Classified): void {
     const { receiver } = this.#requests;
     if (this.#settled) {
-      receiver.fault(this.#wrong("more than once, or sent messages after the answer"));
-      return;
+      return this.#fault("late", () => this.#wrong("more than once, or sent messages after the answer"));
     }
+    if (received.kind !== "invalid") this.#faults?.sound();
     switch (received.kind) {
       case "notification":
         receiver.notification(received.message, this.#request.id);
@@ -161,11 +164,20 @@ export class ClientExchange implements StreamedExchange {
         break;
       case "invalid":
         if (received.id === this.#request.id) this.refuse(this.#wrong(`with an invalid message: ${received.reason}`));
-        else receiver.fault(this.#wrong(`with something that is not a message: ${received.reason}`, "decode_error"));
+        else
+          this.#fault("bad", () =>
+            this.#wrong(`with something that is not a message: ${received.reason}`, "decode_error"),
+          );
         break;
       default:
         this.#answer(received);
     }
+  }
+
+  #fault(cause: string, make: () => McpError): void {
+    this.#faults ??= new StreamFaults(this.#requests.receiver);
+    const enough = this.#faults.report(cause, make);
+    if (enough !== undefined) this.cut(enough);
   }
 
   #answer(received: Classified & { kind: "result" | "error" }): void {

@@ -4,6 +4,7 @@ import { McpError } from "../../../protocol/error.js";
 import { pause, ReconnectPacer } from "../../reconnect.js";
 import { type EventSink, isEventStream, readEvents } from "./events.js";
 import { type HandshakeFacts, type HttpRequests, protocolFault } from "./requests.js";
+import { StreamFaults } from "./stream-faults.js";
 
 /**
  * The stream, opened by GET, for messages of the server that belong to no request. It is reopened after the last event for as
@@ -18,6 +19,7 @@ export class GetStream implements EventSink {
   /** Aborted by `stop`. */
   readonly #stopped = new AbortController();
   readonly #pacer: ReconnectPacer;
+  readonly #faults: StreamFaults;
   #lastEventId: string | undefined;
   /** Ends the current connection. */
   #cancel: CancelRequest | undefined;
@@ -25,6 +27,7 @@ export class GetStream implements EventSink {
   constructor(requests: HttpRequests, facts: HandshakeFacts) {
     this.#requests = requests;
     this.#facts = facts;
+    this.#faults = new StreamFaults(requests.receiver);
     this.#pacer = new ReconnectPacer(requests.platform, requests.maxAttempts ?? Number.POSITIVE_INFINITY);
   }
 
@@ -93,6 +96,10 @@ export class GetStream implements EventSink {
     this.#lastEventId = id;
   }
 
+  ready(): Promise<void> | undefined {
+    return this.#requests.replyRoom;
+  }
+
   retry(ms: number): void {
     this.#pacer.retry(ms);
   }
@@ -104,6 +111,7 @@ export class GetStream implements EventSink {
   #deliver(received: Classified): void {
     if (this.#stopped.signal.aborted) return;
     const { receiver } = this.#requests;
+    if (received.kind === "request" || received.kind === "notification") this.#faults.sound();
     switch (received.kind) {
       case "notification":
         receiver.notification(received.message);
@@ -115,11 +123,18 @@ export class GetStream implements EventSink {
         for (const item of received.items) this.#deliver(classify(item));
         break;
       case "invalid":
-        receiver.fault(protocolFault(`the GET stream carried something that is not a message: ${received.reason}`));
+        this.#fault("bad", `something that is not a message: ${received.reason}`);
         break;
       default:
-        receiver.fault(protocolFault(`the GET stream carried an answer (id ${JSON.stringify(received.message.id)})`));
+        this.#fault("answer", `an answer (id ${JSON.stringify(received.message.id)})`);
     }
+  }
+
+  #fault(cause: string, what: string): void {
+    const enough = this.#faults.report(cause, () => protocolFault(`the GET stream carried ${what}`));
+    if (enough === undefined) return;
+    this.#requests.receiver.fault(enough);
+    this.stop();
   }
 }
 

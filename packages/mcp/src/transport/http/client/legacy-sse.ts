@@ -147,7 +147,8 @@ class SsePipe implements Channel, EventSink {
 
   send(text: string): void {
     const request = this.#request;
-    this.tell(text, request?.method ?? "an answer").catch((error: Error) => {
+    const sent = request === undefined ? this.#reply(text) : this.tell(text, request.method);
+    sent.catch((error: Error) => {
       if (request !== undefined) this.#lost(request.id, error);
       else if (!this.#ended) this.#faults?.fault(error);
     });
@@ -158,6 +159,16 @@ class SsePipe implements Channel, EventSink {
     return Promise.reject(
       new McpError("connection_closed", `the event stream of ${this.#shown} is not open`, { fix: "Connect again." }),
     );
+  }
+
+  #reply(text: string): Promise<void> {
+    return this.#posts === undefined || this.#ended
+      ? this.tell(text, "an answer")
+      : this.#posts.reply(this.#facts, text, "an answer");
+  }
+
+  ready(): Promise<void> | undefined {
+    return this.#posts?.replyRoom;
   }
 
   close(): void {

@@ -36,6 +36,17 @@ export interface HttpRequestsOptions {
 /** Receives the function that cancels the request just sent. */
 export type HoldCancel = (cancel: CancelRequest) => void;
 
+/** Answers that are sent at the same time; while as many are on their way, streams of the server are not read on. */
+const MAX_REPLIES = 100;
+/** Answers to questions that one read may bring and that wait for their turn. */
+const MAX_QUEUED_REPLIES = 10_000;
+/** One value, because a flood of questions must not cost a stack trace each. */
+const TOO_MANY_REPLIES = /* @__PURE__ */ new McpError(
+  "limit_exceeded",
+  `the server asked for more than ${MAX_QUEUED_REPLIES} answers without taking any`,
+  { fix: "Report it to the author of the server." },
+);
+
 const SESSION_HEADER = "mcp-session-id";
 
 /** Sends single HTTP requests to one server, with all their headers. */
@@ -53,6 +64,10 @@ export class HttpRequests {
   readonly #sendMs: number;
   /** Each ends one request that no deadline of a call covers. */
   readonly #waiting = new Set<(reason: Error) => void>();
+  /** Answers on their way, and those that wait for their turn. */
+  #replies = 0;
+  #queuedReplies: { send(): void; drop(reason: Error): void }[] = [];
+  #replyRoom: { promise: Promise<void>; open(): void } | undefined;
 
   constructor(options: HttpRequestsOptions) {
     this.url = options.url;
@@ -109,8 +124,45 @@ export class HttpRequests {
     return this.#sent({ method: "GET", url: this.url, headers: headerList(facts.headers, headers) }, hold);
   }
 
+  /** Undefined, or resolves when answers can be sent again; until then, nobody should read more questions. */
+  get replyRoom(): Promise<void> | undefined {
+    if (this.#replies < MAX_REPLIES) return undefined;
+    if (this.#replyRoom === undefined) {
+      let open = () => {};
+      const promise = new Promise<void>((resolve) => {
+        open = resolve;
+      });
+      this.#replyRoom = { promise, open };
+    }
+    return this.#replyRoom.promise;
+  }
+
+  /** Posts an answer to the server, in its turn: a server that takes none must not make this side keep any number. */
+  reply(facts: HandshakeFacts, text: string, what: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const send = () => {
+        this.#replies++;
+        this.tell(facts, text, what)
+          .then(resolve, reject)
+          .finally(() => this.#replied());
+      };
+      if (this.#replies < MAX_REPLIES) send();
+      else if (this.#queuedReplies.length < MAX_QUEUED_REPLIES) this.#queuedReplies.push({ send, drop: reject });
+      else reject(TOO_MANY_REPLIES);
+    });
+  }
+
+  #replied(): void {
+    this.#replies--;
+    const next = this.#queuedReplies.shift();
+    if (next !== undefined) return next.send();
+    this.#replyRoom?.open();
+    this.#replyRoom = undefined;
+  }
+
   /** Rejects everything that `tell` waits for. */
   stop(reason: Error): void {
+    for (const { drop } of this.#queuedReplies.splice(0)) drop(reason);
     for (const end of this.#waiting) end(reason);
   }
 
@@ -141,7 +193,7 @@ export class HttpRequests {
   answer(facts: HandshakeFacts, message: RequestMessage): void {
     this.receiver
       .request(message)
-      .then((text) => (text === "" ? undefined : this.tell(facts, text, `the answer to ${message.method}`)))
+      .then((text) => (text === "" ? undefined : this.reply(facts, text, `the answer to ${message.method}`)))
       .catch((error: unknown) => this.receiver.fault(error instanceof Error ? error : new Error(String(error))));
   }
 
