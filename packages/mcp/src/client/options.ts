@@ -1,6 +1,7 @@
 import type { Some } from "../encoding/with-defaults.js";
 import type { Prior } from "../era/negotiate/prior.js";
 import type { Fetch, Platform } from "../platform/platform.js";
+import { checkOptions } from "../protocol/check-options.js";
 import type { Extension } from "../protocol/extension.js";
 import type { ElicitRequestParams, ElicitResult } from "../protocol/features/elicitation.js";
 import type { LoggingLevel, LoggingMessageNotificationParams } from "../protocol/features/logging.js";
@@ -115,6 +116,23 @@ export interface ClientOptions {
   fetch?: Fetch | undefined;
   /** Replaces parts of the runtime, such as the clock, for example in a test. Default: the runtime's own. */
   platform?: Partial<Platform> | undefined;
+}
+
+/** Throws for options that do not exist. */
+export function checkClientOptions(options: ClientOptions): void {
+  checkOptions(
+    "connect",
+    options,
+    "name version revisions prior timeouts signal onElicit elicitUrls onSample sampleTools roots logLevel onLog onWarning strict checkOutput resend cache trace maxRounds extensions maxMessageBytes headers fetch platform",
+  );
+  checkOptions("`timeouts`", options.timeouts, "connectMs idleMs totalMs answerMs");
+  if (options.cache !== false) checkOptions("`cache`", options.cache, "entries size store context");
+}
+
+/** Throws for options that do not exist. */
+export function checkCallOptions(options: CallOptions): void {
+  checkOptions("the call", options, "signal onProgress timeouts meta trace resend cache");
+  checkOptions("`timeouts`", options.timeouts, "idleMs totalMs");
 }
 
 /** Options of one call. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { checkAccess, type HttpServerOptions } from "../transport/http/server/options.js";
+import { checkOptions } from "../protocol/check-options.js";
+import { checkAccess, HTTP_OPTIONS, type HttpServerOptions } from "../transport/http/server/options.js";
 import { LateHandler } from "../transport/late-handler.js";
 import { endpointOf, type Servable } from "../transport/servable.js";
 import { type ListeningHandle, serveHandle } from "../transport/serve-handle.js";
@@ -27,6 +28,7 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
  * Throws immediately for invalid or unsafe options. The code is loaded afterwards; requests wait until it is ready.
  */
 export function nodeHandler(servable: Servable, options: HttpServerOptions = {}): NodeHandler {
+  checkOptions("nodeHandler", options, HTTP_OPTIONS);
   checkAccess(options);
   const endpoint = endpointOf(servable);
   const late = new LateHandler(import("./http/handler.js").then((http) => http.nodeHandler(endpoint, options)));

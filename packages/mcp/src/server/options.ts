@@ -1,5 +1,6 @@
 import type { Some } from "../encoding/with-defaults.js";
 import type { Platform } from "../platform/platform.js";
+import { checkOptions } from "../protocol/check-options.js";
 import { McpError } from "../protocol/error.js";
 import type { Extension } from "../protocol/extension.js";
 import type { LoggingLevel } from "../protocol/features/logging.js";
@@ -115,6 +116,22 @@ export interface ServerOptions {
   extensions?: readonly Extension[] | undefined;
   /** Replaces parts of the runtime, such as the clock, for example in a test. Default: the runtime's own. */
   platform?: Partial<Platform> | undefined;
+}
+
+/** Throws for options that do not exist. */
+export function checkServerOptions(options: ServerOptions): void {
+  checkOptions(
+    "the server",
+    options,
+    "instructions revisions secret limits toJsonSchema pageSize cache declare listChanged subscribe storage onSubscribe onUnsubscribe onLogLevel maskErrors invalidArguments onError tools logging extensions platform",
+  );
+  checkOptions(
+    "`limits`",
+    options.limits,
+    "answerMs stateBytes rounds questions subscriptions subscriptionLength totalSubscriptionLength clientLength listensPerPeer listens calls queuedCalls",
+  );
+  checkOptions("`tools`", options.tools, "coerce unknownArguments timeoutMs maxResultBytes overflow");
+  checkOptions("`cache`", options.cache, "ttlMs scope discover tools prompts resources resourceTemplates read");
 }
 
 /** Throws for a bad page size when the server is created, where its author sees the error. */

@@ -18,4 +18,20 @@ export const FOUND_DEFINITIONS: readonly Mutant[] = [
     replace: "held[key] = value;",
     tests: ["src/era/wrapped-output.test.ts"],
   },
+  {
+    name: "unknown-options-ignored",
+    recreates: "unknown options are ignored in silence",
+    file: "protocol/check-options.ts",
+    search: "  if (options === undefined) return;",
+    replace: "  if (options !== null) return;",
+    tests: ["src/protocol/check-options.test.ts"],
+  },
+  {
+    name: "raw-shape-of-arguments",
+    recreates: "a raw shape of schemas as the arguments of a prompt is published with the library's innards",
+    file: "server/prompts/ready-prompt.ts",
+    search: "    if (isStandardSchema(definition)) {",
+    replace: "    if (false) {",
+    tests: ["src/server/prompts/prompts.test.ts"],
+  },
 ];

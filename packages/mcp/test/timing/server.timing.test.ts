@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { nearestName } from "../../src/encoding/nearest-name.js";
 import { promptTemplate } from "../../src/server/prompts/template.js";
-import { nearestName } from "../../src/server/tools/unknown-arguments.js";
 import { createMemoryStorage } from "../../src/storage/memory.js";
 import { leastTime } from "./cost.js";
 

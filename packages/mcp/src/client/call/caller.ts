@@ -9,7 +9,7 @@ import type { Answerer } from "../answers/answerer.js";
 import type { ClientConnection } from "../connection/connection.js";
 import type { CurrentConnection } from "../connection/current-connection.js";
 import { type ClientMiddleware, throughClientMiddleware } from "../middleware.js";
-import type { CallOptions } from "../options.js";
+import { type CallOptions, checkCallOptions } from "../options.js";
 import { onAbort } from "./abort-watch.js";
 import type { CachedCalls } from "./cache.js";
 import { failedIn, operationOf } from "./operation.js";
@@ -43,6 +43,7 @@ export class Caller implements Requester, CallOwner {
   /** Sends a request, answers what the server asks meanwhile, and gives the complete result. */
   call(method: string, params?: Params, options: CallOptions = NOTHING, extras: CallExtras = NOTHING): Promise<Result> {
     try {
+      if (options !== NOTHING) checkCallOptions(options);
       if (this.middleware.length === 0) return this.#start(method, params, options, extras);
       return throughClientMiddleware(this.middleware, method, params, options, (changedParams, changedOptions) =>
         this.#start(method, changedParams, changedOptions, extras),

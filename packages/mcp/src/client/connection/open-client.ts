@@ -14,7 +14,7 @@ import type { Endpoint, Transport } from "../../transport/transport.js";
 import { Client } from "../client.js";
 import type { LocalServer, Target } from "../connect.js";
 import { checkLogLevel, restoreLogLevel } from "../features/log-level.js";
-import type { ClientOptions } from "../options.js";
+import { type ClientOptions, checkClientOptions } from "../options.js";
 import { assemble } from "./assemble.js";
 import { RevisionCache } from "./revision-cache.js";
 import type { ServerRoute } from "./route.js";
@@ -24,6 +24,7 @@ const revisions = new RevisionCache();
 
 /** Opens a connection; what `connect` does once this part of the library is loaded. */
 export async function openClient(target: Target | LocalServer, options: ClientOptions = {}): Promise<Client<unknown>> {
+  checkClientOptions(options);
   checkLogLevel(options.logLevel);
   const platform = replacedPlatform(runtimePlatform, options.platform);
   const parts = assemble(routeTo(target, options, platform), options, platform, revisions);

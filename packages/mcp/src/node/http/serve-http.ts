@@ -1,7 +1,9 @@
 import type { IncomingMessage, Server as NodeServer, ServerResponse } from "node:http";
 import { thrownMessage } from "../../encoding/thrown-message.js";
+import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import {
+  HTTP_OPTIONS,
   type HttpServerOptions,
   isLoopbackAddress,
   requireAuthentication,
@@ -41,6 +43,11 @@ export interface ServeHttpOptions extends HttpServerOptions {
  * takes at most 10 s by default.
  */
 export async function serveHttp(servable: Servable, options: ServeHttpOptions = {}): Promise<ListeningHandle> {
+  checkOptions(
+    "serveHttp",
+    options,
+    `${HTTP_OPTIONS} port host path healthPath isHealthy maxConnections headersTimeoutMs requestTimeoutMs keepAliveTimeoutMs`,
+  );
   const { host, port = 3000, path = "/mcp" } = options;
   if (!path.startsWith("/")) {
     throw new McpError("invalid_definition", `\`path\` must begin with a slash: ${JSON.stringify(path)}`, {

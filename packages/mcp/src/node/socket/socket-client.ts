@@ -1,4 +1,5 @@
 import type { Platform } from "../../platform/platform.js";
+import { checkOptions } from "../../protocol/check-options.js";
 import type { QueueLimits } from "../../transport/channel/outbox.js";
 import { lateTransport } from "../../transport/late-transport.js";
 import type { Transport } from "../../transport/transport.js";
@@ -24,6 +25,7 @@ export interface SocketTransportOptions extends QueueLimits {
 
 /** A client transport over TCP or a Unix socket. `open` resolves when connected and rejects if that fails. */
 export function socketTransport(address: SocketAddress, options: SocketTransportOptions = {}): Transport {
+  checkOptions("socketTransport", options, "maxQueuedMessages maxQueuedBytes framing maxMessageBytes platform");
   const target = shownAddress(address);
   return lateTransport(target, async (signal) => {
     const { connectSocket } = await import("./socket-connection.js");

@@ -1,5 +1,6 @@
 import type { AddressInfo, ListenOptions, Server, Socket } from "node:net";
 import type { Platform } from "../../platform/platform.js";
+import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import { type AuthenticationOptions, isPrincipal, readAuthentication } from "../../transport/authentication.js";
 import { type ServeStreamOptions, serveStream } from "../../transport/channel/stream-server.js";
@@ -44,6 +45,11 @@ export async function serveSocket(
   address: SocketAddress,
   options: ServeSocketOptions = {},
 ): Promise<SocketHandle> {
+  checkOptions(
+    "serveSocket",
+    options,
+    "authenticate allowUnauthenticated maxInFlight onFault maxMessageBytes maxQueuedMessages maxQueuedBytes holdInputAbove drainMs framing maxConnections platform",
+  );
   if (!("path" in address) && !isLoopbackAddress(address.host ?? "127.0.0.1")) {
     requireAuthentication(options, `the address ${address.host}`);
   }

@@ -1,5 +1,6 @@
 import { shownUrl } from "../../http/shown-url.js";
 import type { Platform } from "../../platform/platform.js";
+import { checkOptions } from "../../protocol/check-options.js";
 import type { WebSocketLike } from "../../transport/channel/websocket.js";
 import type { WebSocketTransportOptions } from "../../transport/channel/websocket-client.js";
 import { lateTransport } from "../../transport/late-transport.js";
@@ -20,6 +21,11 @@ export interface NodeWebSocketOptions extends Omit<WebSocketTransportOptions, "p
  * needed, otherwise the optional package `ws`.
  */
 export function nodeWebSocketTransport(url: string | URL, options: NodeWebSocketOptions = {}): Transport {
+  checkOptions(
+    "nodeWebSocketTransport",
+    options,
+    "maxQueuedMessages maxQueuedBytes maxMessageBytes closeTimeoutMs openWebSocket headers platform",
+  );
   const { headers, platform = nodePlatform, ...rest } = options;
   const own = headers === undefined && "WebSocket" in globalThis;
   const openWebSocket = async (target: string, protocol: string): Promise<WebSocketLike> => {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Platform } from "../../platform/platform.js";
+import { checkOptions } from "../../protocol/check-options.js";
 import {
   type AuthenticationOptions,
   type AuthenticationRequest,
@@ -8,7 +9,7 @@ import {
   readAuthentication,
 } from "../../transport/authentication.js";
 import type { QueueLimits } from "../../transport/channel/outbox.js";
-import { type ServeChannelOptions, type ServedChannel, serveChannel } from "../../transport/channel/server.js";
+import { type ServeChannelOptions, type ServedChannel, startChannel } from "../../transport/channel/server.js";
 import { SUBPROTOCOL, webSocketChannel } from "../../transport/channel/websocket.js";
 import {
   type HttpServerOptions,
@@ -46,10 +47,13 @@ export interface ServeWebSocketOptions
   platform?: Platform | undefined;
 }
 
+const OPTIONS =
+  "authenticate allowUnauthenticated publicUrl allowedHosts allowedOrigins maxInFlight onFault maxQueuedMessages maxQueuedBytes port host path maxConnections maxMessageBytes pingEveryMs platform";
 const HOLD_INPUT_ABOVE = 1024 * 1024;
 
 /** Serves clients over WebSockets with the optional package `ws`. Resolves when it accepts connections. */
 export async function serveWebSocket(server: Servable, options: ServeWebSocketOptions = {}): Promise<ListeningHandle> {
+  checkOptions("serveWebSocket", options, OPTIONS);
   const { host, port = 3001, path = "/mcp", platform = nodePlatform } = options;
   if (host !== undefined && !isLoopbackAddress(host)) requireAuthentication(options, `the address ${host}`);
   const door = openingCheck(withBoundHost(options), path, platform);
@@ -66,7 +70,7 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
   const serve = (socket: WsSocket, principal: Principal | undefined) => {
     const channel = webSocketChannel(socket, { ...options, platform, holdInputAbove: HOLD_INPUT_ABOVE });
     const remote = options.allowUnauthenticated === true;
-    const peer = serveChannel(endpoint, channel, { ...options, remote, ...(principal && { principal }) });
+    const peer = startChannel(endpoint, channel, { ...options, remote, ...(principal && { principal }) });
     peers.add(peer);
     const stopPings = ping(socket, options.pingEveryMs ?? 30_000, platform);
     void peer.closed.then(() => {

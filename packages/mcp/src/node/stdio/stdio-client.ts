@@ -1,5 +1,6 @@
 import { shownUrl } from "../../http/shown-url.js";
 import type { Platform } from "../../platform/platform.js";
+import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import { lateTransport } from "../../transport/late-transport.js";
 import type { Transport } from "../../transport/transport.js";
@@ -34,6 +35,7 @@ export interface StdioOptions {
  * whose `data` is a `LaunchReportData`. A transport starts one process; to restart, make another transport.
  */
 export function stdioTransport(options: StdioOptions, platform: Platform = nodePlatform): Transport {
+  checkOptions("stdioTransport", options, "command args env inheritEnv cwd stderr maxMessageBytes");
   const { spawn } = platform;
   if (spawn === undefined) {
     throw new McpError("unsupported", "this platform cannot start processes", { fix: "Use another transport." });

@@ -1,4 +1,5 @@
 import type { Platform } from "../../platform/platform.js";
+import { checkOptions } from "../../protocol/check-options.js";
 import { type ServeStreamOptions, serveStream } from "../../transport/channel/stream-server.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import type { ServeHandle } from "../../transport/serve-handle.js";
@@ -36,6 +37,11 @@ const EXIT_GRACE_MS = 500;
  * Spec: Transports, "stdio", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
  */
 export async function serveStdio(server: Servable, options: ServeStdioOptions = {}): Promise<ServeHandle> {
+  checkOptions(
+    "serveStdio",
+    options,
+    "principal remote maxInFlight onFault maxMessageBytes maxQueuedMessages maxQueuedBytes holdInputAbove drainMs exit guardStdout watchParent platform",
+  );
   const { platform = nodePlatform, exit = true } = options;
   if (options.guardStdout !== false) guardStdout();
   const served = serveStream(endpointOf(server), processStream(), { ...options, platform, decode: decodeUtf8 });

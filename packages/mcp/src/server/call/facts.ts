@@ -4,12 +4,14 @@ import { withDefaults } from "../../encoding/with-defaults.js";
 import type { CacheHint } from "../../era/era.js";
 import type { Platform } from "../../platform/platform.js";
 import { replacedPlatform } from "../../platform/replaced-platform.js";
+import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import { MethodTable } from "../../protocol/methods.js";
 import { REVISIONS, type Revision } from "../../protocol/revisions.js";
 import { type CacheTopic, cacheHints } from "../lists/cache-hints.js";
 import {
   checkPageSize,
+  checkServerOptions,
   DEFAULT_SERVER_LIMITS,
   type ServerInfo,
   type ServerLimits,
@@ -34,6 +36,8 @@ export class ServerFacts {
 
   constructor(info: ServerInfo, options: ServerOptions) {
     checkInfo(info);
+    checkOptions("the server's `info`", info, "name version title description websiteUrl icons");
+    checkServerOptions(options);
     checkPageSize(options.pageSize);
     this.info = info;
     this.options = options;

@@ -210,6 +210,14 @@ describe("prompts at registration", () => {
     expect(() => made.prompt("c", { complete: { x: ["1"] } }, () => "")).toThrow(/no argument "x"/);
   });
 
+  it("refuse a raw shape of schemas, which is a habit of the official SDK", () => {
+    const server = new Server({ name: "s", version: "1" });
+    const shape = { a: z.string() } as unknown as { a: { required: true } };
+    expect(() => server.prompt("p", { arguments: shape }, () => "")).toThrow(
+      'the argument "a" of prompt "p" is a schema',
+    );
+  });
+
   it("older revisions get what they know", async () => {
     const made = server().prompt("a", { title: "A", arguments: { x: { title: "X" } } }, () => [
       audio("AA==", "audio/wav"),

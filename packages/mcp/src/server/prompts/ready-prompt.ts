@@ -1,5 +1,6 @@
 import { withoutUndefined } from "../../encoding/with-defaults.js";
 import { isObject } from "../../jsonrpc/message.js";
+import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import type { PromptArgument, Prompt as WirePrompt } from "../../protocol/features/prompts.js";
 import { describeIssues, type ParseResult } from "../../schema/parse.js";
@@ -28,6 +29,7 @@ interface ReadyArguments {
 }
 
 export function readyPrompt({ name, definition, handler }: PromptOffer, facts: ServerFacts): ReadyPrompt {
+  checkOptions(`prompt "${name}"`, definition, "title description arguments complete icons _meta visibleTo");
   const { arguments: defined, complete = {}, visibleTo, ...listed } = definition;
   const ready = readyArguments(name, defined ?? placeholdersOf(handler), facts);
   for (const [argument, completer] of Object.entries(complete)) {
@@ -58,11 +60,19 @@ function readyArguments(name: string, defined: PromptArguments, facts: ServerFac
   if (isStandardSchema(defined) || typeof Reflect.get(defined, "type") === "string") {
     return bySchema(name, defined as AnySchema, facts);
   }
-  return byName(defined as Record<string, PromptArgumentDefinition>);
+  return byName(name, defined as Record<string, PromptArgumentDefinition>);
 }
 
-function byName(definitions: Readonly<Record<string, PromptArgumentDefinition>>): ReadyArguments {
+function byName(prompt: string, definitions: Readonly<Record<string, PromptArgumentDefinition>>): ReadyArguments {
   const entries = Object.entries(definitions);
+  for (const [name, definition] of entries) {
+    if (isStandardSchema(definition)) {
+      throw new McpError("invalid_definition", `the argument "${name}" of prompt "${prompt}" is a schema`, {
+        fix: "Pass one schema for all arguments, for example `z.object({ … })`, or describe each: `{ description, required }`.",
+      });
+    }
+    checkOptions(`argument "${name}" of prompt "${prompt}"`, definition, "title description required complete");
+  }
   const known = new Set(entries.map(([name]) => name));
   return {
     wire: entries.map(([name, { complete: _, ...listed }]) => ({ name, ...withoutUndefined(listed) })),

@@ -1,5 +1,6 @@
 import { withoutUndefined } from "../../encoding/with-defaults.js";
 import type { CacheHint } from "../../era/era.js";
+import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import type { Resource as WireResource, ResourceTemplate as WireTemplate } from "../../protocol/features/resources.js";
 import { compileMatcher, type MatchedVariables } from "../../uri-template/match.js";
@@ -47,6 +48,11 @@ export function readyResource({ name: uri, definition, read }: ResourceOffer, fa
         : "Write a scheme, a colon and a path.",
     });
   }
+  checkOptions(
+    `resource "${uri}"`,
+    definition,
+    "name title description mimeType annotations icons _meta cache visibleTo watch size",
+  );
   const { cache, visibleTo, watch, name = uri, ...listed } = definition;
   return {
     key: uri,
@@ -63,6 +69,11 @@ export function readyTemplate(
   facts: ServerFacts,
 ): ReadyTemplate {
   const parts = partsOf(template);
+  checkOptions(
+    `resource template "${template}"`,
+    definition,
+    "name title description mimeType annotations icons _meta cache visibleTo watch list complete allowTraversal",
+  );
   const { cache, visibleTo, watch, list, complete = {}, allowTraversal, name = template, ...listed } = definition;
   return {
     key: template,

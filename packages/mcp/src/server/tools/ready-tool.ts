@@ -2,6 +2,7 @@ import { withoutUndefined } from "../../encoding/with-defaults.js";
 import { type ParamHeader, paramHeaderTable } from "../../era/param-headers.js";
 import { promisesObject } from "../../era/wrapped-output.js";
 import type { ClientCapabilityPath } from "../../protocol/capabilities.js";
+import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import type { Tool as WireTool } from "../../protocol/features/tools.js";
 import { type Coerced, prepareCoercion } from "../../schema/coerce.js";
@@ -63,6 +64,16 @@ const NO_ARGUMENTS = { type: "object", additionalProperties: false } as const sa
 export function readyTool({ name, definition, handler }: ToolOffer, facts: ServerFacts, slotsOf: SlotsOf): ReadyTool {
   const problem = toolNameProblem(name);
   if (problem !== undefined) facts.platform.warn(`the name of tool "${name}" ${problem}`);
+  checkOptions(
+    `tool "${name}"`,
+    definition,
+    "title description input output annotations icons _meta visibleTo requires scopes concurrency coerce unknownArguments timeoutMs maxResultBytes overflow",
+  );
+  checkOptions(
+    `\`annotations\` of tool "${name}"`,
+    definition.annotations,
+    "title readOnlyHint destructiveHint idempotentHint openWorldHint",
+  );
   const adapter = facts.options.toJsonSchema;
   const schema = definition.input ?? NO_ARGUMENTS;
   const input = compileSchema(schema, { io: "input", what: `tool "${name}" input`, adapter });

@@ -1,6 +1,7 @@
 import { platform as runtimePlatform } from "#platform";
 import type { Channel, ChannelReceiver } from "../../jsonrpc/channel.js";
 import type { Platform, Timer } from "../../platform/platform.js";
+import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import { Outbox, type QueueLimits } from "./outbox.js";
 
@@ -33,6 +34,7 @@ const CLOSE_MS = 1000;
  * end. The acknowledgements bound what can queue up inside the port.
  */
 export function messagePortChannel(port: PortLike, options: MessagePortOptions = {}): Channel {
+  checkOptions("messagePortChannel", options, "maxQueuedMessages maxQueuedBytes platform");
   return new PortChannel(port, options);
 }
 

@@ -7,6 +7,7 @@ import type { Id } from "../../jsonrpc/message.js";
 import { atMost } from "../../platform/at-most.js";
 import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
+import { checkOptions } from "../../protocol/check-options.js";
 import { atExpiry } from "../at-expiry.js";
 import { endpointOf, type Servable } from "../servable.js";
 import { disposable, type ServeHandle } from "../serve-handle.js";
@@ -43,6 +44,12 @@ const DRAIN_MS = 2000;
 
 /** Serves one peer over a channel until the channel ends. `drain` of the handle takes 2 s at most unless told otherwise. */
 export function serveChannel(servable: Servable, channel: Channel, options: ServeChannelOptions = {}): ServedChannel {
+  checkOptions("serveChannel", options, "principal remote maxInFlight onFault platform");
+  return startChannel(servable, channel, options);
+}
+
+/** Serves one peer; the options may have members of the transport's own. */
+export function startChannel(servable: Servable, channel: Channel, options: ServeChannelOptions): ServedChannel {
   const endpoint = endpointOf(servable);
   const platform = options.platform ?? runtimePlatform;
   let finish: () => void = () => {};

@@ -2,7 +2,7 @@ import type { Platform } from "../../platform/platform.js";
 import { disposable, type ServeHandle } from "../serve-handle.js";
 import type { Endpoint } from "../transport.js";
 import type { ByteStream } from "./byte-stream.js";
-import { type ServeChannelOptions, serveChannel } from "./server.js";
+import { type ServeChannelOptions, startChannel } from "./server.js";
 import { StreamChannel, type StreamChannelOptions } from "./stream-channel.js";
 
 export interface ServeStreamOptions
@@ -29,7 +29,7 @@ export function serveStream(endpoint: Endpoint, stream: ByteStream, options: Ser
       void drain();
     },
   });
-  const served = serveChannel(endpoint, channel, options);
+  const served = startChannel(endpoint, channel, options);
   const drain = (graceMs = drainMs) => served.drain(graceMs);
   const closed = served.closed.then(() => channel.close());
   return disposable({ closed, close: async () => channel.close(), drain });

@@ -1,6 +1,7 @@
 import { platform as runtimePlatform } from "#platform";
 import { shownUrl } from "../../http/shown-url.js";
 import type { Platform } from "../../platform/platform.js";
+import { checkOptions } from "../../protocol/check-options.js";
 import { lateTransport } from "../late-transport.js";
 import type { Transport } from "../transport.js";
 import type { WebSocketChannelOptions, WebSocketLike } from "./websocket.js";
@@ -18,6 +19,11 @@ export interface WebSocketTransportOptions extends Omit<WebSocketChannelOptions,
 
 /** A client transport over a WebSocket. `open` resolves when the socket is open and rejects if it cannot be opened. */
 export function webSocketTransport(url: string | URL, options: WebSocketTransportOptions = {}): Transport {
+  checkOptions(
+    "webSocketTransport",
+    options,
+    "maxQueuedMessages maxQueuedBytes maxMessageBytes closeTimeoutMs openWebSocket platform",
+  );
   const { platform = runtimePlatform } = options;
   const target = shownUrl(String(url));
   return lateTransport(target, async () => {

@@ -3,6 +3,7 @@ import { transports } from "#transports";
 import { fetchSender } from "../../../http/fetch-sender.js";
 import type { Fetch, Platform } from "../../../platform/platform.js";
 import { replacedPlatform } from "../../../platform/replaced-platform.js";
+import { checkOptions } from "../../../protocol/check-options.js";
 import type { Transport } from "../../transport.js";
 import { type HttpConnectionOptions, httpClientTransport } from "./client.js";
 
@@ -20,6 +21,11 @@ export interface HttpTransportOptions extends HttpConnectionOptions {
  * reconnect.
  */
 export function httpTransport(url: string | URL, options: HttpTransportOptions = {}): Transport {
+  checkOptions(
+    "httpTransport",
+    options,
+    "headers timeouts maxMessageBytes getStream maxReconnects allowCrossOriginRedirects fetch platform",
+  );
   const { fetch, platform: replaced, ...rest } = options;
   const platform = replacedPlatform(runtimePlatform, replaced);
   const sender = fetch === undefined ? transports.sender(platform) : fetchSender(fetch);

@@ -1,8 +1,9 @@
 import { platform as runtimePlatform } from "#platform";
+import { checkOptions } from "../../../protocol/check-options.js";
 import { LateHandler } from "../../late-handler.js";
 import { endpointOf, type Servable } from "../../servable.js";
 import { type ServeHandle, serveHandle } from "../../serve-handle.js";
-import { checkAccess, type HttpServerOptions } from "./options.js";
+import { checkAccess, HTTP_OPTIONS, type HttpServerOptions } from "./options.js";
 
 /**
  * Answers web-standard requests. Never rejects: every failure becomes a response. It is also a handle: `drain` (default
@@ -22,6 +23,7 @@ export interface FetchHandler extends ServeHandle {
  * Throws for invalid or unsafe options. The implementation loads in the background; early requests wait for it.
  */
 export function fetchHandler(servable: Servable, options: HttpServerOptions = {}): FetchHandler {
+  checkOptions("fetchHandler", options, HTTP_OPTIONS);
   checkAccess(options);
   const endpoint = endpointOf(servable);
   const platform = options.platform ?? runtimePlatform;

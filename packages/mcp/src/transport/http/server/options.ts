@@ -1,4 +1,5 @@
 import type { Platform } from "../../../platform/platform.js";
+import { checkOptions } from "../../../protocol/check-options.js";
 import { McpError } from "../../../protocol/error.js";
 import type { AuthenticationOptions } from "../../authentication.js";
 import type { CorsOptions } from "./cors.js";
@@ -106,10 +107,27 @@ export interface HttpServerOptions extends AuthenticationOptions {
   platform?: Platform | undefined;
 }
 
+/** The names of the options for serving over HTTP. */
+export const HTTP_OPTIONS =
+  "authenticate allowUnauthenticated publicUrl allowedHosts allowedOrigins cors challenge sessions legacySse limits times eventLog onRequest platform";
+
+/** Throws for options that do not exist, in the options for serving over HTTP that are objects themselves. */
+export function checkHttpParts({ cors, legacySse, limits, times, eventLog }: HttpServerOptions): void {
+  checkOptions("`cors`", cors, "origins credentials headers maxAgeMs");
+  checkOptions("`legacySse`", legacySse, "path messagesPath");
+  checkOptions(
+    "`limits`",
+    limits,
+    "maxMessageBytes maxInFlight maxStreams maxStreamsPerPrincipal maxQueuedBytes maxSessions maxSessionsPerPrincipal maxStreamsPerSession maxInFlightPerSession",
+  );
+  checkOptions("`times`", times, "streamAfterMs keepAliveMs sessionIdleMs handshakeMs eventAgeMs");
+  checkOptions("`eventLog`", eventLog, "maxEvents maxBytes maxEndedStreams maxUnreadLength");
+}
+
 /** Builds the checks on Host and Origin. Throws for options that would serve other machines without an explicit decision. */
 export function checkAccess(options: HttpServerOptions): OriginGuard {
   const { cors } = options;
-  refuseMoved(options);
+  checkHttpParts(options);
   if (cors?.credentials === true && cors.origins === "*") {
     throw new McpError("invalid_definition", "`cors` allows `credentials` for every origin", {
       fix: "List the origins that may send credentials.",
@@ -123,14 +141,6 @@ export function checkAccess(options: HttpServerOptions): OriginGuard {
   });
   if (guard.beyondLoopback) requireAuthentication(options, "an allowed host beyond loopback");
   return guard;
-}
-
-/** Ignoring `storage` would lose sessions at the first restart. */
-function refuseMoved(options: object): void {
-  if (!("storage" in options) || options.storage === undefined) return;
-  throw new McpError("invalid_definition", "`storage` is an option of `Server`, not of the HTTP handler", {
-    fix: "Pass it as `new Server(info, { storage })`.",
-  });
 }
 
 /** Throws unless the options state who may call a server that other machines can reach. Every transport calls it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nearestName } from "./unknown-arguments.js";
+import { nearestName } from "./nearest-name.js";
 
 describe("the name that was probably meant", () => {
   it.each([

@@ -1,0 +1,55 @@
+import { nearestName } from "../encoding/nearest-name.js";
+import { McpError } from "./error.js";
+
+/** The words of a text as a union. */
+type Words<S extends string, Found = never> = S extends `${infer Word} ${infer Rest}`
+  ? Words<Rest, Found | Word>
+  : Found | S;
+
+/** `S` when its words are exactly the names of the options `T`; otherwise a type that says what differs. */
+type Exactly<T, S extends string> = [keyof T, Words<S>] extends [Words<S>, keyof T]
+  ? S
+  : { missing: Exclude<keyof T, Words<S>>; unknown: Exclude<Words<S>, keyof T> };
+
+/** What other libraries call an option, and its name here: name by name. */
+const ELSEWHERE =
+  " inputSchema:input parameters:input schema:input outputSchema:output argsSchema:arguments readOnly:readOnlyHint " +
+  "destructive:destructiveHint idempotent:idempotentHint openWorld:openWorldHint requestInit:headers " +
+  "sessionIdGenerator:sessions enableDnsRebindingProtection:allowedHosts info:name clientInfo:name ";
+
+/** Advice where no option has the meaning. */
+const ADVICE: Readonly<Record<string, string>> = {
+  capabilities: "Leave it out: capabilities follow from what is registered or handled.",
+  storage: "Pass it to `new Server`.",
+  eventStore: "Pass `storage` to `new Server`.",
+};
+
+/**
+ * Throws `invalid_definition` for an option that does not exist, because it would be ignored in silence. `names` are those
+ * of all options of the type, in one text; the compiler refuses an incomplete one.
+ */
+export function checkOptions<T extends object, const S extends string>(
+  what: string,
+  options: T | undefined,
+  names: S & Exactly<T, S>,
+): void {
+  if (options === undefined) return;
+  if (typeof options !== "object" || options === null) {
+    throw new McpError("invalid_definition", `the options of ${what} are ${options}, not an object`);
+  }
+  const known = ` ${names} `;
+  for (const name of Object.keys(options))
+    if (name.includes(" ") || !known.includes(` ${name} `)) throw unknownOption(what, name, names);
+}
+
+function unknownOption(what: string, name: string, names: string): McpError {
+  const known = names.split(" ");
+  const translated = ELSEWHERE.split(` ${name}:`)[1]?.split(" ")[0] ?? "";
+  const meant = known.includes(translated) ? translated : nearestName(name, known);
+  const advice = Object.hasOwn(ADVICE, name) ? ADVICE[name] : `Leave it out, or use one of: ${known.join(", ")}.`;
+  return new McpError(
+    "invalid_definition",
+    `"${name}" is not an option of ${what}${meant === undefined ? "" : `; did you mean "${meant}"?`}`,
+    { fix: meant === undefined ? advice : `Write \`${meant}\` in place of \`${name}\`.` },
+  );
+}
