@@ -123,10 +123,10 @@ export function checkClientOptions(options: ClientOptions): void {
   checkOptions(
     "connect",
     options,
-    "name version revisions prior timeouts signal onElicit elicitUrls onSample sampleTools roots logLevel onLog onWarning strict checkOutput resend cache trace maxRounds extensions maxMessageBytes headers fetch platform",
+    "name version handlers revisions prior timeouts signal onElicit elicitUrls onSample sampleTools roots logLevel onLog onWarning strict checkOutput resend cache trace maxRounds extensions maxMessageBytes headers fetch platform",
   );
   checkOptions("`timeouts`", options.timeouts, "connectMs idleMs totalMs answerMs");
-  if (options.cache !== false) checkOptions("`cache`", options.cache, "entries size store context");
+  if (options.cache !== false) checkOptions("`cache`", options.cache, "entries size store context ttlMs");
 }
 
 /** Throws for options that do not exist. */
