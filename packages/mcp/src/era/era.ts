@@ -56,6 +56,8 @@ export interface Call {
   readonly inputs: CallInputs | undefined;
   /** The result of a method that belongs to the era itself; absent for all others. */
   readonly own: EraResult | undefined;
+  /** The session that the request belongs to; absent in revisions without sessions, whatever else the connection carried. */
+  readonly session: Session | undefined;
   /** Set when the called tool's output schema does not promise an object; some revisions then get an object that holds the output. */
   wrapsOutput: boolean;
 }

@@ -75,6 +75,7 @@ function decode(message: RequestMessage, source: RequestSource, self: ServerSelf
     logLevel: session.logLevel ?? "debug",
     inputs: undefined,
     own: ownResult(message.method, params, self, source),
+    session: source.session,
     wrapsOutput: false,
   };
 }

@@ -1,9 +1,15 @@
 import type { HttpFacts } from "../../http/http.js";
-import { INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR } from "../../jsonrpc/error.js";
+import { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR } from "../../jsonrpc/error.js";
 import { type Id, isId, isObject, type RequestMessage } from "../../jsonrpc/message.js";
 import { errorText, resultText } from "../../jsonrpc/message-text.js";
 import { type ClientCapabilities, hasCapability } from "../../protocol/capabilities.js";
-import { HEADER_MISMATCH, McpError, MISSING_CAPABILITY, UNSUPPORTED_VERSION } from "../../protocol/error.js";
+import {
+  HEADER_MISMATCH,
+  McpError,
+  MISSING_CAPABILITY,
+  RESOURCE_NOT_FOUND,
+  UNSUPPORTED_VERSION,
+} from "../../protocol/error.js";
 import { isLoggingLevel } from "../../protocol/features/logging.js";
 import type { Implementation } from "../../protocol/implementation.js";
 import { META } from "../../protocol/meta.js";
@@ -49,10 +55,22 @@ export const statelessServer: ServerEra = {
 };
 
 function encodedError(id: Id | undefined, error: McpError, early: boolean, revision: Revision): EncodedAnswer {
-  const code = error.kind === "resource_not_found" ? featuresOf(revision).notFoundCode : error.code;
+  const code = error.kind === "resource_not_found" ? featuresOf(revision).notFoundCode : definedCode(error, early);
   const answer = { text: errorText(id, code, error.message, error.data) };
   const status = statusOf(code, early);
   return status === 200 ? answer : { ...answer, status };
+}
+
+/**
+ * The error's code, or -32603 for one that this era reserves or has given up. Those that it defines mean something about
+ * this request, so they are not passed on from another server, and the version is never refused after decoding.
+ *
+ * Spec: Overview, "Error Codes", https://modelcontextprotocol.io/specification/2026-07-28/basic#error-codes
+ */
+function definedCode({ code, remote }: McpError, early: boolean): number {
+  const defined = code === HEADER_MISMATCH || code === MISSING_CAPABILITY || (early && code === UNSUPPORTED_VERSION);
+  if (defined && !remote) return code;
+  return (code <= -32020 && code >= -32099) || code === RESOURCE_NOT_FOUND ? INTERNAL_ERROR : code;
 }
 
 /** The HTTP status for an error code; errors of handlers have status 200. */
@@ -95,6 +113,7 @@ function decode(message: RequestMessage, { http }: RequestSource, self: ServerSe
     logLevel: level,
     inputs: hasInputs ? { responses: params["inputResponses"], state: params["requestState"] } : undefined,
     own: message.method === "server/discover" ? discovered(version, self) : undefined,
+    session: undefined,
     wrapsOutput: false,
   };
 }

@@ -56,7 +56,7 @@ class CallContext implements HandlerContext {
   }
 
   get session(): HandlerContext["session"] {
-    return this.#call.exchange.peer?.session;
+    return this.#call.request.session;
   }
 
   get http(): HttpContext | undefined {
@@ -98,6 +98,9 @@ class CallContext implements HandlerContext {
   }
 
   progress(progress: number, options?: ProgressOptions): void {
+    const { outer } = this.#call;
+    // One token has one reporter, so that its values increase whoever reports.
+    if (outer !== undefined) return outer.ctx.progress(progress, options);
     this.#progress ??= new ProgressReporter(this.#call);
     this.#progress.report(progress, options);
   }

@@ -2,7 +2,7 @@ import { readable, thrownMessage, traceOf } from "../../encoding/thrown-message.
 import { callHook } from "../../platform/call-hook.js";
 import { McpError } from "../../protocol/error.js";
 import type { Exchange } from "../../transport/transport.js";
-import type { CallFailure, FailureKind } from "../observer.js";
+import type { CallEnd, CallFailure, FailureKind } from "../observer.js";
 import { isInputRequired } from "../questions/input-required.js";
 import { ToolError } from "../tools/tool.js";
 import type { ServerCall } from "./server-call.js";
@@ -21,7 +21,7 @@ export function nameOf({ row, request }: ServerCall): string | undefined {
 }
 
 /** How a handler failed; undefined for errors that are meant for the caller. */
-export function failureKind(call: ServerCall, thrown: unknown): FailureKind | undefined {
+function failureKind(call: ServerCall, thrown: unknown): FailureKind | undefined {
   const error = readable(thrown);
   const { signal } = call.exchange;
   // The handler runs again with the answer; what an interruption makes it throw is no failure.
@@ -32,6 +32,19 @@ export function failureKind(call: ServerCall, thrown: unknown): FailureKind | un
   if (kind === "timeout" || name === "TimeoutError") return "timeout";
   if (kind !== undefined || ToolError.is(error)) return undefined;
   return error instanceof Error ? "handler_error" : "handler_throw";
+}
+
+/** How a call ended, for observers: with a result, which may hold a failure, or with an error. */
+export function endOf(call: ServerCall, ended: { readonly result: object } | { readonly error: unknown }): CallEnd {
+  const error = "error" in ended ? ended.error : call.failure;
+  if (call.interim !== undefined || isInputRequired(error)) {
+    return { outcome: "input_required", error, failure: undefined };
+  }
+  if ("error" in ended) return { outcome: "error", error, failure: failureKind(call, error) };
+  const failed = (ended.result as { isError?: unknown }).isError === true;
+  return failed
+    ? { outcome: "tool_error", error, failure: failureKind(call, error) }
+    : { outcome: "ok", error, failure: undefined };
 }
 
 /**

@@ -9,10 +9,10 @@ import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport
 import type { MethodHandler } from "../lists/feature.js";
 import type { Registry, Route } from "../lists/registry.js";
 import { throughMiddleware } from "../middleware.js";
-import { isUrlRequired, urlRequiredFor } from "../questions/url-required.js";
+import { isUrlRequired, urlRequiredFor, urlRequiredInWords } from "../questions/url-required.js";
 import { asking, withAsking } from "../questions/with-asking.js";
 import { contextOf } from "./call-context.js";
-import { failureKind, publicFailure } from "./call-failure.js";
+import { endOf, publicFailure } from "./call-failure.js";
 import type { ServerFacts } from "./facts.js";
 import type { Pipeline } from "./pipeline.js";
 import { type CallMakers, ServerCall } from "./server-call.js";
@@ -98,6 +98,8 @@ function dispatch(server: DispatchingServer, { message, era }: Accepted, exchang
     route = resolved;
     call = new ServerCall(facts, request, route.row, exchange, MAKERS);
     call.straight = pipeline.middleware.length === 0;
+    // What has an HTTP status of its own is decided before anything slow makes the reply a stream.
+    if (exchange.http !== undefined) route.check?.(call);
   } catch (error) {
     if (pipeline.observers.length > 0) pipeline.refused(message.method, message.id, error);
     return era.refusal(message.id, McpError.from(error));
@@ -118,7 +120,7 @@ function open(server: DispatchingServer, call: ServerCall, handler: MethodHandle
 
 function eraRoute(registry: Registry, method: string, own: EraResult): Route | undefined {
   const row = registry.self.methods.get(method);
-  return row && { row, handler: (call) => settleOwn(call, own) };
+  return row && { row, handler: (call) => settleOwn(call, own), check: undefined };
 }
 
 function unknownMethod(request: Call, registry: Registry): McpError {
@@ -229,25 +231,16 @@ function success({ registry, pipeline }: DispatchingServer, call: ServerCall, re
       interim !== undefined
         ? request.era.input(request, interim.questions, interim.state, self)
         : request.era.result(request, result, row, self, call.cache);
-    if (pipeline.observers.length > 0) {
-      const { failure: error } = call;
-      const failed = interim === undefined && outcomeOf(result) === "tool_error";
-      const outcome = interim === undefined ? outcomeOf(result) : "input_required";
-      call.end = { outcome, error, failure: failed ? failureKind(call, error) : undefined };
-    }
+    if (pipeline.observers.length > 0) call.end = endOf(call, { result });
     return call.session === undefined ? encoded : { ...encoded, session: call.session };
   } catch (error) {
     return failure({ pipeline }, call, error);
   }
 }
 
-function outcomeOf(result: object): "ok" | "tool_error" {
-  return (result as { isError?: unknown }).isError === true ? "tool_error" : "ok";
-}
-
 function failure({ pipeline }: Pick<DispatchingServer, "pipeline">, call: ServerCall, error: unknown): Answer {
   for (const act of call.beforeAnswer ?? NOTHING) act();
-  if (pipeline.observers.length > 0) call.end = { outcome: "error", error, failure: failureKind(call, error) };
+  if (pipeline.observers.length > 0) call.end = endOf(call, { error });
   const answer = errorAnswer(call, publicError(call, error));
   return call.scopes === undefined ? answer : { ...answer, scopes: call.scopes };
 }
@@ -265,7 +258,9 @@ function errorAnswer({ request }: ServerCall, error: McpError): EncodedAnswer {
 /** The error that the client gets: an `McpError` unchanged, of anything else the message at most. Reports the latter. */
 function publicError(call: ServerCall, thrown: unknown): McpError {
   const error = readable(thrown);
-  if (isUrlRequired(error)) return urlRequiredFor(call, error) ?? error;
+  if (isUrlRequired(error)) {
+    return urlRequiredFor(call, error) ?? new McpError("internal_error", urlRequiredInWords(error));
+  }
   if (McpError.is(error)) return error;
   const { message, data } = publicFailure(call, error);
   return new McpError("internal_error", message, { data });

@@ -155,6 +155,9 @@ export class ServerCall {
 
   /** Sends a notification that belongs to this call. */
   notify(method: string, params: object): void {
+    // Spec: Streamable HTTP, "Receiving Messages": a subscription's stream carries only what was subscribed to.
+    // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#receiving-messages
+    if (this.row.deadlineExempt === true) return;
     const text = this.request.era.notification(method, params, this.request);
     if (text !== undefined) this.exchange.say(text);
   }

@@ -8,6 +8,8 @@ export type MethodHandler = (call: ServerCall) => object | Promise<object>;
 /** A group of methods that belong together, for example all of tools, and the capabilities it declares. */
 export interface Feature {
   readonly handlers: Readonly<Record<string, MethodHandler>>;
+  /** Throws, before anything slow, what HTTP refuses by its status; by method. */
+  readonly checks?: Readonly<Record<string, (call: ServerCall) => void>>;
   /** What this feature adds to the server's capabilities; `{}` while it is not in use. */
   capabilities(revision: Revision): ServerCapabilities;
   /** Why capabilities are on or off, by path, where the general explanation does not apply. */

@@ -4,12 +4,14 @@ import { hasCapability, type ServerCapabilities } from "../../protocol/capabilit
 import type { MethodRow } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { ServerFacts } from "../call/facts.js";
+import type { ServerCall } from "../call/server-call.js";
 import type { Feature, MethodHandler } from "./feature.js";
 
 /** A method with its handler. */
 export interface Route {
   row: MethodRow;
   handler: MethodHandler;
+  check: ((call: ServerCall) => void) | undefined;
 }
 
 /** What a server offers at the moment: its features, their capabilities, and the handler of each method. */
@@ -17,6 +19,7 @@ export class Registry {
   /** What eras tell clients about the server. */
   readonly self: ServerSelf;
   readonly handlers = new Map<string, MethodHandler>();
+  readonly checks = new Map<string, (call: ServerCall) => void>();
   /** Kinds that come from a handler object; nothing can be added to them. */
   readonly provided = new Set<string>();
   /** Called synchronously whenever the offers change. */
@@ -41,6 +44,7 @@ export class Registry {
   addFeature(feature: Feature): void {
     this.#features.push(feature);
     for (const [method, handler] of Object.entries(feature.handlers)) this.handlers.set(method, handler);
+    for (const [method, check] of Object.entries(feature.checks ?? {})) this.checks.set(method, check);
     this.changed();
   }
 
@@ -88,7 +92,7 @@ export class Registry {
       if (row === undefined || row.kind !== "request" || row.sender === "server") continue;
       if (this.#features.some((feature) => feature.withholds?.(method, capabilities) === true)) continue;
       if (row.capability === undefined || hasCapability(capabilities, row.capability))
-        routes.set(method, { row, handler });
+        routes.set(method, { row, handler, check: this.checks.get(method) });
     }
     this.#routes.set(revision, routes);
     return routes;

@@ -1,5 +1,6 @@
 import type { Params } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
+import { endOf } from "../call/call-failure.js";
 import type { DispatchingServer } from "../call/dispatch.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { MethodHandler } from "../lists/feature.js";
@@ -24,16 +25,37 @@ export async function forward(outer: ServerCall, inner: DispatchingServer, param
   const { middleware } = inner.pipeline;
   const call = outer.inner(inner.facts, route.row, params);
   call.straight = outer.straight && middleware.length === 0;
-  try {
-    const result = await (middleware.length === 0
-      ? route.handler(call)
-      : throughMiddleware(middleware, call, () => route.handler(call)));
-    return { call, result };
-  } finally {
-    for (const act of call.beforeAnswer ?? []) act();
-    outer.scopes = call.scopes;
-    outer.failure = call.failure;
-  }
+  const run = async () => {
+    try {
+      const result = await (middleware.length === 0
+        ? route.handler(call)
+        : throughMiddleware(middleware, call, () => route.handler(call)));
+      return { call, result };
+    } finally {
+      for (const act of call.beforeAnswer ?? []) act();
+      outer.scopes = call.scopes;
+      outer.failure = call.failure;
+    }
+  };
+  return inner.pipeline.observers.length === 0 ? run() : observed(inner, call, run);
+}
+
+/** Notifies the mounted server's observers too. The length of the response is the outer server's to know. */
+async function observed(inner: DispatchingServer, call: ServerCall, run: () => Promise<Forwarded>): Promise<Forwarded> {
+  let outcome: { forwarded: Forwarded } | { error: unknown } | undefined;
+  await inner.pipeline.observed(call, async () => {
+    try {
+      const forwarded = await run();
+      outcome = { forwarded };
+      call.end = endOf(call, forwarded);
+    } catch (error) {
+      outcome = { error };
+      call.end = endOf(call, outcome);
+    }
+    return { text: "" };
+  });
+  if (outcome !== undefined && "forwarded" in outcome) return outcome.forwarded;
+  throw outcome?.error;
 }
 
 /** Bounds a handler object whose cursors never end; no real list has as many pages. */

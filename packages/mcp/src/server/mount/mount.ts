@@ -54,6 +54,7 @@ export class Mounts implements Feature {
   readonly #mounts: Mount[] = [];
   readonly #joined = new Map<string, Joined[]>();
   readonly handlers: Readonly<Record<string, MethodHandler>>;
+  readonly checks: NonNullable<Feature["checks"]>;
 
   constructor(own: MountableServer) {
     this.#own = own;
@@ -66,6 +67,8 @@ export class Mounts implements Feature {
       ...this.#targeted("resources/read", "uri"),
       ...this.#completion(),
     };
+    const ownCheck = own.registry.checks.get("tools/call");
+    this.checks = { "tools/call": (call) => this.#check(call, ownCheck) };
     own.offers.resources.elsewhere = {
       knows: (uri, call) => this.#knows(uri, call),
       watchOf: (uri) => this.#byUri(uri)?.mount.watch,
@@ -175,8 +178,7 @@ export class Mounts implements Feature {
     return {
       [method]: (call) => {
         const named = call.request.params[member];
-        const target =
-          typeof named === "string" && !this.#isOwn(method, named, call) ? this.#find(member, named) : undefined;
+        const target = this.#target(method, member, call);
         if (target !== undefined)
           return this.#forward(call, target.mount, { ...call.request.params, [member]: target.rest });
         if (own === undefined) throw new McpError("invalid_params", `unknown ${member}: ${String(named)}`);
@@ -185,13 +187,29 @@ export class Mounts implements Feature {
     };
   }
 
+  #target(method: string, member: "name" | "uri", call: ServerCall): { mount: Mount; rest: string } | undefined {
+    const named = call.request.params[member];
+    return typeof named !== "string" || this.#isOwn(method, named, call) ? undefined : this.#find(member, named);
+  }
+
+  #check(call: ServerCall, own: ((call: ServerCall) => void) | undefined): void {
+    const { method, params, revision } = call.request;
+    const target = this.#target(method, "name", call);
+    if (target === undefined) return own?.(call);
+    const { facts, registry } = target.mount.server;
+    const route = registry.route(method, revision);
+    route?.check?.(call.inner(facts, route.row, { ...params, name: target.rest }));
+  }
+
   #completion(): Record<string, MethodHandler> {
     const own = this.#own.registry.handlers.get("completion/complete");
     const complete: MethodHandler = (call) => {
       const { ref } = call.request.params;
       const member = isObject(ref) && ref["type"] === "ref/prompt" ? "name" : "uri";
       const named = isObject(ref) ? ref[member] : undefined;
-      const target = typeof named === "string" ? this.#find(member, named) : undefined;
+      const method = member === "name" ? "prompts/get" : "resources/read";
+      const target =
+        typeof named === "string" && !this.#isOwn(method, named, call) ? this.#find(member, named) : undefined;
       if (target !== undefined && isObject(ref)) {
         return this.#forward(call, target.mount, { ...call.request.params, ref: { ...ref, [member]: target.rest } });
       }
@@ -209,8 +227,9 @@ export class Mounts implements Feature {
   }
 
   #isOwn(method: string, named: string, call: ServerCall): boolean {
-    if (method === "tools/call") return this.#own.offers.tools.knows(named, call);
-    return method === "prompts/get" && this.#own.offers.prompts.completable(named, call) !== undefined;
+    const { tools, prompts, resources } = this.#own.offers;
+    if (method === "tools/call") return tools.knows(named, call);
+    return (method === "prompts/get" ? prompts : resources).completable(named, call) !== undefined;
   }
 
   /** The mounted server that a name or URI belongs to. If several prefixes match a name, the longest wins. */

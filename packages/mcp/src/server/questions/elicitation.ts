@@ -22,12 +22,14 @@ export interface Form {
   readonly requestedSchema: ElicitRequestedSchema;
 }
 
-/** Forms by their schema object, so that a schema at module scope is converted once. */
-const forms = new WeakMap<object, Form>();
+/** Forms by server and schema object, so that a schema at module scope is converted once, by each server as its options say. */
+const forms = new WeakMap<object, WeakMap<object, Form>>();
 
 /** The form for a schema. Throws when a form cannot express it. */
 export function formOf(call: ServerCall, schema: AnySchema): Form {
-  const known = forms.get(schema);
+  const own = forms.get(call.facts) ?? new WeakMap<object, Form>();
+  forms.set(call.facts, own);
+  const known = own.get(schema);
   if (known !== undefined) return known;
   const parser = compileSchema(schema, {
     io: "input",
@@ -36,7 +38,7 @@ export function formOf(call: ServerCall, schema: AnySchema): Form {
     formats: standardFormats,
   });
   const form = { parser, requestedSchema: toForm(parser.jsonSchema) };
-  forms.set(schema, form);
+  own.set(schema, form);
   return form;
 }
 

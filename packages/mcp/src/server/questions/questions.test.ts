@@ -247,7 +247,7 @@ describe("pages to visit", () => {
     const bare = new Server(info).tool("t", {}, () => {
       throw new McpError("url_elicitation_required", "nothing to open");
     });
-    expect((await new Drive(bare, { capabilities: ABLE }).call("t")).error?.code).toBe(-32042);
+    expect((await new Drive(bare, { capabilities: ABLE }).call("t")).error?.code).toBe(-32603);
   });
 });
 

@@ -31,9 +31,9 @@ export function isUrlRequired(thrown: unknown): thrown is McpError {
   return McpError.is(error) && error.kind === "url_elicitation_required";
 }
 
-/** The error in the form of the client's revision; undefined when the client cannot show pages. */
+/** The error in the form of the client's revision; undefined when the client cannot show pages, or there are none. */
 export function urlRequiredFor(call: ServerCall, error: McpError): McpError | undefined {
-  if (call.replays || !canAsk(call, "elicitation.url")) return undefined;
+  if (call.replays || visitsOf(error).length === 0 || !canAsk(call, "elicitation.url")) return undefined;
   const elicitations = visitsOf(error).map(({ message, url, elicitationId }) => ({
     mode: "url",
     message,

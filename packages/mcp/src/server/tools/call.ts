@@ -1,4 +1,5 @@
 import { isThenable, type MaybePromise } from "../../encoding/maybe-promise.js";
+import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import { CallDeadline } from "../call/call-deadline.js";
@@ -46,6 +47,17 @@ export class ToolCalls {
     return (call) => this.#call(tools, call);
   }
 
+  /** Refuses a call that lacks capabilities of the tool, or whose headers differ from its arguments. */
+  checkOf(tools: ToolFinder): (call: ServerCall) => void {
+    return (call) => {
+      const { name, arguments: args = {} } = call.request.params;
+      const tool = typeof name === "string" ? tools.find(name, call) : undefined;
+      if (tool === undefined || !isObject(args)) return;
+      withoutCapabilities(tool, call);
+      checkHeaders(tool, args, call);
+    };
+  }
+
   #call(tools: ToolFinder, call: ServerCall): MaybePromise<CallToolResult> {
     const name = call.stringParam("name");
     const tool = tools.find(name, call);
@@ -55,16 +67,9 @@ export class ToolCalls {
     const args = call.objectParam("arguments");
     if (tool.wrapsOutput) call.root.request.wrapsOutput = true;
     if (tool.scopes.length > 0) checkScopes(tool, call);
-    if (tool.requires.length > 0) {
-      try {
-        requireCapabilities(call, tool.requires);
-      } catch (error) {
-        return toErrorResult(error, call);
-      }
-    }
-    if (tool.headers.length > 0 && call.exchange.http !== undefined) {
-      call.request.era.checkArguments(tool.headers, args, call.exchange.http);
-    }
+    const lacking = withoutCapabilities(tool, call);
+    if (lacking !== undefined) return lacking;
+    checkHeaders(tool, args, call);
     const read = readArguments(tool, args, call);
     if (isThenable(read)) return this.#callLater(tool, read, call);
     return read.ok ? this.run(tool, read.value, call) : refuseArguments(tool, read, call);
@@ -161,6 +166,21 @@ export class ToolCalls {
     const result = toErrorResult(error, call);
     return tool.resultLimit === undefined ? result : limitResult(tool, tool.resultLimit, result, call, this.overflow);
   }
+}
+
+/** The result for a client that lacks capabilities of the tool; throws where the revision has an error for it. */
+function withoutCapabilities({ requires }: ReadyTool, call: ServerCall): CallToolResult | undefined {
+  if (requires.length === 0) return undefined;
+  try {
+    requireCapabilities(call, requires);
+  } catch (error) {
+    return toErrorResult(error, call);
+  }
+  return undefined;
+}
+
+function checkHeaders({ headers }: ReadyTool, args: unknown, { exchange: { http }, request }: ServerCall): void {
+  if (headers.length > 0 && http !== undefined) request.era.checkArguments(headers, args, http);
 }
 
 /** Frees the tool's own slot when the server has none. */

@@ -27,6 +27,7 @@ export class Tools implements Feature {
   /** Stays true after the last tool is removed, because clients that saw the capability may still list. */
   #used: boolean;
   readonly handlers: Readonly<Record<string, MethodHandler>>;
+  readonly checks: NonNullable<Feature["checks"]>;
 
   constructor(facts: ServerFacts, registry: Registry, hub: Hub, calls: ToolCalls) {
     this.#facts = facts;
@@ -42,6 +43,7 @@ export class Tools implements Feature {
       },
       "tools/call": calls.handlerOf(this.#tools),
     };
+    this.checks = { "tools/call": calls.checkOf(this.#tools) };
   }
 
   capabilities(): ServerCapabilities {
