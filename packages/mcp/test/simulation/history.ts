@@ -19,6 +19,12 @@ export interface Execution {
   finished: boolean;
   /** True when the client had cancelled, or had gone, before the handler came to its end. */
   abortedFirst: boolean;
+  /** When it came to its end. */
+  finishedAt: number;
+  /** True once the server has written its answer. */
+  answered: boolean;
+  /** True when its client has gone, so that nobody waits for an answer on this way. */
+  abandoned: boolean;
 }
 
 /** One call of an application, from its beginning to its one end. */
@@ -29,6 +35,10 @@ export interface CallRecord {
   readonly began: number;
   /** When it must be over. */
   readonly deadline: number;
+  /** Before this it has no reason to time out. */
+  readonly patientUntil: number;
+  /** True when nothing may keep its result from it. */
+  readonly mustWork: boolean;
   /** True when it may run more than once: rounds of questions, or a replay that the caller allows. */
   readonly mayRepeat: boolean;
   /** Values of `onProgress`, in order. */
@@ -37,6 +47,9 @@ export interface CallRecord {
   outcome: string;
   late: boolean;
 }
+
+/** Ends of a call that was served. */
+const WORKED: ReadonlySet<string> = new Set(["ok", "tool_error", "cancelled"]);
 
 /** What happened at clients and servers, and the rules that hold between the two. */
 export class History {
@@ -105,6 +118,12 @@ export class History {
       this.#world.violate("I2", `${call.nonce} got ${JSON.stringify(outcome.value)}, which no handler made for it`);
     }
     this.#checkProgress(call, runs);
+    if (call.outcome === "timeout" && this.#world.now() < call.patientUntil) {
+      this.#world.violate("I15", `${call.nonce} timed out ${call.patientUntil - this.#world.now()} ms too soon`);
+    }
+    if (call.mustWork && !WORKED.has(call.outcome)) {
+      this.#world.violate("I16", `${call.nonce} (${call.tool}) ended by ${call.outcome}, and nothing had broken`);
+    }
   }
 
   execute(execution: Omit<Execution, "number">): Execution {
@@ -127,6 +146,7 @@ export class History {
 
   finish(run: Execution, value: string | undefined): void {
     run.finished = true;
+    run.finishedAt = this.#world.now();
     run.value = value;
     // A server that closes tells its handlers to hurry, and still delivers what they answer.
     run.abortedFirst = run.signal.aborted && (run.signal.reason as Error).message !== "the server is closing";
@@ -136,6 +156,7 @@ export class History {
   carrierGone(carrier: string, statelessOnly: boolean): void {
     this.afterStep(() => {
       for (const run of this.executions) {
+        if (run.carrier === carrier) run.abandoned = true;
         if (run.carrier !== carrier || run.finished || run.signal.aborted || !run.process.alive) continue;
         if (statelessOnly && !run.stateless) continue;
         this.#world.violate("I9", `run ${run.number} of ${run.nonce} goes on after its client has gone`);
@@ -143,10 +164,36 @@ export class History {
     });
   }
 
+  /** The network has lost the way back; the server learns of it in its own time. */
+  abandon(carrier: string): void {
+    for (const run of this.executions) if (run.carrier === carrier) run.abandoned = true;
+  }
+
   /** I3: a request that was cancelled while it ran gets no answer. */
   answered(carrier: string, id: unknown): void {
-    const run = this.executions.find((one) => one.carrier === carrier && one.requestId === id);
+    const run = this.executions.findLast((one) => one.carrier === carrier && one.requestId === id);
+    if (run !== undefined) run.answered = true;
     if (run?.abortedFirst === true) this.#world.violate("I3", `${run.nonce} was answered after its cancellation`);
+  }
+
+  /** I18: what came to its end while the server drained is answered. */
+  drained(process: object, from: number, until: number): void {
+    for (const run of this.executions) {
+      if (run.process !== process || !run.finished || run.finishedAt < from || run.finishedAt > until) continue;
+      if (run.answered || run.abandoned || run.abortedFirst) continue;
+      const call = this.calls.get(run.nonce);
+      // A client that let go of its connection comes back for the answer on another one.
+      if (call?.outcome === "ok" || call?.tool === "paused") continue;
+      this.#world.violate("I18", `run ${run.number} of ${run.nonce} was not answered by a server that drained`);
+    }
+  }
+
+  /** I2: a step runs once in one call. */
+  step(nonce: string): number {
+    const count = (this.steps.get(nonce) ?? 0) + 1;
+    this.steps.set(nonce, count);
+    if (count > 1) this.#world.violate("I2", `the step of ${nonce} ran ${count} times`);
+    return count;
   }
 
   /** Each prefix of what was heard must be what one execution reported; a result follows all of its reports. */

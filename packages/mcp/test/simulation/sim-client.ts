@@ -10,6 +10,7 @@ import type { Prng } from "./prng.js";
 import type { SimCluster } from "./sim-cluster.js";
 import type { SimHttp } from "./sim-http.js";
 import { SimProcess } from "./sim-process.js";
+import type { Credentials } from "./trials.js";
 import type { World } from "./world.js";
 
 /** How one client connects. */
@@ -20,6 +21,8 @@ export interface ClientPlan {
   timeouts: { connectMs: number; idleMs: number; totalMs: number };
   resend: ResendPolicy;
   answers: boolean;
+  /** Whether nothing may keep the result of this tool from the client. */
+  mustWork(tool: string): boolean;
 }
 
 /** What a client needs of the run. */
@@ -28,6 +31,7 @@ export interface Surroundings {
   history: History;
   cluster: SimCluster;
   http: SimHttp;
+  credentials: Credentials;
   /** An address that no other run uses, because the library remembers what it learnt of addresses. */
   url: string;
 }
@@ -65,7 +69,7 @@ export class SimClient {
   }
 
   get usable(): boolean {
-    return this.client !== undefined && !this.closed;
+    return this.client !== undefined && !this.closed && !this.#run.credentials.expired(this.plan.name);
   }
 
   /** Connects, some times if need be. I1: each attempt ends in time. */
@@ -97,13 +101,15 @@ export class SimClient {
     const nonce = `${this.plan.name}#${++this.#nonces}`;
     const options: CallOptions = { ...given.options };
     const resend = options.resend ?? this.plan.resend;
-    const total = options.timeouts?.totalMs ?? this.plan.timeouts.totalMs;
+    const { idleMs = this.plan.timeouts.idleMs, totalMs = this.plan.timeouts.totalMs } = options.timeouts ?? {};
     const record = history.begin({
       nonce,
       client: this.plan.name,
       tool,
-      deadline: world.now() + total + 2,
-      mayRepeat: tool === "echo" || tool === "ask" || resend === "always",
+      deadline: world.now() + totalMs + 2,
+      patientUntil: world.now() + Math.min(idleMs, totalMs) - 2,
+      mustWork: this.plan.mustWork(tool),
+      mayRepeat: ["echo", "ask", "charge"].includes(tool) || resend === "always",
     });
     options.onProgress = ({ progress, message }) => history.progress(record, progress, message);
     const signal = given.cancelAfter === undefined ? undefined : this.#cancelLater(given.cancelAfter);

@@ -12,7 +12,8 @@ import type { Prng } from "./prng.js";
 import { SimPipe, type Weather } from "./sim-pipe.js";
 import { SimProcess } from "./sim-process.js";
 import { makeServer } from "./sim-server.js";
-import { storageOf } from "./sim-storage.js";
+import { fullAtTimes, storageOf } from "./sim-storage.js";
+import type { Credentials, FullStorage } from "./trials.js";
 import { watchPipe } from "./watch-wire.js";
 import type { World } from "./world.js";
 
@@ -21,10 +22,27 @@ export interface ClusterPlan {
   nodes: number;
   /** Whether sessions and events outlive a process, or are shared between processes. */
   storage: "own" | "shared";
+  /** Takes nothing while it is full; absent where there is always room. */
+  fullness: FullStorage | undefined;
+  credentials: Credentials;
+  /** Whether a question comes before the handshake. */
+  rude: boolean;
   /** Longest wait for a shared storage, in milliseconds. */
   storageMs: number;
   http: Pick<HttpServerOptions, "limits" | "times" | "eventLog">;
 }
+
+/** How long a server may take to drain, and how long it then stays. */
+const DRAIN_MS = 2_000;
+const EXIT_MS = 60_000;
+
+/** What nobody may answer: the client does not know yet who asks. */
+const RUDE = JSON.stringify({
+  jsonrpc: "2.0",
+  id: "rude",
+  method: "elicitation/create",
+  params: { message: "rude", requestedSchema: { type: "object", properties: {} } },
+});
 
 interface Node {
   readonly process: SimProcess;
@@ -63,16 +81,17 @@ export class SimCluster {
 
   /** True when no message is lost by design: one node hears all, and its log is long enough. */
   get keepsAll(): boolean {
-    return this.#plan.nodes === 1 && this.#plan.http.eventLog?.maxEvents === undefined;
+    return (
+      this.#plan.nodes === 1 && this.#plan.fullness === undefined && this.#plan.http.eventLog?.maxEvents === undefined
+    );
   }
 
   start(index: number): void {
     if (this.nodes[index] !== undefined) return;
     const world = this.#world;
     const process = new SimProcess(world, `server ${index}.${++this.#starts}`);
-    const { storage: kind, storageMs, http } = this.#plan;
-    const storage =
-      kind === "own" ? undefined : storageOf(world, process, this.#shared, this.#random.fork(process.name), storageMs);
+    const { storageMs, http, credentials } = this.#plan;
+    const storage = this.#storageOf(process, storageMs);
     const watches = new Map<string, number>();
     const peers = new Map<Peer, number>();
     const server = makeServer({
@@ -88,13 +107,27 @@ export class SimCluster {
       ...http,
       authenticate(request) {
         const key = request.header("authorization")?.replace(/^Bearer /, "");
-        if (key === undefined) return { status: 401 };
-        return { key, claims: { carrier: `http ${request.header("x-sim-exchange")}` } };
+        if (key === undefined || credentials.expired(key)) return { status: 401 };
+        return {
+          key,
+          expiresAt: credentials.endOf(key),
+          claims: { carrier: `http ${request.header("x-sim-exchange")}` },
+        };
       },
     };
     const handler = createFetchCore(endpoint, options, process.platform);
     world.note(`${process.name} starts`);
     this.nodes[index] = { process, server, handler, watches, peers, ends: [], drains: [] };
+  }
+
+  #storageOf(process: SimProcess, storageMs: number): Storage | undefined {
+    const { storage, fullness } = this.#plan;
+    const world = this.#world;
+    if (storage === "shared") {
+      const shared = fullness === undefined ? this.#shared : fullAtTimes(this.#shared, fullness);
+      return storageOf(world, process, shared, this.#random.fork(process.name), storageMs);
+    }
+    return fullness === undefined ? undefined : fullAtTimes(createMemoryStorage({ clock: world }), fullness);
   }
 
   crash(index: number): void {
@@ -112,12 +145,16 @@ export class SimCluster {
     if (node === undefined) return;
     this.#world.note(`${node.process.name} retires`);
     this.nodes[index] = undefined;
-    await Promise.all([node.handler.drain(2_000), ...node.drains.map((drain) => drain())]);
+    const from = this.#world.now();
+    await Promise.all([node.handler.drain(DRAIN_MS), ...node.drains.map((drain) => drain())]);
     await endNode(node);
     this.#history.afterStep(() => this.#check(node));
     this.#world.note(`${node.process.name} has retired`);
-    // Its application may go on; nothing of it reaches anybody.
-    this.#world.after(1, `${node.process.name} exits`, () => node.process.kill());
+    // Its application may go on; nothing of it reaches anybody. What was written before takes its time on the way.
+    this.#world.after(EXIT_MS, `${node.process.name} exits`, () => {
+      this.#history.drained(node.process, from, from + DRAIN_MS - 1);
+      node.process.kill();
+    });
   }
 
   /** Any server that runs, as a balancer would choose. */
@@ -133,16 +170,18 @@ export class SimCluster {
     const far = node?.process ?? new SimProcess(this.#world, "nowhere");
     const pipe = new SimPipe(this.#world, id, client, far, this.#weather, this.#random);
     this.pipes.add(pipe);
-    if (node === undefined) pipe.near.broken();
+    if (node === undefined || this.#plan.credentials.expired(name)) pipe.near.broken();
     else this.#serve(node, pipe, id, name);
     return channelTransport(new StreamChannel(pipe.near, { platform: client.platform }), id);
   }
 
   #serve(node: Node, pipe: SimPipe, id: string, name: string): void {
-    watchPipe(this.#world, this.#history, pipe, id);
-    const served = serveStream(watchedEndpoint(this.#world, node.server.endpoint(), node.peers), pipe.far, {
+    const { credentials, rude } = this.#plan;
+    watchPipe(this.#world, this.#history, pipe, { id, client: name, credentials });
+    const endpoint = watchedEndpoint(this.#world, node.server.endpoint(), node.peers, rude ? RUDE : undefined);
+    const served = serveStream(endpoint, pipe.far, {
       platform: node.process.platform,
-      principal: { key: name, claims: { carrier: id } },
+      principal: { key: name, expiresAt: credentials.endOf(name), claims: { carrier: id } },
       maxQueuedBytes: 256 * 1024,
       holdInputAbove: 4 * 1024,
     });
@@ -185,7 +224,7 @@ async function endNode(node: Node): Promise<void> {
 }
 
 /** I13: each peer is opened and closed in turn. */
-function watchedEndpoint(world: World, inner: Endpoint, peers: Map<Peer, number>): Endpoint {
+function watchedEndpoint(world: World, inner: Endpoint, peers: Map<Peer, number>, greeting?: string): Endpoint {
   const count = (peer: Peer, by: 1 | -1) => {
     const now = (peers.get(peer) ?? 0) + by;
     peers.set(peer, now);
@@ -198,6 +237,7 @@ function watchedEndpoint(world: World, inner: Endpoint, peers: Map<Peer, number>
     opened(peer) {
       count(peer, 1);
       inner.opened(peer);
+      if (greeting !== undefined) peer.say(greeting);
     },
     closed(peer) {
       count(peer, -1);

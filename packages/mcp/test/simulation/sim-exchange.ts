@@ -78,7 +78,8 @@ export class SimExchange {
   break(): void {
     if (this.#over) return;
     this.#over = true;
-    const { world } = this.#net;
+    const { world, watcher } = this.#net;
+    watcher.broken(this);
     world.after(this.#net.delay(), `request ${this.id} breaks`, () => this.#fail(resetError()));
     this.#tellServer(this.#net.delay() * 3);
   }
@@ -209,6 +210,7 @@ export class SimExchange {
   #leave(reason: unknown): void {
     if (this.#over) return this.#fail(reason);
     this.#over = true;
+    this.#net.watcher.broken(this);
     this.#fail(reason);
     if (!this.silent) this.#tellServer(this.#net.delay());
   }

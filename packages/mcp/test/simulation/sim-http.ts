@@ -29,6 +29,8 @@ export interface HttpFaults {
 /** Hears of every request and of every event of its answer. */
 export interface HttpWatcher {
   sent(exchange: SimExchange): void;
+  /** Nothing more will reach the client. */
+  broken(exchange: SimExchange): void;
   /** The server was told that the client is gone. */
   left(exchange: SimExchange): void;
   /** One event, or the whole body, as the server wrote it. */

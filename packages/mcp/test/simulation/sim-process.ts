@@ -24,7 +24,7 @@ export class SimProcess {
     this.name = name;
     const random = world.random.fork(`process ${name}`);
     this.platform = {
-      now: () => world.now(),
+      now: () => world.wall(),
       monotonic: () => world.now(),
       timer: (ms, run) => this.#timer(ms, run),
       defer: (run) => this.#defer(run),

@@ -47,6 +47,7 @@ export function makeServer(parts: ServerParts): Server {
   server.tool("write", { input: INPUT }, (work, ctx) => run(parts, work, ctx, working));
   server.tool("stubborn", { input: INPUT }, (work, ctx) => run(parts, work, ctx, stubborn));
   server.tool("ask", { input: INPUT }, (work, ctx) => run(parts, work, ctx, asking));
+  server.tool("charge", { input: INPUT }, (work, ctx) => run(parts, work, ctx, charging));
   server.tool("paused", { input: INPUT }, (work, ctx) => run(parts, work, ctx, paused));
   server.tool("fails", { input: INPUT }, (work, ctx) => run(parts, work, ctx, failing));
   server.resourceTemplate("mem://{client}/{name}", { name: "memory" }, ({ client, name }) => `${client} ${name}`);
@@ -69,6 +70,9 @@ async function run(parts: ServerParts, work: Work, ctx: HandlerContext, act?: Ac
     value: undefined,
     finished: false,
     abortedFirst: false,
+    finishedAt: 0,
+    answered: false,
+    abandoned: false,
   });
   try {
     await act?.(parts, work, ctx, execution);
@@ -104,11 +108,7 @@ const stubborn: Act = async ({ process }, { nonce, steps = 1, gap = 10 }, ctx, e
 const asking: Act = async (parts, { nonce, steps = 1, gap = 10 }, ctx) => {
   if (!ctx.client.can("elicitation.form")) throw new ToolError("nobody to ask");
   await parts.process.sleep(gap);
-  const before = await ctx.step("counted", () => {
-    const count = (parts.history.steps.get(nonce) ?? 0) + 1;
-    parts.history.steps.set(nonce, count);
-    return count;
-  });
+  await ctx.step("counted", () => parts.history.step(nonce));
   const questions = Array.from({ length: steps }, (_, at) => ctx.tryElicit(`${nonce} ${at}`, ANSWER));
   const answers = await Promise.all(questions);
   for (const [at, answer] of answers.entries()) {
@@ -116,7 +116,17 @@ const asking: Act = async (parts, { nonce, steps = 1, gap = 10 }, ctx) => {
       parts.world.violate("I5", `${nonce} was answered with ${answer.content.word}`);
     }
   }
-  if (parts.history.steps.get(nonce) !== before) parts.world.violate("I2", `the step of ${nonce} ran more than once`);
+};
+
+/** A step that takes its time, beside a question. */
+const charging: Act = async (parts, { nonce, gap = 10 }, ctx) => {
+  if (!ctx.client.can("elicitation.form")) throw new ToolError("nobody to ask");
+  const slow = async () => {
+    const count = parts.history.step(nonce);
+    await parts.process.sleep(gap);
+    return count;
+  };
+  await Promise.all([ctx.step("charged", slow), ctx.tryElicit(`${nonce} 0`, ANSWER)]);
 };
 
 /** Lets go of its connection, where that is possible, and goes on. */

@@ -1,7 +1,33 @@
 import type { Storage } from "../../src/storage/storage.js";
 import type { Prng } from "./prng.js";
 import type { SimProcess } from "./sim-process.js";
+import type { FullStorage } from "./trials.js";
 import type { Lane, World } from "./world.js";
+
+/** A storage that throws, as the one in memory does, whenever it is full. */
+export function fullAtTimes({ kv, log, pubsub }: Storage, fullness: FullStorage): Storage {
+  return {
+    kv: {
+      get: (key) => kv.get(key),
+      set(key, value, options) {
+        fullness.check();
+        return kv.set(key, value, options);
+      },
+      delete: (key, options) => kv.delete(key, options),
+      touch: (key, ttlMs) => kv.touch(key, ttlMs),
+    },
+    log: {
+      append(stream, entry, limits) {
+        fullness.check();
+        return log.append(stream, entry, limits);
+      },
+      read: (stream, afterId, limit) => log.read(stream, afterId, limit),
+      touch: (stream, ttlMs) => log.touch(stream, ttlMs),
+      drop: (stream) => log.drop(stream),
+    },
+    pubsub,
+  };
+}
 
 /**
  * One process's view of a storage that outlives it, each call at one instant but with its answer late, as over a network.

@@ -6,6 +6,7 @@ import { type ClientPlan, SimClient, type Surroundings } from "./sim-client.js";
 import { type ClusterPlan, SimCluster } from "./sim-cluster.js";
 import { type HttpFaults, SimHttp } from "./sim-http.js";
 import type { Weather } from "./sim-pipe.js";
+import { Credentials, FullStorage, jumpClock, type Trials, trialsOf } from "./trials.js";
 import { watchHttp } from "./watch-wire.js";
 import { type Violation, World } from "./world.js";
 
@@ -48,14 +49,25 @@ export async function simulate(seed: number, verbose = false): Promise<Simulatio
 async function play(world: World): Promise<SimulationResult> {
   const history = new History(world);
   const random = world.random.fork("plan");
-  const weather = weatherOf(random);
-  const cluster = new SimCluster(world, history, clusterPlan(random), weather);
-  const http = new SimHttp(world, { ...weather }, faultsOf(random), watchHttp(world, history));
+  const trials = trialsOf(world);
+  const credentials = new Credentials(world);
+  const weather = weatherOf(random, trials);
+  const fullness = trials.fullStorage ? new FullStorage(world, random.fork("storage"), STORM_MS) : undefined;
+  const plan: ClusterPlan = { ...clusterPlan(random, trials), fullness, credentials, rude: trials.rude };
+  const cluster = new SimCluster(world, history, plan, weather);
+  const http = new SimHttp(world, { ...weather }, faultsOf(random, trials), watchHttp(world, history, credentials));
   const url = `http://localhost/run-${++runs}`;
-  const run: Surroundings = { world, history, cluster, http, url };
-  const clients = Array.from({ length: random.int(1, 4) }, (_, at) => new SimClient(run, clientPlan(random, at + 1)));
-  for (const client of clients) schedule(world, client);
-  if (random.chance(0.8)) disturb(world, cluster, random);
+  const run: Surroundings = { world, history, cluster, http, credentials, url };
+  const count = random.int(1, 4);
+  const clients = Array.from({ length: count }, (_, at) => new SimClient(run, clientPlan(random, at + 1, trials)));
+  for (const client of clients) schedule(world, client, trials);
+  if (random.chance(0.8) && !trials.calm) disturb(world, cluster, random);
+  if (trials.clockJumps) jumpClock(world, STORM_MS);
+  if (trials.expiry)
+    for (const {
+      plan: { name },
+    } of clients)
+      credentials.expire(name, random.int(5_000, STORM_MS));
   publish(world, cluster, clients, random);
   await world.run(STORM_MS);
   await recover(run, clients);
@@ -131,22 +143,31 @@ const REVISIONS: readonly [readonly Revision[] | undefined, ...(readonly Revisio
   ["2026-07-28", "2025-11-25"],
 ];
 
-function clientPlan(random: Prng, number: number): ClientPlan {
+function clientPlan(random: Prng, number: number, { calm, clockJumps, fullStorage }: Trials): ClientPlan {
   return {
     name: `c${number}`,
     by: random.pick(["pipe", "http"]),
     revisions: random.pick(REVISIONS),
     timeouts: {
       connectMs: random.int(2_000, 30_000),
-      idleMs: random.int(1_000, 60_000),
-      totalMs: random.int(2_000, 60_000),
+      idleMs: calm ? LONGEST_MS : random.int(1_000, 60_000),
+      totalMs: calm ? LONGEST_MS : random.int(2_000, 60_000),
     },
     resend: random.pick(["idempotent", "idempotent", "always", "never"]),
     answers: random.chance(0.8),
+    mustWork: (tool) =>
+      calm &&
+      // Sealed state has an age on the wall clock, and what is put off has nowhere to wait while the storage is full.
+      !(clockJumps && ASKING.has(tool)) &&
+      !(fullStorage && tool === "paused"),
   };
 }
 
-function clusterPlan(random: Prng): ClusterPlan {
+const ASKING: ReadonlySet<string> = new Set(["ask", "charge"]);
+
+type OwnPlan = Pick<ClusterPlan, "nodes" | "storage" | "storageMs" | "http">;
+
+function clusterPlan(random: Prng, { calm }: Trials): OwnPlan {
   const storage = random.pick(["own", "own", "shared"] as const);
   return {
     nodes: storage === "shared" ? random.int(1, 2) : 1,
@@ -155,16 +176,16 @@ function clusterPlan(random: Prng): ClusterPlan {
     http: {
       times: {
         streamAfterMs: random.pick([20, 1_000]),
-        ...(random.chance(0.2) ? { sessionIdleMs: 10_000, handshakeMs: 3_000 } : {}),
+        ...(random.chance(0.2) && !calm ? { sessionIdleMs: 10_000, handshakeMs: 3_000 } : {}),
       },
-      limits: random.chance(0.2) ? { maxQueuedBytes: 2_048 } : {},
-      eventLog: random.chance(0.2) ? { maxEvents: 3 } : {},
+      limits: random.chance(0.2) && !calm ? { maxQueuedBytes: 2_048 } : {},
+      eventLog: random.chance(0.2) && !calm ? { maxEvents: 3 } : {},
     },
   };
 }
 
-function weatherOf(random: Prng): Weather {
-  return {
+function weatherOf(random: Prng, { calm, expiry }: Trials): Weather {
+  const drawn = {
     latency: random.pick([0, 1, 20]),
     jitter: random.pick([0, 5, 100]),
     split: random.pick([0, 0.3, 0.7]),
@@ -172,9 +193,12 @@ function weatherOf(random: Prng): Weather {
     stallMs: random.int(200, 20_000),
     window: random.pick([64, 2_000, 65_536]),
   };
+  // What waits on the way would be taken for something that was said late.
+  return calm || expiry ? { ...drawn, stall: 0, window: 65_536 } : drawn;
 }
 
-function faultsOf(random: Prng): HttpFaults {
+function faultsOf(random: Prng, { calm }: Trials): HttpFaults {
+  if (calm) return { refuse: 0, loseRequest: 0, loseAnswer: 0, cut: 0, silence: 0 };
   const share = () => random.pick([0, 0, 0.02, 0.1]);
   return {
     refuse: share(),
@@ -186,7 +210,7 @@ function faultsOf(random: Prng): HttpFaults {
 }
 
 /** What one application does, and when. */
-function schedule(world: World, client: SimClient): void {
+function schedule(world: World, client: SimClient, { calm }: Trials): void {
   const { random } = client;
   world.after(random.int(0, 2_000), `${client.plan.name} connects`, () => void client.connect(4));
   const count = random.int(3, 10);
@@ -194,26 +218,27 @@ function schedule(world: World, client: SimClient): void {
     // Now and then several at once, which must share what there is to share: one recovery, one stream.
     const times = random.chance(0.15) ? random.int(2, 6) : 1;
     world.after(random.int(0, STORM_MS), `${client.plan.name} acts`, () => {
-      for (let time = 0; time < times; time++) act(client, random);
+      for (let time = 0; time < times; time++) act(client, random, calm);
     });
   }
-  if (random.chance(0.15)) {
+  if (random.chance(0.15) && !calm) {
     world.after(random.int(1_000, STORM_MS), `${client.plan.name} leaves`, () => void client.close());
   }
 }
 
-const TOOLS = ["echo", "write", "write", "write", "stubborn", "ask", "ask", "paused", "fails"] as const;
+const TOOLS = ["echo", "write", "write", "write", "stubborn", "ask", "ask", "charge", "paused", "fails"] as const;
 
-function act(client: SimClient, random: Prng): void {
+function act(client: SimClient, random: Prng, calm: boolean): void {
   if (random.chance(0.15)) return void client.subscribe();
   if (random.chance(0.15)) return void client.ask(random.pick(["tools", "read", "ping"]));
   const tool = random.pick(TOOLS);
   const steps = tool === "ask" ? random.int(1, 3) : random.int(0, 8);
   const cancel = random.chance(0.2) ? { cancelAfter: random.int(0, 3_000) } : {};
-  const resend = tool === "ask" ? { resend: "never" as const } : {};
-  const timeouts = random.chance(0.3)
-    ? { timeouts: { idleMs: random.int(100, 5_000), totalMs: random.int(200, LONGEST_MS) } }
-    : {};
+  const resend = ASKING.has(tool) ? { resend: "never" as const } : {};
+  const timeouts =
+    random.chance(0.3) && !calm
+      ? { timeouts: { idleMs: random.int(100, 5_000), totalMs: random.int(200, LONGEST_MS) } }
+      : {};
   client.call(tool, { steps, gap: random.pick([0, 5, 300, 2_000]), ...cancel, options: { ...resend, ...timeouts } });
 }
 

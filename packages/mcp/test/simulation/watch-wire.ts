@@ -2,6 +2,7 @@ import type { History } from "./history.js";
 import type { SimExchange } from "./sim-exchange.js";
 import type { HttpWatcher } from "./sim-http.js";
 import type { SimPipe } from "./sim-pipe.js";
+import type { Credentials } from "./trials.js";
 import type { World } from "./world.js";
 
 interface Wire {
@@ -14,12 +15,27 @@ interface Wire {
 const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
 const SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId";
 
-/** I3 and I14 on a pipe: looks at what the server writes. */
-export function watchPipe(world: World, history: History, pipe: SimPipe, id: string): void {
+/** What a client may still be told while the end of its credentials is on its way. */
+const EXPIRY_SLACK_MS = 500;
+
+/** I17: whoever may be told nothing more is told nothing. */
+function checkExpiry(world: World, credentials: Credentials, client: string, what: string): void {
+  if (!credentials.expired(client, EXPIRY_SLACK_MS)) return;
+  world.violate("I17", `${client} was told ${what.slice(0, 200)} after its credentials had expired`);
+}
+
+/** I3, I14 and I17 on a pipe: looks at what the server writes. */
+export function watchPipe(
+  world: World,
+  history: History,
+  pipe: SimPipe,
+  { id, client, credentials }: { id: string; client: string; credentials: Credentials },
+): void {
   const acknowledged = new Set<unknown>();
   pipe.far.tap = (text) => {
     for (const line of text.split("\n")) {
       if (line === "") continue;
+      checkExpiry(world, credentials, client, line);
       const message = JSON.parse(line) as Wire;
       if (message.method === undefined) history.answered(id, message.id);
       const subscription = message.params?._meta?.[SUBSCRIPTION];
@@ -35,19 +51,21 @@ export function watchPipe(world: World, history: History, pipe: SimPipe, id: str
 /** When each stream was asked for since it last brought something. */
 type Asked = Map<string, number[]>;
 
-/** I3, I9, I10 and I14 over HTTP. */
-export function watchHttp(world: World, history: History): HttpWatcher {
+/** I3, I9, I10, I14 and I17 over HTTP. */
+export function watchHttp(world: World, history: History, credentials: Credentials): HttpWatcher {
   const acknowledged = new Set<number>();
   const asked: Asked = new Map();
   return {
     sent(exchange) {
       if (exchange.method === "GET") checkPace(world, asked, exchange);
     },
+    broken: (exchange) => history.abandon(`http ${exchange.id}`),
     left: (exchange) => history.carrierGone(`http ${exchange.id}`, true),
     said(exchange, text, stream) {
       const data = stream ? dataOf(text) : text;
       if (stream && exchange.method === "GET" && data !== "") asked.delete(streamOf(exchange));
       if (data === "") return;
+      if (exchange.status === 200) checkExpiry(world, credentials, exchange.client, data);
       const message = JSON.parse(data) as Wire;
       if (exchange.status === 200 && message.method === undefined && exchange.method === "POST") {
         history.answered(`http ${exchange.id}`, message.id);

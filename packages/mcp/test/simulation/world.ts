@@ -38,6 +38,7 @@ export class World {
   events = 0;
   #micros = 1_000_000_000_000 * MICRO;
   readonly #start = this.#micros;
+  #wallAhead = 0;
   #heap: Pending[] = [];
   #count = 0;
   #hash = 0x811c9dc5;
@@ -49,9 +50,19 @@ export class World {
     this.log = verbose ? [] : undefined;
   }
 
-  /** Milliseconds, as a platform's clock shows them. */
+  /** Milliseconds that never go back. */
   now(): number {
     return Math.floor(this.#micros / MICRO);
+  }
+
+  /** What a clock on the wall shows, which people set. */
+  wall(): number {
+    return this.now() + this.#wallAhead;
+  }
+
+  setClock(byMs: number): void {
+    this.#wallAhead += byMs;
+    this.note(`the wall clock moves by ${byMs} ms`);
   }
 
   /** Milliseconds since the beginning, for people. */
