@@ -26,4 +26,12 @@ export const FOUND_PROOF: readonly Mutant[] = [
     replace: "",
     tests: ["src/node/builtin.test.ts"],
   },
+  {
+    name: "comments-are-collected",
+    recreates: "a client that grows by what a stream of comments sends, although nobody reads it",
+    file: "transport/framing/sse-decoder.ts",
+    search: "this.#sink.comment === undefined ? this.#withoutComments(withNewlines) : withNewlines",
+    replace: "withNewlines",
+    tests: ["src/transport/framing/sse.test.ts"],
+  },
 ];

@@ -10,7 +10,8 @@ export function fullAtTimes({ kv, log, pubsub }: Storage, fullness: FullStorage)
     kv: {
       get: (key) => kv.get(key),
       set(key, value, options) {
-        fullness.check();
+        // What replaces something needs no more room.
+        if (kv.get(key) === undefined) fullness.check();
         return kv.set(key, value, options);
       },
       delete: (key, options) => kv.delete(key, options),

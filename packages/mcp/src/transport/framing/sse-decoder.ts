@@ -34,6 +34,11 @@ const PIECE_BYTES = 64 * 1024;
  */
 const IGNORED_LINE = /\n(?!(?:data|event|id)[:\n]|retry: ?\d+\n|[:\n])[^\n]*(?=\n)/g;
 
+const COLON = 0x3a;
+/** Whole lines that are comments; the second leaves out the first line, which may continue one of the piece before. */
+const COMMENTS = /(?<![^\n]):[^\n]*\n/g;
+const LATER_COMMENTS = /(?<=\n):[^\n]*\n/g;
+
 /**
  * Reads server-sent events from bytes.
  *
@@ -52,6 +57,9 @@ export class SseDecoder {
   #afterReturn = false;
   #started = false;
   #ended = false;
+  /** True where a line begins with the next piece. */
+  #atLineStart = true;
+  #inComment = false;
 
   constructor(sink: SseSink, options: SseDecoderOptions = {}) {
     this.#sink = sink;
@@ -101,7 +109,28 @@ export class SseDecoder {
     const rest = this.#afterReturn && text.startsWith("\n") ? text.slice(1) : text;
     this.#afterReturn = text.endsWith("\r");
     const withNewlines = rest.includes("\r") ? rest.replace(/\r\n?/g, "\n") : rest;
-    return withNewlines.replace(IGNORED_LINE, "");
+    const wanted = this.#sink.comment === undefined ? this.#withoutComments(withNewlines) : withNewlines;
+    return wanted.replace(IGNORED_LINE, "");
+  }
+
+  /** A stream may consist of comments alone, and the parser would collect each of them although nobody reads it. */
+  #withoutComments(text: string): string {
+    let rest = text;
+    if (this.#inComment) {
+      const end = rest.indexOf("\n");
+      if (end < 0) return "";
+      this.#inComment = false;
+      rest = rest.slice(end + 1);
+    }
+    const begins = this.#atLineStart && rest.startsWith(":");
+    if (begins || rest.includes("\n:")) rest = rest.replace(begins ? COMMENTS : LATER_COMMENTS, "");
+    const last = rest.lastIndexOf("\n") + 1;
+    if (rest.charCodeAt(last) === COLON && (last > 0 || this.#atLineStart)) {
+      this.#inComment = true;
+      rest = rest.slice(0, last);
+    }
+    if (rest !== "") this.#atLineStart = rest.endsWith("\n");
+    return rest;
   }
 
   #fail(): void {

@@ -6,7 +6,7 @@ import { encodeComment, encodeEvent } from "./sse-encode.js";
 const encoder = new TextEncoder();
 const bytes = (text: string) => encoder.encode(text);
 
-function read(chunks: Iterable<Uint8Array>, options?: SseDecoderOptions) {
+function read(chunks: Iterable<Uint8Array>, options?: SseDecoderOptions, wantsComments = true) {
   const events: SseEvent[] = [];
   const retries: number[] = [];
   const comments: string[] = [];
@@ -15,7 +15,7 @@ function read(chunks: Iterable<Uint8Array>, options?: SseDecoderOptions) {
     {
       event: (event) => events.push(event),
       retry: (ms) => retries.push(ms),
-      comment: (text) => comments.push(text),
+      ...(wantsComments ? { comment: (text: string) => comments.push(text) } : {}),
       error: (error) => errors.push(error.code),
     },
     options,
@@ -38,6 +38,35 @@ function readAnyway(stream: Uint8Array) {
   expect(read([...stream].map((byte) => Uint8Array.of(byte)))).toEqual(whole);
   return whole;
 }
+
+describe("comments that nobody reads", () => {
+  const line = fc.oneof(
+    fc.constantFrom("", ":", ": x", ":data: y", "data: :z", "data: a\u2028:b", "data", "event: e", "id: 1", "retry: 9"),
+    fc.string({ maxLength: 6 }).map((text) => `data: ${text.replace(/[\r\n]/g, ":")}`),
+    fc.string({ maxLength: 6 }).map((text) => `:${text.replace(/[\r\n]/g, ":")}`),
+  );
+  const ending = fc.constantFrom("\n", "\r\n", "\r");
+
+  it("change nothing of what is read, however the stream is cut", () => {
+    const lines = fc.array(fc.tuple(line, ending), { maxLength: 20 });
+    fc.assert(
+      fc.property(lines, fc.array(fc.nat(400), { maxLength: 8 }), (parts, cuts) => {
+        const stream = bytes(parts.flat().join(""));
+        const { events, retries, errors } = read([stream]);
+        expect(read(splitAt(stream, cuts), {}, false)).toEqual({ events, retries, errors, comments: [] });
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("are not kept, however long they are", () => {
+    const piece = bytes("x".repeat(64 * 1024));
+    const long = [bytes(":"), ...Array.from({ length: 64 }, () => piece), bytes("\n\ndata: 1\n\n")];
+    // One that is read is held to the limit of an event.
+    expect(read(long, { maxEventLength: 1024 * 1024 }).errors).toEqual(["oversized_frame"]);
+    expect(read(long, { maxEventLength: 1024 * 1024 }, false)).toMatchObject({ events: [{ data: "1" }], errors: [] });
+  });
+});
 
 describe("writing server-sent events", () => {
   it("writes each field on its line and ends with a blank one", () => {
