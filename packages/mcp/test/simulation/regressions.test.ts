@@ -265,4 +265,26 @@ describe("what simulated runs found", () => {
     await client.close();
     await expect(call).rejects.toMatchObject({ kind: "connection_closed" });
   });
+
+  it.each([STATEFUL, STATELESS] as const)(
+    "a question that is open when its client closes leaves no timer behind (%s)",
+    async (revision) => {
+      const time = virtualTime();
+      const server = new Server({ name: "asks", version: "1" }).tool("ask", {}, async (_, ctx) => {
+        await ctx.elicit("Well?", { type: "object", properties: {} });
+        return "done";
+      });
+      let asked = false;
+      const onElicit = () => {
+        asked = true;
+        return new Promise<never>(() => {});
+      };
+      const client = await connect(server, { revisions: [revision], platform: time.platform, onElicit });
+      const call = client.call("ask");
+      await until(() => asked);
+      await client.close();
+      await expect(call).rejects.toMatchObject({ kind: "connection_closed" });
+      expect(time.pending()).toBe(0);
+    },
+  );
 });

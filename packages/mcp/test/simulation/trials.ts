@@ -16,7 +16,7 @@ export interface Trials {
 }
 
 /** How many seeds have each of them. */
-const SHARES = { clockJumps: 0, fullStorage: 0.8, expiry: 0, rude: 0, calm: 0.1 };
+const SHARES = { clockJumps: 0.25, fullStorage: 0.2, expiry: 0.2, rude: 0.2, calm: 0.1 };
 
 const HOUR_MS = 3_600_000;
 
@@ -27,7 +27,7 @@ export function trialsOf(world: World): Trials {
   const fullStorage = random.chance(SHARES.fullStorage);
   // Both are about the wall clock, and would contradict each other.
   const expiry = !clockJumps && !fullStorage && random.chance(SHARES.expiry);
-  const calm = fullStorage || (!expiry && random.chance(SHARES.calm));
+  const calm = fullStorage || (!expiry && random.chance(clockJumps ? 0.5 : SHARES.calm));
   return { calm, clockJumps, fullStorage, expiry, rude: random.chance(SHARES.rude) };
 }
 

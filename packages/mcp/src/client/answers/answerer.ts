@@ -143,6 +143,8 @@ export class Answerer {
         reject(late);
         unwanted.abort(late);
       });
+      // Nobody waits for the answer any more, or the client is closed.
+      unwanted.signal.addEventListener("abort", () => timer.cancel(), { once: true });
       const fix = `Correct \`${name}\` of \`connect\`.`;
       const failed = (error: unknown) =>
         McpError.is(error)
