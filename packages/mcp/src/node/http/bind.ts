@@ -1,6 +1,8 @@
 import type { Server as NodeServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { McpError } from "../../protocol/error.js";
+import { builtin } from "../builtin.js";
+import { platform as nodePlatform } from "../platform.js";
 
 /** One or two listening servers that share a port. */
 export interface Bound {
@@ -9,7 +11,8 @@ export interface Bound {
   readonly port: number;
   readonly closed: Promise<void>;
   stopListening(): void;
-  close(): Promise<void>;
+  /** Closes all connections; those whose replies are still being read, after `graceMs` at the latest. */
+  close(graceMs?: number): Promise<void>;
 }
 
 /** Attempts to find a port that is free in both address families. */
@@ -87,7 +90,12 @@ function bound(servers: NodeServer[], host: string, port: number): Bound {
     finish = resolve;
   });
   let left = servers.length;
+  const sockets = new Set<Socket>();
   for (const server of servers) {
+    server.on("connection", (socket) => {
+      sockets.add(socket);
+      socket.once("close", () => sockets.delete(socket));
+    });
     server.on("close", () => {
       left -= 1;
       if (left === 0) finish();
@@ -100,16 +108,24 @@ function bound(servers: NodeServer[], host: string, port: number): Bound {
     port,
     closed,
     stopListening() {
-      for (const server of servers) server.close();
+      const { Server } = builtin("node:net");
+      for (const server of servers) {
+        // That of HTTP would also close connections whose replies are written but not sent. Not all runtimes have both.
+        if (server instanceof Server) Server.prototype.close.call(server);
+        else (server as NodeServer).close();
+      }
     },
-    async close() {
+    async close(graceMs = 0) {
+      this.stopListening();
+      const deadline = nodePlatform.monotonic() + graceMs;
+      const isUnsent = (socket: Socket) => socket.writableLength > 0;
+      // At least one turn, because replies just written still have to be sent.
+      do await new Promise((resolve) => (graceMs === 0 ? setImmediate(resolve) : setTimeout(resolve, 5)));
+      while ([...sockets].some(isUnsent) && nodePlatform.monotonic() < deadline);
       for (const server of servers) {
         server.close();
-        // Replies just written still have to be sent.
-        server.closeIdleConnections();
+        server.closeAllConnections();
       }
-      await new Promise<void>((resolve) => setImmediate(resolve));
-      for (const server of servers) server.closeAllConnections();
       await closed;
     },
   };

@@ -6,6 +6,7 @@ import type { Platform } from "../../platform/platform.js";
 import {
   type AfterTurn,
   type Body,
+  type BodyLimits,
   bodyOfValue,
   type HeaderList,
   type Incoming,
@@ -19,6 +20,7 @@ import { type ServeHandle, serveHandle } from "../../transport/serve-handle.js";
 import { platform as nodePlatform } from "../platform.js";
 import { endAfterBody } from "./end-after-body.js";
 import { bodyOfBytes, readBytes } from "./read-body.js";
+import { UnsentReplies } from "./unsent-replies.js";
 
 /** Node silently drops headers beyond its own limit, and a dropped header cannot be checked. */
 const MAX_HEADERS = 256;
@@ -40,7 +42,7 @@ export interface NodeHandler extends ServeHandle {
 export function nodeHandler(servable: Servable, options: HttpServerOptions = {}): NodeHandler {
   const platform = options.platform ?? nodePlatform;
   const core = createHttpServer(endpointOf(servable), options, platform);
-  const queue = new TurnQueue(platform);
+  const queue = new TurnQueue(platform, core.limits.maxUnsentBytes);
   const handler = (request: IncomingMessage, response: ServerResponse, parsedBody?: unknown) => {
     const body = typeof parsedBody === "function" ? undefined : parsedBody;
     const incoming = new NodeIncoming(request, response, body, queue);
@@ -57,6 +59,7 @@ export function nodeHandler(servable: Servable, options: HttpServerOptions = {})
  */
 class TurnQueue {
   readonly #platform: Platform;
+  readonly unsent: UnsentReplies;
   #items: AfterTurn[] = [];
   readonly #flush = () => {
     const items = this.#items;
@@ -72,8 +75,14 @@ class TurnQueue {
     }
   };
 
-  constructor(platform: Platform) {
+  constructor(platform: Platform, maxUnsentBytes: number) {
     this.#platform = platform;
+    let warned = false;
+    this.unsent = new UnsentReplies(maxUnsentBytes, () => {
+      if (!warned)
+        platform.warn("a client that did not read its reply was cut off: the limit `maxUnsentBytes` is reached");
+      warned = true;
+    });
   }
 
   push(item: AfterTurn): void {
@@ -142,8 +151,9 @@ class NodeIncoming implements Incoming, AfterTurn {
     return result;
   }
 
-  readBody(maxBytes: number, done: (body: Body) => void): void {
+  readBody(limits: BodyLimits, done: (body: Body) => void): void {
     const request: MaybeParsed = this.native;
+    const { maxBytes } = limits;
     // Frameworks that read the body leave the result on the request.
     const parsed = this.#parsedBody ?? (request.readableEnded ? request.body : undefined);
     if (parsed !== undefined) {
@@ -152,7 +162,7 @@ class NodeIncoming implements Incoming, AfterTurn {
     if (request.readableEnded) return done(BODY_USED);
     // Refused before reading any of it.
     if (Number(request.headers["content-length"] ?? 0) > maxBytes) return done(longBody(maxBytes));
-    readBytes(request, maxBytes, done);
+    readBytes(request, limits, done);
   }
 
   send(status: number, headers: HeaderList, body = ""): void {
@@ -173,11 +183,13 @@ class NodeIncoming implements Incoming, AfterTurn {
     // The client may have disconnected before the end of the turn.
     if (response.destroyed || response.headersSent) return;
     const headers = [...this.#headers];
+    const length = Buffer.byteLength(this.#body);
     // A status without a body must not have a length.
-    if (this.#status !== 204) headers.push("content-length", String(Buffer.byteLength(this.#body)));
+    if (this.#status !== 204) headers.push("content-length", String(length));
     if (!this.native.complete) return endAfterBody(this.native, response, this.#status, headers, this.#body);
     response.writeHead(this.#status, headers);
     response.end(this.#body);
+    this.#queue.unsent.watch(response, length);
   }
 
   /** Replaces a reply that Node refused to write. */

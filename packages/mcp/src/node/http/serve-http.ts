@@ -69,22 +69,23 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
   const listener = router(handler, paths, options.healthPath ?? "/health", isHealthy);
   const { createServer } = builtin("node:http");
   const bound = await bind(() => configure(createServer(serverOptions(options), listener), options), host, port);
-  const end = async () => {
+  const end = async (graceMs = 0) => {
     draining = true;
     await handler.close();
-    await bound.close();
+    await bound.close(graceMs);
   };
   return disposable({
     url: `http://${bound.host}:${bound.port}${path}`,
     port: bound.port,
     closed: bound.closed,
     async drain(graceMs = 10_000) {
+      const deadline = platform.monotonic() + graceMs;
       draining = true;
       bound.stopListening();
       await handler.drain(graceMs);
-      await end();
+      await end(Math.max(0, deadline - platform.monotonic()));
     },
-    close: end,
+    close: () => end(),
   });
 }
 

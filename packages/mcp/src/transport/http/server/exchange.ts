@@ -2,39 +2,24 @@ import { isThenable } from "../../../encoding/maybe-promise.js";
 import type { Accepted } from "../../../era/era.js";
 import { LazyAbort } from "../../../jsonrpc/lazy-abort.js";
 import type { Id } from "../../../jsonrpc/message.js";
-import { callHook } from "../../../platform/call-hook.js";
-import type { Answer, Exchange, Principal } from "../../transport.js";
-import type { HeaderList, Incoming } from "./incoming.js";
-import { challengeHeaders, failedAnswer, type Refusal, refusal } from "./refusal.js";
+import type { Answer, Exchange } from "../../transport.js";
+import type { Incoming } from "./incoming.js";
+import { failedAnswer, refusal } from "./refusal.js";
+import { HttpReply } from "./reply.js";
 import { ALONE, type ReplyRules, type ReplySession, type ReplyStream } from "./reply-rules.js";
-import { requestLogEntry } from "./request-log.js";
-import { SseConnection } from "./sse-connection.js";
 import type { RunningRequest, ServerState } from "./state.js";
-
-const JSON_REPLY: HeaderList = ["content-type", "application/json"];
-const EMPTY: HeaderList = [];
-const SSE_REPLY: HeaderList = [
-  "content-type",
-  "text/event-stream",
-  // `no-transform` keeps proxies from compressing, and so delaying, events.
-  "cache-control",
-  "no-cache, no-transform",
-  "x-accel-buffering",
-  "no",
-];
 
 /**
  * One HTTP request and its reply: JSON if the answer is all there is to send, otherwise an event stream. Each request of a
  * batch has an exchange of its own and shares the reply of the `outer` one.
  * Spec: Streamable HTTP, "Receiving Messages", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http#receiving-messages
  */
-export class HttpExchange implements Exchange, RunningRequest {
-  readonly state: ServerState;
-  readonly http: Incoming;
+export class HttpExchange extends HttpReply implements Exchange, RunningRequest {
   readonly batched: boolean;
-  principal: Principal | undefined;
-  /** Headers that CORS adds to the reply. */
-  corsHeaders: HeaderList | undefined;
+  /** True while `authenticate` decides who sends it. */
+  identifying = false;
+  /** True if the client has disconnected. */
+  left = false;
   id: Id = "";
   endless = false;
   settled = false;
@@ -52,34 +37,47 @@ export class HttpExchange implements Exchange, RunningRequest {
   #waiting: HttpExchange[] | undefined;
   #stream: ReplyStream | undefined;
   #done = false;
+  /** True once a handler has returned a promise. */
+  #waits = false;
   #running = false;
   #abort: LazyAbort | undefined;
-  readonly #startedAt: number;
 
   constructor(state: ServerState, incoming: Incoming, outer?: HttpExchange) {
-    this.state = state;
-    this.http = incoming;
+    super(state, incoming, outer);
     this.batched = outer !== undefined;
-    this.principal = outer?.principal;
     this.#outer = outer ?? this;
-    this.#startedAt = state.options.onRequest === undefined ? 0 : state.platform.monotonic();
   }
 
   get signal(): AbortSignal {
     return this.#lazyAbort().signal;
   }
 
+  /** Reads the text of the body, or replies why it was refused. */
+  readBody(use: (text: string) => void): void {
+    this.http.readBody(this.place, (body) => {
+      try {
+        if ("text" in body) use(body.text);
+        else if ("limit" in body) this.busy(body.limit);
+        else this.refuse(refusal(body.status, body.reason, { code: body.code }));
+      } catch (error) {
+        this.broken(error);
+      }
+    });
+    // Most bodies are here by the end of the turn; the sender of another may leave before it is complete.
+    if (this.place.arriving) this.http.afterTurn(this);
+  }
+
   /** Runs the one request of this POST. */
   run(accepted: Accepted, rules: ReplyRules): void {
     this.#rules = rules;
-    this.state.inFlight += 1;
+    this.place.arrived();
     this.#run(accepted, rules.session);
   }
 
   /** Begins the reply to a batch that needs `size` answers. */
   beginBatch(size: number, rules: ReplyRules): void {
     this.#rules = rules;
-    this.state.inFlight += 1;
+    this.place.arrived();
     this.#batch = [];
     this.#expected = size;
   }
@@ -97,10 +95,8 @@ export class HttpExchange implements Exchange, RunningRequest {
   }
 
   turnEnded(): void {
-    if (this.settled || this.#running) return;
-    this.#running = true;
-    this.state.started(this);
-    this.#outer.#wait(this);
+    if (this.place.arriving) return this.http.onLeave(() => this.#leave());
+    if (this.#waits) this.#outlive();
   }
 
   overdue(): void {
@@ -120,7 +116,7 @@ export class HttpExchange implements Exchange, RunningRequest {
   settle(answer: Answer): void {
     const saving = this.peer?.saving;
     if (saving === undefined) return this.#end(answer);
-    this.turnEnded();
+    this.#outlive();
     void saving.then(() => this.#end(answer));
   }
 
@@ -143,52 +139,6 @@ export class HttpExchange implements Exchange, RunningRequest {
     this.json(200, `[${this.#batch.join(",")}]`);
   }
 
-  /** Replies with one answer, with its status and challenge. */
-  reply(answer: Answer, extra?: HeaderList): void {
-    if (answer.scopes === undefined) return this.json(answer.status ?? 200, answer.text, extra);
-    const { platform, options } = this.state;
-    const challenge = challengeHeaders(platform, options.challenge, answer.scopes);
-    this.json(403, answer.text, [...(extra ?? EMPTY), ...challenge]);
-  }
-
-  json(status: number, text: string, extra?: HeaderList): void {
-    this.#send(status, this.#headers(JSON_REPLY, extra), text);
-  }
-
-  empty(status: number, extra?: HeaderList): void {
-    this.#send(status, this.#headers(EMPTY, extra), undefined);
-  }
-
-  refuse({ status, headers, text }: Refusal): void {
-    this.#send(status, this.#headers(headers), text);
-  }
-
-  /** Refuses because the server has reached a limit. */
-  busy(limit: string, id?: Id): void {
-    const message = `the server has reached its limit \`${limit}\`; try again later`;
-    this.refuse(refusal(503, message, { id, headers: ["retry-after", "1"], data: { limit } }));
-  }
-
-  /** Replies to a request that failed inside the server. Only the operator sees the cause. */
-  broken(error: unknown): void {
-    this.state.platform.warn(`an HTTP request failed inside the server: ${String(error)}`);
-    this.refuse(refusal(500, "the request failed inside the server"));
-  }
-
-  /** Begins an event stream. Returns undefined, and sends nothing, if a limit forbids it. */
-  openEvents(extra?: HeaderList): SseConnection | undefined {
-    const key = this.principal?.key;
-    if (this.state.takeStream(key) !== undefined) return undefined;
-    const out = this.http.stream(200, this.#headers(SSE_REPLY, extra));
-    const connection = new SseConnection(this.state, out, this.principal, () => {
-      this.state.returnStream(key);
-      this.#log(200);
-    });
-    // From now on the stream decides what a disconnect means.
-    this.http.onLeave(() => connection.lose());
-    return connection;
-  }
-
   #run(accepted: Accepted, session: ReplySession | undefined): void {
     this.id = accepted.message.id;
     this.endless = accepted.endless;
@@ -205,11 +155,18 @@ export class HttpExchange implements Exchange, RunningRequest {
       answer = failedAnswer(this.state.platform, this.id, error);
     }
     if (!isThenable(answer)) return this.settle(answer);
+    this.#waits = true;
+    this.place.work(true);
     this.http.afterTurn(this);
     answer.then(
-      (settled) => this.settle(settled),
-      (error) => this.settle(failedAnswer(this.state.platform, this.id, error)),
+      (settled) => this.#worked(settled),
+      (error) => this.#worked(failedAnswer(this.state.platform, this.id, error)),
     );
+  }
+
+  #worked(answer: Answer): void {
+    this.place.work(false);
+    this.settle(answer);
   }
 
   /** Ends this request. The reply ends with the last of its requests. */
@@ -224,6 +181,14 @@ export class HttpExchange implements Exchange, RunningRequest {
     this.#outer.answered(answer);
   }
 
+  /** The request has outlived the turn in which it arrived. */
+  #outlive(): void {
+    if (this.settled || this.#running) return;
+    this.#running = true;
+    this.state.started(this);
+    this.#outer.#wait(this);
+  }
+
   /** Keeps the reply open for a request that has no answer yet. */
   #wait(request: HttpExchange): void {
     if (this.#done) return this.#rules.leavingCancels ? request.cancel(closedByClient()) : undefined;
@@ -232,6 +197,7 @@ export class HttpExchange implements Exchange, RunningRequest {
       if (this.#stream === undefined) this.http.onLeave(() => this.#leave());
     }
     this.#waiting.push(request);
+    request.place.recount();
   }
 
   #write(text: string): void {
@@ -249,44 +215,32 @@ export class HttpExchange implements Exchange, RunningRequest {
 
   #toStream(): boolean {
     if (this.#stream !== undefined) return true;
-    const open = () => this.openEvents();
+    const open = () => this.openStream();
     const stream = this.#rules.openStream(open, () => this.#leave());
     if (stream === undefined) return false;
     this.#stream = stream;
-    this.state.inFlight -= 1;
     for (const text of this.#batch ?? []) stream.message(text);
     return true;
+  }
+
+  protected override streams(isOpen: boolean): void {
+    super.streams(isOpen);
+    for (const request of this.#waiting ?? []) request.place.recount();
   }
 
   /** The client has disconnected. */
   #leave(): void {
     if (this.#done) return;
+    // Counted until `authenticate` has decided: it works on, also for nobody.
+    this.left = true;
+    if (this.identifying) return;
     this.#finish();
     if (this.#rules.leavingCancels) for (const request of this.#waiting ?? []) request.cancel(closedByClient());
   }
 
   #finish(): void {
     this.#done = true;
-    if (this.#stream === undefined) this.state.inFlight -= 1;
-  }
-
-  #headers(base: HeaderList, extra?: HeaderList): HeaderList {
-    // The common reply allocates nothing.
-    if (extra === undefined && this.corsHeaders === undefined) return base;
-    return [...base, ...(extra ?? EMPTY), ...(this.corsHeaders ?? EMPTY)];
-  }
-
-  #send(status: number, headers: HeaderList, body: string | undefined): void {
-    this.http.send(status, headers, body);
-    if (this.state.options.onRequest !== undefined) this.#log(status);
-  }
-
-  #log(status: number): void {
-    const { options, platform } = this.state;
-    const durationMs = platform.monotonic() - this.#startedAt;
-    callHook(platform.warn, "onRequest", () =>
-      options.onRequest?.(requestLogEntry(this.http, this.principal, status, durationMs)),
-    );
+    this.place.finished();
   }
 
   #lazyAbort(): LazyAbort {

@@ -6,11 +6,13 @@ import type { Endpoint } from "../../transport.js";
 import {
   type AfterTurn,
   type Body,
+  type BodyLimits,
   bodyOfValue,
   type HeaderList,
   type Incoming,
   longBody,
   type OutgoingStream,
+  TOO_MUCH,
 } from "./incoming.js";
 import type { HttpServerOptions } from "./options.js";
 import { createHttpServer } from "./server.js";
@@ -85,10 +87,10 @@ class FetchIncoming implements Incoming {
     return result;
   }
 
-  readBody(maxBytes: number, done: (body: Body) => void): void {
-    if (this.#parsedBody !== undefined) return done(bodyOfValue(this.#parsedBody, maxBytes));
+  readBody(limits: BodyLimits, done: (body: Body) => void): void {
+    if (this.#parsedBody !== undefined) return done(bodyOfValue(this.#parsedBody, limits.maxBytes));
     if (this.native.bodyUsed) return done(BODY_USED);
-    readText(this.native, maxBytes).then(done, () =>
+    readText(this.native, limits).then(done, () =>
       done({ status: 400, code: INVALID_REQUEST, reason: "the body could not be read" }),
     );
   }
@@ -163,7 +165,8 @@ function pairs(headers: HeaderList): [string, string][] {
   return result;
 }
 
-async function readText(request: Request, maxBytes: number): Promise<Body> {
+async function readText(request: Request, limits: BodyLimits): Promise<Body> {
+  const { maxBytes } = limits;
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return longBody(maxBytes);
   // Fatal, to refuse invalid UTF-8. A byte order mark is kept, so that the JSON parser refuses it.
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -175,9 +178,9 @@ async function readText(request: Request, maxBytes: number): Promise<Body> {
       const chunk = await reader?.read();
       if (chunk === undefined || chunk.done) return { text: text + decoder.decode() };
       size += chunk.value.byteLength;
-      if (size > maxBytes) {
+      if (size > maxBytes || !limits.received(chunk.value.byteLength)) {
         void reader?.cancel().catch(() => {});
-        return longBody(maxBytes);
+        return size > maxBytes ? longBody(maxBytes) : TOO_MUCH;
       }
       text += decoder.decode(chunk.value, { stream: true });
     }

@@ -15,7 +15,7 @@ export interface Incoming extends HttpRequest, HttpFacts {
   /** The request object of the runtime, for `authenticate`. */
   readonly native: unknown;
   /** Reads the whole body and calls `done` once, or never if the client disconnects first. Called at most once. */
-  readBody(maxBytes: number, done: (body: Body) => void): void;
+  readBody(limits: BodyLimits, done: (body: Body) => void): void;
   /** Sends a complete reply. The adapter adds `content-length`. */
   send(status: number, headers: HeaderList, body: string | undefined): void;
   /** Begins a reply that stays open. */
@@ -35,8 +35,18 @@ export interface AfterTurn {
   turnEnded(): void;
 }
 
+/** How much of a body may be read. */
+export interface BodyLimits {
+  readonly maxBytes: number;
+  /** Must be told of bytes as they arrive. False means that the rest must not be kept, see `TOO_MUCH`. */
+  received(bytes: number): boolean;
+}
+
 /** The text of a body, or why it was refused. */
-export type Body = { readonly text: string } | BodyRefusal;
+export type Body = { readonly text: string } | { readonly limit: string } | BodyRefusal;
+
+/** The refusal of a body for which there is no room beside the others. */
+export const TOO_MUCH: Body = { limit: "maxUnfinishedBytes" };
 
 interface BodyRefusal {
   readonly status: number;

@@ -100,12 +100,11 @@ class LegacyConnections {
   post(exchange: HttpExchange, id: string): void {
     const fault = bodyTypeFault(exchange.http);
     if (fault !== undefined) return exchange.refuse(refusal(415, fault));
-    exchange.http.readBody(this.#state.limits.maxMessageBytes, (body) => {
-      if (!("text" in body)) return exchange.refuse(refusal(body.status, body.reason, { code: body.code }));
+    exchange.readBody((text) => {
       // Parsed only to refuse an invalid message; the connection of the stream parses it again.
-      const item = parseMessage(body.text);
+      const item = parseMessage(text);
       if (item.kind === "invalid") return exchange.refuse(refusal(400, item.reason, { id: item.id, code: item.code }));
-      this.#deliver(exchange, id, body.text).catch((error) => this.#failed(exchange, error));
+      this.#deliver(exchange, id, text).catch((error) => this.#failed(exchange, error));
     });
   }
 

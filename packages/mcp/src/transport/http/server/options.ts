@@ -10,14 +10,29 @@ import type { RequestLogEntry } from "./request-log.js";
 export interface HttpLimits {
   /** Bytes of one request body; default 4 MiB. */
   maxMessageBytes?: number | undefined;
-  /** Concurrent requests, not counting streams; default 4,096. More are rejected with 503. */
+  /** Bytes of all request bodies that are being received; default 256 MiB. More are rejected with 503. */
+  maxUnfinishedBytes?: number | undefined;
+  /** Messages in one array, in revisions that have arrays; default 100. More are rejected with 400. */
+  maxBatchItems?: number | undefined;
+  /**
+   * Requests whose handlers run, each of an array counted, and beside them requests that are being identified or received;
+   * default 4,096 of each. More are rejected with 503. A handler counts until it ends, even if its client has left, but
+   * not while its reply is an open stream.
+   */
   maxInFlight?: number | undefined;
+  /** Of these, handlers that run for one authenticated principal; default 1,024. More are rejected with 503. */
+  maxInFlightPerPrincipal?: number | undefined;
   /** Open event streams; default 16,384. More are rejected with 503. */
   maxStreams?: number | undefined;
   /** Open event streams of one authenticated principal; default 1,024. */
   maxStreamsPerPrincipal?: number | undefined;
   /** Bytes queued for a client that does not read its stream, before the connection is closed. Default 1 MiB. */
   maxQueuedBytes?: number | undefined;
+  /**
+   * Bytes of complete replies that clients have not read, all together, where the runtime reports them (Node); default
+   * 128 MiB. Beyond it the connection that has waited longest is closed.
+   */
+  maxUnsentBytes?: number | undefined;
   /**
    * Sessions of one node; default 10,000. A new one replaces one that was idle for 5 minutes, or the longest idle one of the
    * principal with the most sessions; if there is none, it is rejected with 503.

@@ -1,4 +1,4 @@
-import { guarded, whenReady } from "../../../encoding/maybe-promise.js";
+import { guarded, isThenable, whenReady } from "../../../encoding/maybe-promise.js";
 import type { Accepted } from "../../../era/era.js";
 import { opensSessions, sessionRevision, takesBatches } from "../../../era/session.js";
 import { sortBatch } from "../../../jsonrpc/batch.js";
@@ -11,7 +11,7 @@ import type { Endpoint } from "../../transport.js";
 import { createSessionRoutes, type Received, type SessionRoutes } from "../session/routes.js";
 import { acceptance, bodyTypeFault } from "./body-type.js";
 import { HttpExchange } from "./exchange.js";
-import type { Body, Incoming } from "./incoming.js";
+import type { Incoming } from "./incoming.js";
 import { createLegacySse, type LegacySse } from "./legacy-sse.js";
 import type { HttpServerOptions } from "./options.js";
 import { type Refusal, refusal, unknownVersion } from "./refusal.js";
@@ -20,6 +20,7 @@ import { ServerState } from "./state.js";
 
 /** The part of an HTTP server that is the same in every runtime. Adapters call `handle` for each request. */
 export interface HttpCore {
+  readonly limits: ServerState["limits"];
   handle(incoming: Incoming): void;
   /** Refuses new requests, asks open streams to end, and resolves when all requests are answered or after `graceMs`. */
   drain(graceMs: number): Promise<void>;
@@ -37,6 +38,7 @@ export function createHttpServer(endpoint: Endpoint, options: HttpServerOptions,
     legacy: options.legacySse === undefined ? undefined : createLegacySse(state, storage, options.legacySse),
   };
   return {
+    limits: state.limits,
     handle(incoming) {
       const exchange = new HttpExchange(state, incoming);
       try {
@@ -77,17 +79,22 @@ function handleRequest(parts: HttpParts, exchange: HttpExchange): void {
   // Browsers send preflights without credentials.
   if (http.method === "OPTIONS") return preflight(parts, exchange);
   if (state.draining) return exchange.refuse(refusal(503, "the server is closing", { headers: RETRY }));
+  if (state.arriving > state.limits.maxInFlight) return exchange.busy("maxInFlight");
   const { authenticate } = state.options;
   if (authenticate === undefined) return route(parts, exchange);
   const failed = (error: unknown) => {
+    exchange.identifying = false;
     state.platform.warn(`\`authenticate\` failed: ${String(error)}`);
     exchange.refuse(refusal(500, "the sender could not be identified"));
   };
-  guarded(
-    () =>
-      whenReady(authenticate.call(state.options, http, http.native), (returned) => admit(parts, exchange, returned)),
-    failed,
-  );
+  guarded(() => {
+    const returned = authenticate.call(state.options, http, http.native);
+    if (isThenable(returned)) {
+      exchange.identifying = true;
+      http.afterTurn(exchange);
+    }
+    return whenReady(returned, (settled) => admit(parts, exchange, settled));
+  }, failed);
 }
 
 /**
@@ -143,8 +150,11 @@ function preflight(parts: HttpParts, exchange: HttpExchange): void {
 
 function admit(parts: HttpParts, exchange: HttpExchange, returned: unknown): void {
   const identity = readAuthentication(returned);
+  exchange.identifying = false;
+  if (exchange.left) return exchange.place.finished();
   if (isPrincipal(identity)) {
     exchange.principal = identity;
+    exchange.place.identified(identity.key);
     return route(parts, exchange);
   }
   const { status, headers = {}, message = "the sender is not authorized" } = identity;
@@ -168,13 +178,7 @@ function route(parts: HttpParts, exchange: HttpExchange): void {
 function handlePost(exchange: HttpExchange, sessions: SessionRoutes | undefined): void {
   const fault = headerFault(exchange.http);
   if (fault !== undefined) return exchange.refuse(fault);
-  exchange.http.readBody(exchange.state.limits.maxMessageBytes, (body) => {
-    try {
-      received(exchange, sessions, body);
-    } catch (error) {
-      exchange.broken(error);
-    }
-  });
+  exchange.readBody((body) => received(exchange, sessions, body));
 }
 
 function headerFault(http: Incoming): Refusal | undefined {
@@ -185,10 +189,9 @@ function headerFault(http: Incoming): Refusal | undefined {
   return refusal(406, "Accept must list both application/json and text/event-stream");
 }
 
-function received(exchange: HttpExchange, sessions: SessionRoutes | undefined, body: Body): void {
-  if (!("text" in body)) return exchange.refuse(refusal(body.status, body.reason, { code: body.code }));
-  const { endpoint } = exchange.state;
-  const item = parseMessage(body.text);
+function received(exchange: HttpExchange, sessions: SessionRoutes | undefined, body: string): void {
+  const { endpoint, limits } = exchange.state;
+  const item = parseMessage(body);
   if (item.kind === "invalid") {
     return exchange.refuse(refusal(400, item.reason, { id: item.id, code: item.code }));
   }
@@ -201,6 +204,10 @@ function received(exchange: HttpExchange, sessions: SessionRoutes | undefined, b
   if (item.kind === "notification" && !endpoint.accept(item.message, exchange.http).inSession) {
     endpoint.notification(item.message);
     return exchange.empty(202);
+  }
+  if (item.kind === "batch" && item.items.length > limits.maxBatchItems) {
+    const reason = `the array has more than ${limits.maxBatchItems} messages, the limit \`maxBatchItems\``;
+    return exchange.refuse(refusal(400, reason, { data: { limit: "maxBatchItems" } }));
   }
   // Only revisions with sessions have answers and arrays.
   if (sessions === undefined) withoutSession(exchange, item);
@@ -227,18 +234,19 @@ function withoutSession(exchange: HttpExchange, item: Received): void {
 }
 
 function runAlone(exchange: HttpExchange, accepted: Accepted, rules: ReplyRules): void {
-  const { state } = exchange;
-  if (state.inFlight >= state.limits.maxInFlight) return exchange.busy("maxInFlight", accepted.message.id);
+  const limit = exchange.place.full(1);
+  if (limit !== undefined) return exchange.busy(limit, accepted.message.id);
   exchange.run(accepted, rules);
 }
 
 /** Runs requests outside sessions that share one reply; `refused` are the answers to invalid messages. */
 function runBatch(exchange: HttpExchange, requests: readonly RequestMessage[], refused: readonly string[]): void {
-  const { state } = exchange;
-  if (state.inFlight >= state.limits.maxInFlight) return exchange.busy("maxInFlight");
+  const { endpoint } = exchange.state;
+  const limit = exchange.place.full(requests.length);
+  if (limit !== undefined) return exchange.busy(limit);
   exchange.beginBatch(requests.length + refused.length, WITHOUT_SESSION);
   for (const text of refused) exchange.answered({ text });
-  for (const message of requests) exchange.runInBatch(state.endpoint.accept(message, exchange.http));
+  for (const message of requests) exchange.runInBatch(endpoint.accept(message, exchange.http));
 }
 
 const NOT_TAKEN = {

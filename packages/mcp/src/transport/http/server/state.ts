@@ -20,10 +20,14 @@ type ResolvedEventLog = Resolved<EventLogLimits>;
 
 export const DEFAULT_HTTP_LIMITS: ResolvedLimits = {
   maxMessageBytes: 4 * 1024 * 1024,
+  maxUnfinishedBytes: 256 * 1024 * 1024,
+  maxBatchItems: 100,
   maxInFlight: 4096,
+  maxInFlightPerPrincipal: 1024,
   maxStreams: 16_384,
   maxStreamsPerPrincipal: 1024,
   maxQueuedBytes: 1024 * 1024,
+  maxUnsentBytes: 128 * 1024 * 1024,
   maxSessions: 10_000,
   maxSessionsPerPrincipal: 1024,
   maxStreamsPerSession: 8,
@@ -90,11 +94,18 @@ export class ServerState {
   readonly #running = new Set<RunningRequest>();
   /** Those of them that have waited for less than `streamAfterMs`. */
   readonly #overdue: DueList<RunningRequest>;
-  /** POSTs without an answer whose reply is not a stream. */
-  inFlight = 0;
+  /** Requests that are being identified or received. */
+  arriving = 0;
+  /** Requests whose reply is not complete; streams that belong to no request are not counted. */
+  unfinished = 0;
+  /** Bytes of bodies that are being received. */
+  unfinishedBytes = 0;
+  /** Requests whose handlers run, also those whose clients have left, but not those whose reply is an open stream. */
+  #inFlight = 0;
   draining = false;
   #whenIdle: (() => void) | undefined;
-  readonly #streamsOf = new Map<string, number>();
+  readonly #inFlightOf = new KeyCounts();
+  readonly #streamsOf = new KeyCounts();
 
   constructor(endpoint: Endpoint, options: HttpServerOptions, platform: Platform) {
     this.endpoint = endpoint;
@@ -118,14 +129,37 @@ export class ServerState {
   settled(request: RunningRequest): void {
     this.#running.delete(request);
     this.#overdue.drop(request);
-    if (this.#running.size === 0) this.#whenIdle?.();
+    this.noteIdle();
   }
 
-  /** Stops endless requests. Resolves when all requests are settled or after `graceMs`. */
+  /** Ends the wait of `drain` if nothing is left to wait for. */
+  noteIdle(): void {
+    if (this.#isIdle) this.#whenIdle?.();
+  }
+
+  get #isIdle(): boolean {
+    return this.unfinished === 0 && this.#running.size === 0;
+  }
+
+  /** The name of the limit that forbids to run `more` requests of a principal. */
+  full(key: string | undefined, more: number): string | undefined {
+    const { maxInFlight, maxInFlightPerPrincipal } = this.limits;
+    if (this.#inFlight + more > maxInFlight) return "maxInFlight";
+    if (key === undefined) return undefined;
+    return this.#inFlightOf.get(key) + more > maxInFlightPerPrincipal ? "maxInFlightPerPrincipal" : undefined;
+  }
+
+  /** Counts requests in flight. */
+  count(key: string | undefined, change: 1 | -1): void {
+    this.#inFlight += change;
+    if (key !== undefined) this.#inFlightOf.change(key, change);
+  }
+
+  /** Stops endless requests. Resolves when all requests are replied to or after `graceMs`. */
   async drain(graceMs: number): Promise<void> {
     this.draining = true;
     for (const request of this.#running) if (request.endless) request.stop(CLOSING);
-    if (this.#running.size > 0) {
+    if (!this.#isIdle) {
       await new Promise<void>((resolve) => {
         const grace = this.platform.timer(graceMs, resolve, true);
         // The timer would keep the process alive for the rest of the grace period.
@@ -142,17 +176,13 @@ export class ServerState {
   takeStream(key: string | undefined): string | undefined {
     if (this.connections.size >= this.limits.maxStreams) return "maxStreams";
     if (key === undefined) return undefined;
-    const count = this.#streamsOf.get(key) ?? 0;
-    if (count >= this.limits.maxStreamsPerPrincipal) return "maxStreamsPerPrincipal";
-    this.#streamsOf.set(key, count + 1);
+    if (this.#streamsOf.get(key) >= this.limits.maxStreamsPerPrincipal) return "maxStreamsPerPrincipal";
+    this.#streamsOf.change(key, 1);
     return undefined;
   }
 
   returnStream(key: string | undefined): void {
-    if (key === undefined) return;
-    const count = this.#streamsOf.get(key) ?? 0;
-    if (count <= 1) this.#streamsOf.delete(key);
-    else this.#streamsOf.set(key, count - 1);
+    if (key !== undefined) this.#streamsOf.change(key, -1);
   }
 
   /** Ends every stream immediately. */
@@ -162,5 +192,20 @@ export class ServerState {
     for (const connection of this.connections) connection.end();
     this.#overdue.close();
     this.keepAlive.close();
+  }
+}
+
+/** Counts by key; a key without any costs nothing. */
+class KeyCounts {
+  readonly #counts = new Map<string, number>();
+
+  get(key: string): number {
+    return this.#counts.get(key) ?? 0;
+  }
+
+  change(key: string, by: 1 | -1): void {
+    const count = this.get(key) + by;
+    if (count > 0) this.#counts.set(key, count);
+    else this.#counts.delete(key);
   }
 }

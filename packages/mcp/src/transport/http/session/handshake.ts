@@ -16,12 +16,13 @@ import type { SessionStore } from "./store.js";
 export async function handshake(store: SessionStore, exchange: HttpExchange, accepted: Accepted): Promise<void> {
   const { state } = exchange;
   const { id } = accepted.message;
-  if (state.inFlight >= state.limits.maxInFlight) return exchange.busy("maxInFlight", id);
+  const limit = exchange.place.full(1);
+  if (limit !== undefined) return exchange.busy(limit, id);
   // Checked before the handshake, so that no session is announced that cannot be stored.
   const full = store.takeRoom(exchange.principal?.key);
   if (full !== undefined) return exchange.busy(full, id);
   const waiting: string[] = [];
-  state.inFlight += 1;
+  exchange.place.work(true);
   store.opening += 1;
   try {
     const answer = await answerTo(exchange, accepted, (text) => waiting.push(text));
@@ -32,7 +33,7 @@ export async function handshake(store: SessionStore, exchange: HttpExchange, acc
     state.platform.warn(`the session storage failed: ${String(error)}`);
     exchange.refuse(refusal(500, "the session could not be stored", { id }));
   } finally {
-    state.inFlight -= 1;
+    exchange.place.work(false);
     store.opening -= 1;
   }
 }

@@ -109,9 +109,9 @@ function confirm(session: HttpSession, exchange: HttpExchange): void {
 const FULL = "maxInFlightPerSession";
 
 function runOne(session: HttpSession, exchange: HttpExchange, accepted: Accepted): void {
-  const { inFlight, limits } = exchange.state;
   const { id } = accepted.message;
-  if (inFlight >= limits.maxInFlight) return exchange.busy("maxInFlight", id);
+  const limit = exchange.place.full(1);
+  if (limit !== undefined) return exchange.busy(limit, id);
   // Registered before the handler runs, because the handler itself may cause its cancellation.
   const refused = begin(session, id, exchange);
   if (refused === undefined) return exchange.run(accepted, session.replies);
@@ -130,13 +130,14 @@ function begin(session: HttpSession, id: Id, exchange: HttpExchange): string | u
 }
 
 function runBatch(session: HttpSession, exchange: HttpExchange, items: readonly unknown[]): void {
-  const { endpoint, inFlight, limits } = exchange.state;
+  const { endpoint, limits } = exchange.state;
   if (!takesBatches(session.session.revision) || items.length === 0) {
     return exchange.refuse(refusal(400, "an array of messages is not accepted here"));
   }
-  if (inFlight >= limits.maxInFlight) return exchange.busy("maxInFlight");
   if (session.inFlight >= limits.maxInFlightPerSession) return exchange.busy(FULL);
   const { requests, notifications, answers, refused } = sortBatch(items);
+  const limit = exchange.place.full(requests.length);
+  if (limit !== undefined) return exchange.busy(limit);
   for (const message of notifications) endpoint.notification(message, session);
   for (const message of answers) session.answered(message);
   const size = requests.length + refused.length;
