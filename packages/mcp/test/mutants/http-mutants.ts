@@ -87,8 +87,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "body-unbounded",
     recreates: "a body of any size is read (Node)",
     file: "node/http/read-body.ts",
-    search: "    if (size > maxBytes) {\n",
-    replace: "    if (false) {\n",
+    search: "if (size > maxBytes || !limits.received(chunk.length)) {",
+    replace: "if (!limits.received(chunk.length)) {",
     tests: ["test/mutants/missing-cases.test.ts"],
   },
   {
@@ -206,7 +206,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "busy-is-ok",
     recreates: "a refusal at a limit comes with HTTP 200",
-    file: "transport/http/server/exchange.ts",
+    file: "transport/http/server/reply.ts",
     search: "this.refuse(refusal(503, message,",
     replace: "this.refuse(refusal(200, message,",
     tests: ["test/http/expiry.test.ts"],
