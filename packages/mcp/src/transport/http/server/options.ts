@@ -133,7 +133,7 @@ export function checkHttpParts({ cors, legacySse, limits, times, eventLog }: Htt
   checkOptions(
     "`limits`",
     limits,
-    "maxMessageBytes maxInFlight maxStreams maxStreamsPerPrincipal maxQueuedBytes maxSessions maxSessionsPerPrincipal maxStreamsPerSession maxInFlightPerSession",
+    "maxMessageBytes maxUnfinishedBytes maxBatchItems maxInFlight maxInFlightPerPrincipal maxStreams maxStreamsPerPrincipal maxQueuedBytes maxUnsentBytes maxSessions maxSessionsPerPrincipal maxStreamsPerSession maxInFlightPerSession",
   );
   checkOptions("`times`", times, "streamAfterMs keepAliveMs sessionIdleMs handshakeMs eventAgeMs");
   checkOptions("`eventLog`", eventLog, "maxEvents maxBytes maxEndedStreams maxUnreadLength");
