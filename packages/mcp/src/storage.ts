@@ -23,5 +23,5 @@ export { StorageError } from "./storage/storage.js";
 export function memoryStorage(options: Some<MemoryStorageOptions> = {}): MemoryStorage {
   checkOptions("memoryStorage", options, "clock limits onDeliverError");
   checkOptions("`limits`", options.limits, "maxKeys maxStreams maxSubscriptions maxBytes");
-  return createMemoryStorage({ ...options, clock: options.clock ?? { now: () => platform.monotonic() } });
+  return createMemoryStorage({ ...options, clock: options.clock ?? platform });
 }

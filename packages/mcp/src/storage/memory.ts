@@ -18,8 +18,8 @@ export interface MemoryLimits {
 
 /** The clock and limits of a memory storage. */
 export interface MemoryStorageOptions {
-  /** A clock in milliseconds that never goes back. */
-  readonly clock: { now(): number };
+  /** A clock in milliseconds that never goes back. A `Platform` fits: of its two clocks, `monotonic` is taken. */
+  readonly clock: { now(): number; monotonic?(): number };
   /** Bounds of what it holds; each has a default. */
   readonly limits?: Some<MemoryLimits> | undefined;
   /** Receives what a subscriber's `deliver` threw. Default: errors are ignored. */
@@ -56,7 +56,8 @@ const DEFAULT_MEMORY_LIMITS: MemoryLimits = {
 /** Makes a storage in the memory of this process. It starts no timer: each access also removes a few expired entries. */
 export function createMemoryStorage(options: MemoryStorageOptions): MemoryStorage {
   const limits = withDefaults(DEFAULT_MEMORY_LIMITS, options.limits);
-  const now = () => options.clock.now();
+  const { clock } = options;
+  const now = () => (clock.monotonic === undefined ? clock.now() : clock.monotonic());
   const budget = new ByteBudget(limits.maxBytes);
   const kv = new MemoryKeyValue(now, limits.maxKeys, budget);
   const log = new MemoryAppendLog(now, limits.maxStreams, budget);

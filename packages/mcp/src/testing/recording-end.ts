@@ -49,9 +49,10 @@ export class RecordingEnd {
 
 /** Checks once per turn until `holds`; rejects after ten seconds with the name of the condition. */
 export async function until(what: string | (() => string), holds: () => boolean): Promise<void> {
-  const end = platform.now() + PATIENCE_MS;
+  const end = platform.monotonic() + PATIENCE_MS;
   while (!holds()) {
-    if (platform.now() > end) throw new Error(`timed out waiting until ${typeof what === "string" ? what : what()}`);
+    if (platform.monotonic() > end)
+      throw new Error(`timed out waiting until ${typeof what === "string" ? what : what()}`);
     await new Promise<void>((resolve) => {
       platform.timer(1, resolve, true);
     });

@@ -216,7 +216,7 @@ describe("while the connection recovers", () => {
     let now = 0;
     const hasty: Partial<Platform> = {
       ...impatient,
-      now: () => now,
+      monotonic: () => now,
       timer(ms, run) {
         const timer = ms >= 30_000 ? undefined : setImmediate(run);
         now += ms < 30_000 ? ms : 0;

@@ -133,6 +133,18 @@ export const ANSWER_TRIALS: Readonly<Record<string, readonly [trial: Trial, ende
     },
     "error connect_failed",
   ],
+  "HttpServerOptions.challenge": [
+    (fail) => {
+      const server = emptyServer().tool("t", { scopes: ["write"] }, () => "");
+      const authenticate = () => ({ key: "ada", scopes: [] });
+      return overHttp(
+        { authenticate, challenge: fail },
+        (url) => withClient(url, {}, (client) => client.callTool("t", {})),
+        server,
+      );
+    },
+    "error insufficient_scope",
+  ],
   "ServeHttpOptions.isHealthy": [
     (fail) => overHttp({ isHealthy: fail }, (url) => status(url.replace("/mcp", "/health"))),
     "status 503",

@@ -17,7 +17,6 @@ export const NOT_TRIED: Readonly<Record<string, string>> = {
   HandlerContext: MADE,
   HttpContext: MADE,
   HttpFacts: MADE,
-  "HttpServerOptions.challenge": "makes headers; tried with all that can be wrong with headers",
   KeyValue: PART,
   LocalServer: MADE,
   "MemoryStorageOptions.clock": PART,

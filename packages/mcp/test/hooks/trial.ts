@@ -1,5 +1,6 @@
 import { type Client, type ClientOptions, connect, McpError, Server, type ServerOptions } from "@parley/mcp";
 import { type ServeHttpOptions, serveHttp } from "@parley/mcp/node";
+import type { Servable } from "@parley/mcp/transport";
 
 /** A function of the application that fails, in one of the two ways there are. It fits wherever a function is asked for. */
 export type Failing = (...args: unknown[]) => never;
@@ -54,7 +55,7 @@ export async function withClient(
 export async function overHttp(
   options: ServeHttpOptions,
   work: (url: string) => Promise<string>,
-  server = plainServer(),
+  server: Servable = plainServer(),
 ): Promise<string> {
   const handle = await serveHttp(server, { port: 0, ...options });
   try {

@@ -6,6 +6,8 @@ export interface FakeTime {
   platform: Platform;
   /** Moves the clock, running each timer at its time. */
   advance(ms: number): void;
+  /** Sets the wall clock, as an operator or a time server does; no time passes. */
+  jump(ms: number): void;
   /** How many timers are pending. */
   pending(): number;
   warnings: string[];
@@ -13,13 +15,14 @@ export interface FakeTime {
 
 export function fakeTime(): FakeTime {
   let now = 1_000_000;
+  let jumped = 0;
   const timers = new Set<{ at: number; run: () => void }>();
   const warnings: string[] = [];
   return {
     warnings,
     platform: {
       ...real,
-      now: () => now,
+      now: () => now + jumped,
       monotonic: () => now,
       timer(ms, run) {
         const timer = { at: now + ms, run };
@@ -27,6 +30,9 @@ export function fakeTime(): FakeTime {
         return { cancel: () => void timers.delete(timer) };
       },
       warn: (message) => void warnings.push(message),
+    },
+    jump(ms) {
+      jumped += ms;
     },
     pending: () => timers.size,
     advance(ms) {

@@ -26,4 +26,28 @@ export const FOUND_WIRE: readonly Mutant[] = [
     replace: "for (const line of lines) target(line);",
     tests: ["test/hooks/hooks.test.ts"],
   },
+  {
+    name: "due-list-on-wall-clock",
+    recreates: "when the clock is set back, comments on idle streams and streams for slow answers stop for that time",
+    file: "transport/http/server/due-list.ts",
+    search: "    const now = this.#platform.monotonic();\n    const due: T[] = [];\n",
+    replace: "    const now = this.#platform.now();\n    const due: T[] = [];\n",
+    tests: ["test/http/wall-clock.test.ts"],
+  },
+  {
+    name: "call-deadline-on-wall-clock",
+    recreates: "when the clock is set forward, all calls in flight time out",
+    file: "client/call/pending-call.ts",
+    search: "    const now = this.#platform.monotonic();\n",
+    replace: "    const now = this.#platform.now();\n",
+    tests: ["test/http/wall-clock.test.ts"],
+  },
+  {
+    name: "storage-on-wall-clock",
+    recreates: "when the clock is set forward, everything in a memory storage expires",
+    file: "storage/memory.ts",
+    search: "(clock.monotonic === undefined ? clock.now() : clock.monotonic())",
+    replace: "clock.now()",
+    tests: ["test/http/wall-clock.test.ts"],
+  },
 ];

@@ -32,7 +32,9 @@ export class CallDeadline {
 
   /** Milliseconds that the call still has. */
   get left(): number {
-    return this.#timer === undefined ? this.#left : Math.max(0, this.#left - (this.#platform.now() - this.#since));
+    return this.#timer === undefined
+      ? this.#left
+      : Math.max(0, this.#left - (this.#platform.monotonic() - this.#since));
   }
 
   /** Stops the timer while a question is open. Nested calls are counted, because several questions may be open at once. */
@@ -59,7 +61,7 @@ export class CallDeadline {
   }
 
   #start(): void {
-    this.#since = this.#platform.now();
+    this.#since = this.#platform.monotonic();
     this.#timer = this.#platform.timer(this.#left, () => {
       this.end();
       this.#failure = this.#expired();

@@ -38,7 +38,7 @@ export class OverflowStore {
     if (text.length > MOST_CHARACTERS) return undefined;
     this.#expire();
     const uri = `${SCHEME}///${randomName(this.#platform, 24)}`;
-    this.#entries.set(uri, { contents: { uri, mimeType, text }, owner, until: this.#platform.now() + KEPT_MS });
+    this.#entries.set(uri, { contents: { uri, mimeType, text }, owner, until: this.#platform.monotonic() + KEPT_MS });
     this.#characters += text.length;
     for (const oldest of this.#entries.keys()) {
       if (this.#entries.size <= MOST_ENTRIES && this.#characters <= MOST_CHARACTERS) break;
@@ -55,7 +55,7 @@ export class OverflowStore {
 
   /** Stops at the first entry that is still valid, because entries are in the order of their age. */
   #expire(): void {
-    const now = this.#platform.now();
+    const now = this.#platform.monotonic();
     for (const [uri, { until }] of this.#entries) {
       if (until > now) return;
       this.#drop(uri);

@@ -94,7 +94,7 @@ describe("the store of oversized results", () => {
     let now = 0;
     let byte = 0;
     const platform = {
-      now: () => now,
+      monotonic: () => now,
       randomBytes: (count: number) => new Uint8Array(count).fill(byte++ % 256, 0, 8).fill(byte >> 8, 8),
     };
     const store = new OverflowStore(platform as never);

@@ -1,5 +1,8 @@
 import type { Platform, Timer } from "../../../platform/platform.js";
 
+/** Runtimes count timers in whole milliseconds, so that one may fire this much too early. */
+const EARLY_MS = 1;
+
 /**
  * Items that are due a fixed time after they were last touched, with one timer for all.
  * Because the delay is the same for all items, insertion order is due order: a touch is two map operations and no timer.
@@ -22,7 +25,7 @@ export class DueList<T> {
   touch(item: T): void {
     // A key moves to the end of the order only if it was removed first.
     this.#items.delete(item);
-    const now = this.#platform.now();
+    const now = this.#platform.monotonic();
     this.#items.set(item, now + this.#delayMs);
     // Some runtimes drop the timers of a request when it ends; a timer that is long overdue will never fire.
     if (this.#timer === undefined || now > this.#firesAt + this.#delayMs) this.#arm(now, this.#delayMs);
@@ -41,11 +44,11 @@ export class DueList<T> {
 
   #fire(): void {
     this.#timer = undefined;
-    const now = this.#platform.now();
+    const now = this.#platform.monotonic();
     const due: T[] = [];
     let next: number | undefined;
     for (const [item, at] of this.#items) {
-      if (at > now) {
+      if (at > now + EARLY_MS) {
         next = at;
         break;
       }

@@ -31,7 +31,7 @@ export interface HttpCore {
 /** Serves an endpoint over HTTP in every revision. Throws for unsafe options. */
 export function createHttpServer(endpoint: Endpoint, options: HttpServerOptions, platform: Platform): HttpCore {
   const state = new ServerState(endpoint, options, platform);
-  const storage = endpoint.storage ?? createMemoryStorage({ clock: { now: () => platform.monotonic() } });
+  const storage = endpoint.storage ?? createMemoryStorage({ clock: platform });
   const parts: HttpParts = {
     state,
     sessions: keepsSessions(endpoint, options) ? createSessionRoutes(state, storage) : undefined,
