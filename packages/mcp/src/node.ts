@@ -1,5 +1,6 @@
 export { publishDiagnostics } from "./node/diagnostics.js";
 export type { NodeHandler } from "./node/http/handler.js";
+export { type NodeSenderOptions, nodeSender } from "./node/http/sender.js";
 export type { ServeHttpOptions } from "./node/http/serve-http.js";
 export { nodeHandler, serveHttp, serveSocket, serveWebSocket } from "./node/on-demand.js";
 export { type SocketAddress, type SocketTransportOptions, socketTransport } from "./node/socket/socket-client.js";

@@ -1,5 +1,6 @@
 import type { Some } from "../encoding/with-defaults.js";
 import type { Prior } from "../era/negotiate/prior.js";
+import type { Sender } from "../http/http.js";
 import type { Fetch, Platform } from "../platform/platform.js";
 import { checkOptions } from "../protocol/check-options.js";
 import type { Extension } from "../protocol/extension.js";
@@ -114,6 +115,11 @@ export interface ClientOptions {
   headers?: Record<string, string> | undefined;
   /** Sends HTTP requests in place of the runtime's own way. */
   fetch?: Fetch | undefined;
+  /**
+   * Sends HTTP requests in place of `fetch` and of the runtime's own way. `nodeSender({ agents })` of `@parley/mcp/node` takes
+   * agents for proxies, client certificates and Unix sockets.
+   */
+  sender?: Sender | undefined;
   /** Replaces parts of the runtime, such as the clock, for example in a test. Default: the runtime's own. */
   platform?: Partial<Platform> | undefined;
 }
@@ -123,7 +129,7 @@ export function checkClientOptions(options: ClientOptions): void {
   checkOptions(
     "connect",
     options,
-    "name version handlers revisions prior timeouts signal onElicit elicitUrls onSample sampleTools roots logLevel onLog onWarning strict checkOutput resend cache trace maxRounds extensions maxMessageBytes headers fetch platform",
+    "name version handlers revisions prior timeouts signal onElicit elicitUrls onSample sampleTools roots logLevel onLog onWarning strict checkOutput resend cache trace maxRounds extensions maxMessageBytes headers fetch sender platform",
   );
   checkOptions("`timeouts`", options.timeouts, "connectMs idleMs totalMs answerMs");
   if (options.cache !== false) checkOptions("`cache`", options.cache, "entries size store context ttlMs");

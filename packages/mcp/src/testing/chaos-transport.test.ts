@@ -74,6 +74,55 @@ describe.each(["2025-11-25", "2026-07-28"] as const)("the chaos transport in %s"
     await client.close();
   });
 
+  it("lets answers overtake each other, each with its own result", async () => {
+    const { server } = counting();
+    const client = await open(server as unknown as Server, { reorderAnswers: 0.5, seed: 5 });
+    const order: string[] = [];
+    await Promise.all(
+      Array.from({ length: 20 }, async (_, n) => {
+        expect(await client.call("count", { n })).toBe(String(n));
+        order.push(String(n));
+      }),
+    );
+    expect(order).toHaveLength(20);
+    expect(order).not.toEqual(Array.from({ length: 20 }, (_, n) => String(n)));
+    await client.close();
+  });
+
+  it("damages messages: a fault, and a call that only its deadline ends", async () => {
+    const { server } = counting();
+    const options: ChaosOptions = {};
+    const client = await open(server as unknown as Server, options);
+    const faults: string[] = [];
+    client.on("fault", (error) => faults.push(error.message));
+    options.corrupt = 1;
+    const late = client.call("count", { n: 1 }, { onProgress: () => {}, timeouts: { idleMs: 50 } });
+    await expect(late).rejects.toMatchObject({ kind: "timeout" });
+    expect(faults).toHaveLength(4);
+    options.corrupt = 0;
+    expect(await client.call("count", { n: 2 })).toBe("2");
+    await client.close();
+  });
+
+  it("goes silent without a word, by hand or after some requests", async () => {
+    const { server, ran } = counting();
+    const transport = chaosTransport(server, {});
+    const client = await connect(transport, { revisions: [revision] });
+    await client.call("count", { n: 1 });
+    transport.halfOpen();
+    const silent = client.call("count", { n: 2 }, { timeouts: { idleMs: 50 } });
+    await expect(silent).rejects.toMatchObject({ kind: "timeout" });
+    expect(ran).toEqual([1]);
+    expect(client.state).toBe("ready");
+    await client.close();
+    const counted = await open(server as unknown as Server, { halfOpenAfter: 2 });
+    await counted.call("count", { n: 3 });
+    await expect(counted.call("count", { n: 4 }, { timeouts: { idleMs: 50 } })).rejects.toMatchObject({
+      kind: "timeout",
+    });
+    await counted.close();
+  });
+
   it("has the same luck with the same seed", async () => {
     const luck = async (seed: number) => {
       const { server } = counting();

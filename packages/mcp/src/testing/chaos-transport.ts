@@ -22,8 +22,17 @@ export interface ChaosOptions {
   loseNotifications?: number | undefined;
   /** The probability that a notification of the server is delivered twice. */
   repeatNotifications?: number | undefined;
+  /** The probability that an answer arrives after the message that follows it. */
+  reorderAnswers?: number | undefined;
+  /**
+   * The probability that an answer or a notification arrives damaged. As on the wire, a notification is then a fault, an answer
+   * over HTTP an error of kind `decode_error`, and an answer over a pipe a fault, after which only a deadline ends the call.
+   */
+  corrupt?: number | undefined;
   /** Ends the connection after this many requests. */
   cutAfter?: number | undefined;
+  /** After this many requests nothing arrives any more, and nothing says so: the peer is gone without a word. */
+  halfOpenAfter?: number | undefined;
   /** The clock of the delays, for example a simulated one. Default: the runtime's own. */
   platform?: Pick<Platform, "timer"> | undefined;
 }
@@ -32,7 +41,12 @@ export interface ChaosOptions {
 export interface ChaosTransport extends Transport {
   /** Breaks the connection as a network failure would: pending requests reject, and the client is notified. */
   cut(): void;
+  /** From now on nothing arrives and nothing fails, as when the peer's machine is gone. */
+  halfOpen(): void;
 }
+
+/** How long an answer waits to be overtaken when no message follows it. */
+const OVERTAKEN_MS = 10;
 
 /**
  * A faulty connection for tests, to a `Server` in this process or over any transport.
@@ -63,6 +77,9 @@ class Chaos implements ChaosTransport {
   #receiver: Receiver | undefined;
   #requests = 0;
   #over = false;
+  #silent = false;
+  /** Answers that wait for the next message to overtake them. */
+  readonly #overtaken = new Set<() => void>();
 
   constructor(inner: Transport, options: ChaosOptions) {
     this.#inner = inner;
@@ -76,9 +93,11 @@ class Chaos implements ChaosTransport {
   open(receiver: Receiver): void | Promise<void> {
     this.#receiver = receiver;
     return this.#inner.open({
-      request: (message) => this.#arrive(() => undefined).then(() => receiver.request(message)),
+      request: (message) =>
+        this.#arrive(() => undefined).then(() => (this.#silent ? new Promise(() => {}) : receiver.request(message))),
       notification: (message, about) => {
         if (this.#happens(this.#options.loseNotifications)) return;
+        if (this.#happens(this.#options.corrupt)) return void this.#arrive(() => receiver.fault(this.#damaged()));
         const times = this.#happens(this.#options.repeatNotifications) ? 2 : 1;
         for (let time = 0; time < times; time++) void this.#arrive(() => receiver.notification(message, about));
       },
@@ -97,6 +116,7 @@ class Chaos implements ChaosTransport {
       const count = ++this.#requests;
       void this.#carry(request, settle, resolve, reject).then(() => {
         if (count === this.#options.cutAfter) this.cut();
+        if (count === this.#options.halfOpenAfter) this.halfOpen();
       });
     });
   }
@@ -107,20 +127,33 @@ class Chaos implements ChaosTransport {
     resolve: (result: unknown) => void,
     reject: (error: unknown) => void,
   ): Promise<void> {
-    const { loseRequests, loseAnswers } = this.#options;
+    const { loseRequests, loseAnswers, reorderAnswers, corrupt } = this.#options;
     const lostOnTheWay = this.#happens(loseRequests);
     const lostOnReturn = this.#happens(loseAnswers);
+    const late = this.#happens(reorderAnswers);
+    const damaged = this.#happens(corrupt);
     await this.#sleep();
+    if (this.#silent) return;
     if (this.#over || lostOnTheWay || !this.#pending.has(request.id)) return settle(() => reject(this.#lost()));
-    await this.#inner.request(request).then(
-      (result) => this.#arrive(() => settle(() => (lostOnReturn ? reject(this.#lost()) : resolve(result)))),
+    const answered = this.#inner.request(request);
+    if (late) await answered.catch(() => {}).then(() => this.#beOvertaken());
+    await answered.then(
+      (result) =>
+        this.#arrive(() => {
+          if (damaged && this.kind !== "http") return this.#receiver?.fault(this.#damaged());
+          settle(() => {
+            if (damaged) reject(this.#damaged());
+            else if (lostOnReturn) reject(this.#lost());
+            else resolve(result);
+          });
+        }),
       (error) => this.#arrive(() => settle(() => reject(error))),
     );
   }
 
   async notify(notification: Outgoing): Promise<void> {
     await this.#sleep();
-    if (!this.#over) await this.#inner.notify(notification);
+    if (!this.#over && !this.#silent) await this.#inner.notify(notification);
   }
 
   abandon(id: Id, reason: Error): void {
@@ -141,6 +174,10 @@ class Chaos implements ChaosTransport {
     void this.#inner.close();
   }
 
+  halfOpen(): void {
+    this.#silent = true;
+  }
+
   async close(): Promise<void> {
     this.#receiver = undefined;
     this.#end(undefined);
@@ -155,9 +192,26 @@ class Chaos implements ChaosTransport {
   }
 
   #arrive(deliver: () => void): Promise<void> {
-    const arrived = this.#inbound.then(() => this.#sleep()).then(deliver);
+    const arrived = this.#inbound
+      .then(() => this.#sleep())
+      .then(() => {
+        if (!this.#silent) deliver();
+        for (const overtaken of this.#overtaken) overtaken();
+      });
     this.#inbound = arrived;
     return arrived;
+  }
+
+  #beOvertaken(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#platform.timer(OVERTAKEN_MS, () => overtaken());
+      const overtaken = () => {
+        timer.cancel();
+        this.#overtaken.delete(overtaken);
+        resolve();
+      };
+      this.#overtaken.add(overtaken);
+    });
   }
 
   #sleep(): Promise<void> {
@@ -169,6 +223,12 @@ class Chaos implements ChaosTransport {
 
   #happens(share = 0): boolean {
     return share > 0 && this.#random() < share;
+  }
+
+  #damaged(): McpError {
+    return new McpError("decode_error", `a message of ${this.target} was damaged by chaosTransport`, {
+      fix: "This fault is part of the test; handle it like a broken network.",
+    });
   }
 
   #lost(): McpError {

@@ -1,18 +1,8 @@
-import type { Channel } from "../../src/jsonrpc/channel.js";
-import type { Id, Params } from "../../src/jsonrpc/message.js";
-import { channelPair } from "../../src/transport/channel/channel-pair.js";
-import { channelTransport } from "../../src/transport/channel/client.js";
+import { type RecordedTransport, recordedTransport, type SentMessage } from "@parley/mcp/testing";
 import type { Transport } from "../../src/transport/transport.js";
 
 /** A message of the client as it arrived. */
-export interface Heard {
-  jsonrpc: string;
-  id?: Id;
-  method?: string;
-  params?: Params;
-  result?: unknown;
-  error?: { code: number; message: string };
-}
+export type Heard = SentMessage;
 
 /** An object among the parameters of a message; empty when there is none. */
 export function memberOf({ params }: Heard, name: string): Record<string, unknown> {
@@ -21,7 +11,7 @@ export function memberOf({ params }: Heard, name: string): Record<string, unknow
 
 /** One connection of a scripted server. */
 export interface Pipe {
-  heard: Heard[];
+  heard: readonly Heard[];
   /** Sends any value, however wrong. */
   say(value: unknown): void;
   /** Sends a result for a request. */
@@ -49,34 +39,28 @@ export function scriptedPipe(script: PipeScript): ScriptedPipe {
     heard: () => pipes.flatMap((pipe) => pipe.heard),
     methods: () => pipes.flatMap((pipe) => pipe.heard.flatMap(({ method }) => method ?? [])),
     makeTransport() {
-      const [here, there] = channelPair();
-      const pipe = openPipe(there, script, pipes.length + 1);
+      const connection = pipes.length + 1;
+      const transport = recordedTransport({
+        name: "a scripted server",
+        onSent: (message) => script(message, pipe, connection),
+      });
+      const pipe = pipeOf(transport);
       pipes.push(pipe);
-      return channelTransport(here, "a scripted server");
+      return transport;
     },
   };
 }
 
-function openPipe(channel: Channel, script: PipeScript, connection: number): Pipe {
-  const say = (value: unknown) => channel.send(typeof value === "string" ? value : JSON.stringify(value));
-  const pipe: Pipe = {
-    heard: [],
+function pipeOf(transport: RecordedTransport): Pipe {
+  const say = (value: unknown) => transport.inject(value);
+  return {
+    heard: transport.sent,
     say,
     answer: ({ id }, result) => say({ jsonrpc: "2.0", id, result }),
     refuse: ({ id }, code, message = "refused", data) =>
       say({ jsonrpc: "2.0", id, error: data === undefined ? { code, message } : { code, message, data } }),
-    end: () => void channel.close(),
+    end: () => transport.end(),
   };
-  channel.open({
-    message(text) {
-      const message = JSON.parse(text) as Heard;
-      pipe.heard.push(message);
-      script(message, pipe, connection);
-    },
-    fault: () => {},
-    closed: () => {},
-  });
-  return pipe;
 }
 
 export const STATELESS = "2026-07-28";

@@ -98,4 +98,12 @@ export const FOUND_CLIENT_API: readonly Mutant[] = [
     replace: "const ttlMs = allowed ? hint : 0 * this.#ttlMs;",
     tests: ["test/client/scenarios-in-memory.test.ts"],
   },
+  {
+    name: "given-sender-ignored",
+    recreates: "the agents that a client is given for HTTP are never used",
+    file: "client/connection/open-client.ts",
+    search: "options.sender ?? (",
+    replace: "(",
+    tests: ["test/http/tls.test.ts"],
+  },
 ];

@@ -70,7 +70,8 @@ function inProcess(endpoint: Endpoint): Transport {
 
 function httpRoute(address: string, options: ClientOptions, platform: Platform): ServerRoute {
   const url = httpAddress(address);
-  const sender = options.fetch === undefined ? transports.sender(platform) : fetchSender(options.fetch);
+  const { fetch } = options;
+  const sender = options.sender ?? (fetch === undefined ? transports.sender(platform) : fetchSender(fetch));
   const headers = options.headers === undefined ? {} : { headers: options.headers };
   const limit = options.maxMessageBytes === undefined ? {} : { maxMessageBytes: options.maxMessageBytes };
   const given = { sender, platform, ...headers, ...limit };

@@ -9,9 +9,9 @@ import { builtin } from "../builtin.js";
 /** Options for `nodeSender`. */
 export interface NodeSenderOptions {
   /** Agents to use instead of the sender's own: for proxies, client certificates, Unix sockets. */
-  agents?: { http?: NodeHttp.Agent; https?: NodeHttps.Agent };
+  agents?: { http?: NodeHttp.Agent | undefined; https?: NodeHttps.Agent | undefined } | undefined;
   /** The `accept-encoding` header. Default `identity`: for small messages, decompression costs more than it saves. */
-  acceptEncoding?: string;
+  acceptEncoding?: string | undefined;
 }
 
 /** Below the 5 s after which a Node server closes idle connections, so that requests rarely use a closing socket. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server as NodeServer, ServerResponse } from "node:http";
+import type { TlsOptions } from "node:tls";
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
@@ -35,6 +36,11 @@ export interface ServeHttpOptions extends HttpServerOptions {
   requestTimeoutMs?: number | undefined;
   /** How long an idle connection stays open; default 65 s, longer than common load balancers, so that they close first. */
   keepAliveTimeoutMs?: number | undefined;
+  /**
+   * Certificate and key, as for `node:https`: serves HTTPS. With `requestCert` and `ca`, clients need a certificate, which
+   * `authenticate` finds at `native.socket`. Default: HTTP, for use behind a proxy that ends TLS.
+   */
+  tls?: TlsOptions | undefined;
 }
 
 /**
@@ -67,15 +73,14 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
     }
   };
   const listener = router(handler, paths, options.healthPath ?? "/health", isHealthy);
-  const { createServer } = builtin("node:http");
-  const bound = await bind(() => configure(createServer(serverOptions(options), listener), options), host, port);
+  const bound = await bind(() => configure(makeServer(options, listener), options), host, port);
   const end = async (graceMs = 0) => {
     draining = true;
     await handler.close();
     await bound.close(graceMs);
   };
   return disposable({
-    url: `http://${bound.host}:${bound.port}${path}`,
+    url: `http${options.tls === undefined ? "" : "s"}://${bound.host}:${bound.port}${path}`,
     port: bound.port,
     closed: bound.closed,
     async drain(graceMs = 10_000) {
@@ -87,6 +92,22 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
     },
     close: () => end(),
   });
+}
+
+function makeServer(
+  options: ServeHttpOptions,
+  listener: (request: IncomingMessage, response: ServerResponse) => void,
+): NodeServer {
+  const { tls } = options;
+  if (tls === undefined) return builtin("node:http").createServer(serverOptions(options), listener);
+  try {
+    return builtin("node:https").createServer({ ...serverOptions(options), ...tls }, listener);
+  } catch (error) {
+    throw new McpError("invalid_definition", `\`tls\` cannot be used: ${thrownMessage(error)}`, {
+      cause: error,
+      fix: "Pass `cert` and `key` that belong together, as PEM.",
+    });
+  }
 }
 
 function serverOptions(options: ServeHttpOptions) {

@@ -1,6 +1,7 @@
 import { platform as runtimePlatform } from "#platform";
 import { transports } from "#transports";
 import { fetchSender } from "../../../http/fetch-sender.js";
+import type { Sender } from "../../../http/http.js";
 import type { Fetch, Platform } from "../../../platform/platform.js";
 import { replacedPlatform } from "../../../platform/replaced-platform.js";
 import { checkOptions } from "../../../protocol/check-options.js";
@@ -11,6 +12,8 @@ import { type HttpConnectionOptions, httpClientTransport } from "./client.js";
 export interface HttpTransportOptions extends HttpConnectionOptions {
   /** Sends the requests. Default: the fastest HTTP client of the runtime. */
   fetch?: Fetch | undefined;
+  /** Sends the requests in place of `fetch`; `nodeSender` of `@parley/mcp/node` takes agents. */
+  sender?: Sender | undefined;
   /** Replaces parts of the runtime, for example its clock in a test. */
   platform?: Partial<Platform> | undefined;
 }
@@ -24,10 +27,10 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
   checkOptions(
     "httpTransport",
     options,
-    "headers timeouts maxMessageBytes getStream maxReconnects allowCrossOriginRedirects fetch platform",
+    "headers timeouts maxMessageBytes getStream maxReconnects allowCrossOriginRedirects fetch sender platform",
   );
-  const { fetch, platform: replaced, ...rest } = options;
+  const { fetch, sender: own, platform: replaced, ...rest } = options;
   const platform = replacedPlatform(runtimePlatform, replaced);
-  const sender = fetch === undefined ? transports.sender(platform) : fetchSender(fetch);
+  const sender = own ?? (fetch === undefined ? transports.sender(platform) : fetchSender(fetch));
   return httpClientTransport(url, { ...rest, sender, platform });
 }
