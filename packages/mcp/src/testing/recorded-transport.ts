@@ -1,4 +1,5 @@
 import type { Id, Params } from "../jsonrpc/message.js";
+import { checkOptions } from "../protocol/check-options.js";
 import { channelPair } from "../transport/channel/channel-pair.js";
 import { channelTransport } from "../transport/channel/client.js";
 import { serveChannel } from "../transport/channel/server.js";
@@ -45,6 +46,7 @@ export interface RecordedTransport extends Transport {
  * `{ makeTransport: () => recordedTransport(…) }` to `connect`.
  */
 export function recordedTransport(options: RecordedTransportOptions = {}): RecordedTransport {
+  checkOptions("recordedTransport", options, "server onSent name");
   const { server, onSent, name = "a recorded server" } = options;
   const [here, there] = channelPair();
   const sent: SentMessage[] = [];

@@ -4,6 +4,7 @@ import type { Readable } from "node:stream";
 import type * as NodeZlib from "node:zlib";
 import { bodyTooLarge } from "../../http/body-limit.js";
 import type { Sender, SendRequest, SendResponse } from "../../http/http.js";
+import { checkOptions } from "../../protocol/check-options.js";
 import { builtin } from "../builtin.js";
 
 /** Options for `nodeSender`. */
@@ -29,6 +30,7 @@ const MAX_TARGETS = 64;
  * request is never repeated, even on a connection that the server just closed, because it may have run.
  */
 export function nodeSender(options: NodeSenderOptions = {}): Sender {
+  checkOptions("nodeSender", options, "agents acceptEncoding");
   const pool = new Pool(options);
   return (request, onResponse, onError) => {
     let incoming: NodeHttp.IncomingMessage | undefined;

@@ -52,7 +52,7 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
   checkOptions(
     "serveHttp",
     options,
-    `${HTTP_OPTIONS} port host path healthPath isHealthy maxConnections headersTimeoutMs requestTimeoutMs keepAliveTimeoutMs`,
+    `${HTTP_OPTIONS} port host path healthPath isHealthy maxConnections headersTimeoutMs requestTimeoutMs keepAliveTimeoutMs tls`,
   );
   const { host, port = 3000, path = "/mcp" } = options;
   if (!path.startsWith("/")) {
