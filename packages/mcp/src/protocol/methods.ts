@@ -89,6 +89,11 @@ export class MethodTable {
     }
   }
 
+  /** Adds a request of clients that no extension lists, in every revision, unless it is known. */
+  addRequest(method: string): void {
+    if (!this.#rows.has(method)) this.#rows.set(method, fromClient(method));
+  }
+
   /** The row of a method in any revision. */
   get(method: string): MethodRow | undefined {
     return this.#rows.get(method);

@@ -6,10 +6,11 @@ import type { Endpoint } from "../transport/transport.js";
 import { createEndpoint, type PeerListener } from "./call/dispatch.js";
 import { ServerFacts } from "./call/facts.js";
 import { Pipeline } from "./call/pipeline.js";
-import type { ListName } from "./changes/change.js";
+import type { ListName, PublishedChange } from "./changes/change.js";
 import { Hub } from "./changes/hub.js";
 import { HandlerFeature, handlerOptions, prepareHandler } from "./handler/handler-feature.js";
 import type { ServerHandler, ServerHandlerClass } from "./handler/server-handler.js";
+import { addMethod, type CustomHandler, publishChange } from "./lists/custom-method.js";
 import { type CapabilityReason, explainCapabilities } from "./lists/explain-capabilities.js";
 import { type Offer, Offers } from "./lists/offers.js";
 import { Registry } from "./lists/registry.js";
@@ -195,6 +196,21 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   /** Notifies clients that a list has changed, for example that of a template's `list`; once per turn of the event loop. */
   listChanged(list: ListName): void {
     this.#hub.listChanged(list);
+  }
+
+  /**
+   * Serves a method that the protocol does not have: of an extension in `extensions`, or of this server alone. A mounted
+   * server's are not part of the outer one. Throws for a method of the protocol and for one that is served already.
+   */
+  handle(method: string, handler: CustomHandler<D>): this {
+    // As for resources.
+    addMethod(this.#facts, this.#registry, method, handler as CustomHandler);
+    return this;
+  }
+
+  /** Notifies the `subscriptions/listen` requests that ask for a filter of one of the extensions of this server. */
+  publish(change: PublishedChange): void {
+    publishChange(this.#facts, this.#hub, change);
   }
 
   /** Sends a log message outside a call, to all clients whose session asks for messages of this level. */

@@ -130,4 +130,28 @@ export const FOUND_CALLS: readonly Mutant[] = [
     replace: 'return urlRequiredFor(call, error) ?? (urlRequiredInWords(error) === "" ? error : error);',
     tests: ["test/errors/codes.test.ts"],
   },
+  {
+    name: "advice-names-no-option",
+    recreates: "defect D12: the advice names an option that nobody can set",
+    file: "transport/http/client/requests.ts",
+    search: "`timeouts.sendMs` of `httpTransport`",
+    replace: "`timeouts.send`",
+    tests: ["test/errors/named-options.test.ts"],
+  },
+  {
+    name: "extension-methods-unserved",
+    recreates: "defect D13, row A41: a method that the protocol does not have is not found",
+    file: "server/lists/custom-method.ts",
+    search: "  facts.methods.addRequest(method);\n",
+    replace: "  if (row === undefined) return;\n",
+    tests: ["src/server/lists/custom-method.test.ts"],
+  },
+  {
+    name: "extension-changes-for-everybody",
+    recreates: "defect D13: changes of an extension go to clients that did not ask for them",
+    file: "server/changes/hub.ts",
+    search: "if (change.value !== undefined || !LIST_FILTERS.has(change.filter)) return;",
+    replace: "if (change.value !== undefined && LIST_FILTERS.size > 0) return;",
+    tests: ["src/server/lists/custom-method.test.ts"],
+  },
 ];

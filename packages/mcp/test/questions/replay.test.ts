@@ -222,7 +222,7 @@ describe("steps", () => {
   it("fail with the same kind of error in every round, so that the caller hears the same", async () => {
     const thrown = [
       new ToolError("no such city", { content: [{ type: "text", text: "Try Oslo." }] }),
-      new McpError("invalid_params", "bad city", { data: { city: "x" }, code: -32050 }),
+      new McpError("invalid_params", "bad city", { data: { city: "x" }, code: -31050 }),
     ];
     for (const error of thrown) {
       const seen: unknown[] = [];
@@ -237,7 +237,7 @@ describe("steps", () => {
       const { last } = await drive(server, "t", echo);
       expect(seen).toHaveLength(2);
       if (ToolError.is(error)) expect(last.result).toMatchObject({ isError: true, content: [{ text: "Try Oslo." }] });
-      else expect(last.error).toEqual({ code: -32050, message: "bad city", data: { city: "x" } });
+      else expect(last.error).toEqual({ code: -31050, message: "bad city", data: { city: "x" } });
     }
   });
 

@@ -20,6 +20,7 @@ import type {
 } from "../context.js";
 import { canAsk } from "../questions/can-ask.js";
 import { type Asking, askWith, withAsking } from "../questions/with-asking.js";
+import { nameOf } from "./call-failure.js";
 import { ProgressReporter } from "./progress.js";
 import type { ServerCall } from "./server-call.js";
 
@@ -29,6 +30,8 @@ class CallContext implements HandlerContext {
   #data: Record<string, unknown> | undefined;
   #client: ClientFacts | undefined;
   #progress: ProgressReporter | undefined;
+  /** Names of the questions and steps that have not settled yet. */
+  #open: string[] | undefined;
 
   constructor(call: ServerCall) {
     this.#call = call;
@@ -114,7 +117,7 @@ class CallContext implements HandlerContext {
 
   elicit<const S extends AnySchema>(message: string, schema: S, options?: QuestionOptions): Promise<InferOutput<S>>;
   elicit(message: string, schema: AnySchema, options: QuestionOptions = {}): Promise<unknown> {
-    return this.#ask((asking, call) => asking.elicit(call, message, schema, options));
+    return this.#ask("elicit", (asking, call) => asking.elicit(call, message, schema, options));
   }
 
   tryElicit<const S extends AnySchema>(
@@ -123,11 +126,11 @@ class CallContext implements HandlerContext {
     options?: QuestionOptions,
   ): Promise<ElicitReply<InferOutput<S>>>;
   tryElicit(message: string, schema: AnySchema, options: QuestionOptions = {}): Promise<ElicitReply<unknown>> {
-    return this.#ask((asking, call) => asking.tryElicit(call, message, schema, options));
+    return this.#ask("tryElicit", (asking, call) => asking.tryElicit(call, message, schema, options));
   }
 
   elicitUrl(message: string, url: string, options: UrlQuestionOptions = {}): Promise<void> {
-    return this.#ask((asking, call) => asking.elicitUrl(call, message, url, options));
+    return this.#ask("elicitUrl", (asking, call) => asking.elicitUrl(call, message, url, options));
   }
 
   elicitationComplete(elicitationId: string): void {
@@ -140,11 +143,11 @@ class CallContext implements HandlerContext {
   }
 
   sample(request: SampleRequest, options: QuestionOptions = {}): Promise<CreateMessageResult> {
-    return this.#ask((asking, call) => asking.sample(call, request, options));
+    return this.#ask("sample", (asking, call) => asking.sample(call, request, options));
   }
 
   roots(options: QuestionOptions = {}): Promise<Root[]> {
-    return this.#ask((asking, call) => asking.roots(call, options));
+    return this.#ask("roots", (asking, call) => asking.roots(call, options));
   }
 
   get callId(): string {
@@ -154,13 +157,39 @@ class CallContext implements HandlerContext {
   step<T>(key: string, work: () => T | Promise<T>): Promise<T>;
   step(key: string, work: () => unknown): Promise<unknown> {
     const call = this.#call;
-    return call.row.mayAsk === true ? withAsking(() => call.asker.step(key, work)) : this.#mayNotAsk();
+    if (call.row.mayAsk !== true) return this.#mayNotAsk();
+    return this.#watched(
+      "step",
+      withAsking(() => call.asker.step(key, work)),
+    );
   }
 
   /** Rejects instead of throwing, because a `.catch` of the handler would miss a synchronous throw. */
-  #ask<T>(question: (asking: Asking, call: ServerCall) => Promise<T>): Promise<T> {
+  #ask<T>(name: string, question: (asking: Asking, call: ServerCall) => Promise<T>): Promise<T> {
     const call = this.#call;
-    return call.row.mayAsk === true ? askWith(call, (asking) => question(asking, call)) : this.#mayNotAsk();
+    if (call.row.mayAsk !== true) return this.#mayNotAsk();
+    return this.#watched(
+      name,
+      askWith(call, (asking) => question(asking, call)),
+    );
+  }
+
+  /** Warns when the handler succeeds without having waited, because the answer or the step is then lost. */
+  #watched<T>(name: string, asked: Promise<T>): Promise<T> {
+    const { root, facts } = this.#call;
+    const open = this.#open ?? [];
+    if (this.#open === undefined) {
+      this.#open = open;
+      root.whenAnswered((ok) => {
+        if (!ok || open.length === 0 || root.interim !== undefined || root.failure !== undefined) return;
+        const what = nameOf(root) ?? root.request.method;
+        facts.warnOnce(`\`ctx.${open[0]}\` was not awaited: the handler of "${what}" returned before it was done`);
+      });
+    }
+    open.push(name);
+    const settled = () => void open.splice(open.indexOf(name), 1);
+    asked.then(settled, settled);
+    return asked;
   }
 
   #mayNotAsk(): Promise<never> {

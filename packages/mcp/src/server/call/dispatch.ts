@@ -31,7 +31,7 @@ export interface DispatchingServer {
   readonly pipeline: Pipeline;
 }
 
-const NOTHING: readonly (() => void)[] = [];
+const NOTHING: readonly ((ok: boolean) => void)[] = [];
 
 const MAKERS: CallMakers = {
   context: contextOf,
@@ -225,7 +225,7 @@ function start(call: ServerCall, handler: MethodHandler): object | Promise<objec
 function success({ registry, pipeline }: DispatchingServer, call: ServerCall, result: object): Answer {
   const { request, row, interim } = call;
   const { self } = registry;
-  for (const act of call.beforeAnswer ?? NOTHING) act();
+  for (const act of call.beforeAnswer ?? NOTHING) act(true);
   try {
     const encoded: EncodedAnswer =
       interim !== undefined
@@ -239,7 +239,7 @@ function success({ registry, pipeline }: DispatchingServer, call: ServerCall, re
 }
 
 function failure({ pipeline }: Pick<DispatchingServer, "pipeline">, call: ServerCall, error: unknown): Answer {
-  for (const act of call.beforeAnswer ?? NOTHING) act();
+  for (const act of call.beforeAnswer ?? NOTHING) act(false);
   if (pipeline.observers.length > 0) call.end = endOf(call, { error });
   const answer = errorAnswer(call, publicError(call, error));
   return call.scopes === undefined ? answer : { ...answer, scopes: call.scopes };

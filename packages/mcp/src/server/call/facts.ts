@@ -31,6 +31,7 @@ export class ServerFacts {
   /** How long clients may cache results, by topic. */
   readonly hints: Readonly<Record<CacheTopic, CacheHint>>;
   readonly logging: boolean;
+  readonly #warned = new Set<string>();
   #questions = 0;
   #questionPrefix: string | undefined;
 
@@ -56,6 +57,14 @@ export class ServerFacts {
     this.#questionPrefix ??= this.randomId().slice(0, 8);
     this.#questions++;
     return `q${this.#questionPrefix}-${this.#questions}`;
+  }
+
+  /** Warns the operator of something that repeats with every call, once. */
+  warnOnce(line: string): void {
+    // Names of resources may be chosen by clients, so the set is bounded.
+    if (this.#warned.has(line) || this.#warned.size >= 1000) return;
+    this.#warned.add(line);
+    this.platform.warn(line);
   }
 
   randomId(): string {

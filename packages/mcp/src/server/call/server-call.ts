@@ -55,7 +55,7 @@ export class ServerCall {
   /** Frees the handler's slot when its questions are sent, because an interrupted handler may never settle. Root only. */
   release: (() => void) | undefined;
   /** Called before the answer is sent, to flush progress and to withdraw open questions. */
-  beforeAnswer: (() => void)[] | undefined;
+  beforeAnswer: ((ok: boolean) => void)[] | undefined;
   /** True if no middleware can change the handler's result. */
   straight = true;
   readonly #makers: CallMakers;
@@ -147,8 +147,8 @@ export class ServerCall {
     this.#asker = asker;
   }
 
-  /** Registers a function that is called before the answer is sent, whatever the answer is. */
-  whenAnswered(act: () => void): void {
+  /** Registers a function that is called before the answer is sent, whatever the answer is; `ok` unless it is an error. */
+  whenAnswered(act: (ok: boolean) => void): void {
     this.beforeAnswer ??= [];
     this.beforeAnswer.push(act);
   }

@@ -11,6 +11,11 @@ export function listNotice(list: ListName): { filter: string; method: string } {
   return { filter: `${list}ListChanged`, method: `notifications/${list}/list_changed` };
 }
 
+/** The filters of lists; peers with one stream for all notifications hear of these alone without asking. */
+export const LIST_FILTERS: ReadonlySet<string> = /* @__PURE__ */ new Set(
+  CHANGING_LISTS.map((list) => listNotice(list).filter),
+);
+
 /** A change, addressed to the subscribers of one topic. */
 export interface PublishedChange {
   /** The member of a listen filter that asks for it, for example `toolsListChanged` or `resourceSubscriptions`. */

@@ -3,7 +3,7 @@ import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { Storage, Unsubscribe } from "../../storage/storage.js";
 import type { ServerFacts } from "../call/facts.js";
-import { CHANGING_LISTS, type ListName, listNotice, Notice, type PublishedChange } from "./change.js";
+import { CHANGING_LISTS, LIST_FILTERS, type ListName, listNotice, Notice, type PublishedChange } from "./change.js";
 
 /** Receives changes. An error thrown by `hear` is reported and does not affect other subscribers. */
 export interface Subscriber {
@@ -96,7 +96,7 @@ export class Hub {
     // Copied, because a subscriber that is too slow is removed during delivery.
     const topic = this.#topics.get(topicOf(change.filter, change.value));
     if (topic !== undefined) for (const subscriber of [...topic]) this.#hear(subscriber, notice);
-    if (change.value !== undefined) return;
+    if (change.value !== undefined || !LIST_FILTERS.has(change.filter)) return;
     for (const subscriber of [...this.#everything]) this.#hear(subscriber, notice);
   }
 

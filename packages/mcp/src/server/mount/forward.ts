@@ -32,7 +32,7 @@ export async function forward(outer: ServerCall, inner: DispatchingServer, param
         : throughMiddleware(middleware, call, () => route.handler(call)));
       return { call, result };
     } finally {
-      for (const act of call.beforeAnswer ?? []) act();
+      for (const act of call.beforeAnswer ?? []) act(true);
       outer.scopes = call.scopes;
       outer.failure = call.failure;
     }

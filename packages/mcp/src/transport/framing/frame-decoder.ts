@@ -48,7 +48,7 @@ export function oversizedFrame(maxMessageBytes: number): FramingError {
   return {
     code: "oversized_frame",
     message: `A frame is longer than ${maxMessageBytes} bytes; it was skipped.`,
-    fix: "Send a smaller message, or raise maxMessageBytes on the reading side.",
+    fix: "Send a smaller message, or raise `maxMessageBytes` on the reading side.",
   };
 }
 

@@ -139,7 +139,7 @@ export class SseDecoder {
     this.#sink.error({
       code: "oversized_frame",
       message: `A server-sent event is longer than ${this.#maxEventLength} characters; the rest of the stream cannot be read.`,
-      fix: "Send smaller events, or raise maxEventLength on the reading side.",
+      fix: "Send smaller events, or raise `maxMessageBytes` on the reading side.",
     });
   }
 }

@@ -239,7 +239,7 @@ export class HttpRequests {
 
 function tooSlow(url: string, ms: number): McpError {
   return new McpError("timeout", `${url} did not answer within ${ms} ms`, {
-    fix: "Check that the server is alive, or raise `timeouts.send`.",
+    fix: "Check that the server is alive, or raise `timeouts.sendMs` of `httpTransport`.",
   });
 }
 
