@@ -123,4 +123,20 @@ export const FOUND_CLIENT_SAFETY: readonly Mutant[] = [
     replace: "return Math.min(Math.max(ms, RETRY_MIN_MS), 300_000);",
     tests: ["src/transport/reconnect.test.ts"],
   },
+  {
+    name: "wrong-verdict-kept",
+    recreates: "a server that is not, or no longer, of the revision that was found fails for ever",
+    file: "client/call/resend.ts",
+    search: "  if (corrected !== undefined) return corrected;\n",
+    replace: "",
+    tests: ["test/client/wrong-revision.test.ts"],
+  },
+  {
+    name: "version-error-not-followed",
+    recreates: "-32022 that names a shared revision after the connection was made is only surfaced",
+    file: "era/negotiate/revisions-instead.ts",
+    search: "    return shared.length === 0 ? undefined : shared;",
+    replace: "    return undefined;",
+    tests: ["test/client/wrong-revision.test.ts"],
+  },
 ];

@@ -234,7 +234,7 @@ export class Caller implements Requester, CallOwner {
     // A cursor that the server no longer takes: the other pages are of the same lost past.
     if (call.row?.cacheable === true && error.kind === "invalid_params") this.#cache?.forget(call.out.method);
     try {
-      const again = waitBeforeResend(this.#connection, call, error);
+      const again = waitBeforeResend(this.#connection, call, error, reason);
       if (again === undefined) return this.#fail(call, error);
       call.resent = true;
       return call.during(again).then(

@@ -8,7 +8,7 @@ import type { PendingCall } from "./pending-call.js";
 const PAUSE_MS = 1000;
 
 /**
- * What a call that ended in `error` has to wait for before it is sent once more; undefined when it must not be. Sees to it that a
+ * What a call that ended in `error`, made of `reason`, has to wait for before it is sent once more; undefined when it must not be. Sees to it that a
  * lost session is replaced in any case. May throw when there is no way back.
  *
  * Spec: Transports, "Session Management", https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
@@ -17,10 +17,16 @@ export function waitBeforeResend(
   connection: ClientConnection,
   call: PendingCall,
   error: McpError,
+  reason: unknown,
 ): Promise<void> | undefined {
+  const mayResend = !call.resent && call.extras.recovering !== true;
+  // A request in a revision that the server does not support was refused, so that it never ran.
+  const corrected =
+    mayResend && call.connection !== undefined ? connection.correct(reason, call.connection) : undefined;
+  if (corrected !== undefined) return corrected;
   const lostSession = error.kind === "session_lost";
   const recovery = lostSession ? connection.recover(error, call.connection) : undefined;
-  if (call.resent || call.extras.recovering === true || !mayRepeat(connection, call, error)) return undefined;
+  if (!mayResend || !mayRepeat(connection, call, error)) return undefined;
   if (lostSession) return recovery ?? Promise.resolve();
   const wait = connection.ready();
   if (wait !== undefined) return wait;

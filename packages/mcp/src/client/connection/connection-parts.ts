@@ -1,13 +1,14 @@
 import type { Negotiation } from "../../era/negotiate/negotiation.js";
 import type { Prior } from "../../era/negotiate/prior.js";
-import type { Id, NotificationMessage, RequestMessage } from "../../jsonrpc/message.js";
+import { type Id, isObject, type NotificationMessage, type RequestMessage } from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
-import type { McpError } from "../../protocol/error.js";
+import { McpError } from "../../protocol/error.js";
 import { MethodTable } from "../../protocol/methods.js";
-import { REVISIONS } from "../../protocol/revisions.js";
-import type { Transport } from "../../transport/transport.js";
+import { REVISIONS, type Revision } from "../../protocol/revisions.js";
+import type { Receiver, Transport } from "../../transport/transport.js";
 import type { Answerer } from "../answers/answerer.js";
 import type { ClientOptions } from "../options.js";
+import type { WaitBound } from "./bounded.js";
 import type { ConnectionState } from "./connection-state.js";
 import type { RevisionCache } from "./revision-cache.js";
 import type { ServerRoute } from "./route.js";
@@ -61,4 +62,68 @@ export function negotiationOf(
     platform,
     nextId,
   };
+}
+
+/** What is known of the server at `key`: what the connection `spoke` counts more than what was remembered before it. */
+export function knownPrior(
+  { options, revisions }: ConnectionParts,
+  key: string | undefined,
+  spoke: Revision | undefined,
+): Prior | undefined {
+  if (spoke !== undefined) return { revision: spoke };
+  const remembered = revisions.get(key, options.revisions);
+  return options.prior ?? (remembered === undefined ? undefined : { revision: remembered });
+}
+
+/** What a transport calls: the events of a connection, with the loss of its session and its end told apart. */
+export function receiverOf(
+  events: ConnectionEvents,
+  sessionLost: (error: McpError) => void,
+  closed: (reason: Error | undefined) => void,
+): Receiver {
+  return {
+    request: (message) => events.request(message),
+    notification: (message, about) => events.notification(message, about),
+    fault(error) {
+      if (!McpError.is(error) || error.kind !== "session_lost") return events.fault(error);
+      // A stale one is about a session that was left before.
+      if (!isObject(error.data) || error.data["stale"] !== true) sessionLost(error);
+    },
+    closed,
+  };
+}
+
+/** What ends an attempt to connect early: its deadline and the caller's signal. */
+export function connectBounds(
+  connectMs: number,
+  target: () => string | undefined,
+  signal: AbortSignal | undefined,
+): WaitBound[] {
+  const tooSlow = () =>
+    new McpError(
+      "timeout",
+      `no handshake with ${target() ?? "the server"} within the connect deadline of ${connectMs} ms`,
+      {
+        data: { deadline: "connect", ms: connectMs },
+        fix: "Raise `timeouts.connectMs`, or look at what the server does when it starts.",
+      },
+    );
+  const cancelled = () => new McpError("cancelled", "connecting was cancelled", { cause: signal?.reason });
+  return [
+    { on: connectMs, error: tooSlow },
+    { on: signal, error: cancelled },
+  ];
+}
+
+/** The error of a use of a connection that does not stand. */
+export function notConnected(state: ConnectionState): McpError {
+  return new McpError("connection_closed", `the client is ${state}`, { fix: "Call `connect` again." });
+}
+
+/** The error of a connection that the other side ended. */
+export function endedByItself(target: string, reason: Error | undefined): McpError {
+  return new McpError("connection_closed", `the connection to ${target} ended`, {
+    cause: reason,
+    fix: "Look at why the server ended; the next call opens the connection again where that is possible.",
+  });
 }

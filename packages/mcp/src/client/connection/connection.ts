@@ -1,24 +1,38 @@
 import { withDefaults } from "../../encoding/with-defaults.js";
 import { negotiate } from "../../era/negotiate/negotiate.js";
 import type { Established, Negotiation } from "../../era/negotiate/negotiation.js";
-import type { Prior } from "../../era/negotiate/prior.js";
 import { isTransient } from "../../era/negotiate/refusal.js";
-import { isObject } from "../../jsonrpc/message.js";
+import { revisionsInstead } from "../../era/negotiate/revisions-instead.js";
+import { atMost } from "../../platform/at-most.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { LoggingLevel } from "../../protocol/features/logging.js";
 import type { MethodTable } from "../../protocol/methods.js";
+import { REVISIONS, type Revision } from "../../protocol/revisions.js";
 import { pause, ReconnectPacer } from "../../transport/reconnect.js";
 import type { Receiver, Transport } from "../../transport/transport.js";
 import { type ClientOptions, DEFAULT_TIMEOUTS, type Timeouts } from "../options.js";
 import { bounded } from "./bounded.js";
-import { type ConnectionParts, methodsOf, negotiationOf } from "./connection-parts.js";
+import {
+  type ConnectionParts,
+  connectBounds,
+  endedByItself,
+  knownPrior,
+  methodsOf,
+  negotiationOf,
+  notConnected,
+  receiverOf,
+} from "./connection-parts.js";
 import { type ConnectionState, transition } from "./connection-state.js";
 import { type CurrentConnection, currentConnection } from "./current-connection.js";
 import { type Opened, openRoute, type ServerRoute } from "./route.js";
 
 /** Attempts in a row to open a lost connection again; afterwards the next call starts over. */
 const MAX_ATTEMPTS = 8;
+/** How long what a server said about its revision is not doubted again. */
+const DOUBT_MS = 30_000;
+/** How long after its deadline `connect` waits for the end of what it began. */
+const CLOSE_MS = 250;
 
 /** One connection to one server: opens it, finds the era, and opens it again when it may. */
 export class ClientConnection {
@@ -49,6 +63,9 @@ export class ClientConnection {
   #work: Promise<void> | undefined;
   /** Why the transport in use ended by itself, if it did. */
   #ended: McpError | undefined;
+  #doubtAgainAt = Number.NEGATIVE_INFINITY;
+  /** What was known of the server is wrong: the next handshake asks it about these revisions. */
+  #among: readonly Revision[] | undefined;
 
   constructor(parts: ConnectionParts) {
     const { options, platform, route } = parts;
@@ -73,7 +90,7 @@ export class ClientConnection {
 
   /** What the last handshake established. Throws before the first one. */
   get established(): CurrentConnection {
-    if (this.last === undefined) throw this.#notConnected();
+    if (this.last === undefined) throw notConnected(this.#state);
     return this.last;
   }
 
@@ -94,15 +111,36 @@ export class ClientConnection {
     if (this.#state === "ready") return undefined;
     if (this.#work !== undefined) return this.#work;
     if (this.#state === "disconnected" && this.last !== undefined && this.#route.repeatable) {
-      return this.#busy(() => this.#revive("connect", this.#ended ?? this.#notConnected(), false));
+      return this.#busy(() => this.#revive("connect", this.#ended ?? notConnected(this.#state), false));
     }
-    throw this.#notConnected();
+    throw notConnected(this.#state);
   }
 
   /** A call that was sent over `sent` found the server's session lost. Concurrent callers share one new handshake. */
   recover(lost: McpError, sent: CurrentConnection | undefined): Promise<void> | undefined {
     if (sent !== this.last || this.#state !== "ready") return this.ready();
     return this.#busy(() => this.#revive("lost", lost, true));
+  }
+
+  /**
+   * A call that was sent over `sent` ended in an error that may mean another revision: asks the server again. Undefined when the
+   * error means nothing of the kind. Rejects when the revision stays the same.
+   */
+  correct(error: unknown, sent: CurrentConnection): Promise<void> | undefined {
+    const { revision } = sent.era;
+    const among = revisionsInstead(error, revision, this.options.revisions ?? REVISIONS, this.proved);
+    if (among === undefined) return undefined;
+    const now = this.platform.monotonic();
+    let work = this.ready();
+    if (sent === this.last && work === undefined) {
+      if (now < this.#doubtAgainAt) return undefined;
+      this.#doubtAgainAt = now + DOUBT_MS;
+      this.#among = among;
+      work = this.#busy(() => this.#revive("lost", McpError.from(error), true));
+    }
+    return Promise.resolve(work).then(() => {
+      if (this.last?.era.revision === revision) throw error;
+    });
   }
 
   /** A call was answered: the connection is worth what the back-off counts. */
@@ -156,7 +194,7 @@ export class ClientConnection {
       await pause(this.platform, this.#pacer.ended(false) ?? 0, this.closing.signal, true);
       // A handshake that failed half way leaves a transport behind that still stands, with a session and streams of its own.
       await this.#transport?.close();
-      if (this.closing.signal.aborted) throw this.#notConnected();
+      if (this.closing.signal.aborted) throw notConnected(this.#state);
       this.#pacer.begun();
       await this.#open();
     }
@@ -173,11 +211,14 @@ export class ClientConnection {
   async #handshakeAgain(): Promise<void> {
     const { transport } = this.established;
     transport.reset?.();
-    const negotiation = { ...this.#negotiation(transport), skipProbe: false };
+    const asked = this.#among === undefined ? {} : { prior: undefined, revisions: this.#among };
+    this.#among = undefined;
+    const negotiation = { ...this.#negotiation(transport), skipProbe: false, ...asked };
     this.#adopt(await this.#bounded(() => negotiate(negotiation)), transport);
   }
 
   async #open(): Promise<void> {
+    const deadline = this.platform.monotonic() + this.timeouts.connectMs;
     const stopped = new AbortController();
     try {
       const opened = await this.#bounded<Opened>(() =>
@@ -199,7 +240,9 @@ export class ClientConnection {
       stopped.abort();
       const transport = this.#transport;
       const told = McpError.is(error) && error.kind === "timeout" ? (transport?.explain?.(error) ?? error) : error;
-      await transport?.close();
+      const closed = Promise.resolve(transport?.close()).catch(() => {});
+      // What is left of a process or a session ends by itself, if that takes longer than the caller has to wait.
+      await atMost(this.platform, Math.max(0, deadline - this.platform.monotonic()) + CLOSE_MS, closed, true);
       throw told;
     }
   }
@@ -214,44 +257,24 @@ export class ClientConnection {
 
   #negotiation(transport: Transport): Omit<Negotiation, "skipProbe"> {
     this.asking = undefined;
-    const nextId = () => {
-      this.lastId++;
-      return this.lastId;
-    };
+    const prior = knownPrior(this.#parts, this.#route.key, this.last?.era.revision);
+    const nextId = () => ++this.lastId;
     const greeted = (established: Established) => {
       this.asking = currentConnection(established, transport, this.methods);
     };
-    return { ...negotiationOf(this.#parts, this.methods, transport, this.#prior(), nextId), greeted };
-  }
-
-  #prior(): Prior | undefined {
-    // What this connection spoke counts more than what was remembered before it.
-    const revision = this.last?.era.revision;
-    if (revision !== undefined) return { revision };
-    const remembered = this.#parts.revisions.get(this.#route.key, this.options.revisions);
-    return this.options.prior ?? (remembered === undefined ? undefined : { revision: remembered });
+    return { ...negotiationOf(this.#parts, this.methods, transport, prior, nextId), greeted };
   }
 
   #receiver(transport: Transport): Receiver {
-    const { events } = this.#parts;
-    return {
-      request: (message) => events.request(message),
-      notification: (message, about) => events.notification(message, about),
-      fault: (error) => {
-        if (!McpError.is(error) || error.kind !== "session_lost") return events.fault(error);
-        const stale = isObject(error.data) && error.data["stale"] === true;
-        if (!stale && this.#state === "ready") void this.recover(error, this.last);
-      },
-      closed: (reason) => {
-        // A transport that was replaced has nothing to say any more.
-        if (this.#transport !== transport) return;
-        this.#ended = new McpError("connection_closed", `the connection to ${transport.target} ended`, {
-          cause: reason,
-          fix: "Look at why the server ended; the next call opens the connection again where that is possible.",
-        });
-        if (this.#state === "ready") this.#lost(this.#ended);
-      },
+    const sessionLost = (error: McpError) => {
+      if (this.#state === "ready") void this.recover(error, this.last);
     };
+    return receiverOf(this.#parts.events, sessionLost, (reason) => {
+      // A transport that was replaced has nothing to say any more.
+      if (this.#transport !== transport) return;
+      this.#ended = endedByItself(transport.target, reason);
+      if (this.#state === "ready") this.#lost(this.#ended);
+    });
   }
 
   #lost(error: McpError): void {
@@ -261,39 +284,16 @@ export class ClientConnection {
 
   /** Settles with the work, the `connect` deadline, the caller's signal or `close`, whichever is first. */
   #bounded<T>(work: () => Promise<T>): Promise<T> {
-    const { connectMs } = this.timeouts;
-    const { signal } = this.options;
-    const cancelled = () => new McpError("cancelled", "connecting was cancelled", { cause: signal?.reason });
-    return bounded(
-      this.platform,
-      [
-        { on: connectMs, error: () => this.#tooSlow(connectMs) },
-        // Later attempts belong to the client, not to the call of `connect` that the signal was given to.
-        { on: this.last === undefined ? signal : undefined, error: cancelled },
-        { on: this.closing.signal, error: () => this.#notConnected() },
-      ],
-      work,
-    );
-  }
-
-  #tooSlow(ms: number): McpError {
-    return new McpError(
-      "timeout",
-      `no handshake with ${this.#transport?.target ?? "the server"} within the connect deadline of ${ms} ms`,
-      {
-        data: { deadline: "connect", ms },
-        fix: "Raise `timeouts.connectMs`, or look at what the server does when it starts.",
-      },
-    );
+    // Later attempts belong to the client, not to the call of `connect` that the signal was given to.
+    const signal = this.last === undefined ? this.options.signal : undefined;
+    const bounds = connectBounds(this.timeouts.connectMs, () => this.#transport?.target, signal);
+    const closed = { on: this.closing.signal, error: () => notConnected(this.#state) };
+    return bounded(this.platform, [...bounds, closed], work);
   }
 
   #move(event: Parameters<typeof transition>[1], reason?: Error): void {
     this.#state = transition(this.#state, event);
     this.current = this.#state === "ready" ? this.last : undefined;
     this.#parts.events.state(this.#state, reason);
-  }
-
-  #notConnected(): McpError {
-    return new McpError("connection_closed", `the client is ${this.#state}`, { fix: "Call `connect` again." });
   }
 }
