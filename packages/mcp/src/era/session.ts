@@ -1,7 +1,8 @@
 import type { ClientCapabilities } from "../protocol/capabilities.js";
+import { McpError } from "../protocol/error.js";
 import type { LoggingLevel } from "../protocol/features/logging.js";
 import type { Implementation } from "../protocol/implementation.js";
-import { featuresOf, isRevision, type Revision, revisionsOf, UNNAMED_HTTP_REVISION } from "../protocol/revisions.js";
+import { featuresOf, isRevision, REVISIONS, type Revision, revisionsOf } from "../protocol/revisions.js";
 
 /**
  * What a stateful server remembers about one client. Plain JSON, so that any node can continue it from a shared storage;
@@ -46,11 +47,30 @@ export function opensSessions(revisions: readonly Revision[]): boolean {
   return revisionsOf("stateful", revisions).length > 0;
 }
 
-/** The revision in the version header of a session's HTTP request; undefined if that revision has no sessions. */
-export function sessionRevision(header: string | undefined): Revision | undefined {
-  if (header === undefined) return UNNAMED_HTTP_REVISION;
-  const name = header.trim();
-  return isRevision(name) && featuresOf(name).era === "stateful" ? name : undefined;
+/**
+ * The revision in the version header of an HTTP request that belongs to a session, or the error that refuses it. A client that
+ * sends no header may know none, which is a fault only for servers that do not serve such clients.
+ *
+ * Spec: Transports, "Protocol Version Header",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
+ */
+export function sessionRevision(
+  header: string | undefined,
+  supported: readonly Revision[] = REVISIONS,
+): Revision | McpError {
+  const name = header?.trim();
+  if (isRevision(name) && supported.includes(name) && featuresOf(name).era === "stateful") return name;
+  const known = revisionsOf("stateful", supported);
+  const data = { supported: [...supported] };
+  if (name === undefined) {
+    const unnamed = known.find((revision) => !featuresOf(revision).versionHeader);
+    const message = `the header MCP-Protocol-Version is missing; this server supports ${supported.join(", ")}`;
+    return unnamed ?? new McpError("header_mismatch", message, { data });
+  }
+  const requested = name.slice(0, 64);
+  const message = `MCP-Protocol-Version is not a supported revision with sessions: ${JSON.stringify(requested)}`;
+  const kind = known.length > 0 ? "invalid_request" : "unsupported_version";
+  return new McpError(kind, message, { data: { ...data, requested } });
 }
 
 /** Whether an array of messages is valid input. */

@@ -1,14 +1,22 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { checkOptions } from "../protocol/check-options.js";
 import { checkAccess, HTTP_OPTIONS, type HttpServerOptions } from "../transport/http/server/options.js";
-import { LateHandler } from "../transport/late-handler.js";
+import { LateHandler, unloaded } from "../transport/late-handler.js";
 import { endpointOf, type Servable } from "../transport/servable.js";
 import { type ListeningHandle, serveHandle } from "../transport/serve-handle.js";
 import type { NodeHandler } from "./http/handler.js";
 import type { ServeHttpOptions } from "./http/serve-http.js";
+import { platform } from "./platform.js";
 import type { SocketAddress } from "./socket/socket-client.js";
 import type { ServeSocketOptions, SocketHandle } from "./socket/socket-server.js";
 import type { ServeWebSocketOptions } from "./socket/websocket-server.js";
+
+/** What a handler can do once its code is loaded. */
+interface LoadedHandler {
+  (...args: Parameters<NodeHandler>): void;
+  drain(graceMs?: number): Promise<void>;
+  close(): void | Promise<void>;
+}
 
 // Each function loads its code when it is called, so that a stdio server starts without the rest.
 
@@ -31,7 +39,15 @@ export function nodeHandler(servable: Servable, options: HttpServerOptions = {})
   checkOptions("nodeHandler", options, HTTP_OPTIONS);
   checkAccess(options);
   const endpoint = endpointOf(servable);
-  const late = new LateHandler(import("./http/handler.js").then((http) => http.nodeHandler(endpoint, options)));
+  const late = new LateHandler<LoadedHandler>(
+    import("./http/handler.js").then((http) => http.nodeHandler(endpoint, options)),
+    (error) => {
+      const { status, body } = unloaded(options.platform ?? platform, error);
+      const answer = (_request: IncomingMessage, response: ServerResponse) =>
+        void response.writeHead(status, { "content-type": "application/json" }).end(body);
+      return Object.assign(answer, { drain: async () => {}, close() {} });
+    },
+  );
   const handler = (request: IncomingMessage, response: ServerResponse, parsedBody?: unknown) =>
     void late.use((core) => core(request, response, parsedBody));
   return Object.assign(handler, serveHandle(late));

@@ -126,14 +126,6 @@ export function revisionsOf(era: EraName, among: readonly Revision[] = REVISIONS
   return REVISIONS.filter((revision) => FEATURES[revision].era === era && among.includes(revision)).reverse();
 }
 
-/**
- * The revision of an HTTP request without a version header.
- *
- * Spec: Transports, "Protocol Version Header",
- * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
- */
-export const UNNAMED_HTTP_REVISION: Revision = "2025-03-26";
-
 /** The newest revision of the stateful era. */
 export const NEWEST_STATEFUL: Revision = "2025-11-25";
 

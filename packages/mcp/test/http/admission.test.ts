@@ -50,7 +50,7 @@ async function abandon(served: Served, call: { headers: Record<string, string>; 
   return Promise.race([reply, new Promise<number>((resolve) => setTimeout(resolve, 50, 0))]);
 }
 
-describe.each(ADAPTERS)("the requests in flight, through %s,", (_name, start) => {
+describe.each(ADAPTERS)("the requests in flight, through %s,", { timeout: 20_000 }, (_name, start) => {
   it.each([
     ["tools/call", wait],
     ["resources/read", modern("resources/read", { uri: "wait://it" })],
@@ -156,7 +156,7 @@ describe.each(ADAPTERS)("the requests in flight, through %s,", (_name, start) =>
   });
 });
 
-describe.each(ADAPTERS)("a slow `authenticate`, through %s,", (_name, start) => {
+describe.each(ADAPTERS)("a slow `authenticate`, through %s,", { timeout: 20_000 }, (_name, start) => {
   it("is asked for no more requests at once than are served, and for nobody a handler runs", async () => {
     const { server, count, open: finish } = slow();
     const { passed, open } = gate();
@@ -183,7 +183,7 @@ describe.each(ADAPTERS)("a slow `authenticate`, through %s,", (_name, start) => 
   });
 });
 
-describe("bodies that are being received", () => {
+describe("bodies that are being received", { timeout: 20_000 }, () => {
   const head = (length: number) =>
     `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
   const sockets: Socket[] = [];

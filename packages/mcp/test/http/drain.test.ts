@@ -36,7 +36,7 @@ function selfDraining() {
   return { server, parts };
 }
 
-describe.each(ADAPTERS)("drain through %s", (_name, start) => {
+describe.each(ADAPTERS)("drain through %s", { timeout: 20_000 }, (_name, start) => {
   it.each([["2026-07-28"], ["2025-11-25"]])("lets a tool of %s answer that begins it", async (revision) => {
     const { server, parts } = selfDraining();
     const served = await start(server);
@@ -60,7 +60,7 @@ describe.each(ADAPTERS)("drain through %s", (_name, start) => {
   });
 });
 
-describe("drain of `serveHttp`", () => {
+describe("drain of `serveHttp`", { timeout: 20_000 }, () => {
   it("waits for a body that is still arriving", async () => {
     const { server } = selfDraining();
     const handle = await serveHttp(server, { port: 0 });
@@ -99,7 +99,7 @@ describe("drain of `serveHttp`", () => {
   });
 });
 
-describe("replies that nobody reads", () => {
+describe("replies that nobody reads", { timeout: 20_000 }, () => {
   it("are cut, the oldest first, beyond `maxUnsentBytes`", async () => {
     const { server } = selfDraining();
     const warnings: string[] = [];

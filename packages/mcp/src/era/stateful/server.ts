@@ -2,13 +2,13 @@ import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from "../../jsonrpc/erro
 import { isId, isObject, type Params, type RequestMessage } from "../../jsonrpc/message.js";
 import { errorText, resultText } from "../../jsonrpc/message-text.js";
 import { type ClientCapabilities, hasCapability } from "../../protocol/capabilities.js";
-import { McpError, RESOURCE_NOT_FOUND } from "../../protocol/error.js";
+import { HEADER_MISMATCH, McpError, RESOURCE_NOT_FOUND, UNSUPPORTED_VERSION } from "../../protocol/error.js";
 import type { Implementation } from "../../protocol/implementation.js";
-import { featuresOf, isRevision, type Revision, revisionsOf, UNNAMED_HTTP_REVISION } from "../../protocol/revisions.js";
+import { featuresOf, isRevision, type Revision, revisionsOf } from "../../protocol/revisions.js";
 import type { Call, EraResult, RequestSource, ServerEra, ServerSelf } from "../era.js";
 import { notificationText } from "../notification.js";
 import { plainResultText } from "../result-text.js";
-import type { Session } from "../session.js";
+import { type Session, sessionRevision } from "../session.js";
 import { downgradeNotification, downgradeResult, resultFor, wrappedResultFor } from "./downgrade.js";
 
 /**
@@ -44,9 +44,12 @@ export const statefulServer: ServerEra = {
   refusal(id, error) {
     const code = codeOf(error, RESOURCE_NOT_FOUND);
     const text = errorText(id, code, error.message, error.data);
-    return code === INVALID_REQUEST || code === PARSE_ERROR ? { text, status: 400 } : { text };
+    return REFUSED.has(code) ? { text, status: 400 } : { text };
   },
 };
+
+/** The codes of requests that never became a call, which HTTP answers with 400. */
+const REFUSED: ReadonlySet<number> = new Set([INVALID_REQUEST, PARSE_ERROR, HEADER_MISMATCH, UNSUPPORTED_VERSION]);
 
 function codeOf(error: McpError, notFoundCode: number): number {
   if (error.kind === "resource_not_found") return notFoundCode;
@@ -85,13 +88,14 @@ function passingSession(message: RequestMessage, source: RequestSource, self: Se
   const stateful = revisionsOf("stateful", self.revisions);
   const newest = stateful[0];
   if (newest === undefined) throw noHandshake(message, source, self);
-  const named = source.http?.protocolHeaders.protocolVersion;
-  const known = isRevision(named) && stateful.includes(named) ? named : undefined;
   const early = message.method === "initialize" || message.method === "ping";
   if (!early && source.http === undefined) {
     throw new McpError("invalid_request", `"${message.method}" was sent before \`initialize\``);
   }
-  const revision = known ?? (source.http !== undefined && !early ? UNNAMED_HTTP_REVISION : newest);
+  const header = source.http?.protocolHeaders.protocolVersion;
+  const named = early && header === undefined ? newest : sessionRevision(header, self.revisions);
+  if (!early && McpError.is(named)) throw named;
+  const revision = McpError.is(named) ? newest : named;
   return { revision, clientCapabilities: {}, initialized: false, subscriptions: [] };
 }
 

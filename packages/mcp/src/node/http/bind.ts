@@ -23,6 +23,7 @@ const ATTEMPTS = 8;
  * first. On a machine without IPv6 it listens on IPv4 only.
  */
 export async function bind(make: () => NodeServer, host: string | undefined, port: number): Promise<Bound> {
+  checkPort(port);
   if (host !== undefined) {
     const server = make();
     const actual = await listen(server, host, port);
@@ -42,6 +43,15 @@ export async function bind(make: () => NodeServer, host: string | undefined, por
       if (port !== 0 || attempt === ATTEMPTS) throw error;
     }
   }
+}
+
+/** Throws for what is not a port; programs without types pass texts, which Node reads as numbers. */
+export function checkPort(port: number): void {
+  const number = Number(port);
+  if (Number.isInteger(number) && number >= 0 && number < 65_536) return;
+  throw new McpError("invalid_definition", `\`port\` is ${String(port)}, not a whole number from 0 to 65535`, {
+    fix: "Pass the number of a port; 0 picks a free one.",
+  });
 }
 
 /** A numeric address is an allowed Host, because DNS cannot rebind it. */

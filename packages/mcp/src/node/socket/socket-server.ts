@@ -10,6 +10,7 @@ import { disposable, type ServeHandle } from "../../transport/serve-handle.js";
 import type { Principal } from "../../transport/transport.js";
 import { builtin } from "../builtin.js";
 import { decodeUtf8 } from "../decode-utf8.js";
+import { checkPort } from "../http/bind.js";
 import { platform as nodePlatform } from "../platform.js";
 import { type SocketAddress, shownAddress } from "./socket-client.js";
 import { framingNamed, type SocketFraming } from "./socket-framing.js";
@@ -50,6 +51,7 @@ export async function serveSocket(
     options,
     "authenticate allowUnauthenticated maxInFlight onFault maxMessageBytes maxQueuedMessages maxQueuedBytes holdInputAbove drainMs framing maxConnections platform",
   );
+  if (!("path" in address)) checkPort(address.port);
   if (!("path" in address) && !isLoopbackAddress(address.host ?? "127.0.0.1")) {
     requireAuthentication(options, `the address ${address.host}`);
   }

@@ -182,7 +182,7 @@ export const FRAMING_CASES: HttpCase[] = [
     name: "a preflight without CORS",
     method: "OPTIONS",
     headers: headers({ origin: "http://localhost" }),
-    status: 405,
+    status: 403,
     code: INVALID_REQUEST,
   },
   ...RAW.map((item) => (item.status === 200 ? { ...item, good: true } : item)),

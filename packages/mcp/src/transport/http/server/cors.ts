@@ -1,4 +1,5 @@
 import type { HeaderList, Incoming } from "./incoming.js";
+import { corsOrigins } from "./origin.js";
 
 /** Allows pages of other origins to call the server from a browser. */
 export interface CorsOptions {
@@ -29,6 +30,8 @@ const EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-A
 
 /** The headers that CORS adds. */
 export interface Cors {
+  /** Whether pages of this origin may read replies. */
+  allows(origin: string): boolean;
   /** For a reply to `origin`. */
   reply(origin: string): HeaderList;
   /** For a preflight of an origin that passed the Origin check. */
@@ -36,17 +39,20 @@ export interface Cors {
 }
 
 export function createCors(options: CorsOptions): Cors {
-  const { origins, credentials = false } = options;
+  const { credentials = false } = options;
+  const origins = corsOrigins(options);
+  const allows = (origin: string) => origins === "*" || origins.includes(origin);
   const allowed = new Set([...PROTOCOL_HEADERS, ...(options.headers ?? []).map((name) => name.toLowerCase())]);
   const maxAge = String(Math.floor((options.maxAgeMs ?? 7_200_000) / 1000));
   const base = (origin: string): string[] => {
     if (origins === "*" && !credentials) return ["access-control-allow-origin", "*"];
-    if (origins !== "*" && !origins.includes(origin)) return ["vary", "origin"];
+    if (!allows(origin)) return ["vary", "origin"];
     const headers = ["access-control-allow-origin", origin, "vary", "origin"];
     if (credentials) headers.push("access-control-allow-credentials", "true");
     return headers;
   };
   return {
+    allows,
     reply: (origin) => [...base(origin), "access-control-expose-headers", EXPOSED],
     preflight(incoming, origin) {
       const requested = (incoming.header("access-control-request-headers") ?? "").toLowerCase().split(",", 64);

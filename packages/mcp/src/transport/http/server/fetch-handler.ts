@@ -1,6 +1,6 @@
 import { platform as runtimePlatform } from "#platform";
 import { checkOptions } from "../../../protocol/check-options.js";
-import { LateHandler } from "../../late-handler.js";
+import { LateHandler, unloaded } from "../../late-handler.js";
 import { endpointOf, type Servable } from "../../servable.js";
 import { type ServeHandle, serveHandle } from "../../serve-handle.js";
 import { checkAccess, HTTP_OPTIONS, type HttpServerOptions } from "./options.js";
@@ -29,6 +29,11 @@ export function fetchHandler(servable: Servable, options: HttpServerOptions = {}
   const platform = options.platform ?? runtimePlatform;
   const late = new LateHandler(
     import("./fetch-core.js").then(({ createFetchCore }) => createFetchCore(endpoint, options, platform)),
+    (error) => {
+      const { status, body } = unloaded(platform, error);
+      const headers = { "content-type": "application/json" };
+      return Object.assign(async () => new Response(body, { status, headers }), { drain: async () => {}, close() {} });
+    },
   );
   const handler = async (request: Request, context?: unknown) => late.use((core) => core(request, context));
   return Object.assign(handler, serveHandle(late));

@@ -3,7 +3,7 @@ import { checkOptions } from "../../../protocol/check-options.js";
 import { McpError } from "../../../protocol/error.js";
 import type { AuthenticationOptions } from "../../authentication.js";
 import type { CorsOptions } from "./cors.js";
-import { isLoopbackName, type OriginGuard, originGuard } from "./origin.js";
+import { corsOrigins, isLoopbackName, type OriginGuard, originGuard } from "./origin.js";
 import type { RequestLogEntry } from "./request-log.js";
 
 /** Limits on the resources that clients can use. */
@@ -143,16 +143,17 @@ export function checkHttpParts({ cors, legacySse, limits, times, eventLog }: Htt
 export function checkAccess(options: HttpServerOptions): OriginGuard {
   const { cors } = options;
   checkHttpParts(options);
-  if (cors?.credentials === true && cors.origins === "*") {
+  const origins = cors === undefined ? [] : corsOrigins(cors);
+  if (cors?.credentials === true && origins === "*") {
     throw new McpError("invalid_definition", "`cors` allows `credentials` for every origin", {
       fix: "List the origins that may send credentials.",
     });
   }
-  const corsOrigins = cors === undefined ? [] : cors.origins === "*" ? ["*"] : cors.origins;
   const guard = originGuard({
     publicUrl: options.publicUrl,
     allowedHosts: options.allowedHosts,
-    allowedOrigins: [...(options.allowedOrigins ?? []), ...corsOrigins],
+    allowedOrigins: options.allowedOrigins,
+    corsOrigins: origins,
   });
   if (guard.beyondLoopback) requireAuthentication(options, "an allowed host beyond loopback");
   return guard;

@@ -43,14 +43,18 @@ export interface OriginOptions {
   publicUrl?: string | undefined;
   allowedHosts?: readonly string[] | undefined;
   allowedOrigins?: readonly string[] | undefined;
+  /** Origins whose pages may call by CORS. */
+  corsOrigins?: "*" | readonly string[] | undefined;
 }
 
 /** Builds the guard; it caches the decision for each value. */
 export function originGuard(options: OriginOptions): OriginGuard {
   const url = options.publicUrl === undefined ? undefined : parsePublicUrl(options.publicUrl);
-  const hosts = (options.allowedHosts ?? []).map(hostRule);
+  const hosts = listOf("allowedHosts", options.allowedHosts).map(hostRule);
   if (url !== undefined) hosts.push(...publicHostRules(url));
-  const origins = (options.allowedOrigins ?? []).map(originRule);
+  const origins = listOf("allowedOrigins", options.allowedOrigins).map(originRule);
+  const { corsOrigins = [] } = options;
+  origins.push((origin) => corsOrigins === "*" || corsOrigins.includes(origin));
   if (url !== undefined) origins.push((origin) => origin === url.origin);
   // A public server has no reason to trust pages of the caller's own machine.
   else origins.push(isLoopbackOrigin);
@@ -63,6 +67,11 @@ export function originGuard(options: OriginOptions): OriginGuard {
     origin: remembered((value) => origins.some((allows) => allows(value))),
     beyondLoopback: hosts.length > 0 && ![...hostNames(options, url)].every(isLoopbackName),
   };
+}
+
+function listOf(option: string, value: readonly string[] = []): readonly string[] {
+  if (Array.isArray(value)) return value;
+  throw new McpError("invalid_definition", `\`${option}\` is not a list`, { fix: "Write a list of texts." });
 }
 
 /** Bounds the cache: honest clients send few different values, and hostile ones must not fill memory. */
@@ -126,6 +135,32 @@ function hostRule(entry: string): HostRule {
 
 function originRule(entry: string): (origin: string) => boolean {
   if (entry === "*") return () => true;
+  const origin = checkedOrigin(entry, "allowedOrigins");
+  return (value) => value === origin;
+}
+
+/** The origins as browsers send them, without a final slash; `"*"` if it is among them. Throws for what is no list of origins. */
+export function corsOrigins({
+  origins,
+  headers = [],
+}: {
+  readonly origins: unknown;
+  readonly headers?: unknown;
+}): "*" | string[] {
+  for (const [name, value] of [
+    ["origins", origins === "*" ? [] : origins],
+    ["headers", headers],
+  ] as const) {
+    if (Array.isArray(value)) continue;
+    const fix = 'Write a list of texts, for example ["https://app.example.com"]; `origins` may be "*" for every page.';
+    throw new McpError("invalid_definition", `\`cors.${name}\` is not a list`, { fix });
+  }
+  if (!Array.isArray(origins) || origins.includes("*")) return "*";
+  return origins.map((origin: string) => checkedOrigin(origin, "cors.origins"));
+}
+
+/** An origin of an option as browsers send it. Throws for anything else. */
+function checkedOrigin(entry: string, option: string): string {
   let origin: string | undefined;
   try {
     const url = new URL(entry);
@@ -135,11 +170,11 @@ function originRule(entry: string): (origin: string) => boolean {
     // Falls through to the one error below.
   }
   if (origin === undefined || (origin !== entry && `${origin}/` !== entry)) {
-    throw new McpError("invalid_definition", `${JSON.stringify(entry)} in \`allowedOrigins\` is not a valid origin`, {
+    throw new McpError("invalid_definition", `${JSON.stringify(entry)} in \`${option}\` is not a valid origin`, {
       fix: 'Write scheme, host and port as browsers send them, for example "https://app.example.com".',
     });
   }
-  return (value) => value === origin;
+  return origin;
 }
 
 function isLoopbackOrigin(origin: string): boolean {

@@ -1,11 +1,11 @@
 import { thrownMessage } from "../../../encoding/thrown-message.js";
-import type { HttpFacts } from "../../../http/http.js";
 import { areReplyHeaders } from "../../../http/reply-headers.js";
 import { INTERNAL_ERROR, INVALID_REQUEST } from "../../../jsonrpc/error.js";
 import type { Id } from "../../../jsonrpc/message.js";
 import { errorText } from "../../../jsonrpc/message-text.js";
 import { callHook } from "../../../platform/call-hook.js";
 import type { Platform } from "../../../platform/platform.js";
+import type { McpError } from "../../../protocol/error.js";
 import type { Answer } from "../../transport.js";
 import type { HeaderList } from "./incoming.js";
 
@@ -59,15 +59,9 @@ function isScope(scope: string): boolean {
   return /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope);
 }
 
-/**
- * Refuses a version header that does not name a revision with sessions.
- *
- * Spec: Transports, "Protocol Version Header",
- * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#protocol-version-header
- */
-export function unknownVersion({ protocolHeaders }: HttpFacts): Refusal {
-  const shown = JSON.stringify(protocolHeaders.protocolVersion?.slice(0, 64));
-  return refusal(400, `MCP-Protocol-Version is not a supported revision with sessions: ${shown}`);
+/** Refuses a request by an error, with HTTP 400. */
+export function refusedBy({ code, message, data }: McpError, id?: Id): Refusal {
+  return refusal(400, message, { id, code, data });
 }
 
 /** The answer to a request whose endpoint threw, which it should never do. Only the operator sees the cause. */

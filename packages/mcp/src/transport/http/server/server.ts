@@ -5,6 +5,7 @@ import { sortBatch } from "../../../jsonrpc/batch.js";
 import { INVALID_REQUEST } from "../../../jsonrpc/error.js";
 import { parseMessage, type RequestMessage } from "../../../jsonrpc/message.js";
 import type { Platform } from "../../../platform/platform.js";
+import { McpError } from "../../../protocol/error.js";
 import { createMemoryStorage } from "../../../storage/memory.js";
 import { isPrincipal, readAuthentication } from "../../authentication.js";
 import type { Endpoint } from "../../transport.js";
@@ -14,7 +15,7 @@ import { HttpExchange } from "./exchange.js";
 import type { Incoming } from "./incoming.js";
 import { createLegacySse, type LegacySse } from "./legacy-sse.js";
 import type { HttpServerOptions } from "./options.js";
-import { type Refusal, refusal, unknownVersion } from "./refusal.js";
+import { type Refusal, refusal, refusedBy } from "./refusal.js";
 import { ALONE, type ReplyRules, WITHOUT_SESSION } from "./reply-rules.js";
 import { ServerState } from "./state.js";
 
@@ -140,10 +141,12 @@ function forbidden(header: string, value: string, option: string): Refusal {
 function preflight(parts: HttpParts, exchange: HttpExchange): void {
   const { cors } = parts.state;
   const { origin } = exchange.http.protocolHeaders;
-  if (cors === undefined || origin === undefined) {
+  if (origin === undefined) {
     const headers = allow(parts);
     return exchange.refuse(refusal(405, "this method is not supported here", { headers }));
   }
+  // A preflight without permission looks to a browser like a server that is down; the network tab shows this text.
+  if (cors?.allows(origin) !== true) return exchange.refuse(forbidden("Origin", origin, "cors.origins"));
   exchange.corsHeaders = undefined;
   exchange.empty(204, cors.preflight(exchange.http, origin));
 }
@@ -217,13 +220,18 @@ function received(exchange: HttpExchange, sessions: SessionRoutes | undefined, b
 /** Serves a client of the stateful era without a session: each POST is independent. */
 function withoutSession(exchange: HttpExchange, item: Received): void {
   const { endpoint } = exchange.state;
-  const revision = sessionRevision(exchange.http.protocolHeaders.protocolVersion);
-  if (revision === undefined) return exchange.refuse(unknownVersion(exchange.http));
-  if (item.kind === "request") return runAlone(exchange, item.accepted, WITHOUT_SESSION);
-  if (item.kind === "notification") {
+  const { protocolVersion } = exchange.http.protocolHeaders;
+  // The handshake itself names its version in the body.
+  if (item.kind === "request" && item.accepted.opensSession) return runAlone(exchange, item.accepted, WITHOUT_SESSION);
+  const revision = sessionRevision(protocolVersion, endpoint.revisions);
+  if (item.kind === "notification" && (protocolVersion === undefined || !McpError.is(revision))) {
     endpoint.notification(item.message);
     return exchange.empty(202);
   }
+  if (McpError.is(revision)) {
+    return exchange.refuse(refusedBy(revision, item.kind === "request" ? item.accepted.message.id : undefined));
+  }
+  if (item.kind === "request") return runAlone(exchange, item.accepted, WITHOUT_SESSION);
   if (item.kind === "batch" && takesBatches(revision) && item.items.length > 0) {
     const { requests, notifications, refused } = sortBatch(item.items);
     for (const message of notifications) endpoint.notification(message);

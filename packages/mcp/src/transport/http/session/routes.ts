@@ -5,9 +5,10 @@ import { sortBatch } from "../../../jsonrpc/batch.js";
 import { INTERNAL_ERROR, INVALID_REQUEST } from "../../../jsonrpc/error.js";
 import type { Classified, Id } from "../../../jsonrpc/message.js";
 import { errorText } from "../../../jsonrpc/message-text.js";
+import { McpError } from "../../../protocol/error.js";
 import type { Storage } from "../../../storage/storage.js";
 import type { HttpExchange } from "../server/exchange.js";
-import { type Refusal, refusal, unknownVersion } from "../server/refusal.js";
+import { type Refusal, refusal, refusedBy } from "../server/refusal.js";
 import type { ServerState } from "../server/state.js";
 import { handshake } from "./handshake.js";
 import type { HttpSession } from "./session.js";
@@ -70,12 +71,13 @@ function withSession(
   const { sessionId, protocolVersion } = exchange.http.protocolHeaders;
   if (sessionId === undefined) return exchange.refuse(noSession());
   // A refused request does not keep the session alive.
-  const isSupported = sessionRevision(protocolVersion) !== undefined;
+  const revision = sessionRevision(protocolVersion, exchange.state.endpoint.revisions);
+  const isSupported = !McpError.is(revision);
   guarded(
     () =>
       whenReady(store.find(sessionId, exchange.principal, isSupported), (session) => {
         if (session === undefined) return exchange.refuse(refusal(404, "session not found"));
-        return isSupported ? serve(session) : exchange.refuse(unknownVersion(exchange.http));
+        return McpError.is(revision) ? exchange.refuse(refusedBy(revision)) : serve(session);
       }),
     (error) => {
       exchange.state.platform.warn(`the session storage failed: ${String(error)}`);
