@@ -34,4 +34,12 @@ export const FOUND_DEFINITIONS: readonly Mutant[] = [
     replace: "    if (false) {",
     tests: ["src/server/prompts/prompts.test.ts"],
   },
+  {
+    name: "extra-arguments-refused",
+    recreates: "arguments that the published schema admits are refused",
+    file: "server/tools/unknown-arguments.ts",
+    search: "if (known.closed || (nearest !== undefined && name.length > SHORT))",
+    replace: "if (true)",
+    tests: ["src/server/tools/arguments.test.ts"],
+  },
 ];

@@ -7,6 +7,8 @@ import type { ServerCall } from "../call/server-call.js";
 import type { ReadyTool } from "./ready-tool.js";
 import { describeUnknown, unknownArguments, withoutUnknown } from "./unknown-arguments.js";
 
+const CLOSED = "additionalProperties";
+
 /** What the handler receives, or what is wrong with the arguments. */
 export type ReadArguments =
   | { readonly ok: true; readonly value: unknown }
@@ -45,25 +47,17 @@ function parse(tool: ReadyTool, args: unknown): ParseResult | Promise<ParseResul
   }
 }
 
-function judge(tool: ReadyTool, args: object, parsed: ParseResult): ReadArguments {
-  const { known, reportsUnknown } = tool;
-  if (parsed.ok) {
-    if (known === undefined || !reportsUnknown) return parsed;
-    const unknown = unknownArguments(known, args, parsed.value);
-    if (unknown.length === 0) return parsed;
-    const issues = unknown.map(({ path, name }) => ({ path: `${path}/${name}`, message: "is not known" }));
-    return { ok: false, message: describeUnknown(unknown, known), issues };
-  }
-  const unknown = known === undefined || !reportsUnknown ? [] : unknownArguments(known, args, undefined);
+function judge({ known, reportsUnknown }: ReadyTool, args: object, parsed: ParseResult): ReadArguments {
+  const unknown = known === undefined || !reportsUnknown ? [] : unknownArguments(known, args);
   if (known === undefined || unknown.length === 0) {
-    return { ok: false, message: describeIssues(parsed.issues), issues: parsed.issues };
+    return parsed.ok ? parsed : { ok: false, message: describeIssues(parsed.issues), issues: parsed.issues };
   }
+  const named = unknown.map(({ path, name }) => ({ path: `${path}/${name}`, message: "is not known" }));
+  const issues = parsed.ok ? named : parsed.issues;
   // `describeUnknown` replaces the schema's own issues about unknown members, because it suggests the right name.
-  const others = parsed.issues.filter((issue) => !("keyword" in issue) || issue.keyword !== "additionalProperties");
-  const message = [describeUnknown(unknown, known), ...(others.length === 0 ? [] : [describeIssues(others)])].join(
-    "; ",
-  );
-  return { ok: false, message, issues: parsed.issues };
+  const others = parsed.ok ? [] : issues.filter((issue) => !("keyword" in issue) || issue.keyword !== CLOSED);
+  const texts = [describeUnknown(unknown, known), ...(others.length === 0 ? [] : [describeIssues(others)])];
+  return { ok: false, message: texts.join("; "), issues };
 }
 
 /**

@@ -26,7 +26,7 @@ export interface ReadyTool extends Offered<WireTool> {
   readonly headers: readonly ParamHeader[];
   /** Absent when the schema leaves nothing to coerce. */
   readonly coerce: ((args: unknown) => Coerced) | undefined;
-  /** Absent when the tool takes any argument. */
+  /** Absent when the schema says that it takes any argument. */
   readonly known: KnownArguments | undefined;
   readonly reportsUnknown: boolean;
   readonly requires: readonly ClientCapabilityPath[];
@@ -96,7 +96,7 @@ export function readyTool({ name, definition, handler }: ToolOffer, facts: Serve
     wrapsOutput: output !== undefined && !promisesObject(output.jsonSchema),
     headers: table.headers,
     coerce: policy.coerce === false ? undefined : prepareCoercion(input.jsonSchema),
-    known: knownArguments(input.jsonSchema, isStandardSchema(schema)),
+    known: knownArguments(input.jsonSchema),
     reportsUnknown: policy.unknownArguments !== "ignore",
     visibleTo: definition.visibleTo,
     requires: definition.requires ?? [],

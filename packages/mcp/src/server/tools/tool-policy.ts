@@ -6,8 +6,8 @@ export interface ToolPolicy {
    */
   coerce?: boolean | undefined;
   /**
-   * Whether arguments that the schema does not have are reported to the model or ignored. Default: `"report"`, because
-   * such an argument is usually a misspelled one.
+   * Whether arguments that the schema does not have are reported to the model or ignored. Default: `"report"`, which refuses
+   * what a closed schema refuses, and otherwise only what looks like a misspelling of an argument that is absent.
    */
   unknownArguments?: "report" | "ignore" | undefined;
   /** Milliseconds that the handler may run, not counting the time it waits for answers of the client. Default: no limit. */

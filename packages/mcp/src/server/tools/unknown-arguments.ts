@@ -5,85 +5,76 @@ import type { JsonSchemaObject } from "../../schema/json-schema.js";
 /** The members that a schema names for the arguments, or for an object inside them. */
 export interface KnownArguments {
   readonly names: ReadonlySet<string>;
-  /** True when the schema refuses other members; false when that depends on its library. */
+  /** True when the schema refuses other members. */
   readonly closed: boolean;
   /** Members whose value, or whose list items, are objects with known members. */
-  readonly inside: ReadonlyMap<string, Inside>;
+  readonly inside: ReadonlyMap<string, KnownArguments>;
 }
 
-interface Inside {
-  readonly known: KnownArguments;
-  readonly list: boolean;
-}
-
-/** An argument that the schema does not have. */
+/** An argument that the schema does not name, and should be refused. */
 export interface UnknownArgument {
   readonly path: string;
   readonly name: string;
   readonly nearest: string | undefined;
 }
 
-/** Keywords that may allow members beside those in `properties`. */
+/** Keywords that may name members beside those in `properties`. */
 const OPENERS = ["patternProperties", "allOf", "anyOf", "oneOf", "if", "$ref", "$dynamicRef", "dependentSchemas"];
 const MAX_DEPTH = 16;
-const MOST_REPORTED = 10;
+const MOST_COMPARED = 10;
 const MOST_NAMED = 20;
+/** Names up to this length are alike too easily for a refusal. */
+const SHORT = 2;
 
-/**
- * The known members of a schema; undefined when it takes any member. JSON Schema takes any member by default and passes it
- * on. Libraries often drop unknown members silently, which shows only in the parsed value.
- */
-export function knownArguments(schema: unknown, byLibrary: boolean, depth = 0): KnownArguments | undefined {
+/** The known members of a schema; undefined when it says that it takes others too. */
+export function knownArguments(schema: unknown, depth = 0): KnownArguments | undefined {
   if (!isObject(schema) || depth > MAX_DEPTH) return undefined;
   const { properties = {}, additionalProperties } = schema as JsonSchemaObject;
-  const closed = additionalProperties === false;
-  if (!closed && !(byLibrary && additionalProperties === undefined)) return undefined;
+  if (additionalProperties !== undefined && additionalProperties !== false) return undefined;
   if (OPENERS.some((keyword) => Object.hasOwn(schema, keyword)) || !isObject(properties)) return undefined;
-  const inside = new Map<string, Inside>();
+  const inside = new Map<string, KnownArguments>();
   for (const [name, property] of Object.entries(properties)) {
-    const items = isObject(property) && property["type"] === "array" ? property["items"] : undefined;
-    const known = knownArguments(items ?? property, byLibrary, depth + 1);
-    const isObjectSchema = isObject(items ?? property) && ((items ?? property) as JsonSchemaObject).type === "object";
-    if (known !== undefined && isObjectSchema) inside.set(name, { known, list: items !== undefined });
+    const item = isObject(property) && property["type"] === "array" ? property["items"] : property;
+    const known = isObject(item) && item["type"] === "object" ? knownArguments(item, depth + 1) : undefined;
+    if (known !== undefined) inside.set(name, known);
   }
-  return { names: new Set(Object.keys(properties)), closed, inside };
+  return { names: new Set(Object.keys(properties)), closed: additionalProperties === false, inside };
 }
 
-/** The arguments that neither the schema nor the parsed value has. `parsed` is undefined when parsing failed. */
-export function unknownArguments(known: KnownArguments, args: object, parsed: unknown): readonly UnknownArgument[] {
-  const unknown: UnknownArgument[] = [];
-  collect(known, args as Record<string, unknown>, parsed, "", unknown);
-  return unknown;
+/**
+ * The arguments that the schema does not name and that should be refused: by a closed schema all of them, by any other only
+ * those that look like a misspelling of one that is absent, because some clients add arguments of their own.
+ */
+export function unknownArguments(known: KnownArguments, args: object): readonly UnknownArgument[] {
+  const found = { unknown: [] as UnknownArgument[], compared: 0 };
+  collect(known, args as Record<string, unknown>, "", found);
+  return found.unknown;
 }
 
-function collect(
-  known: KnownArguments,
-  args: Record<string, unknown>,
-  parsed: unknown,
-  path: string,
-  unknown: UnknownArgument[],
-): void {
+interface Found {
+  readonly unknown: UnknownArgument[];
+  /** How many names were compared with the known ones, which is costly. */
+  compared: number;
+}
+
+function collect(known: KnownArguments, args: Record<string, unknown>, path: string, found: Found): void {
   for (const name of Object.keys(args)) {
-    if (known.names.has(name)) continue;
-    if (!known.closed && isObject(parsed) && Object.hasOwn(parsed, name)) continue;
-    if (unknown.length < MOST_REPORTED) unknown.push({ path, name, nearest: nearestName(name, missing(known, args)) });
+    if (known.names.has(name) || found.compared >= MOST_COMPARED) continue;
+    found.compared++;
+    const absent = [...known.names].filter((each) => !Object.hasOwn(args, each));
+    const nearest = nearestName(name, absent);
+    if (known.closed || (nearest !== undefined && name.length > SHORT)) found.unknown.push({ path, name, nearest });
   }
-  for (const [name, { known: below, list }] of known.inside) {
+  for (const [name, below] of known.inside) {
     const value = Object.hasOwn(args, name) ? args[name] : undefined;
-    const parsedValue = isObject(parsed) && Object.hasOwn(parsed, name) ? parsed[name] : undefined;
-    if (!list && isObject(value)) collect(below, value, parsedValue, `${path}/${name}`, unknown);
-    if (list && Array.isArray(value)) {
+    const at = `${path}/${name}`;
+    if (isObject(value)) collect(below, value, at, found);
+    else if (Array.isArray(value)) {
       value.forEach((item: unknown, index) => {
-        const parsedItem = Array.isArray(parsedValue) ? (parsedValue[index] as unknown) : undefined;
-        if (isObject(item)) collect(below, item, parsedItem, `${path}/${name}/${index}`, unknown);
+        if (isObject(item)) collect(below, item, `${at}/${index}`, found);
       });
     }
   }
-}
-
-/** The names to suggest: those that are not in the arguments yet. */
-function missing(known: KnownArguments, args: object): string[] {
-  return [...known.names].filter((name) => !Object.hasOwn(args, name));
 }
 
 /** Tells the model which arguments are unknown, which names were probably meant, and which names exist. */
@@ -100,6 +91,7 @@ export function describeUnknown(unknown: readonly UnknownArgument[], known: Know
 
 /** The arguments without those that a closed schema would refuse. */
 export function withoutUnknown(known: KnownArguments, args: object): object {
+  if (!known.closed) return args;
   const entries = Object.entries(args);
   const kept = entries.filter(([name]) => known.names.has(name));
   // `fromEntries` defines members, so that one named "__proto__" stays an ordinary member.
