@@ -85,3 +85,14 @@ it("keeps a JSON Schema verbatim (BASE-43)", () => {
   }`);
   expect(toJsonSchema(schema, { io: "input", what: "x" })).toEqual(schema);
 });
+
+it("says where a schema cannot be converted", () => {
+  const schema = z.object({ a: z.string(), list: z.array(z.object({ when: z.date().optional() })) });
+  expect(() => toJsonSchema(schema, { io: "input", what: 'tool "t" input' })).toThrow(
+    expect.objectContaining({
+      path: "/list/when",
+      message:
+        'The schema of tool "t" input cannot be converted to JSON Schema: Date cannot be represented in JSON Schema (at /list/when)',
+    }),
+  );
+});

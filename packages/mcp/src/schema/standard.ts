@@ -101,10 +101,12 @@ export function toJsonSchema(schema: AnySchema, options: ToJsonSchemaOptions): J
       }
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
+      const path = failingPath(schema, options);
+      const where = path === "" ? "" : ` (at ${path})`;
       throw new SchemaError(
         "conversion_failed",
-        `The schema of ${what} cannot be converted to JSON Schema: ${reason}`,
-        { cause },
+        `The schema of ${what} cannot be converted to JSON Schema: ${reason}${where}`,
+        { path, cause },
       );
     }
   }
@@ -114,6 +116,36 @@ export function toJsonSchema(schema: AnySchema, options: ToJsonSchemaOptions): J
   const copy = snapshot(converted, schemaSize(options.limits));
   if (isSchemaObject(copy)) return copy;
   throw new SchemaError("conversion_failed", `The schema of ${what} must be a JSON Schema object.`);
+}
+
+/**
+ * Where a schema cannot be converted; its library does not say. Tries the parts one by one, as zod names them, and is empty
+ * for other libraries.
+ */
+function failingPath(schema: StandardSchemaV1, options: ToJsonSchemaOptions, depth = 0): string {
+  const { shape, element, innerType, valueType, options: some } = Object(Reflect.get(schema, "def")) as Parts;
+  const parts: [string, unknown][] = [
+    ...Object.entries(shape ?? {}).map(([key, part]): [string, unknown] => [`/${key}`, part]),
+    ...[element, innerType, valueType, ...(some ?? [])].map((part): [string, unknown] => ["", part]),
+  ];
+  for (const [path, part] of depth > 16 ? [] : parts) {
+    if (!isStandardSchema(part)) continue;
+    try {
+      converterOf(part, options)?.();
+    } catch {
+      return path + failingPath(part, options, depth + 1);
+    }
+  }
+  return "";
+}
+
+/** Where zod keeps the parts of a schema. */
+interface Parts {
+  readonly shape?: object;
+  readonly element?: unknown;
+  readonly innerType?: unknown;
+  readonly valueType?: unknown;
+  readonly options?: readonly unknown[];
 }
 
 function converterOf(schema: StandardSchemaV1, options: ToJsonSchemaOptions): (() => unknown) | undefined {

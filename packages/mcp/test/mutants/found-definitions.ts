@@ -42,4 +42,28 @@ export const FOUND_DEFINITIONS: readonly Mutant[] = [
     replace: "if (true)",
     tests: ["src/server/tools/arguments.test.ts"],
   },
+  {
+    name: "json-loses-in-silence",
+    recreates: "a Map, a Set or NaN in a result becomes {} or null without a word",
+    file: "server/tools/result.ts",
+    search: "const lost = plain ? undefined : lostInJson(value);",
+    replace: "const lost = plain ? undefined : undefined;",
+    tests: ["src/server/tools/result.test.ts"],
+  },
+  {
+    name: "wire-result-encoded-twice",
+    recreates: "a result in the form of the official SDK is encoded as the text of another result, and loses isError",
+    file: "server/tools/result.ts",
+    search: "const value = isWireResult(returned, output) ? fromWireResult(returned) : returned;",
+    replace: "const value = returned;",
+    tests: ["src/server/tools/result.test.ts"],
+  },
+  {
+    name: "null-is-no-schema",
+    recreates: "`input: null` is a tool without arguments",
+    file: "server/tools/ready-tool.ts",
+    search: "const { input: schema = NO_ARGUMENTS } = definition;",
+    replace: "const schema = definition.input ?? NO_ARGUMENTS;",
+    tests: ["src/server/tools/tools.test.ts"],
+  },
 ];

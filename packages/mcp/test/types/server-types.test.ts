@@ -10,6 +10,19 @@ const info = { name: "types", version: "1" };
 const output = z.object({ kind: z.enum(["a", "b"]), n: z.number() });
 
 // The compiler is the judge here: `tsc` fails when an expected error does not occur. The run shows that nothing throws.
+describe("what the compiler accepts", () => {
+  it("is a handler without an output that returns nothing", async () => {
+    const server = new Server(info)
+      .tool("nothing", () => {})
+      .tool("later", {}, async () => {})
+      .tool("perhaps", { input: z.object({ a: z.boolean() }) }, ({ a }) => (a ? "text" : undefined));
+    const client = await connect(server);
+    expect(await client.call("nothing")).toBe("");
+    expect(await client.call("later")).toBe("");
+    expect(await client.call("perhaps", { a: false })).toBe("");
+  });
+});
+
 describe("what the compiler refuses", () => {
   it("is a missing, wrong or misspelt structured output", () => {
     const server = new Server(info)

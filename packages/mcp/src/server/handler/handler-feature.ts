@@ -4,7 +4,6 @@ import { callHook } from "../../platform/call-hook.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { CompleteRequestParams } from "../../protocol/features/completion.js";
-import { isContentBlock } from "../../protocol/features/content.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { Pipeline } from "../call/pipeline.js";
@@ -16,7 +15,7 @@ import type { ServerOptions } from "../options.js";
 import { toPromptResult } from "../prompts/prompt-result.js";
 import { toResourceResult } from "../resources/resource-result.js";
 import type { ToolCalls } from "../tools/call.js";
-import { result } from "../tools/content.js";
+import { fromWireResult } from "../tools/result.js";
 import { resultLimit } from "../tools/result-limit.js";
 import { has, type ServerHandler } from "./server-handler.js";
 
@@ -168,7 +167,7 @@ export class HandlerFeature implements Feature {
       limit: undefined,
       resultLimit: resultLimit(name, policy),
       // Safe: `run` passes on the arguments given to it below, which are an object.
-      handler: async (args: unknown) => fromWire(await callTool(name, args as Record<string, unknown>, call.ctx)),
+      handler: async (args: unknown) => fromWireResult(await callTool(name, args as Record<string, unknown>, call.ctx)),
     };
     return this.#calls.run(tool, call.objectParam("arguments"), call);
   }
@@ -193,19 +192,6 @@ export class HandlerFeature implements Feature {
     // Bound, because handlers are often class instances; binding keeps the signature.
     return handle.bind(this.#handler) as NonNullable<ServerHandler[M]>;
   }
-}
-
-/** Marks a complete `CallToolResult` as one; everything else is treated as a tool's return value. */
-function fromWire(value: unknown): unknown {
-  if (!isObject(value) || !Array.isArray(value["content"]) || !value["content"].every(isContentBlock)) return value;
-  // Safe: `content` has been checked, and of the optional members `isError` and `_meta` are checked below.
-  const { content, structuredContent, isError, _meta } = value as unknown as CallToolResult;
-  return result({
-    content,
-    ...(structuredContent === undefined ? {} : { structured: structuredContent }),
-    ...(isError === true ? { isError } : {}),
-    ...(isObject(_meta) ? { _meta } : {}),
-  });
 }
 
 /** The options of a server, completed by what the methods of its handler object imply. */

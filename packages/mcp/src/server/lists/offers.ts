@@ -84,6 +84,9 @@ export class Offers {
 
 /** Checked at run time, because JavaScript programs tend to leave out the definition and pass the handler second. */
 function withHandler<O extends Offer>(offer: O, handler: unknown): O {
+  if (typeof offer.name !== "string" || offer.name === "") {
+    throw new McpError("invalid_definition", `a ${offer.kind} needs a name or URI that is not empty`);
+  }
   if (typeof handler === "function") return offer;
   throw new McpError("invalid_definition", `the ${offer.kind} "${offer.name}" has no handler`, {
     fix: "Pass a name or URI, a definition (`{}` will do) and a function.",

@@ -75,7 +75,7 @@ export function readyTool({ name, definition, handler }: ToolOffer, facts: Serve
     "title readOnlyHint destructiveHint idempotentHint openWorldHint",
   );
   const adapter = facts.options.toJsonSchema;
-  const schema = definition.input ?? NO_ARGUMENTS;
+  const { input: schema = NO_ARGUMENTS } = definition;
   const input = compileSchema(schema, { io: "input", what: `tool "${name}" input`, adapter });
   if (input.jsonSchema["type"] !== "object") {
     throw new McpError("invalid_definition", `the input schema of tool "${name}" must have type "object"`, {
@@ -149,7 +149,6 @@ const TOOL_NAME = /^[A-Za-z0-9_.-]{1,128}$/;
  */
 export function toolNameProblem(name: string): string | undefined {
   if (TOOL_NAME.test(name)) return undefined;
-  if (name === "") return "is empty";
   if (name.length > 128) return `has ${name.length} characters; some clients allow 128`;
   return "has characters other than letters, digits, underscore, hyphen and dot; some clients refuse it";
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Drive, itemsOf, textOf } from "../../../test/server/drive.js";
+import { isPlainJson } from "../../encoding/plain-json.js";
 import { WrittenResult } from "../../era/result-text.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { JsonSchemaObject } from "../../schema/json-schema.js";
 import { Server } from "../server.js";
 import { audio, image, link, resource, result, text } from "./content.js";
-import { isPlainJson } from "./result.js";
 
 const info = { name: "s", version: "1" };
 const REVISIONS: Revision[] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
@@ -63,6 +63,81 @@ describe("what a handler returns", () => {
       'the result of tool "extra" does not fit its output schema',
     );
     expect((await drive.call("nan")).error?.code).toBe(-32603);
+  });
+
+  it("is refused by its path where JSON would drop or change it in silence", async () => {
+    function* steps() {
+      yield 1;
+    }
+    class Hidden {
+      readonly #secret = 1;
+      get secret() {
+        return this.#secret;
+      }
+    }
+    const values: [unknown, string][] = [
+      [new Map([["a", 1]]), "returned Map object,"],
+      [new Set([1]), "returned Set object,"],
+      [new Error("x"), "returned Error object,"],
+      [Object.assign(new Error("x"), { code: "E" }), "returned Error object,"],
+      [new Response("x"), "returned Response object,"],
+      [steps(), "returned Generator object,"],
+      [new Hidden(), "returned Hidden object,"],
+      [new Uint8Array([1]), "returned Uint8Array object,"],
+      [Buffer.from("x"), "returned Uint8Array object,"],
+      [Number.NaN, "returned NaN,"],
+      [{ a: { m: new Map() } }, "returned Map object at /a/m,"],
+      [{ list: [1, Number.POSITIVE_INFINITY] }, "returned Infinity at /list/1,"],
+      [[1, undefined], "returned undefined at /1,"],
+      [{ run: () => 1 }, "returned function at /run,"],
+    ];
+    const input = z.object({ i: z.number() });
+    const server = new Server(info)
+      .tool("loose", { input }, ({ i }) => values[i]?.[0] as object)
+      .tool("json", { input, output: {} }, ({ i }) => values[i]?.[0] as object)
+      .tool("library", { input, output: z.any() }, ({ i }) => values[i]?.[0])
+      .tool("full", { input }, ({ i }) => result({ structured: values[i]?.[0] }));
+    const drive = new Drive(server);
+    for (const name of ["loose", "json", "library", "full"]) {
+      for (const [i, [, message]] of values.entries()) {
+        expect((await drive.call(name, { i })).error?.message).toBe(
+          `the tool "${name}" ${message} which JSON does not have`,
+        );
+      }
+    }
+  });
+
+  it("keeps what JSON holds: dates, absent members, class instances with fields, objects without a prototype", async () => {
+    class Point {
+      x = 1;
+    }
+    const values = [{ at: new Date(0), left: undefined }, new Point(), Object.create(null), {}, [], new URL("a://b")];
+    const server = new Server(info).tool("t", { input: z.object({ i: z.number() }) }, ({ i }) => values[i] as object);
+    const drive = new Drive(server);
+    const texts = await Promise.all(values.map(async (_, i) => textOf(await drive.call("t", { i }))));
+    expect(texts).toEqual(values.map((value) => JSON.stringify(value)));
+  });
+
+  it("may be a result as the official SDK has it, which is not encoded twice", async () => {
+    const content = [{ type: "text" as const, text: "hi" }];
+    const output = z.object({ n: z.number() });
+    const server = new Server(info)
+      .tool("plain", {}, () => ({ content }))
+      .tool("failed", {}, () => ({ content, isError: true, _meta: { "a.test/b": 1 } }))
+      .tool("structured", { output }, () => ({ content, structuredContent: { n: 1 } }) as never)
+      .tool("failed with output", { output }, () => ({ content, isError: true }) as never)
+      .tool("data", {}, () => ({ content, more: 1 }))
+      .tool("other data", {}, () => ({ content: ["hi"] }))
+      .tool("described", { output: { required: ["content"] } }, () => ({ content }));
+    const drive = new Drive(server);
+    const results = async (name: string) => (await drive.call(name)).result;
+    expect(await results("plain")).toMatchObject({ content });
+    expect(await results("failed")).toMatchObject({ content, isError: true, _meta: { "a.test/b": 1 } });
+    expect(await results("structured")).toMatchObject({ content, structuredContent: { n: 1 } });
+    expect(await results("failed with output")).toMatchObject({ content, isError: true });
+    expect(textOf(await drive.call("data"))).toBe(JSON.stringify({ content, more: 1 }));
+    expect(textOf(await drive.call("other data"))).toBe('{"content":["hi"]}');
+    expect(await results("described")).toMatchObject({ structuredContent: { content } });
   });
 
   it("loses fields that the schema's library drops", async () => {

@@ -1,15 +1,17 @@
 import { isThenable, type MaybePromise } from "../../encoding/maybe-promise.js";
+import { isPlainJson, lostInJson } from "../../encoding/plain-json.js";
 import { readable, thrownMessage } from "../../encoding/thrown-message.js";
 import { WrittenResult } from "../../era/result-text.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
-import type { ContentBlock } from "../../protocol/features/content.js";
+import { type ContentBlock, isContentBlock } from "../../protocol/features/content.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import { describeIssues, type ParseResult } from "../../schema/parse.js";
 import { publicFailure } from "../call/call-failure.js";
 import type { ServerCall } from "../call/server-call.js";
 import { isUrlRequired, urlRequiredFor, urlRequiredInWords } from "../questions/url-required.js";
 import { isBlock, isToolResult, type ToolResult } from "./block.js";
+import { result } from "./content.js";
 import type { OutputParser } from "./ready-tool.js";
 import { ToolError } from "./tool.js";
 
@@ -24,9 +26,10 @@ interface Returning {
  *
  * Spec: Tools, "Output Schema", https://modelcontextprotocol.io/specification/2026-07-28/server/tools#output-schema
  */
-export function toCallResult(tool: Returning, value: unknown, call: ServerCall): MaybePromise<CallToolResult> {
-  if (isToolResult(value)) return fromToolResult(tool, value);
+export function toCallResult(tool: Returning, returned: unknown, call: ServerCall): MaybePromise<CallToolResult> {
   const { name, output } = tool;
+  const value = isWireResult(returned, output) ? fromWireResult(returned) : returned;
+  if (isToolResult(value)) return fromToolResult(tool, value);
   if (output === undefined) return { content: looseContent(name, value) };
   // Middleware may change the result, so with middleware the text is written after it.
   const written = call.straight;
@@ -35,6 +38,30 @@ export function toCallResult(tool: Returning, value: unknown, call: ServerCall):
       ? new WrittenResult(structured, text)
       : { content: [{ type: "text", text }], structuredContent: structured },
   );
+}
+
+/** The names that a `CallToolResult` has on the wire. */
+const WIRE = ["content", "structuredContent", "isError", "_meta", "resultType"];
+
+/** Whether a value has the form of a `CallToolResult` and nothing else, as handlers of the official SDK return it. */
+function isWireResult(value: unknown, output: OutputParser | undefined): boolean {
+  if (!isObject(value) || !Object.hasOwn(value, "content")) return false;
+  // With an output, a value with content alone is what the output describes.
+  if (output !== undefined && value["structuredContent"] === undefined && value["isError"] !== true) return false;
+  return Object.keys(value).every((key) => WIRE.includes(key));
+}
+
+/** A `CallToolResult` as a full result; any other value unchanged. */
+export function fromWireResult(value: unknown): unknown {
+  if (!isObject(value) || !Array.isArray(value["content"]) || !value["content"].every(isContentBlock)) return value;
+  // Safe: `content` has been checked, and of the optional members `isError` and `_meta` are checked below.
+  const { content, structuredContent, isError, _meta } = value as unknown as CallToolResult;
+  return result({
+    content,
+    structured: structuredContent,
+    ...(isError === true ? { isError } : {}),
+    ...(isObject(_meta) ? { _meta } : {}),
+  });
 }
 
 function fromToolResult({ name, output }: Returning, value: ToolResult): MaybePromise<CallToolResult> {
@@ -76,8 +103,9 @@ function checked(
   finish: (structured: unknown, text: string) => CallToolResult,
 ): MaybePromise<CallToolResult> {
   if (!output.byLibrary) {
-    const text = jsonText(name, value);
-    const structured: unknown = isPlainJson(value) ? value : JSON.parse(text);
+    const plain = isPlainJson(value);
+    const text = jsonText(name, value, plain);
+    const structured: unknown = plain ? value : JSON.parse(text);
     const parsed = output.parse(structured);
     if (!isThenable(parsed)) accept(name, parsed);
     return finish(structured, text);
@@ -99,7 +127,7 @@ function accept(name: string, parsed: ParseResult): unknown {
   );
 }
 
-function jsonText(name: string, value: unknown): string {
+function jsonText(name: string, value: unknown, plain = isPlainJson(value)): string {
   let text: string | undefined;
   try {
     text = JSON.stringify(value);
@@ -109,9 +137,11 @@ function jsonText(name: string, value: unknown): string {
       fix: "Return plain data: no BigInt, no cycles.",
     });
   }
-  if (text !== undefined) return text;
-  throw new McpError("misuse", `the tool "${name}" returned ${typeof value}, which JSON does not have`, {
-    fix: "Return plain data; `null` for nothing.",
+  const lost = plain ? undefined : lostInJson(value);
+  if (text !== undefined && lost === undefined) return text;
+  const what = lost === undefined ? typeof value : lost.path === "" ? lost.what : `${lost.what} at ${lost.path}`;
+  throw new McpError("misuse", `the tool "${name}" returned ${what}, which JSON does not have`, {
+    fix: "Return plain data: an object or a list in place of a Map or Set, `null` for nothing, a block of `content` for bytes.",
   });
 }
 
@@ -151,41 +181,4 @@ function forTheModel(error: McpError, call: ServerCall): CallToolResult {
     isError: true,
     _meta: { [FAILURE]: { kind: error.kind } },
   };
-}
-
-/** Values nested deeper than this are written and parsed again instead, which bounds the recursion. */
-const MAX_DEPTH = 128;
-
-/**
- * True when writing and parsing a value as JSON would return an equal one: no `undefined`, accessors, class instances or
- * `toJSON`. Several times cheaper than doing it.
- */
-export function isPlainJson(value: unknown, depth = 0): boolean {
-  switch (typeof value) {
-    case "string":
-    case "boolean":
-      return true;
-    case "number":
-      return Number.isFinite(value);
-    case "object":
-      return value === null || (depth < MAX_DEPTH && holdsPlainJson(value, depth + 1));
-    default:
-      return false;
-  }
-}
-
-function holdsPlainJson(value: object, depth: number): boolean {
-  if (Array.isArray(value)) {
-    if (Object.getPrototypeOf(value) !== Array.prototype) return false;
-    // Not `every`, which skips holes.
-    for (let index = 0; index < value.length; index++) if (!isPlainJson(value[index], depth)) return false;
-    return true;
-  }
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return false;
-  for (const key in value) {
-    const member = Object.getOwnPropertyDescriptor(value, key);
-    if (member === undefined || member.get !== undefined || !isPlainJson(member.value, depth)) return false;
-  }
-  return true;
 }

@@ -40,17 +40,10 @@ export interface ToolDefinition<
 /** The arguments as the handler receives them. */
 export type ToolArguments<I> = I extends AnySchema ? InferOutput<I> : Record<string, never>;
 
-/** What a handler without `output` may return. */
+/** What a handler without `output` may return; nothing at all is a result without content. */
 export type LooseResult =
-  | string
-  | number
-  | boolean
-  | null
-  | undefined
-  | Block
-  | readonly Block[]
-  | ToolResult<unknown>
-  | object;
+  // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is what most people write
+  void | string | number | boolean | null | undefined | Block | readonly Block[] | ToolResult<unknown> | object;
 
 /** Runs a tool. With `output` it returns the structured result, otherwise text, content blocks or any JSON value. */
 // Conditional on purpose: with a plain function type, enums and unions in `output` widen to `string`.

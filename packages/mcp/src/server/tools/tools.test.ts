@@ -48,6 +48,18 @@ describe("what a tool says of itself", () => {
     expect(only).toMatchObject({ annotations: { readOnlyHint: true }, _meta: { "com.example/cost": 3 } });
   });
 
+  it("without a name, or with `null` for a schema, are refused", () => {
+    const server = new Server({ name: "s", version: "1" });
+    const nothing = null as never;
+    expect(() => server.tool("", {}, () => "")).toThrow("a tool needs a name or URI that is not empty");
+    expect(() => server.prompt("", {}, () => "")).toThrow("a prompt needs a name");
+    expect(() => server.tool("t", { input: nothing }, () => "")).toThrow('tool "t" input must be a JSON Schema object');
+    expect(() => server.tool("t", { output: nothing }, () => "")).toThrow(
+      'tool "t" output must be a JSON Schema object',
+    );
+    expect(() => server.tool("t", nothing, () => "")).toThrow('the options of tool "t" are null, not an object');
+  });
+
   it("warns about names that some clients refuse, and takes them (TOOL-06)", async () => {
     const warnings: string[] = [];
     const server = new Server(info, { platform: { warn: (line) => void warnings.push(line) } });

@@ -1,0 +1,79 @@
+/** Values nested deeper than this are written and parsed again instead, which bounds the recursion. */
+const MAX_DEPTH = 128;
+
+/**
+ * True when writing and parsing a value as JSON would return an equal one: no `undefined`, accessors, class instances or
+ * `toJSON`. Several times cheaper than doing it.
+ */
+export function isPlainJson(value: unknown, depth = 0): boolean {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return true;
+    case "number":
+      return Number.isFinite(value);
+    case "object":
+      return value === null || (depth < MAX_DEPTH && holdsPlainJson(value, depth + 1));
+    default:
+      return false;
+  }
+}
+
+function holdsPlainJson(value: object, depth: number): boolean {
+  if (Array.isArray(value)) {
+    if (Object.getPrototypeOf(value) !== Array.prototype) return false;
+    // Not `every`, which skips holes.
+    for (let index = 0; index < value.length; index++) if (!isPlainJson(value[index], depth)) return false;
+    return true;
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  for (const key in value) {
+    const member = Object.getOwnPropertyDescriptor(value, key);
+    if (member === undefined || member.get !== undefined || !isPlainJson(member.value, depth)) return false;
+  }
+  return true;
+}
+
+/** A part of a value that JSON cannot hold: its JSON pointer, and what it is. */
+interface Lost {
+  readonly path: string;
+  readonly what: string;
+}
+
+/**
+ * The first part of a value that `JSON.stringify` would drop or change in silence; undefined if it keeps everything. Members
+ * that are undefined are as good as absent. The value must not have cycles.
+ */
+export function lostInJson(value: unknown, path = ""): Lost | undefined {
+  if (ArrayBuffer.isView(value)) return { path, what: instance(value) };
+  const held = inJson(value);
+  if (typeof held === "number") return Number.isFinite(held) ? undefined : { path, what: String(held) };
+  if (typeof held !== "object") {
+    return typeof held === "string" || typeof held === "boolean" ? undefined : { path, what: typeof held };
+  }
+  if (held === null) return undefined;
+  const members: [string, unknown][] = Array.isArray(held)
+    ? Array.from(held, (item: unknown, index) => [String(index), item])
+    : Object.entries(held).filter(([, member]) => member !== undefined);
+  const plain = Array.isArray(held) || Object.getPrototypeOf(held) === Object.prototype;
+  if (held instanceof Error || (members.length === 0 && !plain && Object.getPrototypeOf(held) !== null)) {
+    return { path, what: instance(held) };
+  }
+  for (const [key, member] of members) {
+    const lost = lostInJson(member, `${path}/${key}`);
+    if (lost !== undefined) return lost;
+  }
+  return undefined;
+}
+
+/** What JSON writes in place of the value: what its `toJSON` returns, as for a date. */
+function inJson(value: unknown): unknown {
+  const method: unknown = value === null || value === undefined ? undefined : Reflect.get(Object(value), "toJSON");
+  return typeof method === "function" ? Reflect.apply(method, value, [""]) : value;
+}
+
+function instance(value: object): string {
+  const tag = Object.prototype.toString.call(value).slice(8, -1);
+  return `${tag === "Object" ? value.constructor.name : tag} object`;
+}
