@@ -105,8 +105,10 @@ export interface ClientOptions {
   cache?: false | CacheSettings | undefined;
   /** Gives the trace context that goes with each request. */
   trace?: (() => TraceContext | undefined) | undefined;
-  /** Rounds of questions in one call. Default 32. */
+  /** Rounds of questions in one call. Default 10. */
   maxRounds?: number | undefined;
+  /** Questions in all rounds of one call. Default 64, because each may be a paid model call or a dialog. */
+  maxQuestions?: number | undefined;
   /** Extensions of the protocol that the client declares and handles. Default: none. */
   extensions?: readonly Extension[] | undefined;
   /** Longest message that is read from a URL or a program, in bytes. Default 16 MiB. */
@@ -129,7 +131,7 @@ export function checkClientOptions(options: ClientOptions): void {
   checkOptions(
     "connect",
     options,
-    "name version handlers revisions prior timeouts signal onElicit elicitUrls onSample sampleTools roots logLevel onLog onWarning strict checkOutput resend cache trace maxRounds extensions maxMessageBytes headers fetch sender platform",
+    "name version handlers revisions prior timeouts signal onElicit elicitUrls onSample sampleTools roots logLevel onLog onWarning strict checkOutput resend cache trace maxRounds maxQuestions extensions maxMessageBytes headers fetch sender platform",
   );
   checkOptions("`timeouts`", options.timeouts, "connectMs idleMs totalMs answerMs");
   if (options.cache !== false) checkOptions("`cache`", options.cache, "entries size store context ttlMs");

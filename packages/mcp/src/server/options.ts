@@ -22,7 +22,7 @@ export interface ServerLimits {
   answerMs: number;
   /** Bytes of all answers and steps of one call. Default: 256 KiB. Clients send them back with every round. */
   stateBytes: number;
-  /** Rounds of questions in one call. Default: 32. */
+  /** Rounds of questions in one call. Default: 10, which is where clients usually stop. */
   rounds: number;
   /** Questions in one round. Default: 32. */
   questions: number;
@@ -47,7 +47,7 @@ export interface ServerLimits {
 export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   answerMs: 600_000,
   stateBytes: 256 * 1024,
-  rounds: 32,
+  rounds: 10,
   questions: 32,
   clientLength: 16 * 1024,
   subscriptions: 1000,

@@ -133,10 +133,17 @@ describe("rounds of questions (stateless)", () => {
     expect(retries).toHaveLength(6);
   });
 
-  it("more than 32 questions in one round are refused", async () => {
-    const inputRequests = Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`q${index}`, ask(form({}))]));
-    const { outcome } = await inRounds([{ inputRequests }], accept);
-    expect(outcome).toMatchObject({ error: { kind: "limit_exceeded" } });
+  it("questions are bounded over all rounds of a call, ten rounds by default (MRTR-09)", async () => {
+    const asking = (from: number) =>
+      Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`q${from + index}`, ask(form({}))]));
+    const rounds = [0, 30, 60].map((from) => ({ inputRequests: asking(from) }));
+    const refused = await inRounds(rounds, accept);
+    expect(refused.outcome).toMatchObject({ error: { kind: "limit_exceeded", data: { limit: "maxQuestions" } } });
+    const raised = await inRounds(rounds, { ...accept, maxQuestions: 90 });
+    expect(raised.outcome).toMatchObject({ result: { content: [] } });
+    const endless = Array.from({ length: 12 }, () => ({ inputRequests: { a: ask(form({})) } }));
+    const many = await inRounds(endless, accept);
+    expect(many.outcome).toMatchObject({ error: { kind: "limit_exceeded", data: { limit: "maxRounds", value: 10 } } });
   });
 
   it("MRTR-09: rounds that ask nothing are repeated ever more slowly", async () => {

@@ -154,4 +154,20 @@ export const FOUND_CALLS: readonly Mutant[] = [
     replace: "if (change.value !== undefined && LIST_FILTERS.size > 0) return;",
     tests: ["src/server/lists/custom-method.test.ts"],
   },
+  {
+    name: "unknown-tool-without-suggestion",
+    recreates: "newcomer B14: an unknown tool is refused without the nearest name",
+    file: "server/lists/catalogue.ts",
+    search: "const visible = call.outer === undefined ? this.visible(call) : [];",
+    replace: "const visible = call.outer === call ? this.visible(call) : [];",
+    tests: ["src/server/lists/refused-params.test.ts"],
+  },
+  {
+    name: "questions-without-total",
+    recreates: "attack F22: questions are bounded in one round but not over all rounds of a call",
+    file: "client/call/rounds.ts",
+    search: "call.questions += questions;",
+    replace: "call.questions = questions;",
+    tests: ["test/client/questions.test.ts"],
+  },
 ];

@@ -34,6 +34,8 @@ export class PendingCall implements Deadline {
   resent = false;
   /** Rounds of questions so far, and how many of the last ones asked nothing. */
   rounds = 0;
+  /** Questions of all these rounds. */
+  questions = 0;
   emptyRounds = 0;
   /** The greatest progress that the request of the moment reported. */
   lastProgress = Number.NEGATIVE_INFINITY;

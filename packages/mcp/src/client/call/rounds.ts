@@ -5,8 +5,9 @@ import type { Answerer } from "../answers/answerer.js";
 import type { ClientConnection } from "../connection/connection.js";
 import type { PendingCall } from "./pending-call.js";
 
-const MAX_ROUNDS = 32;
-const MAX_QUESTIONS = 32;
+/** Of one call. A model or a person answers each question, so a server must not decide how many there are. */
+const MAX_ROUNDS = 10;
+const MAX_QUESTIONS = 64;
 /** The wait after a round that asked nothing: doubles with each such round in a row. */
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
@@ -49,15 +50,18 @@ export class Rounds {
   }
 
   #limit(call: PendingCall, questions: number): void {
-    const { maxRounds = MAX_ROUNDS } = this.#connection.options;
+    const { maxRounds = MAX_ROUNDS, maxQuestions = MAX_QUESTIONS } = this.#connection.options;
+    call.questions += questions;
     if (call.rounds > maxRounds) {
       throw new McpError("limit_exceeded", `${call.out.method} asked more than ${maxRounds} rounds of questions`, {
+        data: { limit: "maxRounds", value: maxRounds },
         fix: "Raise `maxRounds` in `connect`, or look at what the server keeps asking.",
       });
     }
-    if (questions <= MAX_QUESTIONS) return;
-    throw new McpError("limit_exceeded", `${call.out.method} asked ${questions} questions in one round`, {
-      fix: `The server has to ask at most ${MAX_QUESTIONS} at a time.`,
+    if (call.questions <= maxQuestions) return;
+    throw new McpError("limit_exceeded", `${call.out.method} asked more than ${maxQuestions} questions`, {
+      data: { limit: "maxQuestions", value: maxQuestions },
+      fix: "Raise `maxQuestions` in `connect`, or look at what the server keeps asking.",
     });
   }
 

@@ -103,7 +103,9 @@ export class ServerCall {
   }
 
   #malformed(name: string, expected: string): McpError {
-    return new McpError("invalid_params", `\`params.${name}\` of ${this.request.method} must be ${expected}`);
+    return new McpError("invalid_params", `\`params.${name}\` of ${this.request.method} must be ${expected}`, {
+      data: { issues: [{ path: `/${name}`, message: `must be ${expected}` }] },
+    });
   }
 
   /** The same in every round of one call, and different for every other call. */

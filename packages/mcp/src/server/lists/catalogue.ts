@@ -1,4 +1,5 @@
 import { isThenable } from "../../encoding/maybe-promise.js";
+import { nearestName } from "../../encoding/nearest-name.js";
 import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import { McpError } from "../../protocol/error.js";
@@ -67,6 +68,22 @@ export class Catalogue<W, I extends Offered<W>, R extends object> {
   find(key: string, call: ServerCall): I | undefined {
     const item = this.#items.get(key);
     return item === undefined || this.allows(item, call) ? item : undefined;
+  }
+
+  /**
+   * The error for a key that this caller sees nothing under, with the nearest one that it does see. Behind a mount the names
+   * are others than here, so none is suggested.
+   */
+  unknown(key: string, call: ServerCall): McpError {
+    const visible = call.outer === undefined ? this.visible(call) : [];
+    const nearest = nearestName(
+      key,
+      visible.map((item) => item.key),
+    );
+    const meant = nearest === undefined ? "" : `; did you mean "${nearest}"?`;
+    return new McpError("invalid_params", `unknown ${this.#kind}: ${key}${meant}`, {
+      data: { reason: `unknown_${this.#kind}`, name: key, ...(nearest === undefined ? {} : { nearest }) },
+    });
   }
 
   /** Whether this caller sees an offer. A `visibleTo` that throws hides it. */

@@ -84,7 +84,7 @@ export class Prompts implements Feature, CompletionSource {
     const name = call.stringParam("name");
     const prompt = this.#prompts.find(name, call);
     if (prompt === undefined) {
-      throw new McpError("invalid_params", `unknown prompt: ${name}`);
+      throw this.#prompts.unknown(name, call);
     }
     const parsed = prompt.parse(stringValues(name, call.objectParam("arguments")));
     return isThenable(parsed)

@@ -5,6 +5,7 @@ import { describeIssues, type ParseIssue, type ParseResult } from "../../schema/
 import { SchemaError } from "../../schema/schema-error.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { ReadyTool } from "./ready-tool.js";
+import { FAILURE } from "./result.js";
 import { describeUnknown, unknownArguments, withoutUnknown } from "./unknown-arguments.js";
 
 const CLOSED = "additionalProperties";
@@ -74,5 +75,14 @@ export function refuseArguments(
   if (call.facts.options.invalidArguments === "protocol") {
     throw new McpError("invalid_params", message, { data: { issues: refused.issues } });
   }
-  return { content: [{ type: "text", text: message }], isError: true };
+  return {
+    content: [{ type: "text", text: message }],
+    isError: true,
+    _meta: {
+      [FAILURE]: {
+        kind: "invalid_params",
+        issues: refused.issues.map(({ path, message: why }) => ({ path, message: why })),
+      },
+    },
+  };
 }

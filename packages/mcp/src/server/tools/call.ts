@@ -18,6 +18,8 @@ import { limitResult } from "./result-limit.js";
 /** Finds a tool by its name, if this caller sees it. */
 interface ToolFinder {
   find(name: string, call: ServerCall): ReadyTool | undefined;
+  /** The error for a name that this caller sees no tool of. */
+  unknown(name: string, call: ServerCall): McpError;
 }
 
 /** The part of a tool that running it takes, once its arguments are parsed. */
@@ -61,9 +63,7 @@ export class ToolCalls {
   #call(tools: ToolFinder, call: ServerCall): MaybePromise<CallToolResult> {
     const name = call.stringParam("name");
     const tool = tools.find(name, call);
-    if (tool === undefined) {
-      throw new McpError("invalid_params", `unknown tool: ${name}`);
-    }
+    if (tool === undefined) throw tools.unknown(name, call);
     const args = call.objectParam("arguments");
     if (tool.wrapsOutput) call.root.request.wrapsOutput = true;
     if (tool.scopes.length > 0) checkScopes(tool, call);

@@ -149,7 +149,7 @@ function jsonText(name: string, value: unknown, plain = isPlainJson(value)): str
 const FOR_THE_MODEL = ["declined", "dismissed", "timeout", "tool_error"];
 
 /** The key in a failed result's `_meta` that names the kind of failure, for programs. */
-const FAILURE = "dev.parley/failure";
+export const FAILURE = "dev.parley/failure";
 
 /**
  * Turns what a handler threw into a result for the model; rethrows protocol errors.
