@@ -22,6 +22,17 @@ export interface Contender {
   readonly setting?: number;
 }
 
+/** Titles that many suites use. */
+export const PLAIN = "plain bare program";
+export const TUNED = "tuned bare program";
+export const V2 = "official v2";
+export const V1 = "official v1";
+
+/** A contender in short; its title says what it is, where the programs' names do not. */
+export function one(id: string, title: string, program: Program, era?: MessageEra): Contender {
+  return { id, title, program, ...(era === undefined ? {} : { era }) };
+}
+
 /** Figures of one round, by name. */
 export type Figures = Record<string, number>;
 

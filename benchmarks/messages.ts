@@ -22,6 +22,16 @@ export function callText(era: MessageEra, id: number): string {
   return requestText(era, id, "tools/call", { name: "add", arguments: { a: 1, b: 2 } });
 }
 
+/** The same call by somebody who wants to hear of progress, which a tool that reports it answers by a stream. */
+export function stepsText(era: MessageEra, id: number): string {
+  const _meta = { ...(era === "2026" ? META : {}), progressToken: "steps" };
+  const params = { name: "add", arguments: { a: 1, b: 2 }, _meta };
+  return JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params });
+}
+
+/** The resource whose changes are told. */
+export const WATCHED = "file:///docs/watched.txt";
+
 export const initializeText = requestText("2025", 1, "initialize", {
   protocolVersion: REVISION["2025"],
   capabilities: {},

@@ -1,5 +1,5 @@
 import type { Suite } from "./contender.js";
-import type { Budget, Row } from "./rows.js";
+import type { Budget, Row } from "./row.js";
 import type { SuiteResult } from "./run-suite.js";
 
 /** One contender in one row. */
@@ -12,6 +12,8 @@ export interface Measured {
   readonly most?: number;
   /** The median of the rounds' own ratios to the baseline; steadier than a ratio of medians, because a round's noise is in both. */
   readonly ratio?: number;
+  /** How long answers took, where the suite looks at each of them: medians of the rounds, in microseconds. */
+  readonly latencyMicros?: { readonly p50: number; readonly p95: number; readonly p99: number };
   readonly failure?: string;
 }
 
@@ -58,7 +60,8 @@ export function summarise(row: Row, suite: Suite, result: SuiteResult, date: str
     if (failure !== undefined) return { id, title, failure };
     const values = figuresOf(row, result, id);
     if (values.length === 0) return { id, title, failure: "this machine does not tell" };
-    return { id, title, ...spread(values), ...ratioTo(figuresOf(row, result, row.baseline), values) };
+    const ratio = ratioTo(figuresOf(row, result, row.baseline), values);
+    return { id, title, ...spread(values), ...ratio, ...latencyOf(result, id) };
   });
   const { budgets, ...rest } = row;
   return {
@@ -69,6 +72,13 @@ export function summarise(row: Row, suite: Suite, result: SuiteResult, date: str
     contenders,
     budgets: budgets.map((budget) => judge(budget, row, contenders)),
   };
+}
+
+function latencyOf(result: SuiteResult, id: string): Pick<Measured, "latencyMicros"> {
+  const at = (name: string) => (result.samples.get(id) ?? []).flatMap((figures) => figures[name] ?? []);
+  const [p50, p95, p99] = [at("p50Micros"), at("p95Micros"), at("p99Micros")];
+  if (p50.length === 0 || p95.length === 0 || p99.length === 0) return {};
+  return { latencyMicros: { p50: round(median(p50)), p95: round(median(p95)), p99: round(median(p99)) } };
 }
 
 function figuresOf(row: Row, result: SuiteResult, id: string | undefined): number[] {

@@ -3,27 +3,22 @@ import {
   type Effort,
   here,
   type MessageEra,
+  one,
   onRuntime,
-  type Program,
+  PLAIN,
   peer,
   type Suite,
+  TUNED,
+  V1,
+  V2,
 } from "./contender.js";
+import { ENDURANCE_SUITES } from "./endurance-suites.js";
 import { bundleSize } from "./measure/bundle-size.js";
 import { sessionHeap, streamHeap } from "./measure/heap.js";
 import { httpLoad, httpSessionLoad } from "./measure/http-load.js";
 import { firstAnswerTime, pipeLoad } from "./measure/pipe-load.js";
 import { probe, probeClient } from "./measure/probe.js";
 import { importTime } from "./measure/start-time.js";
-
-/** A contender in short; its title says what it is, where the programs' names do not. */
-function one(id: string, title: string, program: Program, era?: MessageEra): Contender {
-  return { id, title, program, ...(era === undefined ? {} : { era }) };
-}
-
-const PLAIN = "plain bare program";
-const TUNED = "tuned bare program";
-const V2 = "official v2";
-const V1 = "official v1";
 
 const stdio = (era: MessageEra): Suite => ({
   id: `stdio-${era}`,
@@ -239,6 +234,12 @@ const components: Suite[] = [
   component("tracking", [
     one("parley", "Parley, 1,000 outstanding", here("components/tracking.ts", "1000")),
     one("parley-100000", "Parley, 100,000 outstanding", here("components/tracking.ts", "100000")),
+    one("parley-armed", "Parley, 1,000 outstanding, deadline armed", here("components/tracking.ts", "1000", "armed")),
+    one(
+      "parley-armed-100000",
+      "Parley, 100,000 outstanding, deadline armed",
+      here("components/tracking.ts", "100000", "armed"),
+    ),
   ]),
   component("read", [
     one("parley", "Parley, by URI", here("components/read.ts", "static")),
@@ -252,4 +253,4 @@ const components: Suite[] = [
 ];
 
 /** Everything that is measured, by the suites that measure it. */
-export const SUITES: readonly Suite[] = [...load, ...inProcess, ...start, ...size, ...components];
+export const SUITES: readonly Suite[] = [...load, ...inProcess, ...start, ...size, ...components, ...ENDURANCE_SUITES];

@@ -6,7 +6,8 @@ import { PEERS, ROOT } from "../benchmarks/child.js";
 import type { Program } from "../benchmarks/contender.js";
 import { generatedFiles } from "../benchmarks/report/files.js";
 import { type RowResult, summarise } from "../benchmarks/results.js";
-import { ROWS, type Row } from "../benchmarks/rows.js";
+import type { Row } from "../benchmarks/row.js";
+import { ROWS } from "../benchmarks/rows.js";
 import { SUITES } from "../benchmarks/suites.js";
 
 describe("the figures in the documents", () => {

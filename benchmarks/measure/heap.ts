@@ -55,7 +55,8 @@ async function heapPer(
   };
 }
 
-async function heapOf(child: ChildProcess): Promise<number> {
+/** Heap in use of a program that was started with a garbage collector to call. */
+export async function heapOf(child: ChildProcess): Promise<number> {
   // Replies that are on their way hold memory too; a short rest lets them go.
   await new Promise((resolve) => setTimeout(resolve, 300));
   child.send("heap");
@@ -65,7 +66,7 @@ async function heapOf(child: ChildProcess): Promise<number> {
 }
 
 /** Runs `count` jobs, 16 at a time. */
-async function inLanes(count: number, job: (at: number) => Promise<void>): Promise<void> {
+export async function inLanes(count: number, job: (at: number) => Promise<void>): Promise<void> {
   let next = 0;
   const lane = async () => {
     while (next < count) {
@@ -77,8 +78,8 @@ async function inLanes(count: number, job: (at: number) => Promise<void>): Promi
 }
 
 /** Opens a listen stream by hand and waits for its first event. */
-function openStream(url: URL, id: number): Promise<Socket> {
-  const body = requestText("2026", id, "subscriptions/listen", { notifications: { toolsListChanged: true } });
+export function openStream(url: URL, id: number, notifications: object = { toolsListChanged: true }): Promise<Socket> {
+  const body = requestText("2026", id, "subscriptions/listen", { notifications });
   const headers = Object.entries(requestHeaders("2026", "subscriptions/listen"))
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join("");

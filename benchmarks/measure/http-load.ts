@@ -1,11 +1,11 @@
-import { execFile } from "node:child_process";
+import { type ChildProcess, execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { startHttp, stop } from "../child.js";
 import type { Bench, Contender, Effort, MessageEra } from "../contender.js";
-import { assertSum, callText, initializedText, initializeText, requestHeaders } from "../messages.js";
+import { assertSum, callText, initializedText, initializeText, requestHeaders, stepsText } from "../messages.js";
 import { processorTime, timePerAnswer } from "./process-figures.js";
 
 const run = promisify(execFile);
@@ -18,14 +18,56 @@ export function httpLoad(contender: Contender, effort: Effort): Promise<Bench> {
   return load(contender, effort, async () => []);
 }
 
+/** As `httpLoad`, with a tool that reports progress, so that every answer is an event stream. */
+export function httpEventLoad(contender: Contender, effort: Effort): Promise<Bench> {
+  return load(contender, effort, async () => [], stepsText);
+}
+
 /** As `httpLoad`, in sessions that were opened by a handshake; a bare program ignores them. */
 export function httpSessionLoad(contender: Contender, effort: Effort): Promise<Bench> {
   return load(contender, effort, (url) => Promise.all(Array.from({ length: SESSIONS }, () => openSession(url))));
 }
 
-async function load(contender: Contender, effort: Effort, open: (url: string) => Promise<Session[]>): Promise<Bench> {
-  const { era = "2026" } = contender;
-  const { child, url } = await startHttp(contender.program);
+async function load(
+  contender: Contender,
+  effort: Effort,
+  open: (url: string) => Promise<Session[]>,
+  text = callText,
+): Promise<Bench> {
+  const { child, wrk, close } = await loaded(contender, { open, text });
+  const seconds = Math.max(1, Math.round(effort.roundMs / 1000));
+  return {
+    async round() {
+      const before = processorTime(child.pid);
+      const { requests, ...figures } = await wrk(32, seconds);
+      return { ...figures, ...timePerAnswer(before, child.pid, requests) };
+    },
+    close,
+  };
+}
+
+/** A server that has answered once and can be put under load. */
+export interface LoadedServer {
+  readonly child: ChildProcess;
+  /** Loads it over as many connections, for as long. */
+  wrk(connections: number, seconds: number): Promise<ReturnType<typeof readSummary>>;
+  close(): Promise<void>;
+}
+
+interface LoadOptions {
+  readonly open?: (url: string) => Promise<Session[]>;
+  readonly text?: typeof callText;
+  /** Options for Node. */
+  readonly node?: readonly string[];
+}
+
+/** Starts a server and makes the requests with which it is loaded. */
+export async function loaded(
+  contender: Contender,
+  { open = async () => [], text = callText, node }: LoadOptions = {},
+): Promise<LoadedServer> {
+  const { era = "2026", program } = contender;
+  const { child, url } = await startHttp(node === undefined ? program : { ...program, node });
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
   const script = join(folder, "load.lua");
   const close = async () => {
@@ -34,22 +76,25 @@ async function load(contender: Contender, effort: Effort, open: (url: string) =>
   };
   try {
     const sessions = await open(url);
-    const reply = await post(url, callText(era, 1), callHeaders(era, sessions[0]));
+    const reply = await post(url, text(era, 1), callHeaders(era, sessions[0]));
+    const isStream = reply.headers.get("content-type")?.startsWith("text/event-stream") === true;
+    if (text === stepsText && !isStream) throw new Error(`${contender.title} did not answer by an event stream`);
     assertSum(await reply.text(), contender.title);
-    writeFileSync(script, loadScript(era, new URL(url).pathname, sessions));
+    writeFileSync(
+      script,
+      loadScript(text(era, 987654321), new URL(url).pathname, callHeaders(era, sessions[0]), sessions),
+    );
   } catch (error) {
     await close();
     throw error;
   }
-  const seconds = Math.max(1, Math.round(effort.roundMs / 1000));
   return {
-    async round() {
-      const before = processorTime(child.pid);
-      const { stdout } = await run("wrk", ["-t1", "-c32", `-d${seconds}s`, "-s", script, url]);
-      const { requests, ...figures } = readSummary(stdout);
-      return { ...figures, ...timePerAnswer(before, child.pid, requests) };
-    },
+    child,
     close,
+    async wrk(connections, seconds) {
+      const { stdout } = await run("wrk", ["-t1", `-c${connections}`, `-d${seconds}s`, "-s", script, url]);
+      return readSummary(stdout);
+    },
   };
 }
 
@@ -84,9 +129,9 @@ export async function openSession(url: string): Promise<Session> {
 }
 
 /** Requests are made before the load begins; ids repeat only after 1,024, so that none is in flight twice. */
-function loadScript(era: MessageEra, path: string, sessions: readonly Session[]): string {
-  const [before, after] = callText(era, 987654321).split("987654321");
-  const headers = Object.entries(callHeaders(era, sessions[0])).map(([name, value]) => `["${name}"]="${value}"`);
+function loadScript(text: string, path: string, common: Record<string, string>, sessions: readonly Session[]): string {
+  const [before, after] = text.split("987654321");
+  const headers = Object.entries(common).map(([name, value]) => `["${name}"]="${value}"`);
   return `
 local sessions = {${sessions.map(({ id }) => `"${id}"`).join(",")}}
 local requests = {}
@@ -106,15 +151,16 @@ end
 function done(summary, latency, requests)
   local errors = summary.errors
   local bad = errors.connect + errors.read + errors.write + errors.status + errors.timeout
-  io.write(string.format("figures %d %d %d %d\\n", summary.requests, summary.duration, bad, latency:percentile(99)))
+  local at = function(share) return latency:percentile(share) end
+  io.write(string.format("figures %d %d %d %d %d %d\\n", summary.requests, summary.duration, bad, at(50), at(95), at(99)))
 end
 `;
 }
 
 function readSummary(output: string) {
-  const found = /^figures (\d+) (\d+) (\d+) (\d+)$/m.exec(output);
+  const found = /^figures (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)$/m.exec(output);
   if (found === null) throw new Error(`wrk said nothing that can be read: ${output.slice(-300)}`);
-  const [requests = 0, micros = 1, bad = 0, p99 = 0] = found.slice(1).map(Number);
+  const [requests = 0, micros = 1, bad = 0, p50 = 0, p95 = 0, p99 = 0] = found.slice(1).map(Number);
   if (bad > 0) throw new Error(`${bad} of ${requests} requests failed`);
-  return { requests, perSecond: (requests / micros) * 1e6, p99Micros: p99 };
+  return { requests, perSecond: (requests / micros) * 1e6, p50Micros: p50, p95Micros: p95, p99Micros: p99 };
 }

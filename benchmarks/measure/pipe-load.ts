@@ -51,7 +51,7 @@ export async function firstAnswerTime({ program, title, era = "2025" }: Contende
 }
 
 /** Shakes hands where the era has a handshake, and makes the first call. */
-function firstAnswer({ stdin, stdout }: ChildProcess, era: MessageEra): Promise<string> {
+export function firstAnswer({ stdin, stdout }: ChildProcess, era: MessageEra): Promise<string> {
   if (stdin === null || stdout === null) return Promise.reject(new Error("no pipes"));
   return new Promise((resolve, reject) => {
     stdout.once("close", () => reject(new Error("the program ended before its first answer")));

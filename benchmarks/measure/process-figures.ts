@@ -26,6 +26,16 @@ export function peakMemory(pid: number | undefined): Figures {
   }
 }
 
+/** The memory that a process holds now, in megabytes; undefined where the system does not tell. */
+export function residentMemory(pid: number | undefined): number | undefined {
+  try {
+    const found = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+    return found === null ? undefined : Number(found[1]) / 1024;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Processor time for each of `count` answers, from what the process had used before and has used now. */
 export function timePerAnswer(before: number | undefined, pid: number | undefined, count: number): Figures {
   const after = processorTime(pid);

@@ -17,6 +17,20 @@ function plain(request: IncomingMessage, response: ServerResponse): void {
   });
 }
 
+/** As `plain`, by an event stream with a report of progress before the answer. */
+function events(request: IncomingMessage, response: ServerResponse): void {
+  const chunks: Buffer[] = [];
+  request.on("data", (chunk: Buffer) => chunks.push(chunk));
+  request.on("end", () => {
+    const message = JSON.parse(Buffer.concat(chunks).toString()) as BareMessage;
+    if (message.method !== "tools/call") return other(message, response);
+    const params = { progressToken: message.id, progress: 1, total: 2 };
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(`data: ${JSON.stringify({ jsonrpc: "2.0", method: "notifications/progress", params })}\n\n`);
+    response.end(`data: ${plainAnswer(message)}\n\n`);
+  });
+}
+
 /** Answers of one turn of the event loop. */
 let waiting: { response: ServerResponse; body: string }[] = [];
 
@@ -52,7 +66,8 @@ function other(message: BareMessage, response: ServerResponse): void {
   response.end(otherAnswer(message));
 }
 
-const answer = process.argv[2] === "tuned" ? tuned : plain;
+const answers = { plain, tuned, events };
+const answer = answers[(process.argv[2] ?? "plain") as keyof typeof answers];
 
 listen((request, response) => {
   // Some clients ask for a standing stream, which is a GET.

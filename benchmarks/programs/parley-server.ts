@@ -19,3 +19,15 @@ export function parleyServer(tools = 1) {
   }
   return server;
 }
+
+/** The same tool, which reports progress before it answers. */
+export function parleySteps() {
+  return new Server({ name: "bench", version: "1.0.0" }).tool(
+    "add",
+    { description: "Adds two numbers", input: NUMBERS },
+    ({ a, b }, ctx) => {
+      ctx.progress(1, { total: 2 });
+      return String(a + b);
+    },
+  );
+}

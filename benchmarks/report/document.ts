@@ -64,6 +64,10 @@ const METHOD = `- All contenders of a row are measured in one run, in turn, roun
   answer by concatenation and sends the answers of one turn of the event loop together. Neither checks anything.
 - HTTP: \`wrk -t1 -c32\`. Each request has its own id; sessions are opened before, one for each connection.
 - stdio: 64 calls are in flight all the time; answers are counted by their newlines, and as many new calls go out in one write.
+- Event streams: the tool reports progress once before it answers. One after the other: 1,000 calls, each sent when the one before is
+  answered. Subscribers over HTTP: each has a socket that is read to its end, and every change must reach all of them.
+- Over 30 s: six stretches of 5 s; the decline is that of the line that fits them best, the heap is compared after garbage collection.
+  Overload: the most memory with 64 and with 320 connections, beside the most with 32.
 - Processor time is what the system booked for the server's process, per answer. It moves less than throughput on a busy machine.
 - Memory: heap after garbage collection, before and after many sessions (10,000) or streams (2,000, their sockets included).
 - Before a contender is measured, one of its answers is read: figures of refusals would be worthless. A round with failed requests
@@ -75,7 +79,7 @@ const METHOD = `- All contenders of a row are measured in one run, in turn, roun
 
 const USAGE = `\`\`\`sh
 npm ci && npm run build
-npm run bench                            # everything, about 20 minutes; writes the result file
+npm run bench                            # everything, about 25 minutes; writes the result file
 npm run bench -- stdio in-memory         # only rows whose id or suite contains one of the words
 npm run bench -- --rounds 15 http        # more rounds
 npm run bench -- --quick                 # shows that everything works; figures mean nothing

@@ -1,9 +1,12 @@
 // Requests of a connection from their sending to the settling of their promise, while many others are outstanding.
+import { CallDeadlines } from "../../../packages/mcp/src/client/call/pending-call.js";
 import type { ChannelReceiver } from "../../../packages/mcp/src/jsonrpc/channel.js";
 import { Connection } from "../../../packages/mcp/src/jsonrpc/connection.js";
+import { platform } from "../../../packages/mcp/src/node/platform.js";
 import { answerRounds, type Pace, startWatch } from "../../rounds.mjs";
 
 const outstanding = Number(process.argv[2]);
+const armed = process.argv[3] === "armed";
 let receiver: ChannelReceiver | undefined;
 const channel = {
   open(given: ChannelReceiver) {
@@ -20,8 +23,20 @@ const handler = {
 const connection = new Connection(channel, handler, undefined);
 connection.open();
 
+const deadlines = new CallDeadlines(platform);
+
+/** Asks, and has the request end by its deadline where the run is about that, as every call of a client does. */
+async function ask(id: number): Promise<void> {
+  if (!armed) return void (await connection.ask({ id, text: "" }));
+  const now = platform.monotonic();
+  const deadline = { started: now, heard: now, idle: 60_000, total: 600_000, paused: 0, expire() {}, abandon() {} };
+  deadlines.add(deadline);
+  await connection.ask({ id, text: "" });
+  deadlines.waiting.delete(deadline);
+}
+
 /** Asked for good; they only take their place in the table. */
-for (let id = 1; id <= outstanding; id++) connection.ask({ id, text: "" }).catch(() => {});
+for (let id = 1; id <= outstanding; id++) ask(id).catch(() => {});
 
 let next = outstanding;
 
@@ -29,7 +44,7 @@ async function turn(): Promise<number> {
   const asked: Promise<unknown>[] = [];
   for (let at = 0; at < 64; at++) {
     next += 1;
-    asked.push(connection.ask({ id: next, text: "" }));
+    asked.push(ask(next));
   }
   for (let id = next - 63; id <= next; id++) receiver?.message(`{"jsonrpc":"2.0","id":${id},"result":{}}`);
   await Promise.all(asked);

@@ -37,6 +37,8 @@ export interface CallRecord {
   readonly deadline: number;
   /** Before this it has no reason to time out. */
   readonly patientUntil: number;
+  /** True when reports of its progress may be lost: it let go of its connection, and the storage was full. */
+  readonly mayMiss: boolean;
   /** True when nothing may keep its result from it. */
   readonly mustWork: boolean;
   /** True when it may run more than once: rounds of questions, or a replay that the caller allows. */
@@ -198,6 +200,7 @@ export class History {
 
   /** Each prefix of what was heard must be what one execution reported; a result follows all of its reports. */
   #checkProgress(call: CallRecord, runs: readonly Execution[]): void {
+    if (call.mayMiss) return;
     let rest = call.heard;
     while (rest.length > 0) {
       let length = 1;

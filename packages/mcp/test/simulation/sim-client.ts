@@ -23,6 +23,8 @@ export interface ClientPlan {
   answers: boolean;
   /** Whether nothing may keep the result of this tool from the client. */
   mustWork(tool: string): boolean;
+  /** Whether progress of this tool may be lost. */
+  mayMiss(tool: string): boolean;
 }
 
 /** What a client needs of the run. */
@@ -109,6 +111,7 @@ export class SimClient {
       deadline: world.now() + totalMs + 2,
       patientUntil: world.now() + Math.min(idleMs, totalMs) - 2,
       mustWork: this.plan.mustWork(tool),
+      mayMiss: this.plan.mayMiss(tool),
       mayRepeat: ["echo", "ask", "charge"].includes(tool) || resend === "always",
     });
     options.onProgress = ({ progress, message }) => history.progress(record, progress, message);

@@ -160,6 +160,7 @@ function clientPlan(random: Prng, number: number, { calm, clockJumps, fullStorag
       // Sealed state has an age on the wall clock, and what is put off has nowhere to wait while the storage is full.
       !(clockJumps && ASKING.has(tool)) &&
       !(fullStorage && tool === "paused"),
+    mayMiss: (tool) => fullStorage && tool === "paused",
   };
 }
 

@@ -6,6 +6,18 @@ import { callRequest, listRequest } from "./fetch-request.mjs";
 
 const numbers = z.object({ a: z.number(), b: z.number() });
 
+/** The tool that adds, which reports progress before it answers. */
+function makeSteps() {
+  const server = new McpServer({ name: "bench", version: "1.0.0" }, { capabilities: { tools: {} } });
+  const definition = { description: "Adds two numbers", inputSchema: numbers };
+  server.registerTool("add", definition, async ({ a, b }, ctx) => {
+    const params = { progressToken: ctx.mcpReq._meta?.progressToken, progress: 1, total: 2 };
+    await ctx.mcpReq.notify({ method: "notifications/progress", params });
+    return { content: [{ type: "text", text: String(a + b) }] };
+  });
+  return server;
+}
+
 function makeServer(tools = 1) {
   const server = new McpServer({ name: "bench", version: "1.0.0" }, { capabilities: { tools: {} } });
   const add = ({ a, b }) => ({ content: [{ type: "text", text: String(a + b) }] });
@@ -17,10 +29,11 @@ function makeServer(tools = 1) {
 }
 
 const roles = {
-  async http() {
+  async http(kind) {
     const { createMcpHandler } = await import("@modelcontextprotocol/server");
     const { toNodeHandler } = await import("@modelcontextprotocol/node");
-    listen(toNodeHandler(createMcpHandler(() => makeServer(), { maxSubscriptions: 100_000 })));
+    const make = kind === "steps" ? makeSteps : makeServer;
+    listen(toNodeHandler(createMcpHandler(() => make(), { maxSubscriptions: 100_000 })));
   },
   async stdio() {
     const { serveStdio } = await import("@modelcontextprotocol/server/stdio");
