@@ -111,8 +111,8 @@ describe("a tool for some callers only (TOOL-02)", () => {
   it("is unknown to all others, word for word (TOOL-15)", async () => {
     const hidden = await new Drive(server, { principal: user }).call("admins");
     const absent = await new Drive(server, { principal: user }).call("nobody");
-    expect(hidden.error).toEqual({ code: -32602, message: "unknown tool: admins" });
-    expect(absent.error).toEqual({ code: -32602, message: "unknown tool: nobody" });
+    expect(hidden.error).toMatchObject({ code: -32602, message: "unknown tool: admins" });
+    expect(absent.error).toMatchObject({ code: -32602, message: "unknown tool: nobody" });
     expect(textOf(await new Drive(server, { principal: admin }).call("admins"))).toBe("secret");
   });
 
