@@ -40,6 +40,8 @@ export interface ServerLimits {
   listens: number;
   /** Tool calls that run at once. Default: 10,000. */
   calls: number;
+  /** Of these, calls of one authenticated principal, never more than nine tenths of `calls`; others of it wait. Default: 9000. */
+  callsPerPrincipal: number;
   /** Tool calls that wait for a free slot, for the server and for each tool with a `concurrency`. Default: 1000. */
   queuedCalls: number;
 }
@@ -56,6 +58,7 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   listensPerPeer: 64,
   listens: 20_000,
   calls: 10_000,
+  callsPerPrincipal: 9000,
   queuedCalls: 1000,
 };
 
@@ -128,7 +131,7 @@ export function checkServerOptions(options: ServerOptions): void {
   checkOptions(
     "`limits`",
     options.limits,
-    "answerMs stateBytes rounds questions subscriptions subscriptionLength totalSubscriptionLength clientLength listensPerPeer listens calls queuedCalls",
+    "answerMs stateBytes rounds questions subscriptions subscriptionLength totalSubscriptionLength clientLength listensPerPeer listens calls callsPerPrincipal queuedCalls",
   );
   checkOptions("`tools`", options.tools, "coerce unknownArguments timeoutMs maxResultBytes overflow");
   checkOptions("`cache`", options.cache, "ttlMs scope discover tools prompts resources resourceTemplates read");

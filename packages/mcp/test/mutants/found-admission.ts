@@ -147,4 +147,12 @@ export const FOUND_ADMISSION: readonly Mutant[] = [
     replace: "if (cors === undefined) return exchange.empty(405);",
     tests: ["test/http/option-mistakes.test.ts"],
   },
+  {
+    name: "calls-without-share",
+    recreates: "the hanging calls of one principal keep all places of a server",
+    file: "server/tools/call-limit.ts",
+    search: "return key === undefined || (this.#runningOf.get(key) ?? 0) < this.#share;",
+    replace: "return true;",
+    tests: ["src/server/tools/call-limit.test.ts"],
+  },
 ];

@@ -10,6 +10,7 @@ import { requireCapabilities } from "../questions/can-ask.js";
 import { isUrlRequired } from "../questions/url-required.js";
 import { withAsking } from "../questions/with-asking.js";
 import { type ReadArguments, readArguments, refuseArguments } from "./arguments.js";
+import { CallLimit } from "./call-limit.js";
 import { OverflowStore } from "./overflow-store.js";
 import type { CallSlots, ReadyTool } from "./ready-tool.js";
 import { toCallResult, toErrorResult } from "./result.js";
@@ -29,13 +30,13 @@ export type RunnableTool = Pick<ReadyTool, "name" | "output" | "timeoutMs" | "li
 export class ToolCalls {
   /** Results that were too large for their response. */
   readonly overflow: OverflowStore;
-  readonly #slots: CallSlots;
+  readonly #slots: CallLimit;
   readonly #queued: number;
 
   constructor({ platform, limits }: ServerFacts) {
     this.overflow = new OverflowStore(platform);
-    const { calls: running, queuedCalls: queued } = limits;
-    this.#slots = new CallLimit({ what: "this server", option: "limits.calls", running, queued });
+    const { calls: running, queuedCalls: queued, callsPerPrincipal: share } = limits;
+    this.#slots = new CallLimit({ what: "this server", option: "limits.calls", running, queued, share });
     this.#queued = queued;
   }
 
@@ -99,7 +100,7 @@ export class ToolCalls {
 
   #enterServer(tool: RunnableTool, call: ServerCall): undefined | Promise<void> {
     try {
-      return this.#slots.enter(call)?.catch((error) => giveUp(tool, error));
+      return this.#slots.enter(call, keyOf(call))?.catch((error) => giveUp(tool, error));
     } catch (error) {
       return giveUp(tool, error);
     }
@@ -152,7 +153,7 @@ export class ToolCalls {
       if (over) return;
       over = true;
       call.deadline?.end();
-      this.#slots.leave();
+      this.#slots.leave(keyOf(call));
       tool.limit?.leave();
     };
   }
@@ -212,6 +213,10 @@ function checkScopes(tool: ReadyTool, call: ServerCall): void {
   });
 }
 
+function keyOf({ exchange }: ServerCall): string | undefined {
+  return (exchange.principal ?? exchange.peer?.principal)?.key;
+}
+
 /** When the time is up, aborts the handler's signal and fails the call without waiting for the handler. */
 function deadlineOf(tool: RunnableTool, ms: number, call: ServerCall): CallDeadline {
   return new CallDeadline(call.facts.platform, ms, () => {
@@ -222,76 +227,4 @@ function deadlineOf(tool: RunnableTool, ms: number, call: ServerCall): CallDeadl
     call.abort(late);
     return late;
   });
-}
-
-interface Waiter {
-  start(): void;
-}
-
-/** The values of a limit, and how its error names it. */
-interface CallLimitOptions {
-  /** What is limited, for the error: `the tool "x"`. */
-  readonly what: string;
-  /** The option that sets the limit, for the error. */
-  readonly option: string;
-  readonly running: number;
-  readonly queued: number;
-}
-
-/** Lets a number of calls run at once and a number of others wait, in order; refuses the rest. */
-class CallLimit implements CallSlots {
-  readonly #options: CallLimitOptions;
-  readonly #waiting = new Set<Waiter>();
-  #running = 0;
-
-  constructor(options: CallLimitOptions) {
-    this.#options = options;
-  }
-
-  enter(call: { readonly signal: AbortSignal }): undefined | Promise<void> {
-    if (this.#running < this.#options.running) {
-      this.#running++;
-      return undefined;
-    }
-    const { what, option, running, queued } = this.#options;
-    if (this.#waiting.size >= queued) {
-      throw new McpError(
-        "limit_exceeded",
-        `too many calls: ${what} runs ${running} at once and ${queued} are waiting`,
-        {
-          data: { limit: option, running, queued },
-          fix: `Call again later, or raise \`${option}\` of the server.`,
-        },
-      );
-    }
-    return this.#wait(call.signal);
-  }
-
-  leave(): void {
-    // The slot passes to the next call, so the count stays the same.
-    for (const waiter of this.#waiting) {
-      this.#waiting.delete(waiter);
-      waiter.start();
-      return;
-    }
-    this.#running--;
-  }
-
-  #wait(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const stop = () => {
-        this.#waiting.delete(waiter);
-        reject(new McpError("cancelled", "the call was cancelled while it waited for a free slot"));
-      };
-      const waiter: Waiter = {
-        start() {
-          signal.removeEventListener("abort", stop);
-          resolve();
-        },
-      };
-      if (signal.aborted) return stop();
-      signal.addEventListener("abort", stop, { once: true });
-      this.#waiting.add(waiter);
-    });
-  }
 }
