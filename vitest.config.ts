@@ -19,6 +19,15 @@ export default defineConfig({
     // These end what hangs; they are no bounds that a test relies on.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // `npm run coverage`: code that only runs in child processes is not counted.
+    coverage: {
+      provider: "v8",
+      include: ["packages/mcp/src/**/*.ts"],
+      exclude: ["**/*.test.ts"],
+      reporter: ["text-summary", "json-summary"],
+      reportsDirectory: fileURLToPath(new URL("./node_modules/.cache/parley/coverage", import.meta.url)),
+      thresholds: { lines: 90 },
+    },
     projects: [
       {
         extends: true,

@@ -26,6 +26,7 @@ try {
   checkContents();
   for (const runtime of ["node", "web"]) checkFiles(join(installed, `dist/run-${runtime}`), runtime);
   importEntries();
+  startWithoutHttp();
   refuseOtherRuntimes();
   compile();
 } finally {
@@ -99,6 +100,13 @@ function importEntries() {
     const wanted = exportedNames(readFileSync(join(library, `src/${name}.ts`), "utf8"));
     expect(runScript(script) === wanted.join(), `${specifierOf(name)} can be imported`);
   }
+}
+
+/** A program that serves over stdio must not pay for HTTP. */
+function startWithoutHttp() {
+  const serving = `await import("${specifierOf("index")}"); await import("${specifierOf("node")}");`;
+  const loaded = "process.moduleLoadList.filter((one) => /^NativeModule (http|https|http2|tls|zlib)$/.test(one)).join()";
+  expect(runScript(`${serving} console.log(${loaded})`) === "", "importing `serveStdio` loads no HTTP module of Node");
 }
 
 /** Where Node's modules cannot be had, `/node` says so in one sentence; the root can still be imported. */

@@ -106,4 +106,12 @@ export const FOUND_CLIENT_API: readonly Mutant[] = [
     replace: "(",
     tests: ["test/http/tls.test.ts"],
   },
+  {
+    name: "flood-is-not-held-back",
+    recreates: "a server reads requests without end from a peer that reads no answer",
+    file: "transport/channel/stream-server.ts",
+    search: "holdInputAbove: options.holdInputAbove ?? HOLD_INPUT_ABOVE,",
+    replace: "holdInputAbove: options.holdInputAbove ?? HOLD_INPUT_ABOVE * 1000,",
+    tests: ["test/timing/flow.timing.test.ts"],
+  },
 ];

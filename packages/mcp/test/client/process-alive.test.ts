@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { Server } from "@parley/mcp";
+import { serveHttp } from "@parley/mcp/node";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { bundleFixture } from "../stdio/bundle-fixture.js";
+
+const children: ChildProcess[] = [];
+const open: { close(): Promise<unknown> }[] = [];
+let program = "";
+
+beforeAll(async () => {
+  program = await bundleFixture(new URL("./fixtures/forgets-to-close.ts", import.meta.url));
+});
+
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  for (const one of open.splice(0)) await one.close();
+});
+
+/** Whether a program that forgets `close` is still there six seconds after its call. */
+async function staysAlive(...words: string[]): Promise<boolean> {
+  const child = spawn(process.execPath, [program, ...words], { stdio: ["ignore", "pipe", "inherit"] });
+  children.push(child);
+  await once(child.stdout, "data");
+  if (child.exitCode !== null) return false;
+  const exited = once(child, "exit").then(() => false);
+  return Promise.race([exited, new Promise<boolean>((resolve) => setTimeout(() => resolve(true), 6000))]);
+}
+
+async function url(): Promise<string> {
+  const handle = await serveHttp(
+    new Server({ name: "there", version: "1" }).tool("hello", {}, () => "hello"),
+    { port: 0 },
+  );
+  open.push(handle);
+  return handle.url ?? "";
+}
+
+describe("a client that is not closed", () => {
+  it("lets the process end where nothing stays open: in process, and over HTTP without sessions", async () => {
+    expect(await staysAlive("here", "2026-07-28")).toBe(false);
+    expect(await staysAlive("here", "2025-11-25")).toBe(false);
+    expect(await staysAlive("url", "2026-07-28", await url())).toBe(false);
+  });
+
+  it("keeps it alive where a program, a stream of a session or a subscription is open", async () => {
+    const address = await url();
+    const alive = await Promise.all([
+      staysAlive("command", "2025-11-25"),
+      staysAlive("command", "2026-07-28"),
+      staysAlive("url", "2025-11-25", address),
+      staysAlive("url", "2026-07-28", address, "subscribe"),
+    ]);
+    expect(alive).toEqual([true, true, true, true]);
+  });
+});
