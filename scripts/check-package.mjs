@@ -105,7 +105,8 @@ function importEntries() {
 /** A program that serves over stdio must not pay for HTTP. */
 function startWithoutHttp() {
   const serving = `await import("${specifierOf("index")}"); await import("${specifierOf("node")}");`;
-  const loaded = "process.moduleLoadList.filter((one) => /^NativeModule (http|https|http2|tls|zlib)$/.test(one)).join()";
+  const loaded =
+    "process.moduleLoadList.filter((one) => /^NativeModule (http|https|http2|tls|zlib)$/.test(one)).join()";
   expect(runScript(`${serving} console.log(${loaded})`) === "", "importing `serveStdio` loads no HTTP module of Node");
 }
 
