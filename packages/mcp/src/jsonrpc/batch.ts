@@ -1,4 +1,4 @@
-import { INVALID_REQUEST } from "./error.js";
+import { faultData, INVALID_REQUEST } from "./error.js";
 import {
   type Classified,
   classify,
@@ -19,7 +19,9 @@ export function readBatch(items: readonly unknown[]): BatchItem[] {
     if (one.kind === "batch") {
       return { kind: "refused", text: errorText(undefined, INVALID_REQUEST, "a batch does not nest") };
     }
-    return one.kind === "invalid" ? { kind: "refused", text: errorText(one.id, one.code, one.reason) } : one;
+    return one.kind === "invalid"
+      ? { kind: "refused", text: errorText(one.id, one.code, one.reason, faultData(one.code)) }
+      : one;
   });
 }
 

@@ -1,7 +1,7 @@
 import { isThenable } from "../encoding/maybe-promise.js";
 import { readBatch } from "./batch.js";
 import type { Channel } from "./channel.js";
-import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, RpcError } from "./error.js";
+import { faultData, INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR, RpcError } from "./error.js";
 import { InboundRequest, type OutboundRequest } from "./inbound.js";
 import {
   type Classified,
@@ -235,7 +235,7 @@ export class Connection<P> {
 
   #fault(code: number, error: Error, id?: Id): void {
     this.#handler.fault?.(error);
-    if (this.#options.answerFaults === true) this.say(errorText(id, code, error.message));
+    if (this.#options.answerFaults === true) this.say(errorText(id, code, error.message, faultData(code)));
   }
 
   #close(reason: Error | undefined): void {

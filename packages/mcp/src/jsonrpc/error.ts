@@ -5,6 +5,12 @@ export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const INTERNAL_ERROR = -32603;
 
+/** The `data` of the error for a message that is not one, for programs. */
+export function faultData(code: number): { reason: "parse_error" | "invalid_params" | "invalid_request" } {
+  if (code === PARSE_ERROR) return { reason: "parse_error" };
+  return { reason: code === INVALID_PARAMS ? "invalid_params" : "invalid_request" };
+}
+
 /** An error as the wire carries it. The peer sent it, or it is about to be sent to the peer. */
 export class RpcError extends Error {
   override readonly name: string = "RpcError";

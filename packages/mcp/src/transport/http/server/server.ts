@@ -2,7 +2,7 @@ import { guarded, isThenable, whenReady } from "../../../encoding/maybe-promise.
 import type { Accepted } from "../../../era/era.js";
 import { opensSessions, sessionRevision, takesBatches } from "../../../era/session.js";
 import { sortBatch } from "../../../jsonrpc/batch.js";
-import { INVALID_REQUEST } from "../../../jsonrpc/error.js";
+import { faultData, INVALID_REQUEST } from "../../../jsonrpc/error.js";
 import { parseMessage, type RequestMessage } from "../../../jsonrpc/message.js";
 import type { Platform } from "../../../platform/platform.js";
 import { McpError } from "../../../protocol/error.js";
@@ -196,7 +196,7 @@ function received(exchange: HttpExchange, sessions: SessionRoutes | undefined, b
   const { endpoint, limits } = exchange.state;
   const item = parseMessage(body);
   if (item.kind === "invalid") {
-    return exchange.refuse(refusal(400, item.reason, { id: item.id, code: item.code }));
+    return exchange.refuse(refusal(400, item.reason, { id: item.id, code: item.code, data: faultData(item.code) }));
   }
   if (item.kind === "request") {
     const accepted = endpoint.accept(item.message, exchange.http);
