@@ -24,6 +24,10 @@ step("runtimes", () => npm("runtimes"));
 vitest();
 step("conformance", () => npm("conformance"));
 step("package", () => npm("check:package"));
+step(
+  "commands",
+  () => spawnSync(process.execPath, ["scripts/check-commands.mjs"], { cwd: root, stdio: "inherit" }).status === 0,
+);
 
 for (const line of describeRepeated(repeated)) console.log(line);
 for (const name of failures) console.log(`failed: ${name}`);

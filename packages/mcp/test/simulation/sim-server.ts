@@ -123,7 +123,9 @@ const charging: Act = async (parts, { nonce, gap = 10 }, ctx) => {
   if (!ctx.client.can("elicitation.form")) throw new ToolError("nobody to ask");
   const slow = async () => {
     const count = parts.history.step(nonce);
-    await parts.process.sleep(gap);
+    // A server waits for a step that goes on although nobody wants it.
+    const unwanted = new Promise((resolve) => ctx.signal.addEventListener("abort", resolve, { once: true }));
+    await Promise.race([parts.process.sleep(gap), unwanted]);
     return count;
   };
   await Promise.all([ctx.step("charged", slow), ctx.tryElicit(`${nonce} 0`, ANSWER)]);
