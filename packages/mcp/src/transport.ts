@@ -20,6 +20,7 @@ export type { ListeningHandle, ServeHandle } from "./transport/serve-handle.js";
 export type {
   Answer,
   Endpoint,
+  EndReason,
   Exchange,
   Outgoing,
   Peer,

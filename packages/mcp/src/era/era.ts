@@ -72,6 +72,8 @@ export interface RequestSource {
   session?: Session | undefined;
   http?: HttpFacts | undefined;
   batched?: boolean;
+  /** False for a handshake whose session nobody keeps. */
+  opensSession?: boolean;
 }
 
 /** A question to the client, independent of the era; it becomes a request or a part of an interim result. */

@@ -24,6 +24,17 @@ export interface HttpContext extends Omit<HttpFacts, "protocolHeaders"> {
   pause(retryMs: number): boolean;
 }
 
+/** The session of a call. */
+export interface ContextSession {
+  /** True after `notifications/initialized`. */
+  readonly initialized: boolean;
+  /**
+   * Ends the session once this call is answered, within 2 seconds in any case: the client's HTTP session, or its connection.
+   * Handler objects get the reason. Default: `ended`.
+   */
+  end(reason?: string): void;
+}
+
 /** The context of one call, for handlers and middleware. */
 export interface RequestContext<D = Record<string, unknown>> {
   /** Aborted when the client cancels or disconnects, and when a timeout of the server passes. */
@@ -37,7 +48,7 @@ export interface RequestContext<D = Record<string, unknown>> {
   /** The client, and what it can be asked for. */
   readonly client: ClientFacts;
   /** The session of this client, in revisions that have sessions. */
-  readonly session: { readonly initialized: boolean } | undefined;
+  readonly session: ContextSession | undefined;
   /** The HTTP request of the call; undefined on pipes. */
   readonly http: HttpContext | undefined;
   /** The authenticated caller; undefined without authorization. */

@@ -8,11 +8,13 @@ import { ServerFacts } from "./call/facts.js";
 import { Pipeline } from "./call/pipeline.js";
 import type { ListName, PublishedChange } from "./changes/change.js";
 import { Hub } from "./changes/hub.js";
-import { HandlerFeature, handlerOptions, prepareHandler } from "./handler/handler-feature.js";
-import type { ServerHandler, ServerHandlerClass } from "./handler/server-handler.js";
+import { HandlerFeature, handlerOptions } from "./handler/handler-feature.js";
+import { handlerObjects } from "./handler/handler-objects.js";
+import { HandlerSubscriptions } from "./handler/handler-subscriptions.js";
+import type { HandlerServerOptions, ServerHandler, ServerHandlerClass } from "./handler/server-handler.js";
 import { addMethod, type CustomHandler, publishChange } from "./lists/custom-method.js";
 import { type CapabilityReason, explainCapabilities } from "./lists/explain-capabilities.js";
-import { type Offer, Offers } from "./lists/offers.js";
+import { type Mounted, type Offer, type OfferedPrompts, type OfferedTools, Offers } from "./lists/offers.js";
 import { Registry } from "./lists/registry.js";
 import { checkMiddleware, type Middleware } from "./middleware.js";
 import { type MountableServer, Mounts } from "./mount/mount.js";
@@ -38,23 +40,9 @@ import {
   type TemplateReadHandler,
 } from "./resources/resource.js";
 import { resourceUpdated } from "./resources/watch.js";
-import type { ClientArguments, ClientResult, ToolDefinition, ToolHandler, ToolOffer, ToolTypes } from "./tools/tool.js";
+import { type SessionInfo, sessionInfo } from "./session-info.js";
+import type { ClientArguments, ClientResult, ToolDefinition, ToolHandler, ToolTypes } from "./tools/tool.js";
 import { tool } from "./tools/tool.js";
-
-/** The types of the prompts in a list of offers, by name. */
-export type OfferedPrompts<L extends readonly Offer[]> = {
-  [K in L[number] as K extends PromptOffer ? K["name"] : never]: K extends PromptOffer<string, infer A> ? A : never;
-};
-
-/** The types of the tools in a list of offers, by name. */
-export type OfferedTools<L extends readonly Offer[]> = {
-  [K in L[number] as K extends ToolOffer ? K["name"] : never]: K extends ToolOffer<string, infer A, infer R>
-    ? ToolTypes<A, R>
-    : never;
-};
-
-/** The types of a mounted server's tools or prompts, by their names with the prefix. */
-export type Mounted<P extends string, U> = { [K in keyof U & string as `${P}_${K}`]: U[K] };
 
 /**
  * Offers tools, resources and prompts to clients. A server holds no connection: one server serves every transport, every
@@ -103,15 +91,23 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   }
 
   /**
-   * Creates a server from a handler object, or from a class of which it creates one instance. The methods that exist decide
-   * what is offered. `init` is called before the first request, `terminate` by `close`.
+   * Creates a server from a handler object, or from a class of which it creates one instance, or with `perSession` one for
+   * each session. The methods that exist decide what is offered. `init` is called before the first request or when a
+   * session begins, `terminate` by `close` or when the session ends.
    */
-  static from(handler: ServerHandler | ServerHandlerClass, info: ServerInfo, options: ServerOptions = {}): Server {
-    const object = typeof handler === "function" ? new handler() : handler;
+  static from<O = undefined>(
+    handler: ServerHandler<O> | ServerHandlerClass<O>,
+    info: ServerInfo,
+    options: HandlerServerOptions<O> = {},
+  ): Server {
+    const { handlerOptions: _given, perSession: _mode, ...rest } = options;
+    const objects = handlerObjects(handler as ServerHandler | ServerHandlerClass<never>, options);
+    const parts = { objects, subscriptions: new HandlerSubscriptions(objects) };
     const warn = (line: string) => server.#facts.platform.warn(line);
-    const server: Server = new Server(info, handlerOptions(object, options, warn));
-    server.#registry.addFeature(new HandlerFeature(server.#facts, server.#registry, server.#offers.toolCalls, object));
-    prepareHandler(server.#pipeline, object);
+    const server: Server = new Server(info, handlerOptions(parts, rest, warn));
+    server.#registry.addFeature(new HandlerFeature(server.#facts, server.#registry, server.#offers.toolCalls, parts));
+    objects.attach(server.#pipeline, server.#facts.platform);
+    server.#listeners.push(objects);
     return server;
   }
 
@@ -216,6 +212,14 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   /** Sends a log message outside a call, to all clients whose session asks for messages of this level. */
   log(level: LoggingLevel, data: unknown, logger?: string): void {
     this.#offers.logging.log(level, data, logger);
+  }
+
+  /**
+   * The clients that are connected at this moment: sessions of HTTP, and pipes, sockets and ports. Requests without either
+   * are not among them. With several nodes, each has its own.
+   */
+  sessions(): SessionInfo[] {
+    return [...this.#offers.peers.all()].map(({ peer }) => sessionInfo(peer));
   }
 
   /** Ends every `subscriptions/listen` with a result, so that clients know the end is not a lost connection. */

@@ -14,6 +14,8 @@ export interface Endpoint {
   readonly revisions?: readonly Revision[] | undefined;
   /** Where a transport keeps state that outlives a connection or is shared with other processes; its own memory if absent. */
   readonly storage?: Storage | undefined;
+  /** True if something of the program must end with a peer; a process then does not end before it. */
+  readonly endsObjects?: boolean | undefined;
   /** Decides which era serves a message, and what that means for the transport; `http` is the request that contained it. */
   accept<M extends RequestMessage | NotificationMessage>(message: M, http?: HttpFacts): Accepted<M>;
   /** Serves what `accept` returned. */
@@ -47,8 +49,16 @@ export interface Exchange {
   pause?(retryMs: number): void;
 }
 
+/**
+ * Why a peer is gone: its client `left` or deleted its session; the session or the credentials `expired`; the server or its
+ * transport was `closed`; a request without a session was `answered`; or what a handler gave as its reason to end it.
+ */
+export type EndReason = "left" | "expired" | "closed" | "answered" | (string & {});
+
 /** The other end of one pipe or of one HTTP session. */
 export interface Peer {
+  /** Default `channel`. */
+  readonly transport?: "http" | "channel" | undefined;
   /** Absent until the stateful handshake; the endpoint sets it through `Answer.session`. */
   session?: Session | undefined;
   readonly principal?: Principal | undefined;
@@ -62,6 +72,10 @@ export interface Peer {
   say(text: string): void;
   /** Sends a request that belongs to no request of the client. */
   ask(request: Outgoing): Promise<unknown>;
+  /** Calls `act` once when the peer is gone, at once if it is already. `act` neither throws nor rejects; closing waits for it. */
+  onEnded?(act: (reason: EndReason) => void | Promise<void>): void;
+  /** Ends the session or the connection; after the request with this id is answered, if one is given. */
+  end?(reason: EndReason, after?: Id): void;
 }
 
 /** The answer of one exchange as text, which transports do not parse. */
@@ -71,6 +85,8 @@ export interface Answer {
   status?: number | undefined;
   /** Set if the handshake succeeded; the transport keeps it as the peer's session. */
   session?: Session | undefined;
+  /** To be called once when that session ends, if the exchange has no peer. Neither throws nor rejects. */
+  sessionEnded?: ((reason: EndReason) => void | Promise<void>) | undefined;
   /** Scopes that the caller lacks; a transport with authorization converts them to a challenge. */
   scopes?: string[] | undefined;
 }

@@ -112,6 +112,26 @@ describe.each(STORES)("a stream over %s", (_name, makeStore) => {
     expect(rest.map((event) => JSON.parse(event.data).params?.progress)).toEqual([2, 3, 4, 5, 6, undefined]);
   });
 
+  it("is not closed on clients of revisions that take a closed stream for a failure (HTTP25-12)", async () => {
+    const paused: boolean[] = [];
+    const server = new Server({ name: "t", version: "1" }).tool("pausing", {}, (_args, ctx) => {
+      ctx.progress(1);
+      paused.push(ctx.http?.pause(5) ?? true);
+      return Promise.resolve("done");
+    });
+    const { fetch } = node(makeStore(), server);
+    for (const revision of ["2025-06-18", "2025-03-26", "2025-11-25"]) {
+      const client = new LegacyClient(URL_, { fetch });
+      await client.open(revision);
+      const reader = new EventReader(await client.call("pausing", {}, undefined, { progressToken: "t" }));
+      const events = await reader.rest();
+      const isNew = revision === "2025-11-25";
+      expect(paused.pop(), revision).toBe(isNew);
+      expect(reader.raw.includes("retry:"), revision).toBe(isNew);
+      expect(events.at(-1)?.data.includes("done"), revision).toBe(!isNew);
+    }
+  });
+
   it("is taken over from a connection that its client has given up", async () => {
     const { fetch, peers } = node(makeStore(), stepper(Promise.resolve()));
     const client = new LegacyClient(URL_, { fetch });

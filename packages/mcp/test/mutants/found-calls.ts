@@ -102,8 +102,8 @@ export const FOUND_CALLS: readonly Mutant[] = [
     name: "session-of-another-era",
     recreates: "rule BASE-25: a request sees the session that an older request on its pipe opened",
     file: "server/call/call-context.ts",
-    search: "    return this.#call.request.session;\n",
-    replace: "    return this.#call.exchange.peer?.session;\n",
+    search: "    const { session } = request;\n",
+    replace: "    const session = exchange.peer?.session;\n",
     tests: ["src/server/call/both-eras.test.ts"],
   },
   {

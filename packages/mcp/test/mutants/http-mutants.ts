@@ -159,7 +159,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "sessions-never-expire",
     recreates: "sessions that nobody ends live for ever",
     file: "transport/http/session/store.ts",
-    search: "    if (this.#alone) return this.end(session);",
+    search: '    if (this.#alone) return this.end(session, "expired");',
     replace: "    if (this.#alone) return;",
     tests: ["test/http/expiry.test.ts"],
   },

@@ -1,7 +1,7 @@
 import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from "../../jsonrpc/error.js";
 import { isId, isObject, type Params, type RequestMessage } from "../../jsonrpc/message.js";
 import { errorText, resultText } from "../../jsonrpc/message-text.js";
-import { type ClientCapabilities, hasCapability } from "../../protocol/capabilities.js";
+import { type ClientCapabilities, hasCapability, type ServerCapabilities } from "../../protocol/capabilities.js";
 import { HEADER_MISMATCH, McpError, RESOURCE_NOT_FOUND, UNSUPPORTED_VERSION } from "../../protocol/error.js";
 import type { Implementation } from "../../protocol/implementation.js";
 import { featuresOf, isRevision, type Revision, revisionsOf } from "../../protocol/revisions.js";
@@ -115,11 +115,23 @@ function ownResult(method: string, params: Params, self: ServerSelf, source: Req
   const session = openSession(params, self);
   const result = {
     protocolVersion: session.revision,
-    capabilities: self.capabilities(session.revision),
+    capabilities: source.opensSession === false ? lasting(self, session) : self.capabilities(session.revision),
     serverInfo: self.info,
     instructions: self.instructions,
   };
-  return { result: downgradeResult("initialize", result, featuresOf(session.revision)), session };
+  const written = downgradeResult("initialize", result, featuresOf(session.revision));
+  return source.opensSession === false ? { result: written } : { result: written, session };
+}
+
+/** The capabilities without those that only a session can keep: subscriptions, and messages that belong to no request. */
+function lasting(self: ServerSelf, { revision }: Session): ServerCapabilities {
+  return Object.fromEntries(
+    Object.entries(self.capabilities(revision)).map(([name, value]) => {
+      if (!isObject(value)) return [name, value];
+      const { subscribe: _subscribe, listChanged: _listChanged, ...rest } = value;
+      return [name, rest];
+    }),
+  );
 }
 
 function openSession(params: Params, self: ServerSelf): Session {

@@ -32,7 +32,8 @@ const EXIT_GRACE_MS = 500;
  * at once, with the same handle that every transport has.
  *
  * Stops when stdin ends, when stdout is closed, or when the parent process is gone: requests in flight are answered
- * first (`drainMs`, default 2 s), then the process exits with code 0.
+ * first (`drainMs`, default 2 s), then the process exits with code 0. SIGTERM ends the process as always; a server whose
+ * handler has an object for each session ends that first.
  *
  * Spec: Transports, "stdio", https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio
  */
@@ -44,7 +45,15 @@ export async function serveStdio(server: Servable, options: ServeStdioOptions = 
   );
   const { platform = nodePlatform, exit = true } = options;
   if (options.guardStdout !== false) guardStdout();
-  const served = serveStream(endpointOf(server), processStream(), { ...options, platform, decode: decodeUtf8 });
+  const endpoint = endpointOf(server);
+  const served = serveStream(endpoint, processStream(), { ...options, platform, decode: decodeUtf8 });
+  // Otherwise the signal ends the process at once, and the objects of its session with it.
+  if (exit && endpoint.endsObjects === true) {
+    process.once("SIGTERM", () => {
+      process.exitCode = 143;
+      void served.close();
+    });
+  }
   const unwatch = options.watchParent === false ? () => {} : watchParent(platform, () => void served.drain());
   const closed = served.closed.then(() => {
     unwatch();

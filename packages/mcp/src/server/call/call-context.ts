@@ -59,7 +59,10 @@ class CallContext implements HandlerContext {
   }
 
   get session(): HandlerContext["session"] {
-    return this.#call.request.session;
+    const { exchange, request } = this.#call;
+    const { session } = request;
+    if (session === undefined) return undefined;
+    return { initialized: session.initialized, end: (reason = "ended") => exchange.peer?.end?.(reason, exchange.id) };
   }
 
   get http(): HttpContext | undefined {

@@ -43,6 +43,7 @@ export function createEndpoint(server: DispatchingServer, listeners: readonly Pe
   return {
     revisions: server.facts.revisions,
     storage: server.facts.options.storage,
+    endsObjects: server.pipeline.sessionOpening !== undefined,
     accept: accepting(server.facts.methods),
     request: (accepted, exchange) => dispatch(server, accepted, exchange),
     notification(message, peer) {
@@ -78,7 +79,11 @@ function receiveNotification({ method, params }: NotificationMessage, peer: Peer
   }
 }
 
-function dispatch(server: DispatchingServer, { message, era }: Accepted, exchange: Exchange): Answer | Promise<Answer> {
+function dispatch(
+  server: DispatchingServer,
+  { message, era, opensSession }: Accepted,
+  exchange: Exchange,
+): Answer | Promise<Answer> {
   const { facts, registry, pipeline } = server;
   let call: ServerCall;
   let route: Route;
@@ -87,13 +92,14 @@ function dispatch(server: DispatchingServer, { message, era }: Accepted, exchang
       session: exchange.peer?.session,
       http: exchange.http,
       batched: exchange.batched === true,
+      opensSession,
     };
     const request = era.decode(message, source, registry.self);
     if (source.session?.initialized === false) servedEarly(server, request.method, exchange.peer);
     const resolved =
       request.own === undefined
         ? registry.route(request.method, request.revision)
-        : eraRoute(registry, request.method, request.own);
+        : eraRoute(server, request.method, request.own);
     if (resolved === undefined) throw unknownMethod(request, registry);
     route = resolved;
     call = new ServerCall(facts, request, route.row, exchange, MAKERS);
@@ -118,9 +124,9 @@ function open(server: DispatchingServer, call: ServerCall, handler: MethodHandle
   );
 }
 
-function eraRoute(registry: Registry, method: string, own: EraResult): Route | undefined {
+function eraRoute({ registry, pipeline }: DispatchingServer, method: string, own: EraResult): Route | undefined {
   const row = registry.self.methods.get(method);
-  return row && { row, handler: (call) => settleOwn(call, own), check: undefined };
+  return row && { row, handler: (call) => settleOwn(call, own, pipeline), check: undefined };
 }
 
 function unknownMethod(request: Call, registry: Registry): McpError {
@@ -139,11 +145,12 @@ function servedEarly({ facts, pipeline }: DispatchingServer, method: string, pee
   );
 }
 
-function settleOwn(call: ServerCall, own: EraResult): object {
+function settleOwn(call: ServerCall, own: EraResult, pipeline: Pipeline): object | Promise<object> {
   if (own.session !== undefined) checkClientLength(own.session, call.facts.limits.clientLength);
   call.session = own.session;
   if (own.cache !== undefined) call.cache = own.cache;
-  return own.result;
+  if (own.session === undefined || pipeline.sessionOpening === undefined) return own.result;
+  return pipeline.sessionOpening(call).then(() => own.result);
 }
 
 /** Kept for every session, so that a few large ones would take the place of all others. */
@@ -232,7 +239,8 @@ function success({ registry, pipeline }: DispatchingServer, call: ServerCall, re
         ? request.era.input(request, interim.questions, interim.state, self)
         : request.era.result(request, result, row, self, call.cache);
     if (pipeline.observers.length > 0) call.end = endOf(call, { result });
-    return call.session === undefined ? encoded : { ...encoded, session: call.session };
+    const { session, sessionEnded } = call;
+    return session === undefined ? encoded : { ...encoded, session, sessionEnded };
   } catch (error) {
     return failure({ pipeline }, call, error);
   }
@@ -240,6 +248,7 @@ function success({ registry, pipeline }: DispatchingServer, call: ServerCall, re
 
 function failure({ pipeline }: Pick<DispatchingServer, "pipeline">, call: ServerCall, error: unknown): Answer {
   for (const act of call.beforeAnswer ?? NOTHING) act(false);
+  void call.sessionEnded?.("refused");
   if (pipeline.observers.length > 0) call.end = endOf(call, { error });
   const answer = errorAnswer(call, publicError(call, error));
   return call.scopes === undefined ? answer : { ...answer, scopes: call.scopes };

@@ -14,6 +14,8 @@ export class Pipeline {
   observers: readonly Observer[] = [];
   /** Must resolve before a call is served; a rejection is the answer. Absent for servers with nothing to prepare. */
   gate: (() => Promise<void>) | undefined;
+  /** Must resolve before a handshake is answered; a rejection refuses it. */
+  sessionOpening: ((call: ServerCall) => Promise<void>) | undefined;
   /** Called once by `close`. */
   readonly closers: (() => void | Promise<void>)[] = [];
   /** Said once, because careless clients send many. */

@@ -4,7 +4,7 @@ import { isObject, type Params } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { MethodRow } from "../../protocol/methods.js";
 import type { Coercion } from "../../schema/coerce.js";
-import type { Exchange } from "../../transport/transport.js";
+import type { Answer, Exchange } from "../../transport/transport.js";
 import type { HandlerContext } from "../context.js";
 import type { CallEnd } from "../observer.js";
 import type { Asker } from "../questions/asker.js";
@@ -38,6 +38,8 @@ export class ServerCall {
   cache: CacheHint;
   /** The session that a handshake opened. */
   session: Session | undefined;
+  /** To be called when that session ends, where it has no peer yet. */
+  sessionEnded: Answer["sessionEnded"];
   /** Scopes that the caller lacks, when a handler refused for that reason. */
   scopes: string[] | undefined;
   /** Arguments that were converted from text to the type in the schema. */

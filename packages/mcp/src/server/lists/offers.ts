@@ -10,7 +10,7 @@ import type { ResourceOffer, ResourceTemplateOffer } from "../resources/resource
 import { Resources } from "../resources/resources.js";
 import { ResourceWatches } from "../resources/watch.js";
 import { ToolCalls } from "../tools/call.js";
-import type { ToolOffer } from "../tools/tool.js";
+import type { ToolOffer, ToolTypes } from "../tools/tool.js";
 import { Tools } from "../tools/tools.js";
 import { CompletionFeature } from "./completion.js";
 import type { Registry } from "./registry.js";
@@ -103,3 +103,18 @@ function unknownKind(what: unknown): McpError {
     },
   );
 }
+
+/** The types of the prompts in a list of offers, by name. */
+export type OfferedPrompts<L extends readonly Offer[]> = {
+  [K in L[number] as K extends PromptOffer ? K["name"] : never]: K extends PromptOffer<string, infer A> ? A : never;
+};
+
+/** The types of the tools in a list of offers, by name. */
+export type OfferedTools<L extends readonly Offer[]> = {
+  [K in L[number] as K extends ToolOffer ? K["name"] : never]: K extends ToolOffer<string, infer A, infer R>
+    ? ToolTypes<A, R>
+    : never;
+};
+
+/** The types of a mounted server's tools or prompts, by their names with the prefix. */
+export type Mounted<P extends string, U> = { [K in keyof U & string as `${P}_${K}`]: U[K] };

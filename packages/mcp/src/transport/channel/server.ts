@@ -2,7 +2,7 @@ import { platform as runtimePlatform } from "#platform";
 import { isThenable } from "../../encoding/maybe-promise.js";
 import { takesBatches } from "../../era/session.js";
 import type { Channel } from "../../jsonrpc/channel.js";
-import { Connection } from "../../jsonrpc/connection.js";
+import { Connection, type ConnectionHandler } from "../../jsonrpc/connection.js";
 import type { Id } from "../../jsonrpc/message.js";
 import { atMost } from "../../platform/at-most.js";
 import { callHook } from "../../platform/call-hook.js";
@@ -11,7 +11,9 @@ import { checkOptions } from "../../protocol/check-options.js";
 import { atExpiry } from "../at-expiry.js";
 import { endpointOf, type Servable } from "../servable.js";
 import { disposable, type ServeHandle } from "../serve-handle.js";
-import type { Answer, Outgoing, Peer, Principal } from "../transport.js";
+import type { Answer, Endpoint, EndReason, Outgoing, Peer, Principal } from "../transport.js";
+
+type Ender = (reason: EndReason) => void | Promise<void>;
 
 /** One peer served over one channel. */
 export interface ServedChannel extends ServeHandle {
@@ -56,34 +58,30 @@ export function startChannel(servable: Servable, channel: Channel, options: Serv
   const closed = new Promise<void>((resolve) => {
     finish = resolve;
   });
-  const peer = new ChannelPeer(options.principal, options.remote);
-  const connection = new Connection<ChannelPeer>(
-    channel,
-    {
-      request: (message, inbound) => {
-        const accepted = endpoint.accept(message);
-        const answer = endpoint.request(accepted, inbound);
-        if (!isThenable(answer)) return peer.adopt(answer);
-        if (accepted.endless) peer.lasts(message.id, answer);
-        return answer.then((settled) => peer.adopt(settled));
-      },
-      notification: (message) => endpoint.notification(message, peer),
-      acceptsBatch: () => peer.session !== undefined && takesBatches(peer.session.revision),
-      fault: (error) => callHook(platform.warn, "onFault", () => options.onFault?.(error)),
-      closed: () => {
-        expiry?.cancel();
-        endpoint.closed(peer);
-        finish();
-      },
-    },
-    peer,
-    { answerFaults: true, maxInFlight: options.maxInFlight ?? 1000 },
-  );
-  const expiry = atExpiry(platform, options.principal, () => connection.close());
+  const peer = new ChannelPeer(options, () => void drain());
+  const fault = (error: Error) => callHook(platform.warn, "onFault", () => options.onFault?.(error));
+  const connection = new Connection<ChannelPeer>(channel, connectionHandler(endpoint, peer, fault, gone), peer, {
+    answerFaults: true,
+    maxInFlight: options.maxInFlight ?? 1000,
+  });
+  const expiry = atExpiry(platform, options.principal, () => {
+    peer.reason = "expired";
+    connection.close();
+  });
+  function gone(): void {
+    expiry?.cancel();
+    endpoint.closed(peer);
+    const ending = peer.ended();
+    if (ending === undefined) finish();
+    else void ending.then(finish);
+  }
   peer.attach(connection);
   endpoint.opened(peer);
   connection.open();
-  const close = async () => connection.close();
+  const close = async () => {
+    peer.reason ??= peer.inputEnded ? "left" : "closed";
+    connection.close();
+  };
   const drain = async (graceMs = DRAIN_MS) => {
     peer.endEndless();
     if (graceMs > 0 && connection.inFlightCount > 0) {
@@ -102,22 +100,68 @@ export function startChannel(servable: Servable, channel: Channel, options: Serv
     whenIdle: () => connection.whenIdle(),
     endEndless: () => peer.endEndless(),
     inputEnded() {
+      peer.inputEnded = true;
       connection.inputEnded();
       peer.endEndless();
     },
   });
 }
 
+function connectionHandler(
+  endpoint: Endpoint,
+  peer: ChannelPeer,
+  fault: (error: Error) => void,
+  closed: () => void,
+): ConnectionHandler<ChannelPeer> {
+  return {
+    request: (message, inbound) => {
+      const accepted = endpoint.accept(message);
+      const answer = endpoint.request(accepted, inbound);
+      if (!isThenable(answer)) return peer.adopt(answer);
+      if (accepted.endless) peer.lasts(message.id, answer);
+      return answer.then((settled) => peer.adopt(settled));
+    },
+    notification: (message) => endpoint.notification(message, peer),
+    acceptsBatch: () => peer.session !== undefined && takesBatches(peer.session.revision),
+    fault,
+    closed,
+  };
+}
+
 class ChannelPeer implements Peer {
   session: Peer["session"];
   readonly principal: Principal | undefined;
   readonly remote: boolean | undefined;
+  /** Why the connection ended, or is about to; absent if the client closed it. */
+  reason: EndReason | undefined;
+  inputEnded = false;
   readonly #endless = new Set<Id>();
   #connection: Connection<ChannelPeer> | undefined;
+  readonly #drain: () => void;
+  readonly #whenEnded: Ender[] = [];
+  #ended = false;
 
-  constructor(principal: Principal | undefined, remote: boolean | undefined) {
+  constructor({ principal, remote }: ServeChannelOptions, drain: () => void) {
     this.principal = principal;
     this.remote = remote;
+    this.#drain = drain;
+  }
+
+  end(reason: EndReason): void {
+    this.reason ??= reason;
+    this.#drain();
+  }
+
+  onEnded(act: Ender): void {
+    if (this.#ended) void act(this.reason ?? "left");
+    else this.#whenEnded.push(act);
+  }
+
+  /** Calls what was registered for the end; undefined if that was nothing. */
+  ended(): Promise<unknown> | undefined {
+    this.#ended = true;
+    const { reason = "left" } = this;
+    return this.#whenEnded.length === 0 ? undefined : Promise.all(this.#whenEnded.map((act) => act(reason)));
   }
 
   attach(connection: Connection<ChannelPeer>): void {

@@ -32,5 +32,9 @@ export function serveStream(endpoint: Endpoint, stream: ByteStream, options: Ser
   const served = startChannel(endpoint, channel, options);
   const drain = (graceMs = drainMs) => served.drain(graceMs);
   const closed = served.closed.then(() => channel.close());
-  return disposable({ closed, close: async () => channel.close(), drain });
+  const close = async () => {
+    await served.close();
+    await channel.close();
+  };
+  return disposable({ closed, close, drain });
 }

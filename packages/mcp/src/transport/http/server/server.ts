@@ -25,8 +25,8 @@ export interface HttpCore {
   handle(incoming: Incoming): void;
   /** Refuses new requests, asks open streams to end, and resolves when all requests are answered or after `graceMs`. */
   drain(graceMs: number): Promise<void>;
-  /** Ends every stream immediately and stops all timers. */
-  close(): void;
+  /** Ends every stream immediately and stops all timers. Resolves when what follows the end of sessions is done. */
+  close(): Promise<void>;
 }
 
 /** Serves an endpoint over HTTP in every revision. Throws for unsafe options. */
@@ -49,12 +49,13 @@ export function createHttpServer(endpoint: Endpoint, options: HttpServerOptions,
       }
     },
     drain: (graceMs) => state.drain(graceMs),
-    close() {
+    async close() {
       state.close();
-      parts.sessions?.close();
+      const closing = parts.sessions?.close();
       parts.legacy?.close();
       // The storage of the endpoint stays open: other nodes and the next start use it.
       if (endpoint.storage === undefined) void storage.close?.();
+      await closing;
     },
   };
 }
@@ -221,8 +222,10 @@ function received(exchange: HttpExchange, sessions: SessionRoutes | undefined, b
 function withoutSession(exchange: HttpExchange, item: Received): void {
   const { endpoint } = exchange.state;
   const { protocolVersion } = exchange.http.protocolHeaders;
-  // The handshake itself names its version in the body.
-  if (item.kind === "request" && item.accepted.opensSession) return runAlone(exchange, item.accepted, WITHOUT_SESSION);
+  // The handshake itself names its version in the body. It must not promise what only a session can keep.
+  if (item.kind === "request" && item.accepted.opensSession) {
+    return runAlone(exchange, { ...item.accepted, opensSession: false }, WITHOUT_SESSION);
+  }
   const revision = sessionRevision(protocolVersion, endpoint.revisions);
   if (item.kind === "notification" && (protocolVersion === undefined || !McpError.is(revision))) {
     endpoint.notification(item.message);

@@ -24,12 +24,15 @@ export async function handshake(store: SessionStore, exchange: HttpExchange, acc
   const waiting: string[] = [];
   exchange.place.work(true);
   store.opening += 1;
+  let ended: Answer["sessionEnded"];
   try {
     const answer = await answerTo(exchange, accepted, (text) => waiting.push(text));
-    const { session } = answer;
-    const created = session === undefined ? undefined : await store.create(session, exchange.principal);
+    const { session, sessionEnded } = answer;
+    ended = sessionEnded;
+    const created = session && (await store.create({ session, sessionEnded }, exchange.principal));
     reply(exchange, answer, created === undefined ? [] : ["mcp-session-id", created.id], waiting);
   } catch (error) {
+    void ended?.("closed");
     state.platform.warn(`the session storage failed: ${String(error)}`);
     exchange.refuse(refusal(500, "the session could not be stored", { id }));
   } finally {

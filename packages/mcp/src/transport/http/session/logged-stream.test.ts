@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { delayedStorage } from "../../../storage/delayed-storage.js";
 import { createMemoryStorage } from "../../../storage/memory.js";
 import type { SseConnection } from "../server/sse-connection.js";
-import { eventId, LoggedStream, parseEventId, type StreamStorage } from "./logged-stream.js";
+import { eventId, parseEventId } from "./event-id.js";
+import { LoggedStream, type StreamStorage } from "./logged-stream.js";
 
 /** A connection that records what a client would have read. */
 class Recorder {

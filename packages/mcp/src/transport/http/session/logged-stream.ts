@@ -2,6 +2,7 @@ import { isThenable } from "../../../encoding/maybe-promise.js";
 import type { AppendLog, LogLimits, LogRead } from "../../../storage/storage.js";
 import { encodeEvent } from "../../framing/sse-encode.js";
 import type { SseConnection } from "../server/sse-connection.js";
+import { eventId } from "./event-id.js";
 
 /** The storage of one session's streams, and who is notified about them. */
 export interface StreamStorage {
@@ -116,15 +117,23 @@ export class LoggedStream {
     this.release()?.end();
   }
 
+  /** As `disconnect`, after the events so far are written. */
+  leave(): void {
+    this.#afterAppends(() => this.disconnect());
+  }
+
   /** Ends the connection with a `retry` time after the events so far are written. */
   pause(farewell: string): void {
-    const pause = () => {
+    this.#afterAppends(() => {
       const connection = this.release();
       connection?.write(farewell);
       connection?.end();
-    };
-    if (this.#appending === undefined) pause();
-    else void this.#appending.then(pause);
+    });
+  }
+
+  #afterAppends(act: () => void): void {
+    if (this.#appending === undefined) act();
+    else void this.#appending.then(act);
   }
 
   /** Writes the entries of the log that the connection does not have. */
@@ -271,29 +280,4 @@ export class LoggedStream {
 
 function isLast(entry: string): boolean {
   return entry === END || entry[0] === LAST;
-}
-
-/** A position in one stream of one session. */
-export interface EventPosition {
-  stream: string;
-  /** The log's id of the event; 0 is the position before the first. */
-  after: number;
-  /** True for the event that ended its stream. */
-  last: boolean;
-}
-
-/**
- * The id of one event. It includes its stream, so that a client that reconnects finds the right one; it need not be
- * secret, because streams are looked up within their session.
- */
-export function eventId(stream: string, id: number, last: boolean): string {
-  return last ? `${stream}.${id}.last` : `${stream}.${id}`;
-}
-
-/** Parses an event id; undefined for anything that `eventId` does not make. */
-export function parseEventId(value: string): EventPosition | undefined {
-  const match = /^([\w-]{1,32})\.(0|[1-9]\d{0,15})(\.last)?$/.exec(value);
-  const [, stream, digits, last] = match ?? [];
-  if (stream === undefined || !Number.isSafeInteger(Number(digits))) return undefined;
-  return { stream, after: Number(digits), last: last !== undefined };
 }

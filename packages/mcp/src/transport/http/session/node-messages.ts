@@ -1,4 +1,5 @@
 import type { ErrorMessage, Id, ResultMessage } from "../../../jsonrpc/message.js";
+import type { EndReason } from "../../transport.js";
 
 /** A message between nodes about one session. */
 export type NodeMessage =
@@ -13,7 +14,7 @@ export type NodeMessage =
   /** The stored session changed. */
   | { kind: "changed" }
   /** The session ended. */
-  | { kind: "ended" };
+  | { kind: "ended"; reason: EndReason };
 
 /** Each message names its sender, because a publisher also receives its own messages. */
 interface Envelope {

@@ -25,7 +25,7 @@ export interface SessionRoutes {
   post(exchange: HttpExchange, item: Received): void;
   get(exchange: HttpExchange): void;
   delete(exchange: HttpExchange): void;
-  close(): void;
+  close(): Promise<void>;
 }
 
 export function createSessionRoutes(state: ServerState, storage: Storage): SessionRoutes {
@@ -44,7 +44,7 @@ export function createSessionRoutes(state: ServerState, storage: Storage): Sessi
     get: (exchange) => withSession(store, exchange, (session) => openStream(store, session, exchange)),
     delete: (exchange) =>
       withSession(store, exchange, (session) => {
-        store.end(session);
+        store.end(session, "left");
         exchange.empty(204);
       }),
     close: () => store.close(),

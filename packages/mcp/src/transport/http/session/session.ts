@@ -5,7 +5,7 @@ import { PendingAsks } from "../../../jsonrpc/pending-asks.js";
 import { McpError } from "../../../protocol/error.js";
 import type { Unsubscribe, Versioned } from "../../../storage/storage.js";
 import { encodeEvent } from "../../framing/sse-encode.js";
-import type { Outgoing, Principal } from "../../transport.js";
+import type { EndReason, Outgoing, Principal } from "../../transport.js";
 import type { ReplyRules, ReplySession, ReplyStream } from "../server/reply-rules.js";
 import type { SseConnection } from "../server/sse-connection.js";
 import type { RunningRequest } from "../server/state.js";
@@ -14,6 +14,8 @@ import type { NodeMessage } from "./node-messages.js";
 
 /** The id of the first GET stream. It stores messages that belong to no request until the client reads them. */
 export const GET_STREAM_ID = "s";
+
+type Ender = (reason: EndReason) => void | Promise<void>;
 
 /** What a session needs from its store. */
 export interface SessionHost {
@@ -24,6 +26,8 @@ export interface SessionHost {
   streamStorage(session: HttpSession): StreamStorage;
   newStreamId(): string;
   dropLog(session: HttpSession, stream: string): void;
+  /** Ends the session on every node, after the request with this id if one is given. */
+  endAfter(session: HttpSession, reason: EndReason, after: Id | undefined): void;
   readonly eventLog: {
     readonly maxEndedStreams: number;
     readonly maxEvents: number;
@@ -33,6 +37,7 @@ export interface SessionHost {
 
 /** One HTTP session: the peer of the endpoint, independent of the connections that the client has open. */
 export class HttpSession implements ReplySession {
+  readonly transport = "http";
   readonly id: string;
   readonly principal: Principal | undefined;
   /** Whether its streams begin with an empty event, whose id the client can resume from. */
@@ -53,6 +58,9 @@ export class HttpSession implements ReplySession {
   saving: Promise<void> | undefined;
   unsubscribe: Unsubscribe | undefined;
   #ended = false;
+  /** Set while what follows the end of the session is being done. */
+  stopping: Promise<unknown> | undefined;
+  #whenEnded: Ender[] | undefined;
   // Created on demand, because most sessions are idle most of the time.
   requests: Map<Id, RunningRequest> | undefined;
   #asks: PendingAsks | undefined;
@@ -210,15 +218,27 @@ export class HttpSession implements ReplySession {
     }
   }
 
+  onEnded(act: Ender): void {
+    if (this.#ended) return void act("closed");
+    this.#whenEnded ??= [];
+    this.#whenEnded.push(act);
+  }
+
+  end(reason: EndReason, after?: Id): void {
+    this.#host.endAfter(this, reason, after);
+  }
+
   /** Ends the requests and streams of the session on this node. */
-  end(): void {
+  stop(reason: EndReason): void {
     if (this.#ended) return;
     this.#ended = true;
+    const acts = this.#whenEnded;
+    this.stopping = acts && Promise.all(acts.map((act) => act(reason)));
     const error = closedError();
     for (const request of this.requests?.values() ?? []) request.cancel(error);
     this.requests = undefined;
     this.#asks?.rejectAll(error);
-    for (const stream of this.#streams?.values() ?? []) stream.disconnect();
+    for (const stream of this.#streams?.values() ?? []) stream.leave();
     this.#streams = undefined;
     this.#unread = undefined;
   }

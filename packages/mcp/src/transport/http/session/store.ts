@@ -1,16 +1,21 @@
 import { randomName } from "../../../encoding/base64.js";
 import { guarded, type MaybePromise, whenReady } from "../../../encoding/maybe-promise.js";
 import { isReady, type Session } from "../../../era/session.js";
+import type { Id } from "../../../jsonrpc/message.js";
 import type { LogLimits, Storage, Versioned } from "../../../storage/storage.js";
-import type { Principal } from "../../transport.js";
+import type { Answer, EndReason, Principal } from "../../transport.js";
 import { DueList } from "../server/due-list.js";
 import type { ServerState } from "../server/state.js";
 import { IdleSweep } from "./idle-sweep.js";
-import type { StreamStorage } from "./logged-stream.js";
+import type { LoggedStream, StreamStorage } from "./logged-stream.js";
 import { decodeNodeMessage, encodeNodeMessage, type NodeMessage } from "./node-messages.js";
 import { PrincipalShares } from "./principal-shares.js";
 import { decodeRecord, encodeRecord, keyOf, logNameOf, mergeSessions, resumePointKey, topicOf } from "./records.js";
 import { GET_STREAM_ID, HttpSession, type SessionHost } from "./session.js";
+import { logLimits, streamStorage } from "./stream-storage.js";
+
+/** The answer that opens a session. */
+type Opening = Pick<Answer, "sessionEnded"> & { readonly session: Session };
 
 /**
  * Creates, finds, stores and ends sessions. The storage is authoritative for which sessions exist and what they contain; the
@@ -34,17 +39,12 @@ export class SessionStore implements SessionHost {
     this.#state = state;
     this.#storage = storage;
     this.#alone = alone;
-    const { handshakeMs, sessionIdleMs, eventAgeMs } = state.times;
+    const { handshakeMs, sessionIdleMs } = state.times;
     this.#fresh = new DueList(state.platform, handshakeMs, (session) => this.#quietly(() => this.#neverReady(session)));
     this.#idle = new IdleSweep(state.platform, this.#sessions, sessionIdleMs, (session) =>
       this.#quietly(() => this.#lookIdle(session)),
     );
-    this.#logLimits = {
-      maxEntries: state.eventLog.maxEvents,
-      maxBytes: state.eventLog.maxBytes,
-      maxAgeMs: eventAgeMs,
-      ttlMs: Math.max(eventAgeMs, sessionIdleMs) * 2,
-    };
+    this.#logLimits = logLimits(state);
   }
 
   get eventLog(): SessionHost["eventLog"] {
@@ -54,17 +54,18 @@ export class SessionStore implements SessionHost {
   /** Makes room for one more session, or returns the name of the limit that forbids it. */
   takeRoom(key: string | undefined): string | undefined {
     const room = this.#shares.room(key, this.#sessions.size + this.opening, this.#state.limits, this.#idle);
-    if (room.replaces !== undefined) this.end(room.replaces);
+    if (room.replaces !== undefined) this.end(room.replaces, "expired");
     return room.full;
   }
 
   /** Creates a session after a successful handshake. */
-  async create(session: Session, principal: Principal | undefined): Promise<HttpSession> {
+  async create({ session, sessionEnded }: Opening, principal: Principal | undefined): Promise<HttpSession> {
     const id = randomName(this.#state.platform, 24);
     const value = encodeRecord({ principal: principal?.key ?? null, session });
     const ttlMs = this.#state.times.handshakeMs * 2;
     const version = await this.#storage.kv.set(keyOf(id), value, { ttlMs, ifVersion: 0 });
     const created = await this.#keep(id, principal, session, { value, version: version ?? 0 });
+    if (sessionEnded !== undefined) created.onEnded(sessionEnded);
     this.#open(created);
     return created;
   }
@@ -78,7 +79,7 @@ export class SessionStore implements SessionHost {
     return whenReady(this.#storage.kv.get(keyOf(id)), (stored) => {
       const known = this.#sessions.get(id);
       if (stored === undefined || (known !== undefined && this.#isIdle(known))) {
-        if (known !== undefined) this.end(known);
+        if (known !== undefined) this.end(known, "expired");
         return undefined;
       }
       const key = principal?.key ?? null;
@@ -136,17 +137,22 @@ export class SessionStore implements SessionHost {
       this.touch(session);
       this.tell(session, { kind: "changed" });
     } catch (error) {
-      this.#warn(error);
+      this.failed(error);
     }
   }
 
   /** Ends a session permanently, on every node. */
-  end(session: HttpSession): void {
+  end(session: HttpSession, reason: EndReason): void {
     this.#quietly(() => this.#storage.kv.delete(keyOf(session.id)));
-    this.tell(session, { kind: "ended" });
+    this.tell(session, { kind: "ended", reason });
     const streams = session.streamIds();
-    this.#forget(session);
+    this.#forget(session, reason);
     for (const stream of streams) this.dropLog(session, stream);
+  }
+
+  endAfter(session: HttpSession, reason: EndReason, after: Id | undefined, looks = 200): void {
+    if (looks === 0 || after === undefined || session.requests?.has(after) !== true) return this.end(session, reason);
+    this.#state.platform.timer(10, () => this.endAfter(session, reason, after, looks - 1), true);
   }
 
   tell(session: HttpSession, message: NodeMessage): void {
@@ -154,20 +160,13 @@ export class SessionStore implements SessionHost {
   }
 
   streamStorage(session: HttpSession): StreamStorage {
-    return {
-      log: this.#storage.log,
-      limits: this.#logLimits,
-      logName: (stream) => logNameOf(session.id, stream),
-      hint: (stream) => this.tell(session, { kind: "log", stream }),
-      ended: () => session.tidy(),
-      released: (stream) => {
-        if (this.#alone || stream.id !== GET_STREAM_ID) return;
-        this.#quietly(() =>
-          this.#storage.kv.set(resumePointKey(session.id), String(stream.position), { ttlMs: this.#lifeMs() }),
-        );
-      },
-      failed: (error) => this.#warn(error),
-    };
+    return streamStorage(session, this.#storage.log, this.#logLimits, this);
+  }
+
+  released(session: HttpSession, stream: LoggedStream): void {
+    if (this.#alone || stream.id !== GET_STREAM_ID) return;
+    const ttlMs = this.#lifeMs();
+    this.#quietly(() => this.#storage.kv.set(resumePointKey(session.id), String(stream.position), { ttlMs }));
   }
 
   dropLog(session: HttpSession, stream: string): void {
@@ -179,13 +178,15 @@ export class SessionStore implements SessionHost {
   }
 
   /** Ends all sessions on this node. The stored records remain for other nodes and the next start. */
-  close(): void {
-    for (const session of [...this.#sessions.values()]) {
+  async close(): Promise<void> {
+    const sessions = [...this.#sessions.values()];
+    for (const session of sessions) {
       if (!this.#alone) session.releaseUnread();
-      this.#forget(session);
+      this.#forget(session, "closed");
     }
     this.#fresh.close();
     this.#idle.close();
+    await Promise.all(sessions.map((session) => session.stopping));
   }
 
   /** How long the storage keeps a session: the idle time plus a margin, because activity is recorded late. */
@@ -211,7 +212,7 @@ export class SessionStore implements SessionHost {
 
   async #saveMerged(session: HttpSession, base: Session, mine: Session): Promise<void> {
     const stored = await this.#storage.kv.get(keyOf(session.id));
-    if (stored === undefined) return this.#forget(session);
+    if (stored === undefined) return this.#forget(session, "expired");
     session.session = mergeSessions(base, mine, decodeRecord(stored.value).session);
     session.stored = stored;
     return this.save(session);
@@ -237,7 +238,7 @@ export class SessionStore implements SessionHost {
   #heard(session: HttpSession, text: string): void {
     const message = decodeNodeMessage(this.#nodeId(), text);
     if (message === undefined) return;
-    if (message.kind === "ended") this.#forget(session);
+    if (message.kind === "ended") this.#forget(session, message.reason);
     else if (message.kind === "changed") this.#quietly(() => this.find(session.id, session.principal));
     else {
       session.heard(message);
@@ -256,14 +257,14 @@ export class SessionStore implements SessionHost {
     this.#state.endpoint.closed(session);
   }
 
-  #forget(session: HttpSession): void {
+  #forget(session: HttpSession, reason: EndReason): void {
     if (this.#sessions.get(session.id) === session) this.#sessions.delete(session.id);
     this.#shares.delete(session);
     this.#fresh.drop(session);
     const { unsubscribe } = session;
     session.unsubscribe = undefined;
     if (unsubscribe !== undefined) this.#quietly(() => unsubscribe());
-    session.end();
+    session.stop(reason);
     if (session.opened) this.#shut(session);
   }
 
@@ -271,15 +272,15 @@ export class SessionStore implements SessionHost {
     const current = await this.find(session.id, session.principal);
     // The client may have become ready on another node.
     if (current === session && isReady(session.session)) this.#watch(session);
-    else this.end(session);
+    else this.end(session, "expired");
   }
 
   async #lookIdle(session: HttpSession): Promise<void> {
     if (session.busy) return void this.touch(session);
-    if (this.#alone) return this.end(session);
+    if (this.#alone) return this.end(session, "expired");
     const current = await this.find(session.id, session.principal);
     if (current === session && session.opened) this.#watch(session);
-    else this.#forget(session);
+    else this.#forget(session, "expired");
   }
 
   #nodeId(): string {
@@ -289,10 +290,10 @@ export class SessionStore implements SessionHost {
   }
 
   #quietly(run: () => MaybePromise<unknown>): void {
-    guarded(run, (error) => this.#warn(error));
+    guarded(run, (error) => this.failed(error));
   }
 
-  #warn(error: unknown): void {
+  failed(error: unknown): void {
     this.#state.platform.warn(`the session storage failed: ${String(error)}`);
   }
 }

@@ -2,7 +2,8 @@ import { encodeComment, encodeEvent } from "../../framing/sse-encode.js";
 import { acceptance } from "../server/body-type.js";
 import type { HttpExchange } from "../server/exchange.js";
 import { refusal } from "../server/refusal.js";
-import { eventId, PRIMING, parseEventId } from "./logged-stream.js";
+import { eventId, parseEventId } from "./event-id.js";
+import { PRIMING } from "./logged-stream.js";
 import { GET_STREAM_ID, type HttpSession } from "./session.js";
 import type { SessionStore } from "./store.js";
 

@@ -1,0 +1,132 @@
+import { isObject } from "../../jsonrpc/message.js";
+import { McpError } from "../../protocol/error.js";
+import type { ServerCall } from "../call/server-call.js";
+import { RESOURCE_FILTER } from "../changes/peer-subscriber.js";
+import type { MethodHandler } from "../lists/feature.js";
+import type { HandlerObjects } from "./handler-objects.js";
+
+type Base = (method: string) => MethodHandler | undefined;
+
+/** Asks a handler object before a client is told that it is subscribed, so that the object can refuse. */
+export class HandlerSubscriptions {
+  /** By URI, until its last subscriber is gone: settles as `subscribe` of the shared object did. */
+  readonly #subscribed = new Map<string, Promise<void>>();
+  readonly #unsubscribing = new Map<string, Promise<void>>();
+  /** URIs with subscribers. */
+  readonly #active = new Set<string>();
+  readonly #objects: HandlerObjects;
+
+  constructor(objects: HandlerObjects) {
+    this.#objects = objects;
+  }
+
+  /** The methods about subscriptions: `base` serves them after the object has agreed. */
+  handlers(base: Base): Record<string, MethodHandler> {
+    return {
+      "resources/subscribe": (call) => this.#subscribe(call, base),
+      "resources/unsubscribe": (call) => this.#unsubscribe(call, base),
+      "subscriptions/listen": (call) => this.#listen(call, base),
+    };
+  }
+
+  /** A URI has its first subscriber in this process. */
+  async subscribed(uri: string): Promise<void> {
+    this.#active.add(uri);
+    if (!this.#objects.perSession) await this.#admit(uri);
+  }
+
+  /** A URI has lost its last subscriber in this process. */
+  async unsubscribed(uri: string): Promise<void> {
+    this.#active.delete(uri);
+    if (this.#objects.perSession) return;
+    const admitted = this.#subscribed.get(uri);
+    this.#subscribed.delete(uri);
+    if (admitted === undefined) return;
+    const leaving = admitted.then(
+      () => this.#objects.shape.unsubscribe?.(uri),
+      () => undefined,
+    );
+    this.#unsubscribing.set(uri, leaving);
+    await leaving.finally(() => this.#unsubscribing.get(uri) === leaving && this.#unsubscribing.delete(uri));
+  }
+
+  async #subscribe(call: ServerCall, base: Base): Promise<object> {
+    const uri = call.stringParam("uri");
+    const undo = await this.#begin(uri, call, call.exchange.peer?.session?.subscriptions.includes(uri) === true);
+    try {
+      return await served(base, call);
+    } catch (error) {
+      await undo().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async #unsubscribe(call: ServerCall, base: Base): Promise<object> {
+    const uri = call.stringParam("uri");
+    const had = call.exchange.peer?.session?.subscriptions.includes(uri) === true;
+    const result = await served(base, call);
+    if (!this.#objects.perSession) await this.#unsubscribing.get(uri);
+    else if (had) await (await this.#objects.of(call)).unsubscribe?.(uri);
+    return result;
+  }
+
+  /** Leaves out the URIs that the object refuses, as those that do not exist. */
+  async #listen(call: ServerCall, base: Base): Promise<object> {
+    const { notifications } = call.request.params;
+    const asked = isObject(notifications) ? notifications[RESOURCE_FILTER] : undefined;
+    if (!isObject(notifications) || !Array.isArray(asked)) return served(base, call);
+    const taken: string[] = [];
+    const undo: (() => Promise<void>)[] = [];
+    for (const uri of new Set(asked.filter((each): each is string => typeof each === "string"))) {
+      await this.#begin(uri, call, false).then(
+        (each) => {
+          taken.push(uri);
+          undo.push(each);
+        },
+        () => undefined,
+      );
+    }
+    const filter = { ...notifications, [RESOURCE_FILTER]: taken };
+    const { params } = call.request;
+    // Params are this call's own.
+    Object.assign(call.request, { params: { ...params, notifications: filter } });
+    try {
+      return await served(base, call);
+    } finally {
+      for (const each of undo) await each().catch(() => undefined);
+    }
+  }
+
+  /** Asks the object; returns what takes its consent back. */
+  async #begin(uri: string, call: ServerCall, isKnown: boolean): Promise<() => Promise<void>> {
+    if (!this.#objects.perSession) {
+      await this.#admit(uri);
+      return async () => {
+        if (!this.#active.has(uri)) await this.unsubscribed(uri);
+      };
+    }
+    const object = await this.#objects.of(call);
+    if (!isKnown) await object.subscribe?.(uri);
+    return async () => {
+      if (!isKnown) await object.unsubscribe?.(uri);
+    };
+  }
+
+  #admit(uri: string): Promise<void> {
+    const known = this.#subscribed.get(uri);
+    if (known !== undefined) return known;
+    const asked = (async () => this.#objects.shape.subscribe?.(uri))();
+    this.#subscribed.set(uri, asked);
+    asked.catch(() => {
+      // Asked again the next time, because the cause of the failure may be temporary.
+      if (this.#subscribed.get(uri) === asked) this.#subscribed.delete(uri);
+    });
+    return asked;
+  }
+}
+
+async function served(base: Base, call: ServerCall): Promise<object> {
+  const handler = base(call.request.method);
+  if (handler === undefined) throw new McpError("method_not_found", `${call.request.method} is not served`);
+  return handler(call);
+}
