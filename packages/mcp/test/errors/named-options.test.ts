@@ -17,10 +17,10 @@ const reference = [
   ...GROUPS.map((file) => readFileSync(join(sources, file), "utf8")),
 ].join("\n");
 
-/** Names in a `fix` that no program passes as an option: data of errors, messages of the protocol, words of languages. */
+/** Names in a `fix` that no program passes as an option: data of errors, messages of the protocol, words of languages, options of Node. */
 const NO_OPTION = new Set(
   `action cause data default format initialize properties requestedSchema result tools/list type undefined null true false string object
-   tool_use tool_result enum default pattern items anyOf const ref _meta decline cancel ws mcp`.split(/\s+/),
+   tool_use tool_result enum default pattern items anyOf const ref _meta decline cancel ws mcp cert`.split(/\s+/),
 );
 
 /** The back-ticked names of each `fix`: single words and paths, without calls and code. */
