@@ -22,7 +22,7 @@ import { type ReceivedNotification, streamNotifications } from "./changes/notifi
 import type { ClientEvents, Unlisten } from "./changes/notifications.js";
 import type { SubscriptionTarget } from "./changes/subscription-filter.js";
 import type { Subscription } from "./changes/subscriptions.js";
-import { type ClientParts, closeClient } from "./connection/assemble.js";
+import { type ClientParts, type CloseOptions, closeClient } from "./connection/assemble.js";
 import type { ConnectionState } from "./connection/connection-state.js";
 import { type CallEvent, streamCall } from "./features/call-stream.js";
 import { setLogLevel } from "./features/log-level.js";
@@ -288,9 +288,9 @@ export class Client<T = LooseTools, P = LoosePrompts> {
     return this.#parts.caller.notify(method, params as Params | undefined);
   }
 
-  /** Ends the connection; everything pending rejects. */
-  close(): Promise<void> {
-    return closeClient(this.#parts);
+  /** Ends the connection. Calls in flight may end within `drainMs`, default 0; what is still pending then rejects. */
+  close(options?: CloseOptions): Promise<void> {
+    return closeClient(this.#parts, options);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

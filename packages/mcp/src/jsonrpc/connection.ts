@@ -110,6 +110,11 @@ export class Connection<P> {
     this.#asks.take(id)?.reject(reason);
   }
 
+  /** As `forget`, for everything that waits for an answer. */
+  forgetAll(reason: Error): void {
+    this.#asks.rejectAll(reason);
+  }
+
   /** Ends a request of the peer without an answer. False when no such request is in flight. */
   abort(id: Id, reason?: unknown): boolean {
     const inbound = this.#inFlight.get(id);

@@ -85,6 +85,8 @@ export interface ChildEvents {
   stderr(chunk: Uint8Array): void;
   stdoutClosed(): void;
   drained(): void;
+  /** The child reads no more from its stdin: a write failed. */
+  stdinClosed?(): void;
   exited(end: ChildEnd): void;
 }
 

@@ -1,6 +1,11 @@
-import { connect, Server } from "@parley/mcp";
+import { connect, McpError, Server } from "@parley/mcp";
 import { describe, expect, it } from "vitest";
-import { STATEFUL, STATELESS, scriptedPipe } from "./scripted-pipe.js";
+import { ChangeQueue } from "../../src/client/changes/change-queue.js";
+import { collect, walkPages } from "../../src/client/features/pages.js";
+import type { Receiver, Transport } from "../../src/transport/transport.js";
+import { json, result, scriptedServer } from "../http-client/scripted-server.js";
+import { virtualTime } from "../http-client/virtual-time.js";
+import { greetsIn, STATEFUL, STATELESS, scriptedPipe } from "./scripted-pipe.js";
 
 const served = () => new Server({ name: "s", version: "1" }).tool("hi", {}, () => "hi");
 
@@ -70,4 +75,167 @@ describe("pictures and pages that a server names", () => {
       await client.close();
     },
   );
+});
+
+describe("a transport of the application", () => {
+  it("may report a lost session without any data", async () => {
+    let receiver: Receiver | undefined;
+    const server = scriptedPipe((message, pipe) => {
+      if (!greetsIn("stateful", message, pipe)) pipe.answer(message, {});
+    });
+    const inner = server.makeTransport();
+    const transport: Transport = {
+      kind: inner.kind,
+      target: inner.target,
+      open(given) {
+        receiver = given;
+        return inner.open(given);
+      },
+      request: (request) => inner.request(request),
+      notify: (notification) => inner.notify(notification),
+      abandon: (id, reason) => inner.abandon(id, reason),
+      close: () => inner.close(),
+    };
+    const client = await connect(transport);
+    expect(() => receiver?.fault(new McpError("session_lost", "gone"))).not.toThrow();
+    await client.ping();
+    expect(server.methods().filter((method) => method === "initialize")).toHaveLength(2);
+    await client.close();
+  });
+});
+
+describe("a `trace` hook that throws", () => {
+  it("costs the call nothing and is reported", async () => {
+    const warnings: string[] = [];
+    const client = await connect(served(), {
+      trace: () => {
+        throw new Error("no tracer");
+      },
+      onWarning: (message) => void warnings.push(message),
+    });
+    expect(await client.call("hi")).toBe("hi");
+    expect(warnings[0]).toContain("`trace` failed: no tracer");
+    await client.close();
+  });
+});
+
+describe("names that are not ASCII", () => {
+  it("HTTP26-27: go into `Mcp-Name` encoded", async () => {
+    const seen: unknown[] = [];
+    const server = await scriptedServer((request, response) => {
+      const discovery = { supportedVersions: [STATELESS], capabilities: { tools: {} } };
+      if (request.message?.method === "server/discover") return json(response, result(request, discovery));
+      seen.push(request.headers["mcp-name"]);
+      json(response, result(request, { content: [] }));
+    });
+    const client = await connect(server.url);
+    await client.callTool("grüße 世界");
+    expect(seen).toEqual([`=?base64?${Buffer.from("grüße 世界").toString("base64")}?=`]);
+    await client.close();
+    await server.close();
+  });
+});
+
+describe("MRTR-06: the retry of a call with questions", () => {
+  it("repeats the headers of its arguments", async () => {
+    const seen: unknown[] = [];
+    const inputSchema = { type: "object", properties: { region: { type: "string", "x-mcp-header": "Region" } } };
+    const server = await scriptedServer((request, response) => {
+      const { method, params } = request.message ?? {};
+      if (method === "server/discover")
+        return json(response, result(request, { supportedVersions: [STATELESS], capabilities: { tools: {} } }));
+      if (method === "tools/list") return json(response, result(request, { tools: [{ name: "t", inputSchema }] }));
+      seen.push(request.headers["mcp-param-region"]);
+      const first = (params as { requestState?: string }).requestState === undefined;
+      json(response, result(request, first ? { resultType: "input_required", requestState: "s" } : { content: [] }));
+    });
+    const client = await connect(server.url);
+    await client.allTools();
+    await client.callTool("t", { region: "eu" });
+    expect(seen).toEqual(["eu", "eu"]);
+    await client.close();
+    await server.close();
+  });
+});
+
+describe("SUB-06: a subscription", () => {
+  it("outlives the idle and the total deadline of calls", async () => {
+    const time = virtualTime();
+    const server = scriptedPipe((message, pipe) => {
+      if (greetsIn("stateless", message, pipe)) return;
+      const _meta = { "io.modelcontextprotocol/subscriptionId": message.id };
+      const method = "notifications/subscriptions/acknowledged";
+      pipe.say({ jsonrpc: "2.0", method, params: { _meta, notifications: { toolsListChanged: true } } });
+    });
+    const client = await connect(server, { platform: time.platform, timeouts: { idleMs: 1_000, totalMs: 5_000 } });
+    const subscription = await client.subscribe({ tools: true });
+    time.platform.timer(3_600_000, () => {});
+    while (time.next(3_600_000)) await new Promise((resolve) => setImmediate(resolve));
+    const id = server.heard().find(({ method }) => method === "subscriptions/listen")?.id;
+    const _meta = { "io.modelcontextprotocol/subscriptionId": id };
+    server.pipes[0]?.say({ jsonrpc: "2.0", method: "notifications/tools/list_changed", params: { _meta } });
+    for await (const change of subscription) {
+      expect(change).toEqual({ kind: "tools", missed: false });
+      break;
+    }
+    expect(server.methods().filter((method) => method === "subscriptions/listen")).toHaveLength(1);
+    await client.close();
+  });
+});
+
+describe("changes that nobody reads", () => {
+  it("are told as missed beyond a thousand", async () => {
+    const queue = new ChangeQueue();
+    for (let n = 0; n < 1500; n++) queue.push({ kind: "resource", uri: `r:${n}`, missed: false });
+    queue.end();
+    const all: unknown[] = [];
+    for (let next = await queue.next(); next.done !== true; next = await queue.next()) all.push(next.value);
+    expect(all.length).toBeLessThanOrEqual(1001);
+    expect(all).toContainEqual({ kind: "resource", missed: true });
+    expect(all.at(-1)).toEqual({ kind: "resource", uri: "r:1499", missed: false });
+  });
+});
+
+describe("CACHE-09: a cursor that the server no longer takes", () => {
+  it("makes the walk begin again, once, and gives nothing twice", async () => {
+    let lists = 0;
+    const pages: Record<string, object> = { a: { items: ["3"], nextCursor: "b" }, b: { items: ["4"] } };
+    const walk = (broken: (cursor: string | undefined) => boolean) =>
+      collect(
+        walkPages(
+          "things",
+          async (cursor) => {
+            if (cursor === undefined) lists++;
+            if (broken(cursor)) throw new McpError("invalid_params", "no such cursor");
+            const first = { items: ["1", "2"], nextCursor: "a" };
+            return { nextCursor: undefined, ...(cursor === undefined ? first : pages[cursor]) } as never;
+          },
+          (item: string) => item,
+        ),
+      );
+    expect(await walk((cursor) => cursor === "b" && lists === 1)).toEqual(["1", "2", "3", "4"]);
+    expect(lists).toBe(2);
+    await expect(walk((cursor) => cursor === "b")).rejects.toMatchObject({ kind: "invalid_params" });
+    expect(lists).toBe(4);
+  });
+});
+
+describe("output schemas without a bound", () => {
+  it("are remembered up to 8 Mi characters, and the rest is named", async () => {
+    const warnings: string[] = [];
+    const schema = { type: "object", description: "x".repeat(3 * 1024 * 1024), required: ["a"] };
+    const server = scriptedPipe((message, pipe) => {
+      if (greetsIn("stateless", message, pipe)) return;
+      if (message.method !== "tools/list") return pipe.answer(message, { content: [], structuredContent: {} });
+      const tools = [1, 2, 3, 4].map((n) => ({ name: `t${n}`, inputSchema: { type: "object" }, outputSchema: schema }));
+      pipe.answer(message, { tools });
+    });
+    const client = await connect(server, { onWarning: (message) => void warnings.push(message) });
+    for (let round = 0; round < 2; round++) await client.allTools({ cache: false });
+    await expect(client.callTool("t1")).rejects.toMatchObject({ kind: "invalid_response" });
+    expect(await client.callTool("t4")).toMatchObject({ structuredContent: {} });
+    expect(warnings).toHaveLength(4);
+    expect(warnings[0]).toContain('"t3"');
+    await client.close();
+  });
 });

@@ -94,7 +94,7 @@ export const FOUND_CLIENT_API: readonly Mutant[] = [
     name: "chosen-cache-time-ignored",
     recreates: "results without a time of the server are never kept",
     file: "client/call/cache.ts",
-    search: "const ttlMs = allowed ? hint : this.#ttlMs;",
+    search: "const ttlMs = allowed ? Math.min(hint, LONGEST_HINT_MS) : this.#ttlMs;",
     replace: "const ttlMs = allowed ? hint : 0 * this.#ttlMs;",
     tests: ["test/client/scenarios-in-memory.test.ts"],
   },

@@ -11,6 +11,13 @@ describe("the cache of one client", () => {
     expect(cache.find("tools/list", undefined, 6000)).toBeUndefined();
   });
 
+  it("keeps nothing longer than a day, whatever the server says", () => {
+    const cache = new CachedCalls("s", {});
+    cache.keep("tools/list", undefined, list(1.7e308), 0);
+    expect(cache.find("tools/list", undefined, 86_399_999)).toBeDefined();
+    expect(cache.find("tools/list", undefined, 86_400_000)).toBeUndefined();
+  });
+
   for (const ttl of [0, -1, undefined, null, "1000", Number.NaN]) {
     it(`CACHE-03: a ttlMs of ${String(ttl)} keeps nothing`, () => {
       const cache = new CachedCalls("s", {});

@@ -3,6 +3,8 @@ import { isPartOf } from "../changes/subscription-filter.js";
 
 const MAX_ENTRIES = 500;
 const MAX_SIZE = 8 * 1024 * 1024;
+/** A day: whatever a server says, nothing is believed for longer. */
+const LONGEST_HINT_MS = 86_400_000;
 
 /** How results are kept. */
 export interface CacheSettings {
@@ -139,7 +141,7 @@ export class CachedCalls {
   keep(method: string, params: Params | undefined, result: Record<string, unknown>, now: number, hinted = true): void {
     const { ttlMs: hint, cacheScope } = hinted ? result : {};
     const allowed = typeof hint === "number" && hint > 0;
-    const ttlMs = allowed ? hint : this.#ttlMs;
+    const ttlMs = allowed ? Math.min(hint, LONGEST_HINT_MS) : this.#ttlMs;
     if (!(ttlMs > 0) || !isPlain(params)) return;
     const scope = allowed && cacheScope === "public" && this.#shared ? "public" : "private";
     const uri = params?.["uri"];

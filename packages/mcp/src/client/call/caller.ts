@@ -12,7 +12,7 @@ import { type ClientMiddleware, throughClientMiddleware } from "../middleware.js
 import { type CallOptions, checkCallOptions } from "../options.js";
 import { onAbort } from "./abort-watch.js";
 import type { CachedCalls } from "./cache.js";
-import { failedIn, operationOf } from "./operation.js";
+import { cancelled, closing, failedIn, notOffered, operationOf } from "./operation.js";
 import { CallDeadlines, type CallOwner, PendingCall } from "./pending-call.js";
 import type { CallExtras, Requester } from "./requester.js";
 import { waitBeforeResend } from "./resend.js";
@@ -31,6 +31,7 @@ export class Caller implements Requester, CallOwner {
   readonly #cache: CachedCalls | undefined;
   readonly #rounds: Rounds;
   readonly #pending = new Map<Id, PendingCall>();
+  #draining = false;
 
   constructor(connection: ClientConnection, answerer: Answerer, cache: CachedCalls | undefined) {
     this.#connection = connection;
@@ -44,6 +45,7 @@ export class Caller implements Requester, CallOwner {
   call(method: string, params?: Params, options: CallOptions = NOTHING, extras: CallExtras = NOTHING): Promise<Result> {
     try {
       if (options !== NOTHING) checkCallOptions(options);
+      if (this.#draining) throw closing(method);
       if (this.middleware.length === 0) return this.#start(method, params, options, extras);
       return throughClientMiddleware(this.middleware, method, params, options, (changedParams, changedOptions) =>
         this.#start(method, changedParams, changedOptions, extras),
@@ -113,6 +115,12 @@ export class Caller implements Requester, CallOwner {
       }
     }
     transport.abandon(id, reason);
+  }
+
+  /** Refuses new calls and waits until those in flight have ended, at most `ms`. */
+  drain(ms: number): Promise<void> {
+    this.#draining = true;
+    return this.deadlines.drain(ms, this.#connection.closing.signal);
   }
 
   /** The client is over: what still waits is abandoned. */
@@ -270,20 +278,6 @@ function metaOf(
   // Reading it again leaves out what is malformed: tracing never breaks a call.
   const read = wanted === undefined ? undefined : readTrace(wanted);
   return read === undefined ? meta : { ...traceMeta(read), ...meta };
-}
-
-function notOffered(method: string, capability: string): McpError {
-  return new McpError("capability_missing", `the server does not offer ${method}: it declares no "${capability}"`, {
-    data: { capability },
-    fix: "Look at `client.serverCapabilities` before calling.",
-  });
-}
-
-function cancelled(method: string, signal: AbortSignal): McpError {
-  return new McpError("cancelled", `${method} was cancelled by its caller`, {
-    cause: signal.reason,
-    fix: "Nothing is to be changed when the cancellation was meant.",
-  });
 }
 
 function unsendable({ out }: PendingCall, cause: TypeError): McpError {

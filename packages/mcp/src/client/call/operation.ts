@@ -27,3 +27,26 @@ export function operationOf(method: string, params: Params | undefined): Operati
   const target = name ?? uri;
   return typeof target === "string" ? { method, target } : { method };
 }
+
+/** A call of something that the server does not offer. */
+export function notOffered(method: string, capability: string): McpError {
+  return new McpError("capability_missing", `the server does not offer ${method}: it declares no "${capability}"`, {
+    data: { capability },
+    fix: "Look at `client.serverCapabilities` before calling.",
+  });
+}
+
+/** A call that its caller ended. */
+export function cancelled(method: string, signal: AbortSignal): McpError {
+  return new McpError("cancelled", `${method} was cancelled by its caller`, {
+    cause: signal.reason,
+    fix: "Nothing is to be changed when the cancellation was meant.",
+  });
+}
+
+/** A call that came too late. */
+export function closing(method: string): McpError {
+  return new McpError("connection_closed", `${method} was not sent: the client is being closed`, {
+    fix: "Close the client when its calls have ended.",
+  });
+}

@@ -4,6 +4,7 @@ import type { Platform, Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { ProgressNotificationParams } from "../../protocol/lifecycle.js";
 import type { MethodRow } from "../../protocol/methods.js";
+import { pause } from "../../transport/reconnect.js";
 import type { CurrentConnection } from "../connection/current-connection.js";
 import type { CallOptions, Timeouts } from "../options.js";
 import type { CallExtras } from "./requester.js";
@@ -133,6 +134,9 @@ export interface Deadline {
   abandon(): void;
 }
 
+/** How often `drain` looks whether the last wait has ended. */
+const DRAIN_LOOK_MS = 10;
+
 /** All deadlines of one client on one timer: a call costs no timer of its own. */
 export class CallDeadlines {
   readonly #platform: Platform;
@@ -171,6 +175,15 @@ export class CallDeadlines {
         if (this.waiting.has(deadline)) this.renew(deadline);
       }
     };
+  }
+
+  /** Resolves when nothing waits any more, after `ms` or when `signal` aborts. What has no deadline is not waited for. */
+  async drain(ms: number, signal: AbortSignal): Promise<void> {
+    for (const until = this.#platform.monotonic() + ms; this.waiting.size > 0; ) {
+      const left = until - this.#platform.monotonic();
+      if (left <= 0 || signal.aborted) return;
+      await pause(this.#platform, Math.min(left, DRAIN_LOOK_MS), signal, true);
+    }
   }
 
   stop(): void {

@@ -8,9 +8,9 @@ import type { PendingCall } from "./pending-call.js";
 /** Of one call. A model or a person answers each question, so a server must not decide how many there are. */
 const MAX_ROUNDS = 10;
 const MAX_QUESTIONS = 64;
-/** The wait after a round that asked nothing: doubles with each such round in a row. */
-const FIRST_WAIT_MS = 100;
-const LONGEST_WAIT_MS = 5_000;
+/** The wait after a round that asked nothing: doubles with each such round in a row. Short, so that `maxRounds` ends the call soon. */
+const FIRST_WAIT_MS = 25;
+const LONGEST_WAIT_MS = 250;
 
 /** Answers the rounds of questions that a server puts into its results. */
 export class Rounds {

@@ -3,11 +3,11 @@ export interface Change {
   kind: "resource" | "tools" | "prompts" | "resources";
   /** The resource that changed, or a part of the subscribed one. Only with `kind: "resource"`. */
   uri?: string;
-  /** True when the connection was lost meanwhile: it may or may not have changed. */
+  /** True when the connection was lost meanwhile, or too much was unread: it may or may not have changed; without a `uri`, any may. */
   missed: boolean;
 }
 
-/** Distinct changes that wait for their reader; beyond it the oldest are given up. */
+/** Distinct changes that wait for their reader; beyond it the oldest are given up, and their kind is told as missed. */
 const MAX_WAITING = 1000;
 
 /** Changes on their way to one reader. The same change twice before it is read is one change. */
@@ -24,8 +24,14 @@ export class ChangeQueue implements AsyncIterator<Change, undefined> {
     const before = this.#waiting.get(key);
     // A certain change outweighs a possible one.
     this.#waiting.set(key, before?.missed === false ? before : change);
-    const oldest = this.#waiting.size > MAX_WAITING ? this.#waiting.keys().next().value : undefined;
-    if (oldest !== undefined) this.#waiting.delete(oldest);
+    if (this.#waiting.size <= MAX_WAITING) return;
+    for (const [oldest, { kind, uri }] of this.#waiting) {
+      // The mark of earlier ones that were given up has no address.
+      if (uri === undefined) continue;
+      this.#waiting.delete(oldest);
+      this.#waiting.set(`${kind} `, { kind, missed: true });
+      return;
+    }
   }
 
   /** Nothing comes any more; what waits can still be read. */

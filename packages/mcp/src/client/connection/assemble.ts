@@ -104,8 +104,18 @@ function receive(parts: ClientParts, message: NotificationMessage, about: Id | u
   router.route(message);
 }
 
-/** Ends the connection; everything pending rejects. */
-export async function closeClient({ connection, caller, requests }: ClientParts): Promise<void> {
+/** How a client is closed. */
+export interface CloseOptions {
+  /** How long calls in flight may take to end; new ones are refused meanwhile. Default 0: they reject at once. */
+  drainMs?: number | undefined;
+}
+
+/** Ends the connection, after the calls in flight if they get the time; everything pending rejects. */
+export async function closeClient(
+  { connection, caller, requests }: ClientParts,
+  { drainMs = 0 }: CloseOptions = {},
+): Promise<void> {
+  if (drainMs > 0 && connection.state !== "closed") await caller.drain(drainMs);
   requests.cancelAll();
   await connection.close();
   caller.close();

@@ -3,16 +3,41 @@ import { McpError } from "../../protocol/error.js";
 /** Pages of one list that a walk may fetch; a server that never ends its list is cut off here. */
 const MAX_PAGES = 1000;
 
-/** Walks all pages of a list, item by item, fetching as needed. A cursor that comes back ends the walk with an error. */
+/**
+ * Walks all pages of a list, item by item, fetching as needed. A cursor that comes back ends the walk with an error. When the
+ * server no longer takes a cursor, the walk begins again, once; items are told apart by `keyOf`, and none is given twice.
+ *
+ * Spec: Caching, "Interaction with Pagination",
+ * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#interaction-with-pagination
+ */
 export async function* walkPages<T>(
   list: string,
   fetchPage: (cursor: string | undefined) => Promise<{ items: readonly T[]; nextCursor: string | undefined }>,
+  keyOf?: (item: T) => string,
 ): AsyncGenerator<T, void, undefined> {
   const seen = new Set<string>();
+  const given = new Set<string>();
+  let begun = 1;
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const { items, nextCursor } = await fetchPage(cursor);
-    yield* items;
+    let fetched: Awaited<ReturnType<typeof fetchPage>>;
+    try {
+      fetched = await fetchPage(cursor);
+    } catch (error) {
+      const outdated = McpError.is(error) && error.kind === "invalid_params" && cursor !== undefined;
+      if (!outdated || keyOf === undefined || begun === 2) throw error;
+      begun = 2;
+      cursor = undefined;
+      seen.clear();
+      continue;
+    }
+    const { items, nextCursor } = fetched;
+    for (const item of items) {
+      const key = keyOf?.(item);
+      if (key !== undefined && begun === 2 && given.has(key)) continue;
+      if (key !== undefined) given.add(key);
+      yield item;
+    }
     // An empty string is a cursor like any other.
     if (nextCursor === undefined) return;
     if (seen.has(nextCursor)) throw endless(list, `gave the cursor ${JSON.stringify(nextCursor)} twice`);

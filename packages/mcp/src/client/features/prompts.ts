@@ -18,10 +18,14 @@ export async function listPrompts(
 }
 
 export function walkPrompts(requester: Requester, options?: CallOptions): AsyncGenerator<Prompt, void, undefined> {
-  return walkPages("prompts/list", async (cursor) => {
-    const { prompts, nextCursor } = await listPrompts(requester, cursor, options);
-    return { items: prompts, nextCursor };
-  });
+  return walkPages(
+    "prompts/list",
+    async (cursor) => {
+      const { prompts, nextCursor } = await listPrompts(requester, cursor, options);
+      return { items: prompts, nextCursor };
+    },
+    ({ name }) => name,
+  );
 }
 
 /** The messages of one prompt. */

@@ -35,20 +35,28 @@ export async function listResourceTemplates(
 }
 
 export function walkResources(requester: Requester, options?: CallOptions): AsyncGenerator<Resource, void, undefined> {
-  return walkPages("resources/list", async (cursor) => {
-    const { resources, nextCursor } = await listResources(requester, cursor, options);
-    return { items: resources, nextCursor };
-  });
+  return walkPages(
+    "resources/list",
+    async (cursor) => {
+      const { resources, nextCursor } = await listResources(requester, cursor, options);
+      return { items: resources, nextCursor };
+    },
+    ({ uri }) => uri,
+  );
 }
 
 export function walkResourceTemplates(
   requester: Requester,
   options?: CallOptions,
 ): AsyncGenerator<ResourceTemplate, void, undefined> {
-  return walkPages("resources/templates/list", async (cursor) => {
-    const { resourceTemplates, nextCursor } = await listResourceTemplates(requester, cursor, options);
-    return { items: resourceTemplates, nextCursor };
-  });
+  return walkPages(
+    "resources/templates/list",
+    async (cursor) => {
+      const { resourceTemplates, nextCursor } = await listResourceTemplates(requester, cursor, options);
+      return { items: resourceTemplates, nextCursor };
+    },
+    ({ uriTemplate }) => uriTemplate,
+  );
 }
 
 /** The contents at one address. Rejects with kind `resource_not_found` when there are none, whatever the revision's code. */

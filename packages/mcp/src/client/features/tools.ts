@@ -16,12 +16,16 @@ import { toolValue } from "./tool-value.js";
 
 /** Tools of one server that are remembered; a server with more is served, only without the checks for the rest. */
 const MAX_TOOLS = 10_000;
+/** Characters of all output schemas of one server that are remembered; results of further tools are not checked. */
+const MAX_SCHEMA_LENGTH = 8 * 1024 * 1024;
 
 /** What calls have to know of a tool that the server listed. */
 export interface ListedTool {
   /** What goes with every call of it, if anything does. */
   extras: CallExtras | undefined;
   outputSchema: unknown;
+  /** Characters of the output schema. */
+  outputLength: number;
   /** Made at the first use. */
   output?: Validator | McpError;
 }
@@ -52,10 +56,14 @@ export async function listTools(
 
 /** All tools, page by page. */
 export function walkTools(calls: ToolRequests, options?: CallOptions): AsyncGenerator<Tool, void, undefined> {
-  return walkPages("tools/list", async (cursor) => {
-    const { tools, nextCursor } = await listTools(calls, cursor, options);
-    return { items: tools, nextCursor };
-  });
+  return walkPages(
+    "tools/list",
+    async (cursor) => {
+      const { tools, nextCursor } = await listTools(calls, cursor, options);
+      return { items: tools, nextCursor };
+    },
+    ({ name }) => name,
+  );
 }
 
 /** Calls a tool and gives its full result. */
@@ -150,6 +158,8 @@ function learnTools(
   era: ClientEra,
   warn: (message: string) => void,
 ): Tool[] {
+  let room = MAX_SCHEMA_LENGTH;
+  for (const { outputLength } of known.values()) room -= outputLength;
   return tools.filter((tool) => {
     const { name, inputSchema, outputSchema, annotations } = tool;
     const mirrored = era.mirroredParams(inputSchema);
@@ -160,7 +170,19 @@ function learnTools(
     const idempotent = annotations?.readOnlyHint === true || annotations?.idempotentHint === true;
     const { headers } = mirrored;
     const extras = idempotent || headers.length > 0 ? { idempotent, mirrored: headers } : undefined;
-    if (known.size < MAX_TOOLS || known.has(name)) known.set(name, { extras, outputSchema });
+    if (known.size >= MAX_TOOLS && !known.has(name)) return true;
+    room += known.get(name)?.outputLength ?? 0;
+    const length = outputSchema === undefined ? 0 : JSON.stringify(outputSchema).length;
+    const fits = length <= room;
+    if (!fits)
+      warn(
+        `results of the tool "${name}" are not checked: the output schemas of this server are longer than ${MAX_SCHEMA_LENGTH} characters`,
+      );
+    room -= fits ? length : 0;
+    known.set(
+      name,
+      fits ? { extras, outputSchema, outputLength: length } : { extras, outputSchema: undefined, outputLength: 0 },
+    );
     return true;
   });
 }

@@ -10,6 +10,8 @@ const GIVE_UP_AFTER_MS = 3500;
 const REST_AFTER_MS = 300;
 /** The end of stdout and the exit of the process arrive in either order; how long to wait for the second one. */
 const TOGETHER_MS = 15;
+/** How long a child that no longer reads may take to exit before it counts as one that goes on without reading. */
+const EXIT_AFTER_INPUT_MS = 150;
 
 /**
  * The pipes of a child process as one byte stream, and the shutdown of the process.
@@ -62,6 +64,7 @@ export class ChildStream implements ByteStream {
         this.#stderr(chunk);
       },
       drained: () => events.drained(),
+      stdinClosed: () => void this.#after(EXIT_AFTER_INPUT_MS, () => this.#close("stdin_closed")),
       stdoutClosed: () => {
         this.#stdoutClosed = true;
         if (this.#exited) this.#close("exited");
@@ -142,7 +145,7 @@ export class ChildStream implements ByteStream {
     });
   }
 
-  #close(what: "exited" | "stdout_closed"): void {
+  #close(what: "exited" | "stdout_closed" | "stdin_closed"): void {
     if (this.#closed) return;
     this.#closed = true;
     this.#events?.closed(this.#ending ? undefined : this.#report.failure(what));

@@ -1,3 +1,4 @@
+import { printableLine } from "../../encoding/printable.js";
 import type { ChildEnd } from "../../platform/platform.js";
 import { type ErrorKind, McpError } from "../../protocol/error.js";
 import { builtin } from "../builtin.js";
@@ -14,8 +15,12 @@ export type LaunchFailure =
   | "stdout_noise"
   | "exited"
   | "killed"
+  | "stdin_closed"
   | "stdout_closed"
   | "no_answer";
+
+/** How the end of a server process was noticed. */
+type HowNoticed = "exited" | "stdin_closed" | "stdout_closed" | "no_answer";
 
 /** The `data` of an `McpError` about a server process. */
 export interface LaunchReportData {
@@ -65,7 +70,7 @@ export class LaunchReport {
   }
 
   /** The error for all pending requests. `what` is how the end was noticed. */
-  failure(what: "exited" | "stdout_closed" | "no_answer", cause?: unknown): McpError {
+  failure(what: HowNoticed, cause?: unknown): McpError {
     const data = this.#data(what);
     const kind: ErrorKind = this.answered ? "connection_closed" : "connect_failed";
     const output = this.#lastOutput(data);
@@ -76,7 +81,7 @@ export class LaunchReport {
     });
   }
 
-  #data(what: "exited" | "stdout_closed" | "no_answer"): LaunchReportData {
+  #data(what: HowNoticed): LaunchReportData {
     const found = findProgram(this.#command, this.#env, this.#cwd);
     const stderr = this.stderr.lines(STDERR_LINES);
     const end = this.#end;
@@ -93,7 +98,7 @@ export class LaunchReport {
     };
   }
 
-  #reason(what: "exited" | "stdout_closed" | "no_answer", stderr: string, found: boolean): LaunchFailure {
+  #reason(what: HowNoticed, stderr: string, found: boolean): LaunchFailure {
     const error = this.#end?.error as NodeJS.ErrnoException | undefined;
     if (error?.code === "ENOENT") return found || badFolder(this.#cwd) ? "bad_cwd" : "missing_binary";
     if (error !== undefined) return "not_executable";
@@ -117,6 +122,8 @@ export class LaunchReport {
         return `${command} could not start because its folder ${data.cwd ?? "`cwd`"} cannot be used`;
       case "not_executable":
         return `${command} could not be started: ${this.#end?.error?.message}`;
+      case "stdin_closed":
+        return `${command} closed its stdin but is still running`;
       case "stdout_closed":
         return `${command} closed its stdout but is still running`;
       case "no_answer":
@@ -132,8 +139,9 @@ export class LaunchReport {
     const last = data.stderr.at(-1);
     const relevant = data.stderr.findLast((line) => /error|missing|required|must|not /i.test(line)) ?? last;
     const parts: string[] = [];
-    if (relevant !== undefined) parts.push(`stderr: ${relevant.trim().slice(0, NOISE_LENGTH)}`);
-    if (data.firstNonJsonLine !== undefined && !this.answered) parts.push(`stdout: ${data.firstNonJsonLine}`);
+    if (relevant !== undefined) parts.push(`stderr: ${printableLine(relevant.trim().slice(0, NOISE_LENGTH))}`);
+    if (data.firstNonJsonLine !== undefined && !this.answered)
+      parts.push(`stdout: ${printableLine(data.firstNonJsonLine)}`);
     return parts.join("; ");
   }
 }
@@ -149,6 +157,7 @@ const FIXES: Record<LaunchFailure, (data: LaunchReportData) => string> = {
   stdout_noise: () => "Start the server in its stdio mode, and let it log to stderr.",
   exited: () => "Run the command in a terminal to see why it exits; `data.stderr` has its last lines.",
   killed: () => "Check the server's memory use and who sends it signals; `data.stderr` has its last lines.",
+  stdin_closed: () => "Keep reading from the server's stdin as long as it serves.",
   stdout_closed: () => "Keep the server's stdout open as long as it serves.",
   no_answer: () => "Check that the command is an MCP server in stdio mode, or raise `timeouts.connectMs`.",
 };

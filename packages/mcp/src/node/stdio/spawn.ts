@@ -57,7 +57,7 @@ class NodeChild implements ChildHandle {
     this.#child = child;
     this.pid = child.pid;
     if (child.pid !== undefined) this.#release = endWithThisProcess(() => this.kill("SIGKILL"));
-    // Writes fail with EPIPE after the child closed stdin or exited; `stdoutClosed` and `exited` report that.
+    // Writes fail with EPIPE after the child closed stdin or exited; `on` reports that.
     child.stdin.on("error", () => {});
     child.stdout.on("error", () => {});
     child.stderr.on("error", () => {});
@@ -69,6 +69,7 @@ class NodeChild implements ChildHandle {
     child.stderr.on("data", (chunk: Uint8Array) => events.stderr(chunk));
     child.stdout.once("close", () => events.stdoutClosed());
     child.stdin.on("drain", () => events.drained());
+    child.stdin.once("error", () => events.stdinClosed?.());
     const ended = (end: Parameters<ChildEvents["exited"]>[0]) => {
       if (this.#exited) return;
       this.#exited = true;

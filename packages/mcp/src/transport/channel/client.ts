@@ -1,7 +1,7 @@
 import type { Channel } from "../../jsonrpc/channel.js";
 import { Connection } from "../../jsonrpc/connection.js";
 import { RpcError } from "../../jsonrpc/error.js";
-import type { Id } from "../../jsonrpc/message.js";
+import { type Id, isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { Outgoing, Receiver, Transport } from "../transport.js";
 
@@ -33,7 +33,10 @@ class ChannelTransport implements Transport {
             return { text };
           }),
         notification: (message) => receiver.notification(message),
-        fault: (error) => receiver.fault(McpError.is(error) ? error : unreadable(error, this.target)),
+        fault: (error) => {
+          if (McpError.is(error) && error.kind === "oversized_frame") this.#skipped(error);
+          receiver.fault(McpError.is(error) ? error : unreadable(error, this.target));
+        },
         closed: (reason) => {
           if (!this.#closing) receiver.closed(reason);
         },
@@ -61,11 +64,30 @@ class ChannelTransport implements Transport {
     this.#connection?.forget(id, reason);
   }
 
+  /** An answer that was too long will not come again: its call ends now, or every call when the frame does not say whose it was. */
+  #skipped({ message, data }: McpError): void {
+    const head = isObject(data) && typeof data["head"] === "string" ? data["head"] : "";
+    if (NOT_AN_ANSWER.test(head)) return;
+    const lost = new McpError("oversized_frame", `${this.target} sent an answer that is too long: ${message}`, {
+      fix: "Ask for less at once, or raise `maxMessageBytes` of `connect` or of the transport.",
+    });
+    const id = ANSWER.exec(head)?.[1];
+    if (id === undefined) this.#connection?.forgetAll(lost);
+    // The expression admits numbers and simple strings only.
+    else this.#connection?.forget(JSON.parse(id) as Id, lost);
+  }
+
   async close(): Promise<void> {
     this.#closing = true;
     await (this.#connection ?? this.#channel).close();
   }
 }
+
+/** The members before the result of an answer, as most servers write them; the group is the id. */
+const ANSWER =
+  /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?\d{1,15}|"[\w -]*")\s*,\s*"(?:result|error)"\s*:/;
+const NOT_AN_ANSWER =
+  /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?(?:"id"\s*:\s*[^,]{1,64},\s*)?"(?:method|params)"\s*:/;
 
 function unreadable(cause: Error, target: string): McpError {
   return new McpError("decode_error", `${target} sent something that is not a message: ${cause.message}`, {

@@ -85,7 +85,7 @@ export class StreamChannel implements Channel {
     this.#receiver = receiver;
     const { maxMessageBytes, decode } = this.#options;
     const decoder = this.#framing.decoder(
-      { message: (text) => this.#deliver(text), error: (error) => this.#fault(error) },
+      { message: (text) => this.#deliver(text), error: (error, head) => this.#fault(error, head) },
       { ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }), ...(decode === undefined ? {} : { decode }) },
     );
     this.#decoder = decoder;
@@ -156,8 +156,11 @@ export class StreamChannel implements Channel {
     if (!this.#closedCalled) this.#receiver?.message(text);
   }
 
-  #fault(error: FramingError): void {
+  #fault(error: FramingError, head: string | undefined): void {
     if (this.#closedCalled) return;
+    const { message, fix } = error;
+    if (head !== undefined)
+      return this.#receiver?.fault(new McpError("oversized_frame", message, { fix, data: { head } }));
     // One error per cause, so that a flood of bad frames does not cost a stack trace each.
     let fault = this.#faults.get(error.code);
     if (fault === undefined) {

@@ -17,7 +17,8 @@ export interface FramingError {
 /** Receives messages and errors. Both members are called inside `feed` or `end`, in stream order, and MUST NOT throw. */
 export interface FrameSink {
   message(text: string): void;
-  error(error: FramingError): void;
+  /** `head` is the beginning of a frame that was too long, if it is known: it may say what the frame was. */
+  error(error: FramingError, head?: string): void;
 }
 
 /**
@@ -50,6 +51,14 @@ export function oversizedFrame(maxMessageBytes: number): FramingError {
     message: `A frame is longer than ${maxMessageBytes} bytes; it was skipped.`,
     fix: "Send a smaller message, or raise `maxMessageBytes` on the reading side.",
   };
+}
+
+/** Enough of a frame for the members before its result. */
+const HEAD_BYTES = 128;
+
+/** The beginning of `bytes[start, end)` as text, one character for each byte. */
+export function headOf(bytes: Uint8Array, start: number, end: number): string {
+  return String.fromCharCode(...bytes.subarray(start, Math.min(end, start + HEAD_BYTES)));
 }
 
 export const INVALID_UTF8: FramingError = {

@@ -5,6 +5,7 @@ import {
   type FrameDecoder,
   type FrameSink,
   type FramingOptions,
+  headOf,
   INVALID_UTF8,
   oversizedFrame,
 } from "./frame-decoder.js";
@@ -76,10 +77,8 @@ export class LineDecoder implements FrameDecoder {
   #keep(chunk: Uint8Array, start: number): void {
     if (this.#skipping) return;
     if (this.#pending.length + chunk.length - start > this.#maxMessageBytes) {
-      this.#pending.clear();
       this.#skipping = true;
-      this.#atStart = false;
-      this.#sink.error(oversizedFrame(this.#maxMessageBytes));
+      this.#tooLong(chunk, start, chunk.length);
       return;
     }
     this.#pending.append(chunk, start, chunk.length);
@@ -92,9 +91,7 @@ export class LineDecoder implements FrameDecoder {
     }
     const length = this.#pending.length + newline;
     if (length > this.#maxMessageBytes) {
-      this.#pending.clear();
-      this.#atStart = false;
-      this.#sink.error(oversizedFrame(this.#maxMessageBytes));
+      this.#tooLong(chunk, 0, newline);
       return;
     }
     this.#pending.append(chunk, 0, newline);
@@ -103,6 +100,15 @@ export class LineDecoder implements FrameDecoder {
     this.#pending.clear();
     if (text === undefined) this.#sink.error(INVALID_UTF8);
     else this.#emit(text, 0, text.length);
+  }
+
+  /** Reports a line whose last bytes are `bytes[start, end)`; what came before them is pending. */
+  #tooLong(bytes: Uint8Array, start: number, end: number): void {
+    const { bytes: before, length } = this.#pending;
+    const head = length > 0 ? headOf(before, 0, length) : headOf(bytes, start, end);
+    this.#pending.clear();
+    this.#atStart = false;
+    this.#sink.error(oversizedFrame(this.#maxMessageBytes), head);
   }
 
   /**
@@ -137,8 +143,7 @@ export class LineDecoder implements FrameDecoder {
 
   #line(bytes: Uint8Array, start: number, end: number): void {
     if (end - start > this.#maxMessageBytes) {
-      this.#atStart = false;
-      this.#sink.error(oversizedFrame(this.#maxMessageBytes));
+      this.#tooLong(bytes, start, end);
       return;
     }
     const text = isUtf8(bytes, start, end) ? this.#decode(bytes, start, end) : undefined;
