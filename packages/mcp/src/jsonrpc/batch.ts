@@ -12,16 +12,17 @@ import { errorText } from "./message-text.js";
 /** An item of a batch: something that is not a message comes with its error response. */
 export type BatchItem = Exclude<Classified, { kind: "batch" | "invalid" }> | { kind: "refused"; text: string };
 
-/** Classifies the items of a batch, in their order. */
+/** Classifies the items of a batch, in their order; malformed notifications and responses are left out. */
 export function readBatch(items: readonly unknown[]): BatchItem[] {
-  return items.map((item) => {
+  return items.flatMap((item): BatchItem[] => {
     const one = classify(item);
     if (one.kind === "batch") {
-      return { kind: "refused", text: errorText(undefined, INVALID_REQUEST, "a batch does not nest") };
+      return [{ kind: "refused", text: errorText(undefined, INVALID_REQUEST, "a batch does not nest") }];
     }
-    return one.kind === "invalid"
-      ? { kind: "refused", text: errorText(one.id, one.code, one.reason, faultData(one.code)) }
-      : one;
+    if (one.kind !== "invalid") return [one];
+    return one.silent === true
+      ? []
+      : [{ kind: "refused", text: errorText(one.id, one.code, one.reason, faultData(one.code)) }];
   });
 }
 

@@ -43,6 +43,22 @@ function end(channel: Channel, overrides: Partial<ConnectionHandler<string>> = {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
+/** What a raw end of a pipe hears from a server on the other one. */
+function heard(serverOptions = {}, overrides: Partial<ConnectionHandler<string>> = {}) {
+  const [raw, far] = channelPair();
+  const texts: string[] = [];
+  let closed = false;
+  raw.open({
+    message: (text) => void texts.push(text),
+    fault() {},
+    closed() {
+      closed = true;
+    },
+  });
+  const server = end(far, overrides, { answerFaults: true, ...serverOptions });
+  return { raw, texts, server, isClosed: () => closed };
+}
+
 function pair(serverOptions = {}) {
   const [a, b] = channelPair();
   return { client: end(a), server: end(b, {}, { answerFaults: true, ...serverOptions }), raw: a };
@@ -234,5 +250,39 @@ describe("request accounting", () => {
       ),
       { numRuns: 100 },
     );
+  });
+});
+
+describe("input that is no message", () => {
+  it("is answered only where somebody may wait for an answer (BASE-09, CANC-05)", async () => {
+    const { raw, texts, server } = heard({}, { acceptsBatch: () => true });
+    raw.send('{"jsonrpc":"2.0","method":"notifications/cancelled","params":[1]}');
+    raw.send('{"jsonrpc":"2.0","id":"q","error":"no"}');
+    raw.send(
+      '[{"jsonrpc":"2.0","method":"notifications/cancelled","params":[1]},{"jsonrpc":"2.0","id":5,"result":1,"error":2}]',
+    );
+    await turn();
+    expect(texts).toEqual([]);
+    expect(server.seen.faults).toHaveLength(2);
+    raw.send('{"jsonrpc":"2.0","id":9,"method":"m","params":[1]}');
+    raw.send("{");
+    await turn();
+    expect(texts).toHaveLength(2);
+  });
+
+  it("ends the connection when there is nothing else, a hundred times in a row or as often as `maxFaults` says", async () => {
+    const { raw, texts, server, isClosed } = heard({ maxFaults: 100 });
+    for (let n = 0; n < 99; n++) raw.send("garbage");
+    raw.send('{"jsonrpc":"2.0","method":"notifications/x"}');
+    for (let n = 0; n < 99; n++) raw.send("garbage");
+    await turn();
+    expect(isClosed()).toBe(false);
+    for (let n = 0; n < 10_000; n++) raw.send("garbage");
+    raw.send('{"jsonrpc":"2.0","method":"notifications/late"}');
+    await turn();
+    expect(isClosed()).toBe(true);
+    expect(texts).toHaveLength(200);
+    expect(texts.at(-1)).toContain("maxFaults");
+    expect(server.seen.notifications).toEqual(["notifications/x"]);
   });
 });

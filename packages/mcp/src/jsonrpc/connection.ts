@@ -39,6 +39,8 @@ export interface ConnectionOptions {
   answerFaults?: boolean;
   /** Requests of the peer that may run at once; more are refused. */
   maxInFlight?: number;
+  /** Inputs in a row that are no messages, after which a peer whose faults are answered is cut off. Default: none is. */
+  maxFaults?: number;
   parseLimits?: ParseLimits;
 }
 
@@ -57,6 +59,10 @@ export class Connection<P> {
   readonly #idleWaiters: (() => void)[] = [];
   /** Handlers that have not ended; those of aborted requests count too, for they still take what they take. */
   #running = 0;
+  /** Inputs in a row that were no messages. */
+  #faults = 0;
+  /** Set once they were too many: nothing is read any more. */
+  #deaf = false;
   #ended = false;
   #reason: Error | undefined;
 
@@ -71,8 +77,13 @@ export class Connection<P> {
   /** Starts delivery. Call once, when the handler is ready. */
   open(): void {
     this.#channel.open({
-      message: (text) => this.#receive(parseMessage(text, this.#limits)),
-      fault: (error) => this.#fault(PARSE_ERROR, error),
+      message: (text) => {
+        // A chunk may hold many more lines than those that ended the connection.
+        if (!this.#deaf) this.#receive(parseMessage(text, this.#limits));
+      },
+      fault: (error) => {
+        if (!this.#deaf) this.#fault(PARSE_ERROR, error);
+      },
       closed: (reason) => this.#close(reason),
     });
   }
@@ -140,6 +151,7 @@ export class Connection<P> {
   }
 
   #receive(item: Classified): void {
+    if (item.kind !== "invalid") this.#faults = 0;
     switch (item.kind) {
       case "request":
         return this.#answer(item.message);
@@ -152,7 +164,7 @@ export class Connection<P> {
       case "batch":
         return this.#receiveBatch(item.items);
       case "invalid":
-        return this.#fault(item.code, new Error(item.reason), item.id);
+        return this.#fault(item.code, new Error(item.reason), item);
     }
   }
 
@@ -238,9 +250,16 @@ export class Connection<P> {
     });
   }
 
-  #fault(code: number, error: Error, id?: Id): void {
+  #fault(code: number, error: Error, { id, silent }: { id?: Id; silent?: true } = {}): void {
     this.#handler.fault?.(error);
-    if (this.#options.answerFaults === true) this.say(errorText(id, code, error.message, faultData(code)));
+    if (this.#options.answerFaults !== true) return;
+    if (silent !== true) this.say(errorText(id, code, error.message, faultData(code)));
+    const { maxFaults = Number.POSITIVE_INFINITY } = this.#options;
+    if (++this.#faults < maxFaults) return;
+    this.#deaf = true;
+    const data = { limit: "maxFaults" };
+    this.say(errorText(undefined, INVALID_REQUEST, `${maxFaults} inputs in a row were no messages`, data));
+    void this.#channel.close();
   }
 
   #close(reason: Error | undefined): void {

@@ -5,9 +5,21 @@ const request = (members: object) => ({ jsonrpc: "2.0", id: 1, method: "m", ...m
 
 describe("an id", () => {
   it("is a string or an integer, zero and the empty string included (BASE-02)", () => {
-    for (const id of [0, -1, 7, 2 ** 53, "", "1", "x"]) expect(isId(id)).toBe(true);
+    for (const id of [0, -1, 7, Number.MAX_SAFE_INTEGER, "", "1", "x"]) expect(isId(id)).toBe(true);
     for (const id of [null, undefined, 1.5, Number.NaN, Number.POSITIVE_INFINITY, {}, [], true])
       expect(isId(id)).toBe(false);
+  });
+
+  it("beyond what a number holds exactly is refused, because it would come back changed (BASE-05)", () => {
+    for (const id of ["9007199254740993", "9007199254740992", "-9007199254740993", "1e300"]) {
+      expect(parseMessage(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`)).toMatchObject({
+        kind: "invalid",
+        code: -32600,
+        reason: expect.stringContaining("2^53"),
+      });
+    }
+    expect(parseMessage('{"jsonrpc":"2.0","id":9007199254740991,"method":"ping"}').kind).toBe("request");
+    expect(parseMessage('{"jsonrpc":"2.0","id":9007199254740993,"result":{}}').kind).toBe("invalid");
   });
 
   it("that is none makes a request invalid with -32600 (BASE-02)", () => {
@@ -56,6 +68,19 @@ describe("a message", () => {
     for (const error of [null, {}, { code: 1.5, message: "x" }, { code: 1 }, { code: 1, message: 2 }, "x"]) {
       expect(classify({ jsonrpc: "2.0", id: 1, error }).kind).toBe("invalid");
     }
+  });
+
+  it("that is no request is never answered, however malformed (BASE-09)", () => {
+    expect(classify({ jsonrpc: "2.0", method: "notifications/cancelled", params: [1] })).toMatchObject({
+      silent: true,
+    });
+    const error = { code: 1, message: "x" };
+    for (const response of [{ result: {}, error }, { error: {} }, { id: {}, result: {} }, { id: {}, error }]) {
+      const item = classify({ jsonrpc: "2.0", id: 1, ...response });
+      expect(item).toMatchObject({ kind: "invalid", silent: true });
+      expect(item).not.toHaveProperty("id");
+    }
+    expect(classify({ jsonrpc: "2.0", id: 1 })).not.toHaveProperty("silent");
   });
 
   it("keeps unknown members (BASE-11)", () => {

@@ -1,3 +1,4 @@
+import { isPlainEnvelope, scanEnvelope } from "./envelope.js";
 import { INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR } from "./error.js";
 
 /** A request id. `1` and `"1"` are two different ids. */
@@ -50,14 +51,15 @@ export type Classified =
   | { kind: "result"; message: ResultMessage }
   | { kind: "error"; message: ErrorMessage }
   | { kind: "batch"; items: unknown[] }
-  | { kind: "invalid"; code: number; reason: string; id?: Id };
+  /** Unless it is `silent` (no request, so that nobody waits), it is answered with an error, under `id` if that is known. */
+  | { kind: "invalid"; code: number; reason: string; id?: Id; silent?: true };
 
 /** Ids are kept while a request runs and come back in every message about it, so a peer may not choose endless ones. */
 const MAX_ID_LENGTH = 1024;
 
-/** Strings and integers; `null`, fractions and objects are not ids. */
+/** Strings and integers that a number holds exactly; `null`, fractions, objects and integers beyond 2^53 are not ids. */
 export function isId(value: unknown): value is Id {
-  return typeof value === "string" || (typeof value === "number" && Number.isInteger(value));
+  return typeof value === "string" || Number.isSafeInteger(value);
 }
 
 /** True for `{…}`, false for arrays and null. */
@@ -65,7 +67,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Limits on parsed input. A text too short to break them is not walked. */
+/** Limits on parsed input. */
 export interface ParseLimits {
   maxDepth: number;
   maxNodes: number;
@@ -73,18 +75,25 @@ export interface ParseLimits {
 
 export const DEFAULT_PARSE_LIMITS: ParseLimits = { maxDepth: 128, maxNodes: 100_000 };
 
+/** Texts of at most this many characters are parsed whatever they are, so that a refusal can name the request. */
+const LONG = 65_536;
+
 /** Parses and classifies one text. Never throws. */
 export function parseMessage(text: string, limits: ParseLimits = DEFAULT_PARSE_LIMITS): Classified {
   let value: unknown;
+  // `JSON.parse` takes a second for megabytes of brackets.
+  if (text.length > LONG && hasMoreBrackets(text, limits.maxDepth)) {
+    const flaw = scanEnvelope(text, limits.maxDepth);
+    if (flaw !== undefined) return invalid(flaw);
+  }
   try {
     value = JSON.parse(text);
   } catch (error) {
     return { kind: "invalid", code: PARSE_ERROR, reason: `the message is not JSON: ${(error as Error).message}` };
   }
-  // A node needs at least 2 characters.
-  if (text.length > 2 * limits.maxNodes || hasMoreBrackets(text, limits.maxDepth)) {
-    const broken = brokenLimit(value, limits);
-    if (broken !== undefined) return withId({ kind: "invalid", code: INVALID_REQUEST, reason: broken }, value);
+  if (typeof value === "object" && value !== null) {
+    const flaw = flawOf(text, value as Params, limits);
+    if (flaw !== undefined) return withId(invalid(flaw), value);
   }
   return classify(value);
 }
@@ -103,15 +112,16 @@ export function classify(value: unknown): Classified {
 
 function classifyCall(value: Record<string, unknown>): Classified {
   const params = value["params"];
-  if (params !== undefined && !isObject(params)) {
-    return withId({ kind: "invalid", code: INVALID_PARAMS, reason: "`params` is a JSON object" }, value);
-  }
   const id = value["id"];
+  if (params !== undefined && !isObject(params)) {
+    const flaw = { ...invalid("`params` is a JSON object"), code: INVALID_PARAMS };
+    return Object.hasOwn(value, "id") ? withId(flaw, value) : { ...flaw, silent: true };
+  }
   if (id === undefined && !Object.hasOwn(value, "id")) {
     // Safe: `method` and `params` have been checked.
     return { kind: "notification", message: value as unknown as NotificationMessage };
   }
-  if (!isId(id)) return invalid("a request id is a string or an integer");
+  if (!isId(id)) return invalid("a request id is a string, or an integer of at most 2^53 - 1");
   if (typeof id === "string" && id.length > MAX_ID_LENGTH)
     return invalid(`a request id has at most ${MAX_ID_LENGTH} characters`);
   // Safe: `method`, `params` and `id` have been checked.
@@ -121,26 +131,32 @@ function classifyCall(value: Record<string, unknown>): Classified {
 function classifyResponse(value: Record<string, unknown>): Classified {
   const hasResult = Object.hasOwn(value, "result");
   const hasError = Object.hasOwn(value, "error");
+  if (hasResult && hasError) return malformed("a response has either `result` or `error`");
   if (hasResult === hasError) {
     return withId(invalid("a message has `method`, or exactly one of `result` and `error`"), value);
   }
   const id = value["id"];
   if (hasResult) {
-    if (!isId(id)) return invalid("a result carries the id of its request");
+    if (!isId(id)) return malformed("a result carries the id of its request");
     // Safe: `id` has been checked, and a result may be any value.
     return { kind: "result", message: value as unknown as ResultMessage };
   }
   const error = value["error"];
   if (!isObject(error) || !Number.isInteger(error["code"]) || typeof error["message"] !== "string") {
-    return withId(invalid("`error` has an integer `code` and a string `message`"), value);
+    return malformed("`error` has an integer `code` and a string `message`");
   }
-  if (id !== undefined && id !== null && !isId(id)) return invalid("an error carries the id of its request");
+  if (id !== undefined && id !== null && !isId(id)) return malformed("an error carries the id of its request");
   // Safe: `id`, and the code and message of `error`, have been checked.
   return { kind: "error", message: value as unknown as ErrorMessage };
 }
 
 function invalid(reason: string): Classified & { kind: "invalid" } {
   return { kind: "invalid", code: INVALID_REQUEST, reason };
+}
+
+/** A response that cannot be read; its id is that of a request from here, so that an answer under it would mislead. */
+function malformed(reason: string): Classified {
+  return { ...invalid(reason), silent: true };
 }
 
 function withId(result: Classified & { kind: "invalid" }, value: unknown): Classified {
@@ -160,19 +176,37 @@ function hasMoreBrackets(text: string, limit: number): boolean {
   return false;
 }
 
-function brokenLimit(root: unknown, limits: ParseLimits): string | undefined {
-  let nodes = 0;
-  let level: unknown[] = [root];
-  for (let depth = 1; level.length > 0; depth++) {
-    if (depth > limits.maxDepth + 1) return `the message is nested deeper than ${limits.maxDepth} levels`;
-    const next: unknown[] = [];
-    for (const value of level) {
-      nodes++;
-      if (typeof value !== "object" || value === null) continue;
-      for (const child of Array.isArray(value) ? value : Object.values(value)) next.push(child);
-    }
-    if (nodes + next.length > limits.maxNodes) return `the message has more than ${limits.maxNodes} values`;
-    level = next;
+function flawOf(text: string, value: Params, limits: ParseLimits): string | undefined {
+  valuesLeft = limits.maxNodes;
+  // Of a plain message only one member has anything in it.
+  if (isPlainEnvelope(text, value))
+    return contentFlaw(value["params"] ?? value["result"] ?? {}, limits.maxDepth - 1, limits);
+  return scanEnvelope(text, Number.POSITIVE_INFINITY) ?? contentFlaw(value, limits.maxDepth, limits);
+}
+
+/** How many more values the message may have; beside the function that counts, because a parameter costs at every step. */
+let valuesLeft = 0;
+
+/** What is wrong with the values below one: too many, too deep, or a number that is infinite, as `1e400` is. */
+function contentFlaw(value: object, levels: number, limits: ParseLimits): string | undefined {
+  if (levels <= 0) return `the message is nested deeper than ${limits.maxDepth} levels`;
+  let flaw: string | undefined;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length && flaw === undefined; at++) flaw = valueFlaw(value[at], levels, limits);
+    return flaw;
   }
-  return undefined;
+  for (const name in value) {
+    // Safe: what `for` finds in a parsed object are its own members.
+    flaw = valueFlaw((value as Params)[name], levels, limits);
+    if (flaw !== undefined) break;
+  }
+  return flaw;
+}
+
+function valueFlaw(value: unknown, levels: number, limits: ParseLimits): string | undefined {
+  if (--valuesLeft < 0) return `the message has more than ${limits.maxNodes} values`;
+  if (typeof value === "object" && value !== null) return contentFlaw(value, levels - 1, limits);
+  return typeof value === "number" && value - value !== 0
+    ? "a number is too large for a double-precision value"
+    : undefined;
 }

@@ -88,8 +88,8 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
     name: "depth-unbounded",
     recreates: "nesting of any depth reaches handlers",
     file: "jsonrpc/message.ts",
-    search: "if (depth > limits.maxDepth + 1) return",
-    replace: "if (false) return",
+    search: "if (levels <= 0) return",
+    replace: "if (levels < -1_000_000) return",
     tests: ["src/jsonrpc/message.test.ts", "test/corpus/http/corpus.test.ts"],
   },
   {

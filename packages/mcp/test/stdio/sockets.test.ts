@@ -168,6 +168,45 @@ describe("addresses", () => {
     await expect(client.ask("echo")).rejects.toMatchObject({ kind: "connection_closed" });
   });
 
+  it.each(["COPY", "CHECKOUT", "copy", "CONNECT", "GET", "Content-Lengt", "É", '"a"'])(
+    "a browser cannot reach a TCP server by a request with the method %s",
+    async (method) => {
+      let runs = 0;
+      const counting: typeof endpoint = {
+        ...endpoint,
+        request(...of) {
+          runs++;
+          return endpoint.request(...of);
+        },
+      };
+      const handle = await serveSocket(counting, { port: 0 });
+      ends.push(() => handle.close());
+      const socket = connect(handle.address as { port: number; host: string });
+      socket.on("error", () => {});
+      const closed = once(socket, "close");
+      const call = '{"jsonrpc":"2.0","id":1,"method":"echo","params":{}}\n';
+      // In two pieces, so that the first one decides nothing.
+      socket.write(method.slice(0, 2));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      socket.write(`${method.slice(2)} / HTTP/1.1\r\nHost: localhost\r\n\r\n\n${call}`);
+      await closed;
+      expect(runs).toBe(0);
+    },
+  );
+
+  it.each([
+    ["a byte order mark", "\ufeff"],
+    ["empty lines", "\r\n\n \t"],
+  ])("a message may follow %s", async (_what, before) => {
+    const handle = await serveSocket(endpoint, { port: 0 });
+    ends.push(() => handle.close());
+    const socket = connect(handle.address as { port: number; host: string });
+    socket.write(`${before}{"jsonrpc":"2.0","id":1,"method":"echo","params":{"reached":true}}\n`);
+    const [chunk] = await once(socket, "data");
+    socket.destroy();
+    expect(String(chunk)).toContain("reached");
+  });
+
   it("a browser cannot reach a TCP server by a form that contains messages", async () => {
     const handle = await serveSocket(endpoint, { port: 0 });
     ends.push(() => handle.close());

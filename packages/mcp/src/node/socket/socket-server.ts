@@ -49,7 +49,7 @@ export async function serveSocket(
   checkOptions(
     "serveSocket",
     options,
-    "authenticate allowUnauthenticated maxInFlight onFault maxMessageBytes maxQueuedMessages maxQueuedBytes holdInputAbove drainMs framing maxConnections platform",
+    "authenticate allowUnauthenticated maxInFlight maxFaults onFault maxMessageBytes maxQueuedMessages maxQueuedBytes holdInputAbove drainMs framing maxConnections platform",
   );
   if (!("path" in address)) checkPort(address.port);
   if (!("path" in address) && !isLoopbackAddress(address.host ?? "127.0.0.1")) {

@@ -4,25 +4,29 @@ import type { ByteStream, ByteStreamEvents } from "../../transport/channel/byte-
 /**
  * A connected or connecting socket as a byte stream. The socket must have been made with `allowHalfOpen`.
  *
- * With `messagesOnly`, the connection is closed if its first byte cannot begin a message. A web page can make a browser
- * send an HTTP request with messages in its body to any local port; without this, only its other lines would be skipped.
+ * With `messagesOnly`, the connection is closed if its first line cannot begin a message. A web page can make a browser
+ * send an HTTP request, of any method, with messages in its body to any local port; without this, only its other lines
+ * would be skipped.
  */
 export function socketStream(socket: Socket, messagesOnly = false): ByteStream {
   return new SocketStream(socket, messagesOnly);
 }
 
-/** The first byte of an object, an array, white space, a byte order mark or a `Content-Length` header. */
-const FIRST_BYTES = new Set([..."{[ \t\r\nCc"].map((character) => character.charCodeAt(0)).concat(0xef));
+/** White space and the bytes of a byte order mark, which may come before a message. */
+const BLANK = /^[ \t\r\n\u00ef\u00bb\u00bf]+/;
+/** What begins a message: an object, an array, or one of its headers. No HTTP method has a colon. */
+const BEGINNINGS = ["{", "[", "content-length:", "content-type:"];
 
 class SocketStream implements ByteStream {
   readonly #socket: Socket;
   #failure: Error | undefined;
   #opened = false;
-  #unscreened: boolean;
+  /** The first characters, until it is certain that they begin a message; then undefined. */
+  #beginning: string | undefined;
 
   constructor(socket: Socket, messagesOnly: boolean) {
     this.#socket = socket;
-    this.#unscreened = messagesOnly;
+    this.#beginning = messagesOnly ? "" : undefined;
     socket.setNoDelay(true);
     // Before `open`, so that a connection that breaks early is not an uncaught error.
     socket.on("error", (error) => {
@@ -34,10 +38,9 @@ class SocketStream implements ByteStream {
     const socket = this.#socket;
     this.#opened = true;
     socket.on("data", (chunk) => {
-      if (this.#unscreened && !FIRST_BYTES.has(chunk[0] ?? 0)) socket.destroy();
-      if (socket.destroyed) return;
-      this.#unscreened = false;
-      events.data(chunk);
+      if (this.#beginning !== undefined && !this.#mayBegin(this.#beginning, chunk)) socket.destroy();
+      // What is still undecided has no whole line, so that nothing of it runs.
+      if (!socket.destroyed) events.data(chunk);
     });
     socket.once("end", () => events.inputEnded());
     socket.on("drain", () => events.drained());
@@ -45,6 +48,12 @@ class SocketStream implements ByteStream {
     socket.resume();
     if (socket.closed) setImmediate(() => events.closed(this.#failure));
     else socket.once("close", () => events.closed(this.#failure));
+  }
+
+  #mayBegin(before: string, chunk: Uint8Array): boolean {
+    const text = (before + Buffer.from(chunk).toString("latin1")).replace(BLANK, "").slice(0, 20).toLowerCase();
+    this.#beginning = BEGINNINGS.some((one) => text.startsWith(one)) ? undefined : text;
+    return this.#beginning === undefined || BEGINNINGS.some((one) => one.startsWith(text));
   }
 
   write(text: string): boolean {

@@ -48,7 +48,7 @@ export interface ServeWebSocketOptions
 }
 
 const OPTIONS =
-  "authenticate allowUnauthenticated publicUrl allowedHosts allowedOrigins maxInFlight onFault maxQueuedMessages maxQueuedBytes port host path maxConnections maxMessageBytes pingEveryMs platform";
+  "authenticate allowUnauthenticated publicUrl allowedHosts allowedOrigins maxInFlight maxFaults onFault maxQueuedMessages maxQueuedBytes port host path maxConnections maxMessageBytes pingEveryMs platform";
 const HOLD_INPUT_ABOVE = 1024 * 1024;
 
 /** Serves clients over WebSockets with the optional package `ws`. Resolves when it accepts connections. */

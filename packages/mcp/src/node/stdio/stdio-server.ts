@@ -41,7 +41,7 @@ export async function serveStdio(server: Servable, options: ServeStdioOptions = 
   checkOptions(
     "serveStdio",
     options,
-    "principal remote maxInFlight onFault maxMessageBytes maxQueuedMessages maxQueuedBytes holdInputAbove drainMs exit guardStdout watchParent platform",
+    "principal remote maxInFlight maxFaults onFault maxMessageBytes maxQueuedMessages maxQueuedBytes holdInputAbove drainMs exit guardStdout watchParent platform",
   );
   const { platform = nodePlatform, exit = true } = options;
   if (options.guardStdout !== false) guardStdout();

@@ -35,6 +35,8 @@ export interface ServeChannelOptions {
   remote?: boolean | undefined;
   /** Requests of this peer that may run at once; default 1,000, so that one peer cannot take all memory. */
   maxInFlight?: number | undefined;
+  /** Inputs in a row that are no messages, after which the connection ends; default 100, so that garbage costs little. */
+  maxFaults?: number | undefined;
   /** Told about input that was no message. */
   onFault?: ((error: Error) => void) | undefined;
   /** Replaces the runtime's clock, for example in a test. */
@@ -46,7 +48,7 @@ const DRAIN_MS = 2000;
 
 /** Serves one peer over a channel until the channel ends. `drain` of the handle takes 2 s at most unless told otherwise. */
 export function serveChannel(servable: Servable, channel: Channel, options: ServeChannelOptions = {}): ServedChannel {
-  checkOptions("serveChannel", options, "principal remote maxInFlight onFault platform");
+  checkOptions("serveChannel", options, "principal remote maxInFlight maxFaults onFault platform");
   return startChannel(servable, channel, options);
 }
 
@@ -63,6 +65,7 @@ export function startChannel(servable: Servable, channel: Channel, options: Serv
   const connection = new Connection<ChannelPeer>(channel, connectionHandler(endpoint, peer, fault, gone), peer, {
     answerFaults: true,
     maxInFlight: options.maxInFlight ?? 1000,
+    maxFaults: options.maxFaults ?? 100,
   });
   const expiry = atExpiry(platform, options.principal, () => {
     peer.reason = "expired";
