@@ -185,7 +185,7 @@ describe("what a program printed before it failed", () => {
 describe("a program that closed its stdin", () => {
   it("ends the calls of its client at once, with its reason", async () => {
     const program = serverProgram(
-      "(id, say) => { say({ jsonrpc: '2.0', id, result: { content: [] } }); require('node:fs').closeSync(0); }",
+      "(id, say) => { require('node:fs').closeSync(0); say({ jsonrpc: '2.0', id, result: { content: [] } }); }",
     );
     const client = kept(await connect(node(program), { resend: "never" }));
     await client.callTool("first");
