@@ -34,4 +34,12 @@ export const FOUND_PROOF: readonly Mutant[] = [
     replace: "withNewlines",
     tests: ["src/transport/framing/sse.test.ts"],
   },
+  {
+    name: "drain-forgets-late-answers",
+    recreates: "a drain that ends while a slow storage still holds an answer",
+    file: "transport/http/server/place.ts",
+    search: "if (!this.#complete || this.#streaming || !this.#unfinished) return;",
+    replace: "if (!this.#complete || !this.#unfinished) return;",
+    tests: ["test/simulation/regressions.test.ts"],
+  },
 ];

@@ -1,6 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { connect, Server } from "@parley/mcp";
 import { afterEach, describe, expect, it } from "vitest";
+import { createMemoryStorage } from "../../src/storage/memory.js";
+import type { Storage } from "../../src/storage/storage.js";
 import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
 import { impatient } from "../client/impatient.js";
 import { greetsIn, STATEFUL, STATELESS, scriptedPipe } from "../client/scripted-pipe.js";
@@ -287,4 +289,45 @@ describe("what simulated runs found", () => {
       expect(time.pending()).toBe(0);
     },
   );
+
+  it("a server that drains waits for an answer that a slow storage still holds", async () => {
+    const { kv, log, pubsub } = createMemoryStorage({ clock: { now: () => Date.now() } });
+    let release: () => void = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let holds = false;
+    const storage: Storage = {
+      kv,
+      pubsub,
+      log: {
+        append: async (stream, entry, limits) => {
+          if (holds) await held;
+          return log.append(stream, entry, limits);
+        },
+        read: (stream, afterId, limit) => log.read(stream, afterId, limit),
+        touch: (stream, ttlMs) => log.touch(stream, ttlMs),
+        drop: (stream) => log.drop(stream),
+      },
+    };
+    const server = new Server({ name: "slow", version: "1" }, { storage }).tool("report", {}, (_, ctx) => {
+      ctx.progress(1);
+      holds = true;
+      return "done";
+    });
+    const handler = fetchHandler(server);
+    const client = await connect("http://localhost/drains-late", {
+      fetch: (url, init) => handler(new Request(url, init)),
+      revisions: [STATEFUL],
+      resend: "never",
+    });
+    open.push(client);
+    const call = client.call("report", {}, { onProgress() {} });
+    await until(() => holds);
+    const drained = handler.drain(5_000);
+    setTimeout(release, 50);
+    await drained;
+    handler.close();
+    expect(await call).toBe("done");
+  });
 });

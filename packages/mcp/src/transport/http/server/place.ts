@@ -14,6 +14,7 @@ export class Place implements BodyLimits {
   #bodyBytes = 0;
   #arriving: boolean;
   #unfinished: boolean;
+  #complete = false;
   #working = false;
   #streaming = false;
   #counted = false;
@@ -75,12 +76,18 @@ export class Place implements BodyLimits {
   stream(isOpen: boolean): void {
     this.#streaming = isOpen;
     this.recount();
+    if (!isOpen) this.#settle();
   }
 
-  /** The reply is complete, or its client has left. */
+  /** The reply is complete, or its client has left. What a storage still holds of a stream is written before it ends. */
   finished(): void {
     this.arrived();
-    if (!this.#unfinished) return;
+    this.#complete = true;
+    this.#settle();
+  }
+
+  #settle(): void {
+    if (!this.#complete || this.#streaming || !this.#unfinished) return;
     this.#unfinished = false;
     this.#state.unfinished -= 1;
     this.#state.noteIdle();

@@ -73,9 +73,8 @@ export class HttpReply {
 
   /** Replies with an event stream that belongs to no request. Returns undefined, and sends nothing, if a limit forbids it. */
   openEvents(extra?: HeaderList): SseConnection | undefined {
-    const connection = this.openStream(extra);
-    if (connection !== undefined) this.place.finished();
-    return connection;
+    this.place.finished();
+    return this.openStream(extra);
   }
 
   /** Begins an event stream as the reply. */
