@@ -73,25 +73,45 @@ export interface ClientOptions {
     | undefined;
   /** Whether `onElicit` also handles pages to visit. Default: true. */
   elicitUrls?: boolean | undefined;
-  /** Answers questions to the model. Throw an `McpError` of kind `declined` when the user refuses. */
+  /**
+   * Answers questions to the model. Throw an `McpError` of kind `declined` when the user refuses.
+   *
+   * @deprecated The protocol deprecates sampling; call the API of a model's provider instead.
+   */
   onSample?:
     | ((
         question: CreateMessageRequestParams,
         context: QuestionContext,
       ) => CreateMessageResult | Promise<CreateMessageResult>)
     | undefined;
-  /** Whether `onSample` handles tools. Default: true. */
+  /**
+   * Whether `onSample` handles tools. Default: true.
+   *
+   * @deprecated The protocol deprecates sampling; call the API of a model's provider instead.
+   */
   sampleTools?: boolean | undefined;
-  /** Folders that the server may work in. `client.roots` changes them. */
+  /**
+   * Folders that the server may work in. `client.roots` changes them.
+   *
+   * @deprecated The protocol deprecates roots; pass folders as arguments of tools, as resources or in the server's configuration.
+   */
   roots?: readonly Root[] | (() => readonly Root[] | Promise<readonly Root[]>) | undefined;
   /**
    * Answers other requests of the server, by their method; the result is an object. Only revisions with sessions have requests of
    * the server. Elicitation, sampling and roots have options of their own, which also declare them.
    */
   handlers?: Readonly<Record<string, ServerRequestHandler>> | undefined;
-  /** The lowest level of log messages to request. */
+  /**
+   * The lowest level of log messages to request.
+   *
+   * @deprecated The protocol deprecates logging; write to stderr, or use OpenTelemetry.
+   */
   logLevel?: LoggingLevel | undefined;
-  /** Called with each log message of the server. */
+  /**
+   * Called with each log message of the server.
+   *
+   * @deprecated The protocol deprecates logging; write to stderr, or use OpenTelemetry.
+   */
   onLog?: ((message: LoggingMessageNotificationParams) => void) | undefined;
   /** Called with a warning about a problem that the client could work around. Default: the platform's `warn`. */
   onWarning?: ((message: string) => void) | undefined;

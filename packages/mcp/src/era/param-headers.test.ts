@@ -41,10 +41,15 @@ describe("the header table of a schema", () => {
       schemaOf({ a: { type: "array", items: annotated } }),
       schemaOf({ a: { anyOf: [schemaOf({ b: annotated })] } }),
       { type: "object", oneOf: [schemaOf({ a: annotated })] },
+      { ...schemaOf({ a: { type: "string" } }), "x-mcp-header": "Root" },
+      schemaOf({ a: { type: "string", contentSchema: schemaOf({ b: annotated }) } }),
+      { type: "object", dependencies: { a: schemaOf({ b: annotated }) } },
       { type: "object", $defs: { a: annotated }, properties: { a: { $ref: "#/$defs/a" } } },
     ]) {
       expect(paramHeaderTable(schema), JSON.stringify(schema)).toHaveProperty("problem");
     }
+    const data = schemaOf({ a: { default: annotated, examples: [annotated], const: annotated, enum: [annotated] } });
+    expect(paramHeaderTable(data)).toEqual({ headers: [] });
   });
 });
 
@@ -66,9 +71,15 @@ describe("mirrored arguments", () => {
     expect(check({ "mcp-param-region": " =?base64?SGVsbG8=?= " }, { region: "Hello" })).not.toThrow();
     expect(check({ "mcp-param-count": "42.0" }, { count: 42 })).not.toThrow();
     expect(check({}, { region: null })).not.toThrow();
-    expect(check({ "mcp-param-region": "extra" }, {})).not.toThrow();
+    expect(check({ "mcp-param-count": "42" }, { count: "42" })).not.toThrow();
+    expect(check({ "mcp-param-flag": "true" }, { nested: { flag: "true" } })).not.toThrow();
     for (const [headers, args] of [
       [{}, { region: "x" }],
+      [{ "mcp-param-region": "eu" }, {}],
+      [{ "mcp-param-region": "eu" }, { region: null }],
+      [{ "mcp-param-region": "" }, {}],
+      [{ "mcp-param-region": "Z\u00fcrich" }, { region: "Z\u00fcrich" }],
+      [{ "mcp-param-count": "42.0" }, { count: "42" }],
       [{ "mcp-param-region": "other" }, { region: "x" }],
       [{ "mcp-param-region": "=?base64?SGVsbG8?=" }, { region: "Hello" }],
       [{ "mcp-param-count": "43" }, { count: 42 }],

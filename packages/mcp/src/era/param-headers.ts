@@ -11,27 +11,8 @@ export interface ParamHeader {
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const TYPES = ["string", "integer", "boolean"] as const;
-/** Keywords below which a value has no fixed path, so an annotation there is invalid. */
-const BRANCHES = [
-  "items",
-  "prefixItems",
-  "contains",
-  "oneOf",
-  "anyOf",
-  "allOf",
-  "not",
-  "if",
-  "then",
-  "else",
-  "additionalProperties",
-  "patternProperties",
-  "propertyNames",
-  "dependentSchemas",
-  "unevaluatedItems",
-  "unevaluatedProperties",
-  "$defs",
-  "definitions",
-];
+/** Keywords that hold no schema, whatever their values look like. */
+const DATA = ["const", "enum", "default", "examples"];
 
 /** The headers that a tool's input schema declares, or the first fault of the declaration. */
 export type ParamHeaderTable = { headers: readonly ParamHeader[] } | { problem: string };
@@ -44,14 +25,16 @@ export type ParamHeaderTable = { headers: readonly ParamHeader[] } | { problem: 
 export function paramHeaderTable(inputSchema: unknown): ParamHeaderTable {
   const headers: ParamHeader[] = [];
   const seen = new Set<string>();
+  const atRoot = isObject(inputSchema) && Object.hasOwn(inputSchema, "x-mcp-header");
+  if (atRoot) return { problem: "x-mcp-header belongs to properties, not to the arguments as a whole" };
   const problem = collect(inputSchema, [], headers, seen);
   return problem === undefined ? { headers } : { problem };
 }
 
 function collect(schema: unknown, path: string[], headers: ParamHeader[], seen: Set<string>): string | undefined {
   if (!isObject(schema)) return undefined;
-  for (const keyword of BRANCHES) {
-    if (Object.hasOwn(schema, keyword) && mentionsHeader(schema[keyword], 0)) {
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword !== "properties" && !DATA.includes(keyword) && mentionsHeader(value, 0)) {
       return `x-mcp-header below "${keyword}" at "${path.join(".")}" cannot be reached by property names alone`;
     }
   }
@@ -111,13 +94,18 @@ export function paramHeaders(table: readonly ParamHeader[], args: unknown): Reco
 /** Rejects a call whose headers do not repeat its arguments. */
 export function checkParamHeaders(table: readonly ParamHeader[], args: unknown, http: HttpFacts): void {
   for (const { path, header, type } of table) {
-    const value = argumentAt(args, path);
-    if (value === undefined || value === null) continue;
+    const value = argumentAt(args, path) ?? undefined;
     const sent = http.header(header.toLowerCase())?.trim();
-    if (sent === undefined)
-      throw mismatch(`the header ${header} is missing although the argument "${path.join(".")}" has a value`);
+    if (sent === undefined && value === undefined) continue;
+    // An intermediary may have routed or authorized by a header that the call does not confirm.
+    if (sent === undefined || value === undefined) {
+      const which = sent === undefined ? "missing although" : "present but";
+      throw mismatch(
+        `the header ${header} is ${which} the argument "${path.join(".")}" has ${value === undefined ? "no" : "a"} value`,
+      );
+    }
     const decoded = decodeHeaderValue(sent);
-    if (decoded === undefined) throw mismatch(`the header ${header} is not valid Base64`);
+    if (decoded === undefined) throw mismatch(`the header ${header} is neither plain ASCII nor valid Base64`);
     if (!says(decoded, value, type))
       throw mismatch(`the header ${header} differs from the argument "${path.join(".")}"`);
   }
@@ -126,5 +114,6 @@ export function checkParamHeaders(table: readonly ParamHeader[], args: unknown, 
 /** Whether a header equals an argument, whose type is not validated yet. */
 function says(decoded: string, value: unknown, type: ParamHeader["type"]): boolean {
   if (typeof value === "object") return false;
-  return type === "integer" && decoded !== "" ? Number(decoded) === value : decoded === String(value);
+  // An integer may have come as text, which is converted later.
+  return decoded === String(value) || (type === "integer" && decoded !== "" && Number(decoded) === value);
 }

@@ -63,7 +63,11 @@ export interface RequestContext<D = Record<string, unknown>> {
   readonly data: D;
   /** Reports progress if the client asked for it. A value that is not larger than the last one is dropped. */
   progress(progress: number, options?: ProgressOptions): void;
-  /** Sends a log message if the client asks for messages of this level. */
+  /**
+   * Sends a log message if the client asks for messages of this level.
+   *
+   * @deprecated The protocol deprecates logging; write to stderr, or use OpenTelemetry.
+   */
   log(level: LoggingLevel, data: unknown, logger?: string): void;
 }
 
@@ -118,9 +122,17 @@ export interface HandlerContext<D = Record<string, unknown>> extends RequestCont
    * ended. Does nothing in revisions without this notification.
    */
   elicitationComplete(elicitationId: string): void;
-  /** Asks the client's model to generate a message. */
+  /**
+   * Asks the client's model to generate a message.
+   *
+   * @deprecated The protocol deprecates sampling; call the API of a model's provider instead.
+   */
   sample(request: SampleRequest, options?: QuestionOptions): Promise<CreateMessageResult>;
-  /** Asks for the folders that the client works in. */
+  /**
+   * Asks for the folders that the client works in.
+   *
+   * @deprecated The protocol deprecates roots; pass folders as arguments of tools, as resources or in the server's configuration.
+   */
   roots(options?: QuestionOptions): Promise<Root[]>;
   /**
    * Identifies this call in all rounds of its questions. Use it as an idempotency key for work in `step`, because a client

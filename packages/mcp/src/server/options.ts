@@ -96,7 +96,11 @@ export interface ServerOptions {
   onSubscribe?: ((uri: string) => void) | undefined;
   /** Called when a URI has lost its last subscriber in this process. */
   onUnsubscribe?: ((uri: string) => void) | undefined;
-  /** Called when a client has set its log level. */
+  /**
+   * Called when a client has set its log level.
+   *
+   * @deprecated The protocol deprecates logging; write to stderr, or use OpenTelemetry.
+   */
   onLogLevel?: ((level: LoggingLevel, ctx: RequestContext) => void) | undefined;
   /**
    * Whether clients get a neutral text with a reference instead of the message of an unexpected error. `ToolError` and
@@ -113,7 +117,11 @@ export interface ServerOptions {
   invalidArguments?: "result" | "protocol" | undefined;
   /** Defaults for all tools, which a tool's own definition replaces. */
   tools?: ToolPolicy | undefined;
-  /** Whether the server declares `logging` and sends what handlers log. Default: true. */
+  /**
+   * Whether the server declares `logging` and sends what handlers log. Default: true.
+   *
+   * @deprecated The protocol deprecates logging; write to stderr, or use OpenTelemetry.
+   */
   logging?: boolean | undefined;
   /** Extensions of the protocol that the server declares and handles. Default: none. */
   extensions?: readonly Extension[] | undefined;

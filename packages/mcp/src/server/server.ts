@@ -209,7 +209,11 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     publishChange(this.#facts, this.#hub, change);
   }
 
-  /** Sends a log message outside a call, to all clients whose session asks for messages of this level. */
+  /**
+   * Sends a log message outside a call, to all clients whose session asks for messages of this level.
+   *
+   * @deprecated The protocol deprecates logging; write to stderr, or use OpenTelemetry.
+   */
   log(level: LoggingLevel, data: unknown, logger?: string): void {
     this.#offers.logging.log(level, data, logger);
   }

@@ -5,6 +5,7 @@ import { McpError } from "../../protocol/error.js";
 import type { CreateMessageResult, SamplingMessageContentBlock } from "../../protocol/features/sampling.js";
 import { type MethodTable, serverAsks } from "../../protocol/methods.js";
 import { featuresOf, type Revision, type RevisionFeatures } from "../../protocol/revisions.js";
+import { callerMeta } from "../caller-meta.js";
 import type { ClientEra, ClientSelf, OutgoingCall } from "../era.js";
 import { notificationText } from "../notification.js";
 
@@ -70,7 +71,7 @@ function paramsText({ params, progressToken, meta }: OutgoingCall): string | und
   const given = params?.["_meta"];
   if (given !== undefined || meta !== undefined) {
     const token = progressToken === undefined ? {} : { progressToken };
-    return JSON.stringify({ ...params, _meta: { ...meta, ...(isObject(given) ? given : {}), ...token } });
+    return JSON.stringify({ ...params, _meta: { ...callerMeta(meta, given), ...token } });
   }
   const metaText = `"_meta":{"progressToken":${idText(progressToken as Id)}}`;
   const body = JSON.stringify(params);

@@ -5,6 +5,7 @@ import { McpError } from "../../protocol/error.js";
 import { META } from "../../protocol/meta.js";
 import { type MethodTable, serverAsks } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions.js";
+import { callerMeta } from "../caller-meta.js";
 import type { ClientEra, ClientSelf, Outcome, OutgoingCall, Question } from "../era.js";
 import { notificationText } from "../notification.js";
 import { paramHeaders, paramHeaderTable } from "../param-headers.js";
@@ -61,14 +62,9 @@ function paramsText(call: OutgoingCall, standing: string): string {
 
 function moreMeta({ params, progressToken, logLevel, meta }: OutgoingCall): string {
   const token = progressToken === undefined ? "" : `,"progressToken":${idText(progressToken)}`;
-  const given = isObject(params?.["_meta"]) ? params["_meta"] : undefined;
+  const given = params?.["_meta"];
   if (given === undefined && meta === undefined && logLevel === undefined) return token;
-  const { progressToken: _, ...extra } = {
-    ...meta,
-    ...given,
-    ...(logLevel === undefined ? {} : { [META.logLevel]: logLevel }),
-  } as Params;
-  const more = JSON.stringify(extra).slice(1, -1);
+  const more = JSON.stringify({ ...callerMeta(meta, given), [META.logLevel]: logLevel }).slice(1, -1);
   return more === "" ? token : `,${more}${token}`;
 }
 

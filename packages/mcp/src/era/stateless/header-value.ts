@@ -18,9 +18,9 @@ export function encodeHeaderValue(text: string): string {
   return `${OPEN}${toBase64(new TextEncoder().encode(text))}${CLOSE}`;
 }
 
-/** The text of a header value; undefined if it is marked as Base64 but is not valid. */
+/** The text of a header value; undefined if it has characters beyond ASCII, or is marked as Base64 but is not valid. */
 export function decodeHeaderValue(value: string): string | undefined {
-  if (!isSentinel(value)) return value;
+  if (!isSentinel(value)) return value === "" || PLAIN.test(value) ? value : undefined;
   const inner = value.slice(OPEN.length, -CLOSE.length);
   if (!BASE64.test(inner)) return undefined;
   try {

@@ -77,7 +77,11 @@ export interface CreateMessageRequestParams extends RequestParams {
   maxTokens: number;
   modelPreferences?: ModelPreferences;
   systemPrompt?: string;
-  /** Values other than `none` require the client capability `sampling.context`. */
+  /**
+   * Values other than `none` require the client capability `sampling.context`.
+   *
+   * @deprecated The protocol deprecates all values but `none`; put what the model needs into `messages`.
+   */
   includeContext?: "none" | "thisServer" | "allServers";
   temperature?: number;
   stopSequences?: string[];

@@ -8,6 +8,7 @@ import { type AnySchema, isStandardSchema } from "../../schema/standard.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { HandlerContext } from "../context.js";
 import type { Offered } from "../lists/catalogue.js";
+import { checkMeta } from "../lists/check-listed.js";
 import type { CompletableArguments, Completer } from "../lists/completion.js";
 import { compileSchema } from "../tools/compile-schema.js";
 import type { PromptArgumentDefinition, PromptArguments, PromptOffer } from "./prompt.js";
@@ -30,6 +31,7 @@ interface ReadyArguments {
 
 export function readyPrompt({ name, definition, handler }: PromptOffer, facts: ServerFacts): ReadyPrompt {
   checkOptions(`prompt "${name}"`, definition, "title description arguments complete icons _meta visibleTo");
+  checkMeta(`prompt "${name}"`, definition._meta, facts);
   const { arguments: defined, complete = {}, visibleTo, ...listed } = definition;
   const ready = readyArguments(name, defined ?? placeholdersOf(handler), facts);
   for (const [argument, completer] of Object.entries(complete)) {

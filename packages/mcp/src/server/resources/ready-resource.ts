@@ -9,6 +9,7 @@ import type { ServerFacts } from "../call/facts.js";
 import type { HandlerContext } from "../context.js";
 import { cacheHint } from "../lists/cache-hints.js";
 import type { Offered } from "../lists/catalogue.js";
+import { checkAnnotations, checkMeta } from "../lists/check-listed.js";
 import type { CompletableArguments } from "../lists/completion.js";
 import type {
   ReadHandler,
@@ -53,6 +54,8 @@ export function readyResource({ name: uri, definition, read }: ResourceOffer, fa
     definition,
     "name title description mimeType annotations icons _meta cache visibleTo watch size",
   );
+  checkMeta(`resource "${uri}"`, definition._meta, facts);
+  checkAnnotations(`resource "${uri}"`, definition.annotations);
   const { cache, visibleTo, watch, name = uri, ...listed } = definition;
   return {
     key: uri,
@@ -74,6 +77,8 @@ export function readyTemplate(
     definition,
     "name title description mimeType annotations icons _meta cache visibleTo watch list complete allowTraversal",
   );
+  checkMeta(`resource template "${template}"`, definition._meta, facts);
+  checkAnnotations(`resource template "${template}"`, definition.annotations);
   const { cache, visibleTo, watch, list, complete = {}, allowTraversal, name = template, ...listed } = definition;
   return {
     key: template,

@@ -11,6 +11,7 @@ import { type AnySchema, isStandardSchema } from "../../schema/standard.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { HandlerContext } from "../context.js";
 import type { Offered } from "../lists/catalogue.js";
+import { checkMeta } from "../lists/check-listed.js";
 import { compileSchema } from "./compile-schema.js";
 import { type ResultLimit, resultLimit } from "./result-limit.js";
 import type { ToolDefinition, ToolOffer } from "./tool.js";
@@ -74,6 +75,7 @@ export function readyTool({ name, definition, handler }: ToolOffer, facts: Serve
     definition.annotations,
     "title readOnlyHint destructiveHint idempotentHint openWorldHint",
   );
+  checkMeta(`tool "${name}"`, definition._meta, facts);
   const adapter = facts.options.toJsonSchema;
   const { input: schema = NO_ARGUMENTS } = definition;
   const input = compileSchema(schema, { io: "input", what: `tool "${name}" input`, adapter });
