@@ -82,8 +82,6 @@ export interface EventLogLimits {
  * The two paths of the transport of 2024-11-05.
  *
  * @deprecated The protocol deprecates this transport; clients that know a newer revision need no option.
- *
- * @deprecated The protocol deprecates this transport; serve Streamable HTTP, which needs no option.
  */
 export interface LegacySseOptions {
   /** The end of the path of the event stream; default `/sse`. */
@@ -110,8 +108,6 @@ export interface HttpServerOptions extends AuthenticationOptions {
    * Also serves the HTTP+SSE transport of 2024-11-05. Off by default.
    *
    * @deprecated The protocol deprecates this transport; set it only for clients that know nothing newer.
-   *
-   * @deprecated The protocol deprecates this transport; serve Streamable HTTP, which needs no option.
    */
   legacySse?: LegacySseOptions | undefined;
   /** Limits on what clients can use; each has its own default. */
