@@ -222,29 +222,19 @@ export class Client<T = LooseTools, P = LoosePrompts> {
     return complete(this.#parts.caller, target, argument, settled, options);
   }
 
-  /**
-   * Asks for log messages of this level and above, from now on. They reach `onLog` and `on("notifications/message")`.
-   *
-   * @deprecated The protocol deprecates logging; write to stderr, or use OpenTelemetry.
-   */
+  /** Asks for log messages of this level and above, from now on. They reach `onLog` and `on("notifications/message")`.
+   * @deprecated The protocol deprecates logging; write to stderr, or use OpenTelemetry. */
   setLogLevel(level: LoggingLevel, options?: CallOptions): Promise<void> {
     return setLogLevel(this.#parts.connection, this.#parts.caller, level, options);
   }
 
-  /**
-   * The folders that the server may work in: `list`, `set`, `add`, `remove`. `connect` must have been given `roots`.
-   *
-   * @deprecated The protocol deprecates roots; pass folders as arguments of tools, as resources or in the server's configuration.
-   */
+  /** The folders that the server may work in: `list`, `set`, `add`, `remove`. `connect` must have been given `roots`.
+   * @deprecated The protocol deprecates roots; pass folders as arguments of tools, as resources or in the server's configuration. */
   get roots(): ClientRoots {
     return this.#parts.roots;
   }
 
-  /**
-   * The same as `roots.set`.
-   *
-   * @deprecated The protocol deprecates roots; pass folders as arguments of tools, as resources or in the server's configuration.
-   */
+  /** @deprecated The protocol deprecates roots; this is the same as `roots.set`. */
   setRoots(roots: readonly Root[]): Promise<void> {
     return this.roots.set(roots);
   }
