@@ -228,8 +228,7 @@ export class Client<T = LooseTools, P = LoosePrompts> {
     return setLogLevel(this.#parts.connection, this.#parts.caller, level, options);
   }
 
-  /** The folders that the server may work in: `list`, `set`, `add`, `remove`. `connect` must have been given `roots`.
-   * @deprecated The protocol deprecates roots; pass folders as arguments of tools, as resources or in the server's configuration. */
+  /** @deprecated The protocol deprecates roots; folders of the server: `list`, `set`, `add`, `remove`, if `connect` got `roots`. */
   get roots(): ClientRoots {
     return this.#parts.roots;
   }
