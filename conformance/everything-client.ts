@@ -1,9 +1,10 @@
 import { type Client, connect } from "@parley/mcp";
+import { type AuthContext, authOf } from "./client-auth.js";
 
 // The referee names the scenario and the wire by variables, and gives the address as the last argument.
 const scenario = process.env["MCP_CONFORMANCE_SCENARIO"] ?? "";
 const wire = process.env["MCP_CONFORMANCE_PROTOCOL_VERSION"] ?? "2026-07-28";
-const context = JSON.parse(process.env["MCP_CONFORMANCE_CONTEXT"] ?? "{}") as {
+const context = JSON.parse(process.env["MCP_CONFORMANCE_CONTEXT"] ?? "{}") as AuthContext & {
   toolCalls?: { name: string; arguments: object }[];
 };
 const url = process.argv.at(-1) ?? "";
@@ -57,9 +58,16 @@ const scenarios: Record<string, (client: Client) => Promise<unknown>> = {
   },
 };
 
-const run = scenarios[scenario];
+/** The same for every way to a token. */
+async function callProtected(client: Client): Promise<void> {
+  await client.listTools();
+  await client.callTool("test-tool", {});
+}
+
+const isProtected = scenario.startsWith("auth/");
+const run = isProtected ? callProtected : scenarios[scenario];
 if (run === undefined) throw new Error(`there is no program for the scenario "${scenario}"`);
-const client = await connect(url, options);
+const client = await connect(url, isProtected ? { ...options, auth: await authOf(scenario, context) } : options);
 await run(client);
 await client.close();
 process.exit(0);

@@ -8,6 +8,17 @@ import { judge, type Verdict } from "./verdict.js";
 const REQUIREMENT_SETS = ["2025-11-25", "2026-07-28"];
 const only = process.argv[2];
 
+/** Scenarios beyond the requirement sets: added after the sets were frozen, of an older revision, or of an extension. */
+const FURTHER: readonly [version: string | undefined, prefix: string][] = [
+  ["2025-11-25", "json-schema-2020-12-preservation"],
+  ["2026-07-28", "json-schema-2020-12-preservation"],
+  ["2025-03-26", "auth/2025-03-26-"],
+  [undefined, "auth/client-credentials-"],
+  [undefined, "auth/enterprise-managed-"],
+  [undefined, "auth/dpop"],
+  [undefined, "auth/wif-"],
+];
+
 const serverProgram = await bundleProgram(join(import.meta.dirname, "everything-server.ts"));
 const clientProgram = await bundleProgram(join(import.meta.dirname, "everything-client.ts"));
 const verdicts: Verdict[] = [...(await judgeServer()), ...(await judgeClient())];
@@ -48,33 +59,32 @@ async function judgeServer(): Promise<Verdict[]> {
   }
 }
 
-/** Each required scenario alone, because only then the referee looks at the client's exit code. */
+/** Each scenario alone, because only then the referee looks at the client's exit code. */
 async function judgeClient(): Promise<Verdict[]> {
-  const all: Verdict[] = [];
+  const runs: [version: string | undefined, name: string][] = [];
   for (const set of REQUIREMENT_SETS) {
     const { client } = await listScenarios(["--requirements", set]);
-    // Added to the suite after the sets were frozen, and applicable to both.
-    const names = [...client, "json-schema-2020-12-preservation"].filter(
-      (name) => waitingFor("client", name) === undefined,
-    );
-    for (const name of names) {
-      if (only !== undefined && only !== name) continue;
-      const args = [
-        "client",
-        "--command",
-        `${process.execPath} ${clientProgram}`,
-        "--scenario",
-        name,
-        "--spec-version",
-        set,
-      ];
-      const { exitCode, scenarios, output } = await runReferee(args, 60_000);
-      const verdict = judge(`client ${set}`, name, [...scenarios.values()].flat());
-      if (exitCode !== 0) verdict.problems.push(`the referee ended with ${exitCode}: ${output.slice(-800)}`);
-      all.push(verdict);
-    }
+    runs.push(...client.map((name): [string, string] => [set, name]));
   }
+  const { client: known } = await listScenarios([]);
+  for (const [version, prefix] of FURTHER) {
+    runs.push(
+      ...known.filter((name) => name.startsWith(prefix)).map((name): [string | undefined, string] => [version, name]),
+    );
+  }
+  const chosen = runs.filter(([, name]) => waitingFor("client", name) === undefined && (only ?? name) === name);
+  const all: Verdict[] = [];
+  for (const [version, name] of chosen) all.push(await judgeClientOnce(version, name));
   return all;
+}
+
+async function judgeClientOnce(version: string | undefined, name: string): Promise<Verdict> {
+  const on = version === undefined ? [] : ["--spec-version", version];
+  const args = ["client", "--command", `${process.execPath} ${clientProgram}`, "--scenario", name, ...on];
+  const { exitCode, scenarios, output } = await runReferee(args, 60_000);
+  const verdict = judge(`client ${version ?? "extension"}`, name, [...scenarios.values()].flat());
+  if (exitCode !== 0) verdict.problems.push(`the referee ended with ${exitCode}: ${output.slice(-800)}`);
+  return verdict;
 }
 
 async function listWaiting(): Promise<string[]> {

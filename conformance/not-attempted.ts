@@ -4,10 +4,7 @@ export const NOT_ATTEMPTED: Record<"server" | "client", { prefix: string; reason
     { prefix: "tasks-", reason: "the tasks extension is not built yet" },
     { prefix: "sep-2640-", reason: "the skills extension is not built yet" },
   ],
-  client: [
-    { prefix: "auth/", reason: "authorization is not built yet" },
-    { prefix: "sep-2640-", reason: "the skills extension is not built yet" },
-  ],
+  client: [{ prefix: "sep-2640-", reason: "the skills extension is not built yet" }],
 };
 
 /** Why a scenario is not attempted, or undefined when it is. */

@@ -19,6 +19,8 @@ const PURPOSES: Readonly<Record<string, string>> = {
   ".": "The main entry: servers, clients, tools, resources, prompts, content and errors.",
   "./node": "Functions that need Node: serving and connecting over stdio, HTTP, sockets and WebSocket.",
   "./transport": "For authors of transports: the interfaces to servers and clients, channels and framings.",
+  "./auth": "Authorization: OAuth for clients, and protection for servers.",
+  "./login": "Logging in from programs on Node: with a browser, from a terminal, with tokens in a file.",
   "./http": "HTTP independent of the runtime: handlers, their options, requests and responses.",
   "./protocol": "The specification as types and tables: messages, errors, revisions.",
   "./storage": "The storage contract, for state that several processes share, and an implementation in memory.",

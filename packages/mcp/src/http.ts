@@ -1,11 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+
+export type { Authentication, AuthenticationRefusal, AuthenticationRequest, Principal } from "./http/authentication.js";
 export type { HttpFacts } from "./http/http.js";
-export type {
-  Authentication,
-  AuthenticationOptions,
-  AuthenticationRefusal,
-  AuthenticationRequest,
-} from "./transport/authentication.js";
+export type { AuthenticationOptions } from "./transport/authentication.js";
 export type { CorsOptions } from "./transport/http/server/cors.js";
 export { type FetchHandler, fetchHandler } from "./transport/http/server/fetch-handler.js";
 export type {
@@ -17,4 +14,3 @@ export type {
 } from "./transport/http/server/options.js";
 export type { RequestLogEntry } from "./transport/http/server/request-log.js";
 export type { ListeningHandle, ServeHandle } from "./transport/serve-handle.js";
-export type { Principal } from "./transport/transport.js";

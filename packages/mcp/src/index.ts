@@ -15,6 +15,7 @@ export { bytesOf, textOf } from "./client/features/content.js";
 export type { ClientMiddleware } from "./client/middleware.js";
 export type { CallOptions, ClientOptions, QuestionContext } from "./client/options.js";
 export type { Prior } from "./era/negotiate/prior.js";
+export type { Principal } from "./http/authentication.js";
 export { type ErrorKind, McpError } from "./protocol/error.js";
 export type { Revision } from "./protocol/revisions.js";
 export type { AnySchema, InferInput, InferOutput } from "./schema/standard.js";
@@ -56,5 +57,4 @@ export {
   tool,
 } from "./server/tools/tool.js";
 export { fetchHandler } from "./transport/http/server/fetch-handler.js";
-export type { Principal } from "./transport/transport.js";
 export { content, message };

@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 export type { TransportMaker } from "./client/connect.js";
+export type { Principal } from "./http/authentication.js";
 export type { Channel, ChannelReceiver } from "./jsonrpc/channel.js";
 export type { Fetch, Platform } from "./platform/platform.js";
 export { channelTransport } from "./transport/channel/client.js";
@@ -24,7 +25,6 @@ export type {
   Exchange,
   Outgoing,
   Peer,
-  Principal,
   Receiver,
   Transport,
 } from "./transport/transport.js";

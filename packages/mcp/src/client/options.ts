@@ -1,6 +1,7 @@
 import type { Some } from "../encoding/with-defaults.js";
 import type { Prior } from "../era/negotiate/prior.js";
 import type { Sender } from "../http/http.js";
+import type { RequestAuthorization } from "../http/request-authorization.js";
 import type { Fetch, Platform } from "../platform/platform.js";
 import { checkOptions } from "../protocol/check-options.js";
 import type { Extension } from "../protocol/extension.js";
@@ -133,6 +134,11 @@ export interface ClientOptions {
   extensions?: readonly Extension[] | undefined;
   /** Longest message that is read from a URL or a program, in bytes. Default 16 MiB. */
   maxMessageBytes?: number | undefined;
+  /**
+   * Gives HTTP requests their credentials: `oauth(…)` or `bearerToken(…)` of `@parley/mcp/auth`. Default: none, and a server that
+   * wants some refuses with `auth_required`.
+   */
+  auth?: RequestAuthorization | undefined;
   /** Sent with every HTTP request. */
   headers?: Record<string, string> | undefined;
   /** Sends HTTP requests in place of the runtime's own way. */
@@ -151,7 +157,7 @@ export function checkClientOptions(options: ClientOptions): void {
   checkOptions(
     "connect",
     options,
-    "name version handlers revisions prior timeouts signal onElicit elicitUrls onSample sampleTools roots logLevel onLog onWarning strict checkOutput resend cache trace maxRounds maxQuestions extensions maxMessageBytes headers fetch sender platform",
+    "name version handlers revisions prior timeouts signal onElicit elicitUrls onSample sampleTools roots logLevel onLog onWarning strict checkOutput resend cache trace maxRounds maxQuestions extensions maxMessageBytes auth headers fetch sender platform",
   );
   checkOptions("`timeouts`", options.timeouts, "connectMs idleMs totalMs answerMs");
   if (options.cache !== false) checkOptions("`cache`", options.cache, "entries size store context ttlMs");

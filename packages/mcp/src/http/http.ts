@@ -32,6 +32,11 @@ export interface SendRequest {
   /** Names and values in turn; every name in lower case, and none twice. */
   headers: readonly string[];
   body?: string;
+  /**
+   * Called with each IP address that the host resolves to, before a connection is made; one refusal fails the request. Not called
+   * for hosts that are addresses, nor where the runtime does not tell.
+   */
+  admits?: ((address: string) => boolean) | undefined;
 }
 
 /** An HTTP response on the client side; the body can be read once, with `text` or `chunks`. */

@@ -91,6 +91,7 @@ const KINDS = {
   /** The program that uses this library broke a rule of it while it ran: a key twice, a result that JSON cannot hold. */
   misuse: [INTERNAL_ERROR, "Correct the handler or the callback that the message names."],
   tool_error: [INTERNAL_ERROR, "Show the message to the model, or change the arguments."],
+  authorization_failed: [INTERNAL_ERROR, "See `data.steps` for what was tried; correct the first step that failed."],
   auth_required: [INTERNAL_ERROR, "Pass credentials to `connect` in `headers`."],
   insufficient_scope: [INTERNAL_ERROR, "Authorize again with the scopes that `data` names."],
   unsupported: [INTERNAL_ERROR, "Use a runtime or a transport that supports this."],

@@ -1,3 +1,4 @@
+import type { Principal } from "../http/authentication.js";
 import type { HttpFacts } from "../http/http.js";
 import type { Id } from "../jsonrpc/message.js";
 import type { ClientCapabilities, ClientCapabilityPath } from "../protocol/capabilities.js";
@@ -8,7 +9,6 @@ import type { Implementation } from "../protocol/implementation.js";
 import type { TraceContext } from "../protocol/trace-context.js";
 import type { Coercion } from "../schema/coerce.js";
 import type { AnySchema, InferOutput } from "../schema/standard.js";
-import type { Principal } from "../transport/transport.js";
 
 /** What the client says about itself. Unverified, so do not base access decisions on it. */
 export interface ClientFacts {

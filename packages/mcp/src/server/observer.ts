@@ -1,6 +1,6 @@
+import type { Principal } from "../http/authentication.js";
 import type { Id } from "../jsonrpc/message.js";
 import type { TraceContext } from "../protocol/trace-context.js";
-import type { Principal } from "../transport/transport.js";
 
 /** A call as observers see it. It has neither arguments nor results, because telemetry must not leak them. */
 export interface CallStarted {

@@ -1,6 +1,7 @@
+import type { Principal } from "../http/authentication.js";
 import type { ClientCapabilities } from "../protocol/capabilities.js";
 import type { Implementation } from "../protocol/implementation.js";
-import type { Peer, Principal } from "../transport/transport.js";
+import type { Peer } from "../transport/transport.js";
 
 /** One connected client: an HTTP session, or the other end of a pipe, socket or port. */
 export interface SessionInfo {

@@ -1,5 +1,5 @@
+import type { Principal } from "../http/authentication.js";
 import type { Platform, Timer } from "../platform/platform.js";
-import type { Principal } from "./transport.js";
 
 /** After a sleep of the machine a timer is late by that time; so none waits longer than this. */
 const LOOK_EVERY_MS = 60_000;

@@ -1,35 +1,12 @@
+import type {
+  Authentication,
+  AuthenticationRefusal,
+  AuthenticationRequest,
+  Principal,
+  ServerAuthorization,
+} from "../http/authentication.js";
 import { areReplyHeaders } from "../http/reply-headers.js";
 import { McpError } from "../protocol/error.js";
-import type { Principal } from "./transport.js";
-
-/**
- * What is known of a sender before anything it sent is read: an HTTP request, the opening request of a WebSocket, or a new
- * connection of a socket, which has an address and nothing else.
- */
-export interface AuthenticationRequest {
-  /** The HTTP method; absent on sockets. */
-  readonly method?: string | undefined;
-  /** Path and query as sent, for example `/mcp?x=1`; absent on sockets. */
-  readonly path?: string | undefined;
-  /** The value of a header by its lower-case name; several values are joined by `, `. Always undefined on sockets. */
-  header(name: string): string | undefined;
-  /** Every header by its lower-case name; empty on sockets. */
-  headers(): Record<string, string>;
-  /** The address of the other end, where the runtime tells it. */
-  readonly remoteAddress?: string | undefined;
-}
-
-/** A refusal, as the sender of the request is told. A socket has no way to tell: it closes. */
-export interface AuthenticationRefusal {
-  status: 400 | 401 | 403 | 429 | 503;
-  /** For example `WWW-Authenticate`. */
-  headers?: Readonly<Record<string, string>> | undefined;
-  /** One sentence for the body; it must not repeat a credential. */
-  message?: string | undefined;
-}
-
-/** Who sends a request, or the refusal that tells them how to identify themselves; undefined refuses with 401. */
-export type Authentication = Principal | AuthenticationRefusal | undefined;
 
 /** Decides who may be served. The same shape for HTTP, WebSockets and sockets. */
 export interface AuthenticationOptions {
@@ -43,6 +20,22 @@ export interface AuthenticationOptions {
     | undefined;
   /** Serves everybody on an address beyond loopback. Without this and without `authenticate` such a server does not start. */
   allowUnauthenticated?: boolean | undefined;
+}
+
+/** The same for transports whose clients send headers. */
+export interface AuthorizationOptions extends AuthenticationOptions {
+  /** Protects the server by access tokens: `resourceServer(…)` of `@parley/mcp/auth`, in place of `authenticate`. */
+  auth?: ServerAuthorization | undefined;
+}
+
+/** What decides who may be served: one of the two options, or neither. Throws if both are set. */
+export function authenticationOf(options: AuthorizationOptions): AuthenticationOptions["authenticate"] {
+  const { auth, authenticate } = options;
+  if (auth === undefined) return authenticate?.bind(options);
+  if (authenticate === undefined) return (request, native) => auth.authenticate(request, native);
+  throw new McpError("invalid_definition", "both `auth` and `authenticate` are set", {
+    fix: "Set one of them: each decides alone who may be served.",
+  });
 }
 
 const UNIDENTIFIED: AuthenticationRefusal = { status: 401, message: "the sender is not authenticated" };

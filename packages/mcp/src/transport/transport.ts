@@ -1,5 +1,6 @@
 import type { Accepted } from "../era/era.js";
 import type { Session } from "../era/session.js";
+import type { Principal } from "../http/authentication.js";
 import type { HttpFacts } from "../http/http.js";
 import type { Id, NotificationMessage, RequestMessage } from "../jsonrpc/message.js";
 import type { Revision } from "../protocol/revisions.js";
@@ -99,18 +100,6 @@ export interface Outgoing {
   method: string;
   /** What HTTP repeats in headers; other transports ignore it. */
   headers?: Record<string, string> | undefined;
-}
-
-/** The authenticated sender of a request. */
-export interface Principal {
-  /** Two principals are the same if and only if their keys are equal. */
-  readonly key: string;
-  readonly subject?: string | undefined;
-  readonly clientId?: string | undefined;
-  readonly scopes?: readonly string[] | undefined;
-  /** When the credentials expire, in milliseconds since the epoch. */
-  readonly expiresAt?: number | undefined;
-  readonly claims?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**

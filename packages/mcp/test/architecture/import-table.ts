@@ -2,7 +2,7 @@ import type { FoundImport, ScannedSource } from "./scan-source.js";
 import { violation } from "./violation.js";
 
 const base = ["encoding", "platform", "http", "jsonrpc", "schema", "uri-template", "storage"];
-const upToEra = [...base, "protocol", "era"];
+const upToEra = [...base, "protocol", "seal", "era"];
 const upToTransport = [...upToEra, "transport", "auth"];
 const neutral = [...upToTransport, "client", "server"];
 
@@ -13,6 +13,7 @@ const neutral = [...upToTransport, "client", "server"];
 export const importTable: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(base.map((folder) => [folder, []])),
   protocol: base,
+  seal: [...base, "protocol"],
   era: [...base, "protocol"],
   transport: upToEra,
   auth: upToEra,
@@ -25,7 +26,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Packages that neutral code may import; a package that starts processes or opens sockets belongs to `node/`. */
-const neutralPackages = new Set(["@standard-schema/spec", "eventsource-parser"]);
+const neutralPackages = new Set(["@standard-schema/spec", "eventsource-parser", "jose", "oauth4webapi"]);
 
 /** Names that each build resolves for its runtime, and the folder whose interface they implement. */
 const chosenByCondition: Readonly<Record<string, string>> = { "#platform": "platform", "#transports": "transport" };
@@ -71,7 +72,7 @@ function isAllowed(allowed: readonly string[], to: string, found: FoundImport, f
 
 export function packagesOutsideNode(files: readonly ScannedSource[]): string[] {
   return files.flatMap((file) => {
-    if (folderOf(file.path) === "node" || file.path === "node.ts") return [];
+    if (folderOf(file.path) === "node" || file.path === "node.ts" || file.path === "login.ts") return [];
     return file.imports
       .filter(({ text }) => !text.startsWith(".") && !(text in chosenByCondition) && !neutralPackages.has(text))
       .map(({ text, line }) => violation(file, line, "packages", `${text} may be imported in node/ only`));

@@ -1,4 +1,7 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { connect, type ErrorKind, type HandlerContext, McpError, type Server, urlRequired } from "@parley/mcp";
+import { oauth } from "@parley/mcp/auth";
 import { z } from "zod";
 import {
   answering,
@@ -266,6 +269,21 @@ export const PROVOCATIONS: Record<ErrorKind, Provocation> = {
         throw new Error("sold out");
       });
       return rejection(async () => (await linked(server, cleanup)).call("ask"));
+    },
+  },
+  authorization_failed: {
+    cause: /names no authorization server/,
+    async provoke(cleanup) {
+      const http = createServer((request, response) => {
+        const isMetadata = request.url?.includes("well-known") === true;
+        const body = isMetadata ? JSON.stringify({ resource: `http://${request.headers.host}/mcp` }) : "";
+        response.writeHead(isMetadata ? 200 : 401, { "content-type": "application/json" }).end(body);
+      });
+      await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+      cleanup(() => http.close());
+      return rejection(() =>
+        connect(`http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, { auth: oauth() }),
+      );
     },
   },
   auth_required: {

@@ -6,8 +6,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "host-not-checked",
     recreates: "CVE-2025-66414, CVE-2025-66416, CVE-2026-35568: DNS rebinding, any Host is served",
     file: "transport/http/server/server.ts",
-    search: '  if (!guard.host(host)) return forbidden("Host", host, "allowedHosts` or `publicUrl");',
-    replace: "",
+    search: 'return guard.host(host) ? undefined : forbidden("Host", host, "allowedHosts` or `publicUrl");',
+    replace: "return undefined;",
     tests: ["test/corpus/http/corpus.test.ts", "test/http/security.test.ts"],
   },
   {
@@ -111,7 +111,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "open-to-strangers",
     recreates: "CVE-2026-33032 and its like: a server beyond loopback starts without anybody saying who may call",
     file: "transport/http/server/options.ts",
-    search: "if (options.authenticate !== undefined || options.allowUnauthenticated === true) return;",
+    search:
+      "if (options.auth !== undefined || options.authenticate !== undefined || options.allowUnauthenticated === true) return;",
     replace: "return;",
     tests: ["test/http/security.test.ts"],
   },

@@ -91,7 +91,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     name: "cursor-not-signed",
     recreates: "hardening D: any cursor is taken",
-    file: "server/seal/secrets.ts",
+    file: "seal/secrets.ts",
     search: "return made ? new TextDecoder().decode(payload) : undefined;",
     replace: "return new TextDecoder().decode(payload);",
     tests: ["src/server/lists/pages.test.ts", "test/scenarios/scenarios.test.ts"],

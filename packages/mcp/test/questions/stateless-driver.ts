@@ -1,7 +1,8 @@
 import type { Server } from "@parley/mcp";
+import type { Principal } from "../../src/http/authentication.js";
 import { META } from "../../src/protocol/meta.js";
 import { NEWEST_STATELESS } from "../../src/protocol/revisions.js";
-import type { Answer, Principal } from "../../src/transport/transport.js";
+import type { Answer } from "../../src/transport/transport.js";
 
 /** One round as the wire shows it. */
 export interface Round {

@@ -1,7 +1,8 @@
+import type { Principal } from "../../src/http/authentication.js";
 import type { HttpFacts } from "../../src/http/http.js";
 import type { Params } from "../../src/jsonrpc/message.js";
 import type { Revision } from "../../src/protocol/revisions.js";
-import type { Answer, Endpoint, Exchange, Peer, Principal } from "../../src/transport/transport.js";
+import type { Answer, Endpoint, Exchange, Peer } from "../../src/transport/transport.js";
 
 /** A question as a client sees it, whichever way it came. */
 export interface AskedQuestion {

@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import type { Principal } from "../../src/http/authentication.js";
 import { socketTransport } from "../../src/node/socket/socket-client.js";
 import { serveSocket } from "../../src/node/socket/socket-server.js";
 import { serveWebSocket } from "../../src/node/socket/websocket-server.js";
-import type { Principal } from "../../src/transport/transport.js";
 import { endpoint } from "./fixtures/endpoint.js";
 
 const ends: (() => unknown)[] = [];

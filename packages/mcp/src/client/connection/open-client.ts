@@ -71,7 +71,8 @@ function inProcess(endpoint: Endpoint): Transport {
 function httpRoute(address: string, options: ClientOptions, platform: Platform): ServerRoute {
   const url = httpAddress(address);
   const { fetch } = options;
-  const sender = options.sender ?? (fetch === undefined ? transports.sender(platform) : fetchSender(fetch));
+  const plain = options.sender ?? (fetch === undefined ? transports.sender(platform) : fetchSender(fetch));
+  const sender = options.auth?.authorize(plain, { url, platform }) ?? plain;
   const headers = options.headers === undefined ? {} : { headers: options.headers };
   const limit = options.maxMessageBytes === undefined ? {} : { maxMessageBytes: options.maxMessageBytes };
   const given = { sender, platform, ...headers, ...limit };

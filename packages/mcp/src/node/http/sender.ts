@@ -1,5 +1,7 @@
+import type { LookupAddress } from "node:dns";
 import type * as NodeHttp from "node:http";
 import type * as NodeHttps from "node:https";
+import type { LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import type * as NodeZlib from "node:zlib";
 import { bodyTooLarge } from "../../http/body-limit.js";
@@ -84,7 +86,9 @@ class Pool {
     if (!isNamed(headers, "accept-encoding")) headers.push("accept-encoding", this.#acceptEncoding);
     if (request.body !== undefined) headers.push("content-length", String(Buffer.byteLength(request.body)));
     const start = protocol === "https:" ? https().request : http().request;
-    return start({ protocol, hostname, port, path, agent, method, headers }, onResponse);
+    const options: NodeHttp.RequestOptions = { protocol, hostname, port, path, agent, method, headers };
+    if (request.admits !== undefined) options.lookup = checkedLookup(request.admits);
+    return start(options, onResponse);
   }
 
   #target(address: string): Target {
@@ -124,6 +128,28 @@ function isNamed(headers: readonly string[], name: string): boolean {
 
 /** Reuses the most recently used connection first, so that the others reach their idle timeout. */
 const AGENT_OPTIONS = { keepAlive: true, scheduling: "lifo", timeout: IDLE_MS, maxSockets: MAX_SOCKETS } as const;
+
+/**
+ * Resolves names, and fails if one of the addresses is not admitted. The connection is made to what was checked, so that a name
+ * that resolves differently a moment later gains nothing.
+ */
+function checkedLookup(admits: (address: string) => boolean): LookupFunction {
+  return (hostname, options, callback) => {
+    builtin("node:dns").lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+      const refused = error === null ? addresses.find(({ address }) => !admits(address)) : undefined;
+      const [first] = addresses ?? [];
+      if (error !== null) callback(error, []);
+      else if (refused !== undefined) callback(refusedAddress(hostname), []);
+      else if (options.all === true || first === undefined) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+function refusedAddress(hostname: string): NodeJS.ErrnoException {
+  const error = new Error(`${hostname} resolves to an address that must not be contacted`);
+  return Object.assign(error, { code: "ERR_ADDRESS_REFUSED" });
+}
 
 class NodeResponse implements SendResponse {
   readonly status: number;

@@ -129,9 +129,9 @@ function configure(server: NodeServer, options: ServeHttpOptions): NodeServer {
   return server;
 }
 
-function servedPaths(path: string, { legacySse }: ServeHttpOptions): ReadonlySet<string> {
+function servedPaths(path: string, { legacySse, auth }: ServeHttpOptions): ReadonlySet<string> {
   const legacy = legacySse === undefined ? [] : [legacySse.path ?? "/sse", legacySse.messagesPath ?? "/messages"];
-  return new Set([path, ...legacy]);
+  return new Set([path, ...legacy, ...(auth?.paths ?? [])]);
 }
 
 function router(

@@ -1,4 +1,5 @@
 import type { AddressInfo, ListenOptions, Server, Socket } from "node:net";
+import type { Principal } from "../../http/authentication.js";
 import type { Platform } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
@@ -7,7 +8,6 @@ import { type ServeStreamOptions, serveStream } from "../../transport/channel/st
 import { isLoopbackAddress, requireAuthentication } from "../../transport/http/server/options.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import { disposable, type ServeHandle } from "../../transport/serve-handle.js";
-import type { Principal } from "../../transport/transport.js";
 import { builtin } from "../builtin.js";
 import { decodeUtf8 } from "../decode-utf8.js";
 import { checkPort } from "../http/bind.js";

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
+import type { AuthenticationRequest, Principal } from "../../http/authentication.js";
 import type { Platform } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import {
-  type AuthenticationOptions,
-  type AuthenticationRequest,
+  type AuthorizationOptions,
+  authenticationOf,
   isPrincipal,
   readAuthentication,
 } from "../../transport/authentication.js";
@@ -19,7 +20,6 @@ import {
 import { originGuard } from "../../transport/http/server/origin.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import { disposable, type ListeningHandle } from "../../transport/serve-handle.js";
-import type { Principal } from "../../transport/transport.js";
 import { builtin } from "../builtin.js";
 import { bind, withBoundHost } from "../http/bind.js";
 import { platform as nodePlatform } from "../platform.js";
@@ -29,7 +29,7 @@ import { loadWs, type WsSocket } from "./ws-package.js";
 export interface ServeWebSocketOptions
   extends QueueLimits,
     Omit<ServeChannelOptions, "principal" | "remote">,
-    AuthenticationOptions,
+    AuthorizationOptions,
     Pick<HttpServerOptions, "publicUrl" | "allowedHosts" | "allowedOrigins"> {
   /** Default 3001; 0 picks a free one. */
   port?: number | undefined;
@@ -48,7 +48,7 @@ export interface ServeWebSocketOptions
 }
 
 const OPTIONS =
-  "authenticate allowUnauthenticated publicUrl allowedHosts allowedOrigins maxInFlight maxFaults onFault maxQueuedMessages maxQueuedBytes port host path maxConnections maxMessageBytes pingEveryMs platform";
+  "auth authenticate allowUnauthenticated publicUrl allowedHosts allowedOrigins maxInFlight maxFaults onFault maxQueuedMessages maxQueuedBytes port host path maxConnections maxMessageBytes pingEveryMs platform";
 const HOLD_INPUT_ABOVE = 1024 * 1024;
 
 /** Serves clients over WebSockets with the optional package `ws`. Resolves when it accepts connections. */
@@ -120,7 +120,9 @@ const TOO_MANY: Refusal = { status: 503, message: "too many connections (maxConn
 
 /** Checks one opening request, in the order that reveals least to an unauthorized caller. */
 function openingCheck(options: ServeWebSocketOptions, path: string, platform: Platform) {
-  const guard = originGuard(options);
+  const { auth, publicUrl = auth?.resource } = options;
+  const guard = originGuard({ ...options, publicUrl });
+  const authenticate = authenticationOf(options);
   if (guard.beyondLoopback) requireAuthentication(options, "an allowed host beyond loopback");
   return async (request: IncomingMessage): Promise<Refusal | { principal?: Principal }> => {
     const { host = "", origin } = request.headers;
@@ -136,9 +138,9 @@ function openingCheck(options: ServeWebSocketOptions, path: string, platform: Pl
       return { status: 404, message: `not found; the endpoint is ${path}` };
     const offered = (request.headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
     if (!offered.includes(SUBPROTOCOL)) return { status: 400, message: `the subprotocol must be \`${SUBPROTOCOL}\`` };
-    if (options.authenticate === undefined) return {};
+    if (authenticate === undefined) return {};
     try {
-      const identity = readAuthentication(await options.authenticate(openingRequest(request), request));
+      const identity = readAuthentication(await authenticate(openingRequest(request), request));
       return isPrincipal(identity) ? { principal: identity } : { message: "not authenticated", ...identity };
     } catch (error) {
       platform.warn(`\`authenticate\` failed: ${String(error)}`);

@@ -1,4 +1,5 @@
 import { neverUnhandled } from "../../encoding/never-unhandled.js";
+import type { Principal } from "../../http/authentication.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import { type LoggingLevel, passesLevel } from "../../protocol/features/logging.js";
@@ -7,7 +8,6 @@ import type { CreateMessageResult } from "../../protocol/features/sampling.js";
 import { readTrace, type TraceContext } from "../../protocol/trace-context.js";
 import type { Coercion } from "../../schema/coerce.js";
 import type { AnySchema, InferOutput } from "../../schema/standard.js";
-import type { Principal } from "../../transport/transport.js";
 import type {
   ClientFacts,
   ElicitReply,

@@ -8,6 +8,7 @@ import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import { MethodTable } from "../../protocol/methods.js";
 import { REVISIONS, type Revision } from "../../protocol/revisions.js";
+import { Secrets } from "../../seal/secrets.js";
 import { type CacheTopic, cacheHints } from "../lists/cache-hints.js";
 import {
   checkPageSize,
@@ -17,7 +18,6 @@ import {
   type ServerLimits,
   type ServerOptions,
 } from "../options.js";
-import { Secrets } from "../seal/secrets.js";
 
 /** What is fixed when a server is created and shared by all its calls. Frozen. */
 export class ServerFacts {

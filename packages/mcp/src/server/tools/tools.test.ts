@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { Drive, itemsOf, type Reply, textOf } from "../../../test/server/drive.js";
 import { httpFacts } from "../../../test/server/http-facts.js";
-import type { Principal } from "../../transport/transport.js";
+import type { Principal } from "../../http/authentication.js";
 import { Server } from "../server.js";
 import { toolNameProblem } from "./ready-tool.js";
 import { tool } from "./tool.js";

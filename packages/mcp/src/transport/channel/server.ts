@@ -1,6 +1,7 @@
 import { platform as runtimePlatform } from "#platform";
 import { isThenable } from "../../encoding/maybe-promise.js";
 import { takesBatches } from "../../era/session.js";
+import type { Principal } from "../../http/authentication.js";
 import type { Channel } from "../../jsonrpc/channel.js";
 import { Connection, type ConnectionHandler } from "../../jsonrpc/connection.js";
 import type { Id } from "../../jsonrpc/message.js";
@@ -11,7 +12,7 @@ import { checkOptions } from "../../protocol/check-options.js";
 import { atExpiry } from "../at-expiry.js";
 import { endpointOf, type Servable } from "../servable.js";
 import { disposable, type ServeHandle } from "../serve-handle.js";
-import type { Answer, Endpoint, EndReason, Outgoing, Peer, Principal } from "../transport.js";
+import type { Answer, Endpoint, EndReason, Outgoing, Peer } from "../transport.js";
 
 type Ender = (reason: EndReason) => void | Promise<void>;
 

@@ -1,11 +1,11 @@
 import { randomName } from "../../../encoding/base64.js";
 import { guarded, type MaybePromise } from "../../../encoding/maybe-promise.js";
+import type { Principal } from "../../../http/authentication.js";
 import type { Channel, ChannelReceiver } from "../../../jsonrpc/channel.js";
 import { parseMessage } from "../../../jsonrpc/message.js";
 import type { Storage } from "../../../storage/storage.js";
 import { serveChannel } from "../../channel/server.js";
 import { encodeEvent } from "../../framing/sse-encode.js";
-import type { Principal } from "../../transport.js";
 import { acceptance, bodyTypeFault } from "./body-type.js";
 import { DueList } from "./due-list.js";
 import type { HttpExchange } from "./exchange.js";

@@ -1,7 +1,7 @@
 import type { Platform } from "../../../platform/platform.js";
 import { checkOptions } from "../../../protocol/check-options.js";
 import { McpError } from "../../../protocol/error.js";
-import type { AuthenticationOptions } from "../../authentication.js";
+import type { AuthorizationOptions } from "../../authentication.js";
 import type { CorsOptions } from "./cors.js";
 import { corsOrigins, isLoopbackName, type OriginGuard, originGuard } from "./origin.js";
 import type { RequestLogEntry } from "./request-log.js";
@@ -91,7 +91,7 @@ export interface LegacySseOptions {
 }
 
 /** Options for serving over HTTP, in every runtime. */
-export interface HttpServerOptions extends AuthenticationOptions {
+export interface HttpServerOptions extends AuthorizationOptions {
   /** The URL that clients use, for example `https://example.com/mcp`; it determines the allowed Host and Origin. */
   publicUrl?: string | undefined;
   /** Further values of `Host`: `"example.com"`, `"example.com:8080"`, `"*.example.com"`, or `"*"` to turn the check off. */
@@ -124,7 +124,7 @@ export interface HttpServerOptions extends AuthenticationOptions {
 
 /** The names of the options for serving over HTTP. */
 export const HTTP_OPTIONS =
-  "authenticate allowUnauthenticated publicUrl allowedHosts allowedOrigins cors challenge sessions legacySse limits times eventLog onRequest platform";
+  "auth authenticate allowUnauthenticated publicUrl allowedHosts allowedOrigins cors challenge sessions legacySse limits times eventLog onRequest platform";
 
 /** Throws for options that do not exist, in the options for serving over HTTP that are objects themselves. */
 export function checkHttpParts({ cors, legacySse, limits, times, eventLog }: HttpServerOptions): void {
@@ -150,7 +150,7 @@ export function checkAccess(options: HttpServerOptions): OriginGuard {
     });
   }
   const guard = originGuard({
-    publicUrl: options.publicUrl,
+    publicUrl: options.publicUrl ?? options.auth?.resource,
     allowedHosts: options.allowedHosts,
     allowedOrigins: options.allowedOrigins,
     corsOrigins: origins,
@@ -161,10 +161,14 @@ export function checkAccess(options: HttpServerOptions): OriginGuard {
 
 /** Throws unless the options state who may call a server that other machines can reach. Every transport calls it. */
 export function requireAuthentication(
-  options: { readonly authenticate?: unknown; readonly allowUnauthenticated?: boolean | undefined },
+  options: {
+    readonly auth?: unknown;
+    readonly authenticate?: unknown;
+    readonly allowUnauthenticated?: boolean | undefined;
+  },
   because: string,
 ): void {
-  if (options.authenticate !== undefined || options.allowUnauthenticated === true) return;
+  if (options.auth !== undefined || options.authenticate !== undefined || options.allowUnauthenticated === true) return;
   throw new McpError("invalid_definition", `The server has ${because}, but no \`authenticate\` option.`, {
     fix: "Set `authenticate`, or `allowUnauthenticated: true` if every client that can reach it may use every tool.",
   });

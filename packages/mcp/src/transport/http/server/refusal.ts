@@ -33,12 +33,19 @@ export function refusal(status: number, message: string, options: RefusalOptions
   return { status, headers, text: errorText(id, code, message, data) };
 }
 
-type Challenge = (scopes: readonly string[]) => Readonly<Record<string, string>>;
+interface Challenger {
+  challenge?: ((scopes: readonly string[]) => Readonly<Record<string, string>>) | undefined;
+}
 
 /** The headers that tell a caller which scopes it lacks: those of the application's hook, if it gives any that can be sent. */
-export function challengeHeaders(platform: Platform, hook: Challenge | undefined, scopes: readonly string[]): string[] {
+export function challengeHeaders(
+  platform: Platform,
+  options: Challenger & { readonly auth?: Challenger | undefined },
+  scopes: readonly string[],
+): string[] {
   try {
-    const headers = (hook ?? scopeChallenge)(scopes);
+    const { auth, challenge = auth?.challenge?.bind(auth) ?? scopeChallenge } = options;
+    const headers = challenge(scopes);
     if (areReplyHeaders(headers)) return Object.entries(headers).flat();
     // The answer does not wait for a promise; its failure must not end the process.
     callHook(platform.warn, "challenge", () => headers);

@@ -1,6 +1,7 @@
+import type { Principal } from "../../../http/authentication.js";
 import type { Id } from "../../../jsonrpc/message.js";
 import { callHook } from "../../../platform/call-hook.js";
-import type { Answer, Principal } from "../../transport.js";
+import type { Answer } from "../../transport.js";
 import type { HeaderList, Incoming } from "./incoming.js";
 import { Place } from "./place.js";
 import { challengeHeaders, type Refusal, refusal } from "./refusal.js";
@@ -43,7 +44,7 @@ export class HttpReply {
   reply(answer: Answer, extra?: HeaderList): void {
     if (answer.scopes === undefined) return this.json(answer.status ?? 200, answer.text, extra);
     const { platform, options } = this.state;
-    const challenge = challengeHeaders(platform, options.challenge, answer.scopes);
+    const challenge = challengeHeaders(platform, options, answer.scopes);
     this.json(403, answer.text, [...(extra ?? EMPTY), ...challenge]);
   }
 

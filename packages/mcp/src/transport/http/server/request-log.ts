@@ -1,6 +1,6 @@
 import { withoutUndefined } from "../../../encoding/with-defaults.js";
+import type { Principal } from "../../../http/authentication.js";
 import type { HttpRequest } from "../../../http/http.js";
-import type { Principal } from "../../transport.js";
 
 /** One finished request, safe to log. */
 export interface RequestLogEntry {

@@ -1,13 +1,14 @@
 import { guarded, isThenable, whenReady } from "../../../encoding/maybe-promise.js";
 import type { Accepted } from "../../../era/era.js";
 import { opensSessions, sessionRevision, takesBatches } from "../../../era/session.js";
+import type { ServerAuthorization } from "../../../http/authentication.js";
 import { sortBatch } from "../../../jsonrpc/batch.js";
 import { faultData, INVALID_REQUEST } from "../../../jsonrpc/error.js";
 import { parseMessage, type RequestMessage } from "../../../jsonrpc/message.js";
 import type { Platform } from "../../../platform/platform.js";
 import { McpError } from "../../../protocol/error.js";
 import { createMemoryStorage } from "../../../storage/memory.js";
-import { isPrincipal, readAuthentication } from "../../authentication.js";
+import { authenticationOf, isPrincipal, readAuthentication } from "../../authentication.js";
 import type { Endpoint } from "../../transport.js";
 import { createSessionRoutes, type Received, type SessionRoutes } from "../session/routes.js";
 import { acceptance, bodyTypeFault } from "./body-type.js";
@@ -35,6 +36,7 @@ export function createHttpServer(endpoint: Endpoint, options: HttpServerOptions,
   const storage = endpoint.storage ?? createMemoryStorage({ clock: platform });
   const parts: HttpParts = {
     state,
+    authenticate: authenticationOf(options),
     sessions: keepsSessions(endpoint, options) ? createSessionRoutes(state, storage) : undefined,
     legacy: options.legacySse === undefined ? undefined : createLegacySse(state, storage, options.legacySse),
   };
@@ -69,6 +71,7 @@ function keepsSessions(endpoint: Endpoint, options: HttpServerOptions): boolean 
 /** The parts of one HTTP server. */
 interface HttpParts {
   readonly state: ServerState;
+  readonly authenticate: ReturnType<typeof authenticationOf>;
   readonly sessions: SessionRoutes | undefined;
   readonly legacy: LegacySse | undefined;
 }
@@ -76,13 +79,18 @@ interface HttpParts {
 function handleRequest(parts: HttpParts, exchange: HttpExchange): void {
   const { state } = parts;
   const { http } = exchange;
-  const refused = checkRequest(parts, exchange);
+  const refused = checkHost(parts, exchange);
   if (refused !== undefined) return exchange.refuse(refused);
+  if (state.arriving > state.limits.maxInFlight) return exchange.busy("maxInFlight");
+  if (state.options.auth?.paths.has(http.path.split("?", 1)[0] ?? "") === true) {
+    return serveDocument(exchange, state.options.auth);
+  }
+  const unfit = checkOrigin(parts, exchange);
+  if (unfit !== undefined) return exchange.refuse(unfit);
   // Browsers send preflights without credentials.
   if (http.method === "OPTIONS") return preflight(parts, exchange);
   if (state.draining) return exchange.refuse(refusal(503, "the server is closing", { headers: RETRY }));
-  if (state.arriving > state.limits.maxInFlight) return exchange.busy("maxInFlight");
-  const { authenticate } = state.options;
+  const { authenticate } = parts;
   if (authenticate === undefined) return route(parts, exchange);
   const failed = (error: unknown) => {
     exchange.identifying = false;
@@ -90,7 +98,7 @@ function handleRequest(parts: HttpParts, exchange: HttpExchange): void {
     exchange.refuse(refusal(500, "the sender could not be identified"));
   };
   guarded(() => {
-    const returned = authenticate.call(state.options, http, http.native);
+    const returned = authenticate(http, http.native);
     if (isThenable(returned)) {
       exchange.identifying = true;
       http.afterTurn(exchange);
@@ -105,22 +113,40 @@ function handleRequest(parts: HttpParts, exchange: HttpExchange): void {
  * Spec: Transports, "Security Warning",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
  */
-function checkRequest(parts: HttpParts, exchange: HttpExchange): Refusal | undefined {
+function checkHost(parts: HttpParts, exchange: HttpExchange): Refusal | undefined {
   const { http } = exchange;
-  const { guard, cors } = parts.state;
-  const { host = "", origin } = http.protocolHeaders;
+  const { guard } = parts.state;
+  const { host = "" } = http.protocolHeaders;
   if (http.hostCount > 1) return refusal(400, "the request has more than one Host");
   // The host of an absolute request target overrides the header (RFC 9112, 3.2.2).
   const targetHost = http.path.startsWith("/") ? undefined : /^[a-z]+:\/\/([^/?#]*)/i.exec(http.path)?.[1];
   if (targetHost !== undefined && !guard.host(targetHost))
     return forbidden("Host", targetHost, "allowedHosts` or `publicUrl");
-  if (!guard.host(host)) return forbidden("Host", host, "allowedHosts` or `publicUrl");
+  return guard.host(host) ? undefined : forbidden("Host", host, "allowedHosts` or `publicUrl");
+}
+
+function checkOrigin(parts: HttpParts, exchange: HttpExchange): Refusal | undefined {
+  const { http } = exchange;
+  const { guard, cors } = parts.state;
+  const { origin } = http.protocolHeaders;
   if (origin !== undefined) {
     if (!guard.origin(origin)) return forbidden("Origin", origin, "allowedOrigins`, `cors` or `publicUrl");
     if (cors !== undefined) exchange.corsHeaders = cors.reply(origin);
   }
   if (METHODS.has(http.method)) return undefined;
   return refusal(405, "this method is not supported here", { headers: allow(parts) });
+}
+
+/** Metadata is for pages of every origin, so it is served before the origin is checked. */
+function serveDocument(exchange: HttpExchange, auth: ServerAuthorization): void {
+  const body = () => new Promise<string>((resolve) => exchange.readBody(resolve));
+  guarded(
+    () =>
+      whenReady(auth.respond(exchange.http, body), ({ status, headers, body: text }) =>
+        exchange.refuse({ status, headers: Object.entries(headers).flat(), text }),
+      ),
+    (error) => exchange.broken(error),
+  );
 }
 
 const RETRY = ["retry-after", "1"];

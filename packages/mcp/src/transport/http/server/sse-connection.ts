@@ -1,7 +1,7 @@
+import type { Principal } from "../../../http/authentication.js";
 import type { Timer } from "../../../platform/platform.js";
 import { atExpiry } from "../../at-expiry.js";
 import { encodeComment } from "../../framing/sse-encode.js";
-import type { Principal } from "../../transport.js";
 import type { OutgoingStream } from "./incoming.js";
 import type { ServerState } from "./state.js";
 

@@ -1,11 +1,12 @@
 import { primesStreams, type Session } from "../../../era/session.js";
+import type { Principal } from "../../../http/authentication.js";
 import { RpcError } from "../../../jsonrpc/error.js";
 import type { ErrorMessage, Id, ResultMessage } from "../../../jsonrpc/message.js";
 import { PendingAsks } from "../../../jsonrpc/pending-asks.js";
 import { McpError } from "../../../protocol/error.js";
 import type { Unsubscribe, Versioned } from "../../../storage/storage.js";
 import { encodeEvent } from "../../framing/sse-encode.js";
-import type { EndReason, Outgoing, Principal } from "../../transport.js";
+import type { EndReason, Outgoing } from "../../transport.js";
 import type { ReplyRules, ReplySession, ReplyStream } from "../server/reply-rules.js";
 import type { SseConnection } from "../server/sse-connection.js";
 import type { RunningRequest } from "../server/state.js";

@@ -1,9 +1,10 @@
 import { randomName } from "../../../encoding/base64.js";
 import { guarded, type MaybePromise, whenReady } from "../../../encoding/maybe-promise.js";
 import { isReady, type Session } from "../../../era/session.js";
+import type { Principal } from "../../../http/authentication.js";
 import type { Id } from "../../../jsonrpc/message.js";
 import type { LogLimits, Storage, Versioned } from "../../../storage/storage.js";
-import type { Answer, EndReason, Principal } from "../../transport.js";
+import type { Answer, EndReason } from "../../transport.js";
 import { DueList } from "../server/due-list.js";
 import type { ServerState } from "../server/state.js";
 import { IdleSweep } from "./idle-sweep.js";

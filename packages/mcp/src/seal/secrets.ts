@@ -1,6 +1,6 @@
-import { fromBase64Url, toBase64Url } from "../../encoding/base64.js";
-import type { Cipher, Platform } from "../../platform/platform.js";
-import { McpError } from "../../protocol/error.js";
+import { fromBase64Url, toBase64Url } from "../encoding/base64.js";
+import type { Cipher, Platform } from "../platform/platform.js";
+import { McpError } from "../protocol/error.js";
 
 /** Why a sealed text was refused. */
 export type SealFault = "malformed" | "foreign" | "forged";

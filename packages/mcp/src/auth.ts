@@ -1,0 +1,29 @@
+export {
+  clientCredentials,
+  type EnterpriseManagedOptions,
+  enterpriseManaged,
+  type Grant,
+  type GrantRequest,
+  type WorkloadIdentityOptions,
+  workloadIdentity,
+} from "./auth/client/grant.js";
+export {
+  type DevicePrompt,
+  deviceLogin,
+  type Login,
+  type LoginAttempt,
+  type RedirectLoginOptions,
+  redirectLogin,
+} from "./auth/client/login.js";
+export { bearerToken, type OAuth, type OAuthOptions, oauth } from "./auth/client/oauth.js";
+export type { ClientAuthMethod, OAuthClient } from "./auth/client/oauth-client.js";
+export { memoryTokenStore, type TokenStore } from "./auth/client/token-store.js";
+export type { AuthorizationStep } from "./auth/discovery/steps.js";
+export { type OAuthProxy, type OAuthProxyOptions, oauthProxy } from "./auth/proxy/oauth-proxy.js";
+export type { ProxyIdentity } from "./auth/proxy/proxy-login.js";
+export type { UpstreamLogin, UpstreamOptions } from "./auth/proxy/upstream.js";
+export type { TrustedIssuer } from "./auth/resource/jwt-verifier.js";
+export type { ProtectedResource } from "./auth/resource/protected-resource.js";
+export { type ResourceServerOptions, resourceServer } from "./auth/resource/resource-server.js";
+export { InvalidToken, type TokenVerifier, type VerifiedToken } from "./auth/resource/verified-token.js";
+export type { AuthorizedTarget, RequestAuthorization } from "./http/request-authorization.js";

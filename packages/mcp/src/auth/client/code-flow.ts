@@ -1,0 +1,125 @@
+import * as oauth from "oauth4webapi";
+import type { Discovered } from "../discovery/discover.js";
+import { type Steps, saidBy } from "../discovery/steps.js";
+import type { Identities } from "./identity.js";
+import type { Login } from "./login.js";
+import type { OAuthClient } from "./oauth-client.js";
+import { type GrantedToken, requestToken, type TokenRequestParts } from "./token-request.js";
+
+/** What a user's login needs. */
+export interface LoginParts extends Omit<TokenRequestParts, "server" | "client"> {
+  readonly identities: Identities;
+  readonly steps: Steps;
+  readonly signal: AbortSignal;
+}
+
+/** A token, and the client that it was issued to. */
+export interface LoggedIn {
+  readonly client: OAuthClient;
+  readonly granted: GrantedToken;
+}
+
+type RedirectLogin = Extract<Login, { kind: "redirect" }>;
+
+/**
+ * Lets the user log in by a redirect: authorization code with PKCE. The issuer in the answer is compared as plain text before the
+ * code, or even an error, is looked at.
+ *
+ * Spec: Authorization, "Authorization Code Protection" and "Mix-Up Attack Protection",
+ * https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
+ */
+export async function loginByCode(
+  login: RedirectLogin,
+  { server, resource }: Discovered,
+  scopes: readonly string[],
+  parts: LoginParts,
+): Promise<LoggedIn> {
+  const { identities, steps, signal } = parts;
+  requirePkce(server, steps);
+  const attempt = await login.begin(signal);
+  try {
+    const { redirectUri } = attempt;
+    const need = { server, redirectUri, applicationType: login.applicationType, scopes };
+    const client = await identities.find(need, steps);
+    const verifier = oauth.generateRandomCodeVerifier();
+    const state = oauth.generateRandomState();
+    const url = await authorizationUrl(server, steps, {
+      response_type: "code",
+      client_id: client.clientId,
+      redirect_uri: redirectUri,
+      state,
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: "S256",
+      resource,
+      ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
+      // OpenID Connect gives a refresh token only with the user's consent in the same step.
+      ...(scopes.includes("offline_access") ? { prompt: "consent" } : {}),
+    });
+    const answer = await attempt.visit(url);
+    const code = checkedCode(server, client, answer, state, steps);
+    const granted = await requestToken({ ...parts, server, client }, "authorization_code", {
+      code,
+      redirect_uri: redirectUri,
+      code_verifier: verifier,
+      resource,
+    });
+    return { client, granted };
+  } finally {
+    attempt.close?.();
+  }
+}
+
+function requirePkce(server: oauth.AuthorizationServer, steps: Steps): void {
+  if (server.code_challenge_methods_supported?.includes("S256") === true) return;
+  throw steps.failure(
+    `${server.issuer} does not announce PKCE with S256, without which a login is not safe`,
+    "Let the authorization server list S256 in `code_challenge_methods_supported`.",
+  );
+}
+
+async function authorizationUrl(
+  server: oauth.AuthorizationServer,
+  steps: Steps,
+  parameters: Readonly<Record<string, string>>,
+): Promise<URL> {
+  // Discovery has left out an address that must not be visited.
+  const { authorization_endpoint: endpoint } = server;
+  if (endpoint === undefined) {
+    throw steps.failure(`${server.issuer} has no usable authorization endpoint`, "Correct its metadata.");
+  }
+  const url = new URL(endpoint);
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return url;
+}
+
+function checkedCode(
+  server: oauth.AuthorizationServer,
+  client: OAuthClient,
+  answer: URLSearchParams,
+  state: string,
+  steps: Steps,
+): string {
+  try {
+    const valid = oauth.validateAuthResponse(server, { client_id: client.clientId }, answer, state);
+    const code = valid.get("code");
+    if (code !== null) return code;
+    steps.note("authorization", "the answer has no code");
+  } catch (error) {
+    steps.note("authorization", refusalOf(error));
+    throw steps.failure("the login did not succeed", fixOf(error));
+  }
+  throw steps.failure("the login did not succeed", "Log in again.");
+}
+
+/** An error of the server is repeated only after its issuer was found to be the right one. */
+function refusalOf(error: unknown): string {
+  if (!(error instanceof oauth.AuthorizationResponseError)) return saidBy(error);
+  const { error: code, error_description: description } = error;
+  return `refused with ${code}${description === undefined ? "" : `: ${description.slice(0, 300)}`}`;
+}
+
+function fixOf(error: unknown): string {
+  return error instanceof oauth.AuthorizationResponseError
+    ? "Log in again, and grant what is asked for."
+    : "Log in again; if it repeats, the answer comes from another authorization server than the one that was asked.";
+}

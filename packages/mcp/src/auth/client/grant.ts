@@ -1,0 +1,91 @@
+import * as oauth from "oauth4webapi";
+import type { Discovered } from "../discovery/discover.js";
+import type { BoundedFetch } from "../url/bounded-fetch.js";
+import { clientAuthentication, type OAuthClient } from "./oauth-client.js";
+import { requestOptions } from "./token-request.js";
+
+/** What a grant is asked for. */
+export interface GrantRequest extends Discovered {
+  readonly scopes: readonly string[];
+  /** Sends within the rules for addresses, sizes and times. */
+  readonly fetch: BoundedFetch;
+}
+
+/** How a program gets a token without a user: the client to be, and what to send to the token endpoint. */
+export interface Grant {
+  readonly client: OAuthClient;
+  readonly grantType: string;
+  /** Parameters of the token request beside `resource` and `scope`. */
+  parameters(request: GrantRequest): Promise<Readonly<Record<string, string>>> | Readonly<Record<string, string>>;
+}
+
+/** The grant of a program that acts for itself. Prefer `privateKey` to `clientSecret`. */
+export function clientCredentials(client: OAuthClient): Grant {
+  return { client, grantType: "client_credentials", parameters: () => ({}) };
+}
+
+const JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+
+/** Options for `workloadIdentity`. */
+export interface WorkloadIdentityOptions {
+  /** The client that the authorization server knows the workload as. */
+  client: OAuthClient;
+  /** The token that the platform gives to the workload; a function is called for each request, because such tokens expire. */
+  assertion: string | (() => string | Promise<string>);
+}
+
+/** The grant of a workload that its platform vouches for: Kubernetes, a cloud, a build system. */
+export function workloadIdentity({ client, assertion }: WorkloadIdentityOptions): Grant {
+  return {
+    client,
+    grantType: JWT_BEARER,
+    parameters: async () => ({ assertion: typeof assertion === "string" ? assertion : await assertion() }),
+  };
+}
+
+/** Options for `enterpriseManaged`. */
+export interface EnterpriseManagedOptions {
+  /** The client at the authorization server of the MCP server. */
+  client: OAuthClient;
+  /** The client at the identity provider of the company. */
+  identityProvider: OAuthClient & { issuer: string; tokenEndpoint: string };
+  /** The user's identity token; a function is called for each request. */
+  idToken: string | (() => string | Promise<string>);
+}
+
+const TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange";
+
+/** The grant of a company that manages access by its identity provider: the user's identity becomes an assertion for each server. */
+export function enterpriseManaged({ client, identityProvider, idToken }: EnterpriseManagedOptions): Grant {
+  return {
+    client,
+    grantType: JWT_BEARER,
+    async parameters({ server, resource, scopes, fetch }) {
+      const provider: oauth.AuthorizationServer = {
+        issuer: identityProvider.issuer,
+        token_endpoint: identityProvider.tokenEndpoint,
+      };
+      const me: oauth.Client = { client_id: identityProvider.clientId };
+      const response = await oauth.genericTokenEndpointRequest(
+        provider,
+        me,
+        clientAuthentication(identityProvider, provider),
+        TOKEN_EXCHANGE,
+        {
+          requested_token_type: "urn:ietf:params:oauth:token-type:id-jag",
+          audience: server.issuer,
+          resource,
+          subject_token: typeof idToken === "string" ? idToken : await idToken(),
+          subject_token_type: "urn:ietf:params:oauth:token-type:id_token",
+          ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
+        },
+        requestOptions(fetch),
+      );
+      const processed = await oauth.processGenericTokenEndpointResponse(provider, me, response, {
+        // The specification marks the assertion as no access token.
+        recognizedTokenTypes: { n_a: () => {} },
+      });
+      return { assertion: processed.access_token };
+    },
+  };
+}

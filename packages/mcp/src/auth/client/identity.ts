@@ -1,0 +1,185 @@
+import * as oauth from "oauth4webapi";
+import { textMember } from "../discovery/metadata-document.js";
+import { type Steps, saidBy } from "../discovery/steps.js";
+import type { BoundedFetch } from "../url/bounded-fetch.js";
+import type { ClientAuthMethod, OAuthClient } from "./oauth-client.js";
+import { requestOptions } from "./token-request.js";
+import type { TokenStore } from "./token-store.js";
+
+/** Who the client is, by all the ways that it may have. */
+export interface IdentityOptions {
+  /** Clients that were registered beforehand. */
+  readonly clients: readonly OAuthClient[];
+  /** The address of the document that describes this client, for servers that fetch it. */
+  readonly clientMetadataUrl: string | undefined;
+  /** What dynamic registration sends beside what the flow needs; `false` never registers. */
+  readonly registration: Readonly<Record<string, unknown>> | false;
+  /** Asks a person, when nothing else leads to a client. */
+  readonly chooseClient: ((issuer: string) => Promise<OAuthClient | undefined>) | undefined;
+}
+
+/** What an identity is needed for. */
+export interface IdentityNeed {
+  readonly server: oauth.AuthorizationServer;
+  /** Undefined for the device flow, which has none. */
+  readonly redirectUri: string | undefined;
+  readonly applicationType: "native" | "web";
+  readonly scopes: readonly string[];
+  /** The client that a token was issued to; its redirect address does not matter any more. */
+  readonly clientId?: string | undefined;
+}
+
+const WHAT = "client identity";
+
+/**
+ * Finds the client to be: a configured one, then a client id metadata document, then dynamic registration, then a person. Credentials
+ * are kept by issuer and never shown to another one.
+ *
+ * Spec: Authorization, "Client Registration Approaches",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#client-registration-approaches
+ */
+export class Identities {
+  readonly #options: IdentityOptions;
+  readonly #store: TokenStore;
+  readonly #fetch: BoundedFetch;
+
+  constructor(options: IdentityOptions, store: TokenStore, fetch: BoundedFetch) {
+    this.#options = options;
+    this.#store = store;
+    this.#fetch = fetch;
+  }
+
+  async find(need: IdentityNeed, steps: Steps): Promise<OAuthClient> {
+    const { issuer } = need.server;
+    const found =
+      this.configured(issuer) ??
+      this.#document(need.server, steps) ??
+      (await this.#registered(need, steps)) ??
+      (await this.#options.chooseClient?.(issuer));
+    if (found !== undefined) return found;
+    throw steps.failure(
+      `no client is known to ${issuer}`,
+      "Register a client there and pass it as `client`, or publish a client metadata document and pass its address as `clientMetadataUrl`.",
+    );
+  }
+
+  /** The client that was registered beforehand with this issuer, or with no issuer named. */
+  configured(issuer: string): OAuthClient | undefined {
+    const { clients } = this.#options;
+    return clients.find((client) => client.issuer === issuer) ?? clients.find((client) => client.issuer === undefined);
+  }
+
+  /** Forgets a registration that the server no longer knows. */
+  async forget(issuer: string): Promise<void> {
+    await this.#store.delete(keyOf(issuer));
+  }
+
+  #document(server: oauth.AuthorizationServer, steps: Steps): OAuthClient | undefined {
+    const { clientMetadataUrl } = this.#options;
+    if (clientMetadataUrl === undefined) return undefined;
+    if (server["client_id_metadata_document_supported"] === true)
+      return { clientId: clientMetadataUrl, authMethod: "none" };
+    steps.note(WHAT, "the server does not read client id metadata documents");
+    return undefined;
+  }
+
+  async #registered(need: IdentityNeed, steps: Steps): Promise<OAuthClient | undefined> {
+    const { registration } = this.#options;
+    const { server, redirectUri } = need;
+    if (registration === false) return undefined;
+    if (server.registration_endpoint === undefined) {
+      steps.note(WHAT, "the server has no registration endpoint");
+      return undefined;
+    }
+    const known = readRegistration(await this.#store.get(keyOf(server.issuer)));
+    const isKnown =
+      need.clientId === undefined ? known?.redirectUri === redirectUri : known?.client.clientId === need.clientId;
+    if (known !== undefined && isKnown) return known.client;
+    const client = await this.#register(need, registration, steps);
+    await this.#store.set(keyOf(server.issuer), JSON.stringify({ client, redirectUri }));
+    return client;
+  }
+
+  async #register(need: IdentityNeed, extra: Readonly<Record<string, unknown>>, steps: Steps): Promise<OAuthClient> {
+    const { server, redirectUri, applicationType, scopes } = need;
+    const metadata = {
+      client_name: "MCP client",
+      ...extra,
+      application_type: applicationType,
+      grant_types: [redirectUri === undefined ? DEVICE_GRANT : "authorization_code", "refresh_token"],
+      ...(redirectUri === undefined ? {} : { redirect_uris: [redirectUri], response_types: ["code"] }),
+      token_endpoint_auth_method: preferredMethod(server),
+      ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
+    };
+    try {
+      const response = await oauth.dynamicClientRegistrationRequest(server, metadata, requestOptions(this.#fetch));
+      const client = await readClient(response, server.issuer);
+      steps.note("dynamic client registration", "registered", server.registration_endpoint);
+      return client;
+    } catch (error) {
+      steps.note("dynamic client registration", saidBy(error), server.registration_endpoint);
+      throw steps.failure(
+        `${server.issuer} refused to register this client`,
+        "Register a client there by hand and pass it as `client`; if it refused the redirect address, use one that it accepts.",
+      );
+    }
+  }
+}
+
+/** RFC 8628. */
+export const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+
+const keyOf = (issuer: string) => `client ${issuer}`;
+
+/** A program on the user's machine cannot keep a secret, so none is asked for where the server allows that. */
+function preferredMethod(server: oauth.AuthorizationServer): ClientAuthMethod {
+  const supported = server.token_endpoint_auth_methods_supported;
+  if (supported === undefined || supported.includes("none")) return "none";
+  return supported.includes("client_secret_basic") ? "client_secret_basic" : "client_secret_post";
+}
+
+const METHODS: ReadonlySet<unknown> = new Set<ClientAuthMethod>(["client_secret_basic", "client_secret_post", "none"]);
+
+/**
+ * The client in the answer to a registration. RFC 7591 demands 201 and more members than are needed; providers answer 200 and leave
+ * some out.
+ */
+async function readClient(response: Response, issuer: string): Promise<OAuthClient> {
+  const body = await jsonObject(response);
+  const clientId = textMember(body, "client_id");
+  if ((response.status !== 200 && response.status !== 201) || clientId === undefined) {
+    const text = textMember(body, "error_description") ?? textMember(body, "error") ?? "no client_id";
+    throw new Error(`HTTP ${response.status}: ${text.slice(0, 300)}`);
+  }
+  const method = body["token_endpoint_auth_method"];
+  const clientSecret = method === "none" ? undefined : textMember(body, "client_secret");
+  return {
+    clientId,
+    issuer,
+    ...(clientSecret === undefined ? {} : { clientSecret }),
+    // Safe: membership in the set of methods was tested.
+    ...(METHODS.has(method) ? { authMethod: method as ClientAuthMethod } : {}),
+  };
+}
+
+async function jsonObject(response: Response): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    const body: unknown = JSON.parse(await response.text());
+    // Each member is checked where it is read.
+    return typeof body === "object" && body !== null ? (body as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function readRegistration(text: string | undefined): { client: OAuthClient; redirectUri?: string } | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const { client, redirectUri } = JSON.parse(text) as { client?: OAuthClient; redirectUri?: string };
+    if (typeof client?.clientId !== "string") return undefined;
+    return redirectUri === undefined ? { client } : { client, redirectUri };
+  } catch {
+    // As good as none: the client registers again.
+    return undefined;
+  }
+}

@@ -1,0 +1,65 @@
+/** One attempt of a user to log in. */
+export interface LoginAttempt {
+  /** Where the authorization server sends the user back to; it is registered and sent character for character. */
+  readonly redirectUri: string;
+  /**
+   * Lets the user visit `url`, and resolves with all parameters of the redirect. They are checked by the caller, so that nothing
+   * may be left out or read before that. Rejects when the user gives up.
+   */
+  visit(url: URL): Promise<URLSearchParams>;
+  /** Called once at the end of the attempt, however it ends. */
+  close?(): void;
+}
+
+/** What a user is shown by the device flow. */
+export interface DevicePrompt {
+  /** The page to open on any device. */
+  readonly url: string;
+  /** The code to type there. */
+  readonly code: string;
+  /** The page with the code filled in, where the server offers it. */
+  readonly completeUrl?: string | undefined;
+  readonly expiresInSeconds: number;
+}
+
+/** How a user logs in: by a redirect, or by a code that is typed on another device. */
+export type Login =
+  | {
+      readonly kind: "redirect";
+      /** `native` for programs on the user's machine, `web` for services with a public redirect address. */
+      readonly applicationType: "native" | "web";
+      begin(signal: AbortSignal): Promise<LoginAttempt>;
+    }
+  | { readonly kind: "device"; show(prompt: DevicePrompt): void | Promise<void> };
+
+/** Options for `redirectLogin`. */
+export interface RedirectLoginOptions {
+  /** An address of yours, registered with the authorization server. */
+  redirectUri: string;
+  /** Sends the user to `url` and resolves with the parameters, or the whole address, of the redirect that follows. */
+  visit(url: URL): Promise<URLSearchParams | URL | string>;
+  /** Default: `web` for https addresses, `native` for others. */
+  applicationType?: "native" | "web" | undefined;
+}
+
+/** Logs in by a redirect that your program receives: a web application, a custom scheme handled by an app, or a pasted address. */
+export function redirectLogin({ redirectUri, visit, applicationType }: RedirectLoginOptions): Login {
+  return {
+    kind: "redirect",
+    applicationType: applicationType ?? (redirectUri.startsWith("https:") ? "web" : "native"),
+    begin: async () => ({ redirectUri, visit: async (url) => parametersOf(await visit(url)) }),
+  };
+}
+
+/** Logs in on another device, for machines without a browser; the authorization server must offer the device flow. */
+export function deviceLogin(show: (prompt: DevicePrompt) => void | Promise<void>): Login {
+  return { kind: "device", show };
+}
+
+/** The parameters of a redirect, of which a program or a person may give the whole address. */
+export function parametersOf(given: URLSearchParams | URL | string): URLSearchParams {
+  if (given instanceof URLSearchParams) return given;
+  const text = String(given).trim();
+  if (URL.canParse(text)) return new URL(text).searchParams;
+  return new URLSearchParams(text.slice(text.indexOf("?") + 1));
+}

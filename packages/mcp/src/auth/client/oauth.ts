@@ -1,0 +1,119 @@
+import type { RequestAuthorization } from "../../http/request-authorization.js";
+import { authorizedSender } from "./authorized-sender.js";
+import type { Grant } from "./grant.js";
+import type { Login } from "./login.js";
+import type { OAuthClient } from "./oauth-client.js";
+import { OAuthSession } from "./oauth-session.js";
+import type { OAuthSettings } from "./oauth-settings.js";
+import { memoryTokenStore, type TokenStore } from "./token-store.js";
+
+/** Options for `oauth`. */
+export interface OAuthOptions {
+  /** How a user logs in. */
+  login?: Login | undefined;
+  /** How a program gets a token without a user; used before `login`. */
+  grant?: Grant | undefined;
+  /** Clients that were registered with authorization servers beforehand. */
+  client?: OAuthClient | readonly OAuthClient[] | undefined;
+  /** The https address of this client's metadata document, which is its id for servers that support that. */
+  clientMetadataUrl?: string | undefined;
+  /** What dynamic registration sends beside what the flow needs, such as `client_name`; `false` never registers. Default: `{}`. */
+  registration?: Readonly<Record<string, unknown>> | false | undefined;
+  /** Asks a person for a client, when nothing else leads to one. */
+  chooseClient?: ((issuer: string) => Promise<OAuthClient | undefined>) | undefined;
+  /** Chooses among the authorization servers of a server. Default: the first. */
+  chooseServer?: ((issuers: readonly string[]) => string | undefined) | undefined;
+  /** Keeps registrations and tokens. Default: this process's memory. */
+  store?: TokenStore | undefined;
+  /** Scopes for the first token, where the server's challenge names none. Default: those that the server lists. */
+  scopes?: readonly string[] | undefined;
+  /** Asks for `offline_access` where the authorization server lists it, so that the login lasts. Default: true. */
+  offlineAccess?: boolean | undefined;
+  /** Binds tokens to a key: always, never, or where the server asks for it. Default: `"auto"`. */
+  dpop?: boolean | "auto" | undefined;
+  /** Also contacts authorization servers at private and loopback addresses. Default: only where the server itself is at one. */
+  allowPrivateNetwork?: boolean | undefined;
+}
+
+/** The credentials of a client. Pass it to `connect` as `auth`; one value may serve any number of connections. */
+export interface OAuth extends RequestAuthorization {
+  /** Forgets the tokens for a server, and revokes them where the authorization server offers that. */
+  logout(url: string | URL): Promise<void>;
+}
+
+/**
+ * Authorizes requests by OAuth 2.1, as the specification describes it: discovery, registration, login or grant, refresh and step-up,
+ * each when the server asks for it.
+ *
+ * Requests that meet an expired token wait for one renewal, and are sent again. An error of kind `authorization_failed` lists every
+ * step that was tried.
+ */
+export function oauth(options: OAuthOptions = {}): OAuth {
+  const settings = settingsOf(options);
+  const sessions = new Map<string, OAuthSession>();
+  return {
+    authorize(sender, { url, platform }) {
+      const known = sessions.get(url);
+      const session = known ?? new OAuthSession(url, settings, sender, platform);
+      if (known === undefined) sessions.set(url, session);
+      return authorizedSender(sender, session, url);
+    },
+    async logout(url) {
+      await sessions.get(String(url))?.logout();
+    },
+  };
+}
+
+/** Authorizes requests by a token that comes from elsewhere; a function is called for each request. */
+export function bearerToken(token: string | (() => string | Promise<string>)): RequestAuthorization {
+  return {
+    authorize: (sender, { url }) => {
+      const { origin } = new URL(url);
+      return (request, onResponse, onError) => {
+        if (new URL(request.url).origin !== origin) return sender(request, onResponse, onError);
+        const send = (value: string) =>
+          sender(
+            { ...request, headers: [...request.headers, "authorization", `Bearer ${value}`] },
+            onResponse,
+            onError,
+          );
+        if (typeof token === "string") return send(token);
+        let cancel: ((reason: Error) => void) | undefined;
+        let cancelled: Error | undefined;
+        Promise.resolve()
+          .then(token)
+          .then((value) => {
+            if (cancelled === undefined) cancel = send(value);
+          })
+          .catch(onError);
+        return (reason) => {
+          cancelled ??= reason;
+          if (cancel === undefined) onError(reason);
+          else cancel(reason);
+        };
+      };
+    },
+  };
+}
+
+function settingsOf(options: OAuthOptions): OAuthSettings {
+  const { client } = options;
+  // Safe: what is neither undefined nor a list is one client.
+  const clients = client === undefined ? [] : Array.isArray(client) ? client : [client as OAuthClient];
+  return {
+    login: options.login,
+    grant: options.grant,
+    identity: {
+      clients,
+      clientMetadataUrl: options.clientMetadataUrl,
+      registration: options.registration ?? {},
+      chooseClient: options.chooseClient,
+    },
+    store: options.store ?? memoryTokenStore(),
+    scopes: options.scopes,
+    offlineAccess: options.offlineAccess ?? true,
+    dpop: options.dpop ?? "auto",
+    allowPrivateNetwork: options.allowPrivateNetwork ?? false,
+    chooseServer: options.chooseServer,
+  };
+}

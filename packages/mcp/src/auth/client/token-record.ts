@@ -1,0 +1,74 @@
+import { canonicalResource } from "../discovery/resource-metadata.js";
+import type { TokenStore } from "./token-store.js";
+
+/** A token, and all that belongs to it. */
+export interface TokenRecord {
+  readonly issuer: string;
+  readonly resource: string;
+  readonly clientId: string;
+  readonly accessToken: string;
+  readonly scheme: "Bearer" | "DPoP";
+  /** The scopes that were asked for, and those that were granted beyond them. */
+  readonly scopes: readonly string[];
+  readonly refreshToken?: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt?: number | undefined;
+  /** The private key that the token is bound to. */
+  readonly dpopKey?: JsonWebKey | undefined;
+}
+
+/** Reads and writes the tokens of one server. They are kept by issuer, and none is ever used for another. */
+export class StoredTokens {
+  readonly #store: TokenStore;
+  readonly #server: string;
+
+  constructor(store: TokenStore, url: string) {
+    this.#store = store;
+    this.#server = canonicalResource(url);
+  }
+
+  async load(): Promise<TokenRecord | undefined> {
+    const issuer = await this.#store.get(this.#pointer());
+    const text = issuer === undefined ? undefined : await this.#store.get(this.#key(issuer));
+    const record = text === undefined ? undefined : readRecord(text);
+    return record?.issuer === issuer ? record : undefined;
+  }
+
+  async save(record: TokenRecord): Promise<void> {
+    await this.#store.set(this.#key(record.issuer), JSON.stringify(record));
+    await this.#store.set(this.#pointer(), record.issuer);
+  }
+
+  async forget(issuer: string): Promise<void> {
+    await this.#store.delete(this.#key(issuer));
+  }
+
+  /** Takes turns with other processes that use the same credential. */
+  exclusively<T>(work: () => Promise<T>): Promise<T> {
+    return this.#store.lock === undefined ? work() : this.#store.lock(`tokens ${this.#server}`, work);
+  }
+
+  #key(issuer: string): string {
+    return `tokens ${issuer} ${this.#server}`;
+  }
+
+  #pointer(): string {
+    return `issuer of ${this.#server}`;
+  }
+}
+
+/** A text that is no record is as good as none: the user logs in again. */
+function readRecord(text: string): TokenRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const { issuer, resource, clientId, accessToken, scheme, scopes } = value as Partial<
+      Record<keyof TokenRecord, unknown>
+    >;
+    const texts = [issuer, resource, clientId, accessToken].every((one) => typeof one === "string");
+    if (!texts || (scheme !== "Bearer" && scheme !== "DPoP") || !Array.isArray(scopes)) return undefined;
+    // Each required member was looked at; the optional ones are written by `save` alone.
+    return value as TokenRecord;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,102 @@
+import type { AuthorizationServer, JsonValue } from "oauth4webapi";
+import type { BoundedFetch } from "../url/bounded-fetch.js";
+import type { UrlPolicy } from "../url/url-policy.js";
+import { listMember, readMetadata, textMember } from "./metadata-document.js";
+import type { Steps } from "./steps.js";
+
+const WHAT = "authorization server metadata";
+const ENDPOINTS = [
+  "authorization_endpoint",
+  "token_endpoint",
+  "registration_endpoint",
+  "device_authorization_endpoint",
+  "revocation_endpoint",
+  "introspection_endpoint",
+] as const;
+const LISTS = [
+  "scopes_supported",
+  "code_challenge_methods_supported",
+  "token_endpoint_auth_methods_supported",
+  "grant_types_supported",
+  "response_types_supported",
+  "dpop_signing_alg_values_supported",
+] as const;
+const FLAGS = ["authorization_response_iss_parameter_supported", "client_id_metadata_document_supported"] as const;
+
+/**
+ * Reads the metadata of an authorization server, in the order that the specification sets for issuers with and without a path.
+ * Throws if there is none, or if the document names another issuer.
+ *
+ * Spec: Authorization, "Authorization Server Metadata Discovery",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#authorization-server-metadata-discovery
+ */
+export async function findServerMetadata(
+  fetch: BoundedFetch,
+  issuer: string,
+  policy: UrlPolicy,
+  steps: Steps,
+): Promise<AuthorizationServer | undefined> {
+  for (const url of metadataUrls(issuer)) {
+    const document = await readMetadata(fetch, url, WHAT, steps);
+    if (document === undefined) continue;
+    const named = textMember(document, "issuer");
+    // Nothing of a document that names somebody else is used: it may be a mix-up by an attacker.
+    if (named !== issuer) {
+      throw steps.failure(
+        `the metadata of ${issuer} names another issuer: ${JSON.stringify(named?.slice(0, 200))}`,
+        "Correct `issuer` in the metadata or `authorization_servers` of the resource: both must be the same, character for character.",
+      );
+    }
+    return readServer(document, issuer, policy, steps);
+  }
+  return undefined;
+}
+
+/** Where the metadata of an issuer may be, in the order in which they are tried. */
+export function metadataUrls(issuer: string): string[] {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, "");
+  const oauth = `${origin}/.well-known/oauth-authorization-server`;
+  const openid = `${origin}/.well-known/openid-configuration`;
+  if (path === "") return [oauth, openid];
+  return [`${oauth}${path}`, `${openid}${path}`, `${origin}${path}/.well-known/openid-configuration`];
+}
+
+/** Keeps the members that the flow uses, each of the right type: providers send null, and attackers send anything. */
+function readServer(
+  document: Record<string, unknown>,
+  issuer: string,
+  policy: UrlPolicy,
+  steps: Steps,
+): AuthorizationServer {
+  const server: Record<string, JsonValue> = {};
+  for (const name of ENDPOINTS) {
+    const url = textMember(document, name);
+    if (url === undefined) continue;
+    const problem = policy.problemOf(url);
+    if (problem === undefined) server[name] = url;
+    else steps.note(name, `${problem} and is not used`, url);
+  }
+  for (const name of LISTS) {
+    const list = listMember(document, name);
+    if (list !== undefined) server[name] = list;
+  }
+  for (const name of FLAGS) if (document[name] === true) server[name] = true;
+  return { issuer, ...server };
+}
+
+/**
+ * What a server of 2025-03-26 without any metadata has: fixed paths on its own origin.
+ *
+ * Spec: Authorization, "Fallbacks for Servers without Metadata Discovery",
+ * https://modelcontextprotocol.io/specification/2025-03-26/basic/authorization#fallbacks-for-servers-without-metadata-discovery
+ */
+export function defaultServer(origin: string): AuthorizationServer {
+  return {
+    issuer: origin,
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${origin}/token`,
+    registration_endpoint: `${origin}/register`,
+    code_challenge_methods_supported: ["S256"],
+  };
+}

@@ -1,0 +1,42 @@
+import { escapeHtml } from "./proxy-reply.js";
+
+/** What a user is asked to agree to. */
+export interface ConsentRequest {
+  /** The name of this server, for the heading. */
+  readonly service: string;
+  /** The name that the client gave itself; anybody can give any name. */
+  readonly clientName: string;
+  readonly redirectUri: string;
+  readonly scopes: readonly string[];
+  /** Where the answer goes, and the sealed request that goes with it. */
+  readonly action: string;
+  readonly request: string;
+}
+
+/** The page that asks whether a client may act for the user. It names where the access goes, which a client cannot choose freely. */
+export function consentPage({ service, clientName, redirectUri, scopes, action, request }: ConsentRequest): string {
+  const list = scopes.map((scope) => `<li>${escapeHtml(scope)}</li>`).join("");
+  const { host } = new URL(redirectUri);
+  const name = clientName === "" ? "An application without a name" : clientName;
+  return `<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Allow access?</title>
+<style>body{font:1rem/1.5 system-ui;max-width:36rem;margin:3rem auto;padding:0 1rem}button{font:inherit;padding:.5rem 1.5rem}</style>
+<h1>Allow access to ${escapeHtml(service)}?</h1>
+<p><strong>${escapeHtml(name)}</strong> asks to act for you. It chose this name itself; what counts is where access goes:</p>
+<p><strong>${escapeHtml(host)}</strong><br><small>${escapeHtml(redirectUri)}</small></p>
+${scopes.length === 0 ? "" : `<p>It asks for:</p><ul>${list}</ul>`}
+<form method="post" action="${escapeHtml(action)}">
+<input type="hidden" name="request" value="${escapeHtml(request)}">
+<button name="answer" value="allow">Allow</button> <button name="answer" value="deny">Deny</button>
+</form></html>
+`;
+}
+
+/** The page for a request that must not lead anywhere. */
+export function errorPage(message: string): string {
+  return `<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>This did not work</title>
+<h1>This did not work</h1><p>${escapeHtml(message)}</p></html>
+`;
+}

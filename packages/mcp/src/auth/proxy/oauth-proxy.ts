@@ -1,0 +1,216 @@
+import { platform as runtimePlatform } from "#platform";
+import type {
+  Authentication,
+  AuthenticationRequest,
+  Principal,
+  ServedDocument,
+  ServerAuthorization,
+} from "../../http/authentication.js";
+import { fetchSender } from "../../http/fetch-sender.js";
+import type { Platform } from "../../platform/platform.js";
+import { replacedPlatform } from "../../platform/replaced-platform.js";
+import { McpError } from "../../protocol/error.js";
+import { Secrets } from "../../seal/secrets.js";
+import { createMemoryStorage } from "../../storage/memory.js";
+import type { Storage } from "../../storage/storage.js";
+import { resourceServer } from "../resource/resource-server.js";
+import { boundedFetch } from "../url/bounded-fetch.js";
+import { urlPolicy } from "../url/url-policy.js";
+import { ProxyClients } from "./proxy-clients.js";
+import { ProxyGrants } from "./proxy-grants.js";
+import { type ProxyIdentity, ProxyLogin } from "./proxy-login.js";
+import { errorReply, jsonReply } from "./proxy-reply.js";
+import { ProxyTokens } from "./proxy-tokens.js";
+import { SealedJson } from "./sealed-json.js";
+import { Upstream, type UpstreamLogin, type UpstreamOptions } from "./upstream.js";
+
+/** Options for `oauthProxy`. */
+export interface OAuthProxyOptions {
+  /** The address of this server as its clients use it, for example `https://example.com/mcp`. */
+  resource: string;
+  /** The provider where users log in, and the one application that it knows. */
+  upstream: UpstreamOptions;
+  /** Seals tokens and everything that is stored; the same on all nodes. Several for rotation: the first seals, all open. */
+  secret: string | readonly string[];
+  /** Says who logged in. Default: the subject of the provider's identity token, whose claims become `ctx.auth.claims`. */
+  identify?: ((login: UpstreamLogin) => ProxyIdentity | Promise<ProxyIdentity>) | undefined;
+  /** Scopes that clients may ask for. Default: none. */
+  scopes?: readonly string[] | undefined;
+  /** Scopes that every request needs. Default: none. */
+  requiredScopes?: readonly string[] | undefined;
+  /** Where clients may send users back to, beside the general rules (https, or http on the user's machine). Default: anywhere. */
+  allowRedirect?: ((redirectUri: string) => boolean) | undefined;
+  /** The name that users read on the page that asks for their consent. Default: the host of `resource`. */
+  name?: string | undefined;
+  /** Where grants are kept; the same on all nodes. Default: the memory of this process. */
+  storage?: Storage | undefined;
+  /** How long an access token lasts, in milliseconds. Default: 1 h. */
+  accessTokenMs?: number | undefined;
+  /** How long a user's grant lasts since its last use, in milliseconds. Default: 30 days. */
+  grantMs?: number | undefined;
+  /** Replaces parts of the runtime, such as `fetch` and the clock, for example in a test. Default: the runtime's own. */
+  platform?: Partial<Platform> | undefined;
+}
+
+/** Protects a server by a provider that knows one application only. */
+export interface OAuthProxy extends ServerAuthorization {
+  /** The provider's access token of a caller, renewed if it must be, for calls to the provider. Undefined if the login has ended. */
+  upstreamToken(caller: Principal): Promise<string | undefined>;
+}
+
+type Endpoint = (request: AuthenticationRequest, body: () => Promise<string>) => Promise<ServedDocument>;
+
+const HOUR_MS = 3_600_000;
+const WELL_KNOWN = "/.well-known/oauth-authorization-server";
+
+/**
+ * Lets MCP clients log in at a provider that offers no dynamic registration, such as GitHub, Google or Entra: this server is the
+ * authorization server for its clients, and one application for the provider.
+ *
+ * Clients get tokens of this server, for this server. Those of the provider stay in the storage, sealed. Users consent to each client.
+ */
+export function oauthProxy(options: OAuthProxyOptions): OAuthProxy {
+  const { guard, grants, upstream, platform, ...parts } = assemble(options);
+  const endpoints = endpointsOf(parts, new URL(options.resource).origin, options.scopes ?? []);
+  const own = new Set(Object.keys(endpoints).map((key) => key.slice(key.indexOf(" ") + 1)));
+  return {
+    resource: options.resource,
+    paths: new Set([...guard.paths, ...own]),
+    authenticate: (request): Authentication | Promise<Authentication> => guard.authenticate(request),
+    challenge: (needed) => guard.challenge(needed),
+    respond(request, body) {
+      const path = (request.path ?? "").split("?", 1)[0] ?? "";
+      if (!own.has(path)) return guard.respond(request);
+      const endpoint = endpoints[`${request.method} ${path}`];
+      if (endpoint !== undefined) return endpoint(request, body);
+      if (request.method === "OPTIONS") return preflight();
+      return errorReply(405, "invalid_request", "this method is not supported here");
+    },
+    upstreamToken: (caller) => upstreamToken(caller, grants, upstream, platform),
+  };
+}
+
+function assemble(options: OAuthProxyOptions) {
+  const { resource, accessTokenMs = HOUR_MS, grantMs = 30 * 24 * HOUR_MS, scopes = [] } = options;
+  const platform = replacedPlatform(runtimePlatform, options.platform);
+  const { origin, host } = new URL(resource);
+  const sealed = new SealedJson(new Secrets(platform, checkedSecret(options.secret)), platform);
+  const storage = options.storage ?? createMemoryStorage({ clock: { now: () => platform.monotonic() } });
+  // The operator has named the provider, so that a private address is meant.
+  const policy = urlPolicy({ server: resource, allowPrivateNetwork: true });
+  const fetch = boundedFetch({ sender: fetchSender(platform.fetch), policy, platform });
+  const grants = new ProxyGrants(storage.kv, sealed, platform, grantMs);
+  const clients = new ProxyClients(sealed, options.allowRedirect);
+  const redirectUri = `${origin}/oauth/callback`;
+  const upstream = new Upstream({ options: options.upstream, redirectUri, fetch, policy, platform });
+  const tokens = new ProxyTokens({
+    issuer: origin,
+    resource,
+    grants,
+    sealed,
+    platform,
+    accessMs: accessTokenMs,
+    grantMs,
+  });
+  const login = new ProxyLogin({
+    issuer: origin,
+    resource,
+    service: options.name ?? host,
+    scopes,
+    consentUrl: `${origin}/oauth/consent`,
+    ...{ clients, grants, sealed, upstream, platform },
+    identify: async (found) => (options.identify ?? bySubject)(found),
+  });
+  const guard = resourceServer({
+    resource,
+    issuer: origin,
+    verify: (token) => tokens.verify(token),
+    scopes: options.requiredScopes,
+    scopesSupported: scopes,
+    name: options.name,
+    platform: options.platform,
+  });
+  return { guard, clients, login, tokens, grants, upstream, platform };
+}
+
+/** The endpoints of the authorization server, by method and path. */
+function endpointsOf(
+  { clients, login, tokens }: { clients: ProxyClients; login: ProxyLogin; tokens: ProxyTokens },
+  issuer: string,
+  scopes: readonly string[],
+): Readonly<Record<string, Endpoint>> {
+  const metadata = jsonReply(200, metadataOf(issuer, scopes));
+  const form = async (body: () => Promise<string>) => new URLSearchParams(await body());
+  return {
+    [`GET ${WELL_KNOWN}`]: async () => metadata,
+    "POST /oauth/register": async (_request, body) => clients.register(await body()),
+    "GET /oauth/authorize": async (request) => login.authorize(queryOf(request)),
+    "POST /oauth/consent": async (request, body) => login.consent(request, await form(body)),
+    "GET /oauth/callback": async (request) => login.callback(request, queryOf(request)),
+    "POST /oauth/token": async (_request, body) => tokens.exchange(await form(body)),
+  };
+}
+
+async function upstreamToken(
+  caller: Principal,
+  grants: ProxyGrants,
+  upstream: Upstream,
+  platform: Platform,
+): Promise<string | undefined> {
+  const id = caller.claims?.["grant"];
+  const grant = typeof id === "string" ? await grants.find(id) : undefined;
+  if (typeof id !== "string" || grant === undefined) return undefined;
+  const { accessToken, expiresAt, refreshToken } = grant.upstream;
+  if (expiresAt === undefined || expiresAt > platform.now() || refreshToken === undefined) return accessToken;
+  const fresh = await upstream.refresh(grant.upstream).catch(() => undefined);
+  if (fresh === undefined) return undefined;
+  await grants.change(id, (current) => ({ ...current, upstream: fresh }));
+  return fresh.accessToken;
+}
+
+function bySubject({ idToken }: UpstreamLogin): ProxyIdentity {
+  const subject = idToken?.["sub"];
+  if (typeof subject === "string") return { subject, claims: idToken };
+  throw new McpError("misuse", "the provider gave no identity token", {
+    fix: 'Ask for the scope "openid", or set `identify` to say who logged in.',
+  });
+}
+
+function metadataOf(issuer: string, scopes: readonly string[]): Record<string, unknown> {
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}/oauth/authorize`,
+    token_endpoint: `${issuer}/oauth/token`,
+    registration_endpoint: `${issuer}/oauth/register`,
+    response_types_supported: ["code"],
+    grant_types_supported: ["authorization_code", "refresh_token"],
+    code_challenge_methods_supported: ["S256"],
+    token_endpoint_auth_methods_supported: ["none"],
+    authorization_response_iss_parameter_supported: true,
+    ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
+  };
+}
+
+function queryOf({ path = "" }: AuthenticationRequest): URLSearchParams {
+  const at = path.indexOf("?");
+  return new URLSearchParams(at === -1 ? "" : path.slice(at + 1));
+}
+
+function preflight(): ServedDocument {
+  const headers = {
+    "access-control-allow-origin": "*",
+    "access-control-allow-methods": "GET, POST",
+    "access-control-allow-headers": "content-type, mcp-protocol-version",
+  };
+  return { status: 204, headers, body: "" };
+}
+
+const MIN_SECRET = 32;
+
+/** A short secret could be guessed from one token, and with it every other forged. */
+function checkedSecret(secret: string | readonly string[]): string | readonly string[] {
+  if ([secret].flat().every((one) => typeof one === "string" && one.length >= MIN_SECRET)) return secret;
+  throw new McpError("invalid_definition", `\`secret\` must have at least ${MIN_SECRET} characters`, {
+    fix: "Set it to an unguessable value, for example the output of `openssl rand -base64 32`.",
+  });
+}

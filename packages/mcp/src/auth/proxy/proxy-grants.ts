@@ -1,0 +1,114 @@
+import { toBase64Url } from "../../encoding/base64.js";
+import type { Platform } from "../../platform/platform.js";
+import type { KeyValue } from "../../storage/storage.js";
+import type { SealedJson } from "./sealed-json.js";
+
+/** The tokens of the upstream provider. They never leave the proxy. */
+export interface UpstreamTokens {
+  readonly accessToken: string;
+  readonly refreshToken?: string | undefined;
+  readonly expiresAt?: number | undefined;
+}
+
+/** What a user has allowed one client. */
+export interface ProxyGrant {
+  readonly clientId: string;
+  readonly subject: string;
+  readonly claims: Readonly<Record<string, unknown>>;
+  readonly scopes: readonly string[];
+  readonly upstream: UpstreamTokens;
+  /** Which refresh token of this grant is the good one. */
+  readonly turn: number;
+}
+
+/** A code that a client exchanges for tokens, once. */
+export interface ProxyCode {
+  readonly grantId: string;
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly challenge: string;
+}
+
+const CODE_MS = 60_000;
+
+/**
+ * Keeps grants and codes in the storage, where all nodes find them. The values are sealed, so that a copy of the storage gives no
+ * access, and the keys are digests of what clients hold.
+ */
+export class ProxyGrants {
+  readonly #kv: KeyValue;
+  readonly #sealed: SealedJson;
+  readonly #platform: Platform;
+  readonly #grantMs: number;
+
+  constructor(kv: KeyValue, sealed: SealedJson, platform: Platform, grantMs: number) {
+    this.#kv = kv;
+    this.#sealed = sealed;
+    this.#platform = platform;
+    this.#grantMs = grantMs;
+  }
+
+  /** A text that nobody can guess. */
+  random(): string {
+    return toBase64Url(this.#platform.randomBytes(32));
+  }
+
+  digest(text: string): string {
+    return toBase64Url(this.#platform.sha256(new TextEncoder().encode(text)));
+  }
+
+  async create(grant: ProxyGrant): Promise<string> {
+    const id = this.random();
+    await this.#kv.set(this.#key("grant", id), await this.#sealed.seal("grant", grant, this.#grantMs), {
+      ttlMs: this.#grantMs,
+    });
+    return id;
+  }
+
+  async find(id: string): Promise<ProxyGrant | undefined> {
+    const stored = await this.#kv.get(this.#key("grant", id));
+    return stored === undefined ? undefined : this.#sealed.open<ProxyGrant>("grant", stored.value);
+  }
+
+  /** Changes a grant if nobody else did meanwhile; undefined if somebody did, or it is gone. */
+  async change(id: string, update: (grant: ProxyGrant) => ProxyGrant | undefined): Promise<ProxyGrant | undefined> {
+    const key = this.#key("grant", id);
+    const stored = await this.#kv.get(key);
+    const grant = stored === undefined ? undefined : await this.#sealed.open<ProxyGrant>("grant", stored.value);
+    const next = grant === undefined ? undefined : update(grant);
+    if (stored === undefined || next === undefined) return undefined;
+    const value = await this.#sealed.seal("grant", next, this.#grantMs);
+    const version = await this.#kv.set(key, value, { ttlMs: this.#grantMs, ifVersion: stored.version });
+    return version === undefined ? undefined : next;
+  }
+
+  async revoke(id: string): Promise<void> {
+    await this.#kv.delete(this.#key("grant", id));
+  }
+
+  async createCode(code: ProxyCode): Promise<string> {
+    const text = this.random();
+    await this.#kv.set(this.#key("code", text), await this.#sealed.seal("code", code, CODE_MS), { ttlMs: CODE_MS });
+    return text;
+  }
+
+  /** The code, if this is its first use. A second use ends the grant: one of the two users stole it. */
+  async useCode(text: string): Promise<ProxyCode | undefined> {
+    const key = this.#key("code", text);
+    const stored = await this.#kv.get(key);
+    const code = stored === undefined ? undefined : await this.#sealed.open<ProxyCode>("code", stored.value);
+    if (stored === undefined || code === undefined) return undefined;
+    if (await this.once("code", text, CODE_MS)) return code;
+    await this.revoke(code.grantId);
+    return undefined;
+  }
+
+  /** True for the first call with this text, on whichever node. */
+  async once(purpose: string, text: string, ttlMs: number): Promise<boolean> {
+    return (await this.#kv.set(this.#key(`used ${purpose}`, text), "", { ttlMs, ifVersion: 0 })) !== undefined;
+  }
+
+  #key(purpose: string, text: string): string {
+    return `oauth ${purpose} ${this.digest(text)}`;
+  }
+}

@@ -1,0 +1,174 @@
+import type { AuthenticationRequest, ServedDocument } from "../../http/authentication.js";
+import type { Platform } from "../../platform/platform.js";
+import { consentPage, errorPage } from "./consent-page.js";
+import { isRedirectOf, type ProxyClients } from "./proxy-clients.js";
+import type { ProxyGrants } from "./proxy-grants.js";
+import { pageReply, redirectReply } from "./proxy-reply.js";
+import type { SealedJson } from "./sealed-json.js";
+import type { Upstream, UpstreamLogin } from "./upstream.js";
+
+/** Who a login at the provider belongs to, as the application decides. */
+export interface ProxyIdentity {
+  /** The user; the same text for the same user. */
+  readonly subject: string;
+  /** Becomes part of `ctx.auth.claims`. */
+  readonly claims?: Readonly<Record<string, unknown>> | undefined;
+  /** Scopes that this user may grant. Default: all that were asked for. */
+  readonly scopes?: readonly string[] | undefined;
+}
+
+/** What logging in through the proxy needs. */
+export interface ProxyLoginParts {
+  readonly issuer: string;
+  readonly resource: string;
+  readonly service: string;
+  readonly scopes: readonly string[];
+  readonly consentUrl: string;
+  readonly clients: ProxyClients;
+  readonly grants: ProxyGrants;
+  readonly sealed: SealedJson;
+  readonly upstream: Upstream;
+  readonly platform: Platform;
+  identify(login: UpstreamLogin): Promise<ProxyIdentity>;
+}
+
+/** A request for access, from the first page to the provider's answer. */
+interface Pending {
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly challenge: string;
+  readonly state: string;
+  readonly scopes: readonly string[];
+  /** Digest of the cookie: the browser that agreed is the one that comes back. */
+  readonly browser: string;
+}
+
+const PENDING_MS = 600_000;
+const CHALLENGE = /^[A-Za-z0-9\-_]{43}$/;
+const MAX_STATE = 2_048;
+
+/**
+ * The pages between a client's request and its code: consent first, then the provider's login, then back to the client. The user's
+ * consent is asked for every time, because the provider, which knows one application only, would not ask for the second client.
+ *
+ * Spec: Security Best Practices, "Confused Deputy Problem",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/security_best_practices#confused-deputy-problem
+ */
+export class ProxyLogin {
+  readonly #parts: ProxyLoginParts;
+  readonly #cookieName: string;
+
+  constructor(parts: ProxyLoginParts) {
+    this.#parts = parts;
+    // The prefix binds the cookie to this host; browsers accept it over https only.
+    this.#cookieName = parts.issuer.startsWith("https:") ? "__Host-parley-login" : "parley-login";
+  }
+
+  /** The first page: checks the request, and asks for consent. */
+  async authorize(query: URLSearchParams): Promise<ServedDocument> {
+    const { clients, grants, sealed, scopes: offered, resource } = this.#parts;
+    const [clientId, redirectUri] = [single(query, "client_id") ?? "", single(query, "redirect_uri") ?? ""];
+    const client = await clients.find(clientId);
+    if (client === undefined) return refusedPage("The application is not registered here. Let it register again.");
+    if (!isRedirectOf(client, redirectUri))
+      return refusedPage("The application did not register the address it wants you to be sent to.");
+    const state = single(query, "state") ?? "";
+    const back = (error: string) => this.#back(redirectUri, { error, state });
+    if (state.length > MAX_STATE || single(query, "response_type") !== "code") return back("invalid_request");
+    const challenge = single(query, "code_challenge") ?? "";
+    if (single(query, "code_challenge_method") !== "S256" || !CHALLENGE.test(challenge)) return back("invalid_request");
+    const target = query.getAll("resource");
+    if (target.length > 1 || (target[0] !== undefined && target[0] !== resource)) return back("invalid_target");
+    const scopes = (single(query, "scope") ?? offered.join(" ")).split(" ").filter((scope) => scope !== "");
+    if (scopes.some((scope) => !offered.includes(scope))) return back("invalid_scope");
+    const cookie = grants.random();
+    const pending: Pending = { clientId, redirectUri, challenge, state, scopes, browser: grants.digest(cookie) };
+    const page = consentPage({
+      service: this.#parts.service,
+      clientName: client.name,
+      redirectUri,
+      scopes,
+      action: new URL(this.#parts.consentUrl).pathname,
+      request: await sealed.seal("consent", pending, PENDING_MS),
+    });
+    return pageReply(200, page, { "set-cookie": this.#cookie(cookie, PENDING_MS / 1_000) });
+  }
+
+  /** The user's answer: back with a refusal, or on to the provider. */
+  async consent(request: AuthenticationRequest, form: URLSearchParams): Promise<ServedDocument> {
+    const { issuer, sealed, upstream, grants } = this.#parts;
+    const origin = request.header("origin");
+    const sealedRequest = form.get("request") ?? "";
+    const pending = await sealed.open<Pending>("consent", sealedRequest);
+    const isOwn =
+      pending !== undefined && this.#isBrowserOf(pending, request) && (origin === undefined || origin === issuer);
+    if (!isOwn)
+      return refusedPage(
+        "This answer does not belong to a question that this page asked you. Begin again in the application.",
+      );
+    if (!(await grants.once("consent", sealedRequest, PENDING_MS)))
+      return refusedPage("This question was answered before. Begin again in the application.");
+    if (form.get("answer") !== "allow")
+      return this.#back(pending.redirectUri, { error: "access_denied", state: pending.state });
+    const verifier = grants.random();
+    const state = await sealed.seal("login", { ...pending, verifier }, PENDING_MS);
+    return redirectReply(await upstream.loginUrl(state, verifier));
+  }
+
+  /** The provider's answer: makes the grant, and sends the client its code. */
+  async callback(request: AuthenticationRequest, query: URLSearchParams): Promise<ServedDocument> {
+    const { sealed, upstream, grants, platform, identify } = this.#parts;
+    const state = single(query, "state") ?? "";
+    const pending = await sealed.open<Pending & { verifier: string }>("login", state);
+    if (pending === undefined || !this.#isBrowserOf(pending, request)) {
+      return refusedPage("This login was not begun in this browser, or took too long. Begin again in the application.");
+    }
+    if (!(await grants.once("login", state, PENDING_MS))) return refusedPage("This login was finished before.");
+    const back = (parameters: Readonly<Record<string, string>>) =>
+      this.#back(pending.redirectUri, { ...parameters, state: pending.state });
+    try {
+      const login = await upstream.finish(query, state, pending.verifier);
+      const { subject, claims = {}, scopes: allowed } = await identify(login);
+      if (typeof subject !== "string" || subject === "") return back({ error: "access_denied" });
+      const scopes = pending.scopes.filter((scope) => allowed === undefined || allowed.includes(scope));
+      const { clientId, redirectUri, challenge } = pending;
+      const grantId = await grants.create({ clientId, subject, claims, scopes, upstream: login.tokens, turn: 0 });
+      return back({ code: await grants.createCode({ grantId, clientId, redirectUri, challenge }) });
+    } catch (error) {
+      // Errors of the library carry what the provider sent; only its kind is safe to print.
+      platform.warn(`a login at the provider failed: ${error instanceof Error ? error.name : typeof error}`);
+      return back({ error: "access_denied" });
+    }
+  }
+
+  #back(redirectUri: string, parameters: Readonly<Record<string, string>>): ServedDocument {
+    const url = new URL(redirectUri);
+    for (const [name, value] of Object.entries({ ...parameters, iss: this.#parts.issuer })) {
+      if (value !== "") url.searchParams.set(name, value);
+    }
+    return redirectReply(url.href, { "set-cookie": this.#cookie("", 0) });
+  }
+
+  #cookie(value: string, maxAgeS: number): string {
+    const secure = this.#cookieName.startsWith("__Host-") ? "; Secure" : "";
+    return `${this.#cookieName}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAgeS}${secure}`;
+  }
+
+  #isBrowserOf({ browser }: Pending, request: AuthenticationRequest): boolean {
+    const pairs = (request.header("cookie") ?? "").split(";").map((pair) => pair.trim());
+    const own = pairs.filter((pair) => pair.startsWith(`${this.#cookieName}=`));
+    // A second cookie of the name was set by somebody else, on another path or a parent domain.
+    return own.length === 1 && this.#parts.grants.digest(own[0]?.slice(this.#cookieName.length + 1) ?? "") === browser;
+  }
+}
+
+/** A parameter that comes once; RFC 6749, 3.1: none may be repeated. */
+function single(query: URLSearchParams, name: string): string | undefined {
+  const values = query.getAll(name);
+  return values.length === 1 ? values[0] : undefined;
+}
+
+/** What must not be answered by a redirect is told to the user. */
+function refusedPage(message: string): ServedDocument {
+  return pageReply(400, errorPage(message));
+}

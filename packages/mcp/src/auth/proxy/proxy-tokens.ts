@@ -1,0 +1,124 @@
+import type { ServedDocument } from "../../http/authentication.js";
+import type { Platform } from "../../platform/platform.js";
+import { InvalidToken, type VerifiedToken } from "../resource/verified-token.js";
+import type { ProxyGrant, ProxyGrants } from "./proxy-grants.js";
+import { errorReply, jsonReply } from "./proxy-reply.js";
+import type { SealedJson } from "./sealed-json.js";
+
+/** What an access token of the proxy holds. */
+interface AccessToken {
+  readonly grantId: string;
+  readonly resource: string;
+  readonly expiresAt: number;
+}
+
+interface RefreshToken {
+  readonly grantId: string;
+  readonly turn: number;
+}
+
+/** What the tokens are made with. */
+export interface ProxyTokensParts {
+  readonly issuer: string;
+  readonly resource: string;
+  readonly grants: ProxyGrants;
+  readonly sealed: SealedJson;
+  readonly platform: Platform;
+  readonly accessMs: number;
+  readonly grantMs: number;
+}
+
+const VERIFIER = /^[A-Za-z0-9\-._~]{43,128}$/;
+
+/** Gives out tokens of the proxy's own, for its own resource, and verifies them. Those of the provider stay where they are. */
+export class ProxyTokens {
+  readonly #parts: ProxyTokensParts;
+
+  constructor(parts: ProxyTokensParts) {
+    this.#parts = parts;
+  }
+
+  /** The token endpoint. */
+  async exchange(form: URLSearchParams): Promise<ServedDocument> {
+    const resource = form.get("resource");
+    if (resource !== null && resource !== this.#parts.resource) {
+      return errorReply(400, "invalid_target", "this is another resource");
+    }
+    switch (form.get("grant_type")) {
+      case "authorization_code":
+        return this.#byCode(form);
+      case "refresh_token":
+        return this.#byRefresh(form);
+      default:
+        return errorReply(400, "unsupported_grant_type", "use authorization_code or refresh_token");
+    }
+  }
+
+  async verify(token: string): Promise<VerifiedToken> {
+    const { sealed, grants, issuer, resource, platform } = this.#parts;
+    const access = await sealed.open<AccessToken>("access", token);
+    if (access === undefined || access.resource !== resource) throw new InvalidToken("not a token of this proxy");
+    if (access.expiresAt <= platform.now()) throw new InvalidToken("expired");
+    const grant = await grants.find(access.grantId);
+    if (grant === undefined) throw new InvalidToken("revoked");
+    return {
+      issuer,
+      subject: grant.subject,
+      clientId: grants.digest(grant.clientId),
+      audience: [resource],
+      scopes: grant.scopes,
+      expiresAt: access.expiresAt,
+      claims: { ...grant.claims, grant: access.grantId },
+    };
+  }
+
+  async #byCode(form: URLSearchParams): Promise<ServedDocument> {
+    const { grants } = this.#parts;
+    const code = await grants.useCode(form.get("code") ?? "");
+    const verifier = form.get("code_verifier") ?? "";
+    const isOwn =
+      code !== undefined &&
+      VERIFIER.test(verifier) &&
+      grants.digest(verifier) === code.challenge &&
+      form.get("client_id") === code.clientId &&
+      form.get("redirect_uri") === code.redirectUri;
+    if (!isOwn) {
+      // A code in the wrong hands must not be tried again with a better guess.
+      if (code !== undefined) await grants.revoke(code.grantId);
+      return errorReply(400, "invalid_grant", "the code is not valid, or was used before");
+    }
+    const grant = await grants.find(code.grantId);
+    return grant === undefined
+      ? errorReply(400, "invalid_grant", "the grant has ended")
+      : this.#issue(code.grantId, grant);
+  }
+
+  async #byRefresh(form: URLSearchParams): Promise<ServedDocument> {
+    const { grants, sealed } = this.#parts;
+    const refused = errorReply(400, "invalid_grant", "the refresh token is not valid, or was used before");
+    const token = await sealed.open<RefreshToken>("refresh", form.get("refresh_token") ?? "");
+    if (token === undefined) return refused;
+    const known = await grants.find(token.grantId);
+    if (known === undefined || known.clientId !== form.get("client_id")) return refused;
+    const next = await grants.change(token.grantId, (grant) =>
+      grant.turn === token.turn ? { ...grant, turn: grant.turn + 1 } : undefined,
+    );
+    if (next !== undefined) return this.#issue(token.grantId, next);
+    // Two hold the same token; one of them is not the client.
+    await grants.revoke(token.grantId);
+    return refused;
+  }
+
+  async #issue(grantId: string, grant: ProxyGrant): Promise<ServedDocument> {
+    const { sealed, resource, platform, accessMs, grantMs } = this.#parts;
+    const access: AccessToken = { grantId, resource, expiresAt: platform.now() + accessMs };
+    const refresh: RefreshToken = { grantId, turn: grant.turn };
+    return jsonReply(200, {
+      access_token: await sealed.seal("access", access, accessMs),
+      token_type: "Bearer",
+      expires_in: Math.floor(accessMs / 1_000),
+      refresh_token: await sealed.seal("refresh", refresh, grantMs),
+      ...(grant.scopes.length === 0 ? {} : { scope: grant.scopes.join(" ") }),
+    });
+  }
+}

@@ -1,0 +1,136 @@
+import {
+  type CryptoKey,
+  createLocalJWKSet,
+  type FlattenedJWSInput,
+  type JSONWebKeySet,
+  type JWSHeaderParameters,
+} from "jose";
+import type { Platform } from "../../platform/platform.js";
+import { readMetadata, textMember } from "../discovery/metadata-document.js";
+import { metadataUrls } from "../discovery/server-metadata.js";
+import { Steps } from "../discovery/steps.js";
+import type { BoundedFetch } from "../url/bounded-fetch.js";
+import { InvalidToken } from "./verified-token.js";
+
+/** What the keys of an issuer are fetched with. */
+export interface IssuerKeysParts {
+  readonly issuer: string;
+  /** Where the keys are. Default: as the issuer's metadata says. */
+  readonly jwksUri: string | undefined;
+  readonly fetch: BoundedFetch;
+  readonly platform: Platform;
+}
+
+const MINUTE = 60_000;
+const FRESH_MS = 10 * MINUTE;
+const MIN_FRESH_MS = MINUTE;
+const MAX_FRESH_MS = 24 * 60 * MINUTE;
+/** How long keys are used that cannot be fetched again: an outage of the issuer must not stop its users at once. */
+const STALE_MS = 60 * MINUTE;
+/** A token with an unknown key leads to a request; a flood of them must not. */
+const COOL_DOWN_MS = 30_000;
+const MAX_KEYS = 100;
+
+type KeyOf = ReturnType<typeof createLocalJWKSet>;
+
+/** The public keys of an issuer, fetched when they are needed and again when they change. */
+export class IssuerKeys {
+  readonly #parts: IssuerKeysParts;
+  #keyOf: KeyOf | undefined;
+  #freshUntil = 0;
+  #usableUntil = 0;
+  #lastFetch = Number.NEGATIVE_INFINITY;
+  #fetching: Promise<void> | undefined;
+  /** Grows with every set of keys, so that what was verified with an older one can be told. */
+  generation = 0;
+
+  constructor(parts: IssuerKeysParts) {
+    this.#parts = parts;
+  }
+
+  /** The key that a token names. Rejects with `InvalidToken` if the issuer has no such key. */
+  async key(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> {
+    await this.#refresh();
+    try {
+      return await this.#find(header, token);
+    } catch (error) {
+      // The issuer may have changed its keys a moment ago.
+      if (!this.#mayFetch()) throw error;
+      await this.#fetch();
+      return this.#find(header, token);
+    }
+  }
+
+  async #find(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> {
+    const keyOf = this.#keyOf;
+    if (keyOf === undefined) throw new Error(`the keys of ${this.#parts.issuer} could not be fetched`);
+    try {
+      return await keyOf(header, token);
+    } catch {
+      throw new InvalidToken("no key of the issuer fits the token");
+    }
+  }
+
+  #now(): number {
+    return this.#parts.platform.monotonic();
+  }
+
+  #mayFetch(): boolean {
+    return this.#now() - this.#lastFetch >= COOL_DOWN_MS;
+  }
+
+  async #refresh(): Promise<void> {
+    if (this.#now() < this.#freshUntil) return;
+    if (this.#keyOf !== undefined && !this.#mayFetch() && this.#now() < this.#usableUntil) return;
+    await this.#fetch();
+  }
+
+  /** One request for all tokens that wait for it. A failure leaves the old keys, for as long as they may be used. */
+  #fetch(): Promise<void> {
+    this.#fetching ??= this.#load().finally(() => {
+      this.#fetching = undefined;
+    });
+    return this.#fetching;
+  }
+
+  async #load(): Promise<void> {
+    this.#lastFetch = this.#now();
+    try {
+      const { keys, freshMs } = await this.#read();
+      this.#keyOf = createLocalJWKSet(keys);
+      this.generation++;
+      this.#freshUntil = this.#now() + freshMs;
+      this.#usableUntil = this.#freshUntil + STALE_MS;
+    } catch (error) {
+      if (this.#now() >= this.#usableUntil) this.#keyOf = undefined;
+      this.#parts.platform.warn(`the keys of ${this.#parts.issuer} could not be fetched: ${(error as Error).message}`);
+    }
+  }
+
+  async #read(): Promise<{ keys: JSONWebKeySet; freshMs: number }> {
+    const { fetch } = this.#parts;
+    const uri = this.#parts.jwksUri ?? (await this.#published());
+    const response = await fetch(uri, { headers: { accept: "application/json" } });
+    if (response.status !== 200) throw new Error(`HTTP ${response.status}`);
+    const document: unknown = JSON.parse(await response.text());
+    const keys = typeof document === "object" && document !== null && "keys" in document ? document.keys : undefined;
+    if (!Array.isArray(keys) || keys.length > MAX_KEYS) throw new Error(`no set of up to ${MAX_KEYS} keys`);
+    // Symmetric keys have no place in a public document: whoever reads it could sign with them.
+    const usable = keys.filter((key) => typeof key === "object" && key !== null && key.kty !== "oct");
+    const maxAge = /\bmax-age=(\d+)/.exec(response.headers.get("cache-control") ?? "")?.[1];
+    const wished = maxAge === undefined ? FRESH_MS : Number(maxAge) * 1_000;
+    return { keys: { keys: usable }, freshMs: Math.min(MAX_FRESH_MS, Math.max(MIN_FRESH_MS, wished)) };
+  }
+
+  async #published(): Promise<string> {
+    const { issuer, fetch } = this.#parts;
+    const steps = new Steps();
+    for (const url of metadataUrls(issuer)) {
+      const document = await readMetadata(fetch, url, "authorization server metadata", steps);
+      const uri =
+        document === undefined || document["issuer"] !== issuer ? undefined : textMember(document, "jwks_uri");
+      if (uri !== undefined) return uri;
+    }
+    throw steps.failure(`the metadata of ${issuer} names no keys`, "Set `jwksUri`.");
+  }
+}

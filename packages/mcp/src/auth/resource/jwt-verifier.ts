@@ -1,0 +1,99 @@
+import { decodeJwt, errors, jwtVerify } from "jose";
+import type { Platform } from "../../platform/platform.js";
+import type { BoundedFetch } from "../url/bounded-fetch.js";
+import { IssuerKeys } from "./issuer-keys.js";
+import { clientOf, InvalidToken, scopesOf, textClaim, type VerifiedToken } from "./verified-token.js";
+
+/** An issuer whose tokens are accepted. */
+export interface TrustedIssuer {
+  /** Compared with `iss` as plain text. */
+  readonly issuer: string;
+  /** Where its keys are. Default: as its metadata says. */
+  readonly jwksUri?: string | undefined;
+}
+
+/** What JWTs must be like to be accepted. */
+export interface JwtRules {
+  readonly issuers: readonly TrustedIssuer[];
+  /** One of them must be in `aud`, as plain text. */
+  readonly audience: readonly string[];
+  readonly algorithms: readonly string[];
+  readonly clockSkewMs: number;
+  readonly fetch: BoundedFetch;
+  readonly platform: Platform;
+}
+
+/** Asymmetric signatures only: a secret that the issuer shared with this server would let either forge. */
+export const DEFAULT_ALGORITHMS: readonly string[] = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+];
+
+const MAX_LENGTH = 16 * 1024;
+const TYPES = /^(?:application\/)?(?:at\+)?jwt$/i;
+
+/**
+ * Verifies access tokens that are JWTs (RFC 9068): signature by a published key of the issuer, algorithm, issuer, audience and times.
+ * Nothing in the token decides how it is verified: neither a key in its header nor an address of one is ever used.
+ */
+export function jwtVerifier(rules: JwtRules): (token: string) => Promise<VerifiedToken> {
+  const { audience, algorithms, clockSkewMs, platform } = rules;
+  const keys = new Map(
+    rules.issuers.map(({ issuer, jwksUri }) => [
+      issuer,
+      new IssuerKeys({ issuer, jwksUri, fetch: rules.fetch, platform }),
+    ]),
+  );
+  return async (token) => {
+    const issuer = issuerOf(token);
+    const own = keys.get(issuer);
+    if (own === undefined) throw new InvalidToken("the issuer is not trusted");
+    try {
+      const { payload, protectedHeader } = await jwtVerify(token, (header, jws) => own.key(header, jws), {
+        issuer,
+        audience: [...audience],
+        algorithms: [...algorithms],
+        clockTolerance: clockSkewMs / 1_000,
+        requiredClaims: ["exp", "aud"],
+        currentDate: new Date(platform.now()),
+      });
+      if (protectedHeader.typ !== undefined && !TYPES.test(protectedHeader.typ))
+        throw new InvalidToken("the type is wrong");
+      // A token from the future would be valid for longer than its issuer meant.
+      const latest = (platform.now() + clockSkewMs) / 1_000;
+      if (payload.iat !== undefined && payload.iat > latest) throw new InvalidToken("issued in the future");
+      return {
+        issuer,
+        subject: textClaim(payload, "sub"),
+        clientId: clientOf(payload),
+        audience: [payload.aud ?? []].flat(),
+        scopes: scopesOf(payload),
+        expiresAt: (payload.exp ?? 0) * 1_000,
+        claims: payload,
+      };
+    } catch (error) {
+      if (error instanceof errors.JOSEError) throw new InvalidToken(error.code);
+      // Keys of a form that the runtime cannot import, or that are too short.
+      throw error instanceof TypeError ? new InvalidToken("the key cannot be used") : error;
+    }
+  };
+}
+
+/** The issuer that a token claims, only to choose the keys; it is verified with everything else. */
+function issuerOf(token: string): string {
+  if (token.length > MAX_LENGTH || token.split(".").length !== 3) throw new InvalidToken("not a signed JWT");
+  try {
+    return decodeJwt(token).iss ?? "";
+  } catch {
+    throw new InvalidToken("not a JWT");
+  }
+}

@@ -1,0 +1,42 @@
+/** What a token says, after it was verified. */
+export interface VerifiedToken {
+  readonly issuer: string;
+  readonly subject?: string | undefined;
+  readonly clientId?: string | undefined;
+  /** Whom the token is for. A verifier has checked that this server is among them. */
+  readonly audience: readonly string[];
+  readonly scopes: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+  /** Everything else that the issuer says. */
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Verifies an access token; rejects with `InvalidToken` if it must not be accepted, and with any other error if that could not be
+ * found out.
+ */
+export type TokenVerifier = (token: string) => VerifiedToken | Promise<VerifiedToken>;
+
+/** The token must not be accepted. The message is for the operator and never sent: it would help a forger. */
+export class InvalidToken extends Error {
+  override readonly name = "InvalidToken";
+}
+
+/** The scopes of a token: `scope` (RFC 8693), or `scp`, as some providers call it. */
+export function scopesOf({ scope, scp }: Readonly<Record<string, unknown>>): string[] {
+  const given = scope ?? scp;
+  const list = typeof given === "string" ? given.split(" ") : Array.isArray(given) ? given : [];
+  return list.filter((one): one is string => typeof one === "string" && one !== "");
+}
+
+/** A member that must be a text and not empty. */
+export function textClaim(claims: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = claims[name];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** Who the token was issued to; providers call the client `client_id`, `azp` or `cid`. */
+export function clientOf(claims: Readonly<Record<string, unknown>>): string | undefined {
+  return textClaim(claims, "client_id") ?? textClaim(claims, "azp") ?? textClaim(claims, "cid");
+}
