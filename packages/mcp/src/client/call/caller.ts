@@ -174,6 +174,7 @@ export class Caller implements Requester, CallOwner {
       }
       if (call.stopped !== undefined) throw call.stopped;
       const { row, out } = call;
+      if (call.rounds > 0 && call.connection?.era.revision !== current.era.revision) throw answeredInVain(out.method);
       if (row?.capability !== undefined && !current.offered.has(row.capability)) {
         throw notOffered(row.method, row.capability);
       }
@@ -278,6 +279,13 @@ function metaOf(
   // Reading it again leaves out what is malformed: tracing never breaks a call.
   const read = wanted === undefined ? undefined : readTrace(wanted);
   return read === undefined ? meta : { ...traceMeta(read), ...meta };
+}
+
+/** The former revision carried the answers in the call; in this one the call would begin anew, and run twice. */
+function answeredInVain(method: string): McpError {
+  return new McpError("connection_closed", `the server came back in a revision that cannot continue ${method}`, {
+    fix: "Repeat the call if it is safe to run it twice.",
+  });
 }
 
 function unsendable({ out }: PendingCall, cause: TypeError): McpError {
