@@ -23,6 +23,7 @@ import { errorReply, jsonReply } from "./proxy-reply.js";
 import { ProxyTokens } from "./proxy-tokens.js";
 import { SealedJson } from "./sealed-json.js";
 import { Upstream, type UpstreamLogin, type UpstreamOptions } from "./upstream.js";
+import { UpstreamAccess } from "./upstream-access.js";
 
 /** Options for `oauthProxy`. */
 export interface OAuthProxyOptions {
@@ -62,6 +63,8 @@ type Endpoint = (request: AuthenticationRequest, body: () => Promise<string>) =>
 
 const HOUR_MS = 3_600_000;
 const WELL_KNOWN = "/.well-known/oauth-authorization-server";
+/** What clients in pages of other origins use; the rest is for the user's eyes. */
+const FOR_PAGES: ReadonlySet<string> = new Set([WELL_KNOWN, "/oauth/register", "/oauth/token", "/oauth/revoke"]);
 
 /**
  * Lets MCP clients log in at a provider that offers no dynamic registration, such as GitHub, Google or Entra: this server is the
@@ -70,7 +73,7 @@ const WELL_KNOWN = "/.well-known/oauth-authorization-server";
  * Clients get tokens of this server, for this server. Those of the provider stay in the storage, sealed. Users consent to each client.
  */
 export function oauthProxy(options: OAuthProxyOptions): OAuthProxy {
-  const { guard, grants, upstream, platform, ...parts } = assemble(options);
+  const { guard, access, ...parts } = assemble(options);
   const endpoints = endpointsOf(parts, new URL(options.resource).origin, options.scopes ?? []);
   const own = new Set(Object.keys(endpoints).map((key) => key.slice(key.indexOf(" ") + 1)));
   return {
@@ -83,10 +86,10 @@ export function oauthProxy(options: OAuthProxyOptions): OAuthProxy {
       if (!own.has(path)) return guard.respond(request);
       const endpoint = endpoints[`${request.method} ${path}`];
       if (endpoint !== undefined) return endpoint(request, body);
-      if (request.method === "OPTIONS") return preflight();
+      if (request.method === "OPTIONS" && FOR_PAGES.has(path)) return preflight();
       return errorReply(405, "invalid_request", "this method is not supported here");
     },
-    upstreamToken: (caller) => upstreamToken(caller, grants, upstream, platform),
+    upstreamToken: (caller) => access.token(caller),
   };
 }
 
@@ -130,7 +133,7 @@ function assemble(options: OAuthProxyOptions) {
     name: options.name,
     platform: options.platform,
   });
-  return { guard, clients, login, tokens, grants, upstream, platform };
+  return { guard, clients, login, tokens, access: new UpstreamAccess(grants, upstream, platform) };
 }
 
 /** The endpoints of the authorization server, by method and path. */
@@ -148,24 +151,8 @@ function endpointsOf(
     "POST /oauth/consent": async (request, body) => login.consent(request, await form(body)),
     "GET /oauth/callback": async (request) => login.callback(request, queryOf(request)),
     "POST /oauth/token": async (_request, body) => tokens.exchange(await form(body)),
+    "POST /oauth/revoke": async (_request, body) => tokens.revoke(await form(body)),
   };
-}
-
-async function upstreamToken(
-  caller: Principal,
-  grants: ProxyGrants,
-  upstream: Upstream,
-  platform: Platform,
-): Promise<string | undefined> {
-  const id = caller.claims?.["grant"];
-  const grant = typeof id === "string" ? await grants.find(id) : undefined;
-  if (typeof id !== "string" || grant === undefined) return undefined;
-  const { accessToken, expiresAt, refreshToken } = grant.upstream;
-  if (expiresAt === undefined || expiresAt > platform.now() || refreshToken === undefined) return accessToken;
-  const fresh = await upstream.refresh(grant.upstream).catch(() => undefined);
-  if (fresh === undefined) return undefined;
-  await grants.change(id, (current) => ({ ...current, upstream: fresh }));
-  return fresh.accessToken;
 }
 
 function bySubject({ idToken }: UpstreamLogin): ProxyIdentity {
@@ -182,10 +169,12 @@ function metadataOf(issuer: string, scopes: readonly string[]): Record<string, u
     authorization_endpoint: `${issuer}/oauth/authorize`,
     token_endpoint: `${issuer}/oauth/token`,
     registration_endpoint: `${issuer}/oauth/register`,
+    revocation_endpoint: `${issuer}/oauth/revoke`,
     response_types_supported: ["code"],
     grant_types_supported: ["authorization_code", "refresh_token"],
     code_challenge_methods_supported: ["S256"],
     token_endpoint_auth_methods_supported: ["none"],
+    revocation_endpoint_auth_methods_supported: ["none"],
     authorization_response_iss_parameter_supported: true,
     ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
   };

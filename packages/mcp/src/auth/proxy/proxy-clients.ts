@@ -15,6 +15,10 @@ const YEAR_MS = 365 * 24 * 3_600_000;
 const MAX_BODY = 16 * 1024;
 const MAX_URIS = 10;
 const MAX_NAME = 100;
+/** The id has all of this in it, and must fit into an address. */
+const MAX_CLIENT = 4_096;
+/** Characters that a reader does not see, of which some turn the direction of the text after them. */
+const UNSEEN = /\p{C}/gu;
 
 /**
  * Registers clients (RFC 7591) without remembering them: the id of a client is its own sealed description. However many register,
@@ -48,9 +52,11 @@ export class ProxyClients {
     }
     const { client_name: name } = wanted;
     const client: ProxyClient = {
-      name: typeof name === "string" ? name.slice(0, MAX_NAME) : "",
+      name: typeof name === "string" ? name.replace(UNSEEN, "").slice(0, MAX_NAME) : "",
       redirectUris: uris,
     };
+    if (JSON.stringify(client).length > MAX_CLIENT)
+      return errorReply(400, "invalid_redirect_uri", "the addresses have more than 4 KiB together");
     const clientId = await this.#sealed.seal(PURPOSE, client, YEAR_MS);
     return jsonReply(201, {
       client_id: clientId,

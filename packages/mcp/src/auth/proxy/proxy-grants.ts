@@ -30,6 +30,8 @@ export interface ProxyCode {
 }
 
 const CODE_MS = 60_000;
+/** A grant is changed by its client and by calls to the provider: rarely two at once. */
+const MAX_TRIES = 10;
 
 /**
  * Keeps grants and codes in the storage, where all nodes find them. The values are sealed, so that a copy of the storage gives no
@@ -70,16 +72,19 @@ export class ProxyGrants {
     return stored === undefined ? undefined : this.#sealed.open<ProxyGrant>("grant", stored.value);
   }
 
-  /** Changes a grant if nobody else did meanwhile; undefined if somebody did, or it is gone. */
+  /** Changes a grant, again if somebody else did meanwhile; undefined if it is gone, or `update` does not want it any more. */
   async change(id: string, update: (grant: ProxyGrant) => ProxyGrant | undefined): Promise<ProxyGrant | undefined> {
     const key = this.#key("grant", id);
-    const stored = await this.#kv.get(key);
-    const grant = stored === undefined ? undefined : await this.#sealed.open<ProxyGrant>("grant", stored.value);
-    const next = grant === undefined ? undefined : update(grant);
-    if (stored === undefined || next === undefined) return undefined;
-    const value = await this.#sealed.seal("grant", next, this.#grantMs);
-    const version = await this.#kv.set(key, value, { ttlMs: this.#grantMs, ifVersion: stored.version });
-    return version === undefined ? undefined : next;
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const stored = await this.#kv.get(key);
+      const grant = stored === undefined ? undefined : await this.#sealed.open<ProxyGrant>("grant", stored.value);
+      const next = grant === undefined ? undefined : update(grant);
+      if (stored === undefined || next === undefined) return undefined;
+      const value = await this.#sealed.seal("grant", next, this.#grantMs);
+      const version = await this.#kv.set(key, value, { ttlMs: this.#grantMs, ifVersion: stored.version });
+      if (version !== undefined) return next;
+    }
+    return undefined;
   }
 
   async revoke(id: string): Promise<void> {

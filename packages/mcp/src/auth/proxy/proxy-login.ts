@@ -1,9 +1,11 @@
 import type { AuthenticationRequest, ServedDocument } from "../../http/authentication.js";
 import type { Platform } from "../../platform/platform.js";
+import { McpError } from "../../protocol/error.js";
 import { consentPage, errorPage } from "./consent-page.js";
 import { isRedirectOf, type ProxyClients } from "./proxy-clients.js";
 import type { ProxyGrants } from "./proxy-grants.js";
 import { pageReply, redirectReply } from "./proxy-reply.js";
+import { hasRepeatedParameter } from "./repeated-parameter.js";
 import type { SealedJson } from "./sealed-json.js";
 import type { Upstream, UpstreamLogin } from "./upstream.js";
 
@@ -67,19 +69,19 @@ export class ProxyLogin {
   /** The first page: checks the request, and asks for consent. */
   async authorize(query: URLSearchParams): Promise<ServedDocument> {
     const { clients, grants, sealed, scopes: offered, resource } = this.#parts;
-    const [clientId, redirectUri] = [single(query, "client_id") ?? "", single(query, "redirect_uri") ?? ""];
+    const text = (name: string) => query.get(name) ?? "";
+    const [clientId, redirectUri, state] = [text("client_id"), text("redirect_uri"), text("state")];
+    if (hasRepeatedParameter(query)) return refusedPage("The application sent a parameter twice.");
     const client = await clients.find(clientId);
     if (client === undefined) return refusedPage("The application is not registered here. Let it register again.");
     if (!isRedirectOf(client, redirectUri))
       return refusedPage("The application did not register the address it wants you to be sent to.");
-    const state = single(query, "state") ?? "";
-    const back = (error: string) => this.#back(redirectUri, { error, state });
-    if (state.length > MAX_STATE || single(query, "response_type") !== "code") return back("invalid_request");
-    const challenge = single(query, "code_challenge") ?? "";
-    if (single(query, "code_challenge_method") !== "S256" || !CHALLENGE.test(challenge)) return back("invalid_request");
-    const target = query.getAll("resource");
-    if (target.length > 1 || (target[0] !== undefined && target[0] !== resource)) return back("invalid_target");
-    const scopes = (single(query, "scope") ?? offered.join(" ")).split(" ").filter((scope) => scope !== "");
+    const back = (error: string) => this.#mistake(redirectUri, error, state);
+    if (state.length > MAX_STATE || text("response_type") !== "code") return back("invalid_request");
+    const challenge = text("code_challenge");
+    if (text("code_challenge_method") !== "S256" || !CHALLENGE.test(challenge)) return back("invalid_request");
+    if ((query.get("resource") ?? resource) !== resource) return back("invalid_target");
+    const scopes = (query.get("scope") ?? offered.join(" ")).split(" ").filter((scope) => scope !== "");
     if (scopes.some((scope) => !offered.includes(scope))) return back("invalid_scope");
     const cookie = grants.random();
     const pending: Pending = { clientId, redirectUri, challenge, state, scopes, browser: grants.digest(cookie) };
@@ -112,14 +114,21 @@ export class ProxyLogin {
       return this.#back(pending.redirectUri, { error: "access_denied", state: pending.state });
     const verifier = grants.random();
     const state = await sealed.seal("login", { ...pending, verifier }, PENDING_MS);
-    return redirectReply(await upstream.loginUrl(state, verifier));
+    try {
+      return redirectReply(await upstream.loginUrl(state, verifier));
+    } catch (error) {
+      this.#warn(error);
+      return this.#back(pending.redirectUri, { error: "temporarily_unavailable", state: pending.state });
+    }
   }
 
   /** The provider's answer: makes the grant, and sends the client its code. */
   async callback(request: AuthenticationRequest, query: URLSearchParams): Promise<ServedDocument> {
-    const { sealed, upstream, grants, platform, identify } = this.#parts;
-    const state = single(query, "state") ?? "";
-    const pending = await sealed.open<Pending & { verifier: string }>("login", state);
+    const { sealed, upstream, grants, identify } = this.#parts;
+    const state = query.get("state") ?? "";
+    const pending = hasRepeatedParameter(query)
+      ? undefined
+      : await sealed.open<Pending & { verifier: string }>("login", state);
     if (pending === undefined || !this.#isBrowserOf(pending, request)) {
       return refusedPage("This login was not begun in this browser, or took too long. Begin again in the application.");
     }
@@ -135,10 +144,25 @@ export class ProxyLogin {
       const grantId = await grants.create({ clientId, subject, claims, scopes, upstream: login.tokens, turn: 0 });
       return back({ code: await grants.createCode({ grantId, clientId, redirectUri, challenge }) });
     } catch (error) {
-      // Errors of the library carry what the provider sent; only its kind is safe to print.
-      platform.warn(`a login at the provider failed: ${error instanceof Error ? error.name : typeof error}`);
+      this.#warn(error);
       return back({ error: "access_denied" });
     }
+  }
+
+  /**
+   * A request that is wrong goes back at once only to the user's own machine. Anybody can register any other address, and could
+   * let this server send users there without a click.
+   */
+  #mistake(redirectUri: string, error: string, state: string): ServedDocument {
+    return redirectUri.startsWith("http:")
+      ? this.#back(redirectUri, { error, state })
+      : refusedPage(`The application asked in a wrong way (${error}).`);
+  }
+
+  #warn(error: unknown): void {
+    // Errors of other libraries carry what the provider sent; only their kind is safe to print.
+    const reason = McpError.is(error) ? error.message : error instanceof Error ? error.name : typeof error;
+    this.#parts.platform.warn(`a login at the provider failed: ${reason}`);
   }
 
   #back(redirectUri: string, parameters: Readonly<Record<string, string>>): ServedDocument {
@@ -160,12 +184,6 @@ export class ProxyLogin {
     // A second cookie of the name was set by somebody else, on another path or a parent domain.
     return own.length === 1 && this.#parts.grants.digest(own[0]?.slice(this.#cookieName.length + 1) ?? "") === browser;
   }
-}
-
-/** A parameter that comes once; RFC 6749, 3.1: none may be repeated. */
-function single(query: URLSearchParams, name: string): string | undefined {
-  const values = query.getAll(name);
-  return values.length === 1 ? values[0] : undefined;
 }
 
 /** What must not be answered by a redirect is told to the user. */

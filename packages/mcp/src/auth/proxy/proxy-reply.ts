@@ -19,11 +19,20 @@ export function errorReply(status: number, error: string, description: string): 
   return jsonReply(status, { error, error_description: description });
 }
 
-/** A page. The text is escaped by whoever makes it; nothing in it can run or load. */
+/**
+ * A page. The text is escaped by whoever makes it; nothing in it can run or load.
+ *
+ * There is no `form-action`: browsers hold the redirects that follow a form to it, and these go to the provider and the client. The
+ * page must be a referrer for its own origin, because without one browsers send `Origin: null` with its form.
+ */
 export function pageReply(status: number, html: string, extra: Readonly<Record<string, string>> = {}): ServedDocument {
-  const policy =
-    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-  const headers = { ...SAFE, "content-type": "text/html; charset=utf-8", "content-security-policy": policy, ...extra };
+  const headers = {
+    ...SAFE,
+    "referrer-policy": "same-origin",
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+    ...extra,
+  };
   return { status, headers, body: html };
 }
 

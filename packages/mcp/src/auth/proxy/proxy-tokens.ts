@@ -3,6 +3,7 @@ import type { Platform } from "../../platform/platform.js";
 import { InvalidToken, type VerifiedToken } from "../resource/verified-token.js";
 import type { ProxyGrant, ProxyGrants } from "./proxy-grants.js";
 import { errorReply, jsonReply } from "./proxy-reply.js";
+import { hasRepeatedParameter } from "./repeated-parameter.js";
 import type { SealedJson } from "./sealed-json.js";
 
 /** What an access token of the proxy holds. */
@@ -40,6 +41,7 @@ export class ProxyTokens {
 
   /** The token endpoint. */
   async exchange(form: URLSearchParams): Promise<ServedDocument> {
+    if (hasRepeatedParameter(form)) return errorReply(400, "invalid_request", "a parameter comes twice");
     const resource = form.get("resource");
     if (resource !== null && resource !== this.#parts.resource) {
       return errorReply(400, "invalid_target", "this is another resource");
@@ -52,6 +54,21 @@ export class ProxyTokens {
       default:
         return errorReply(400, "unsupported_grant_type", "use authorization_code or refresh_token");
     }
+  }
+
+  /**
+   * The revocation endpoint (RFC 7009): ends the grant of the token. What is no token of this client has nothing to end, and the
+   * answer does not tell.
+   */
+  async revoke(form: URLSearchParams): Promise<ServedDocument> {
+    const { grants, sealed } = this.#parts;
+    const token = hasRepeatedParameter(form) ? null : form.get("token");
+    if (token === null) return errorReply(400, "invalid_request", "one `token` is needed");
+    const held =
+      (await sealed.open<RefreshToken>("refresh", token)) ?? (await sealed.open<AccessToken>("access", token));
+    const grant = held === undefined ? undefined : await grants.find(held.grantId);
+    if (held !== undefined && grant?.clientId === form.get("client_id")) await grants.revoke(held.grantId);
+    return jsonReply(200, {});
   }
 
   async verify(token: string): Promise<VerifiedToken> {
@@ -69,6 +86,7 @@ export class ProxyTokens {
       scopes: grant.scopes,
       expiresAt: access.expiresAt,
       claims: { ...grant.claims, grant: access.grantId },
+      isRemembered: false,
     };
   }
 
@@ -104,8 +122,8 @@ export class ProxyTokens {
       grant.turn === token.turn ? { ...grant, turn: grant.turn + 1 } : undefined,
     );
     if (next !== undefined) return this.#issue(token.grantId, next);
-    // Two hold the same token; one of them is not the client.
-    await grants.revoke(token.grantId);
+    // An old token is in two hands, of which one is not the client's. A client that asks twice at the same moment only loses once.
+    if (known.turn !== token.turn) await grants.revoke(token.grantId);
     return refused;
   }
 

@@ -111,7 +111,7 @@ export class ProtectedResource implements ServerAuthorization {
       const found = verify(token);
       verified = isThenable(found) ? await found : found;
       if (verified.expiresAt <= platform.now()) throw new InvalidToken("expired");
-      this.#cache.set(token, verified);
+      if (verified.isRemembered !== false) this.#cache.set(token, verified);
     }
     const isBound = jktOf(verified) !== undefined;
     if (isBound !== (scheme === "DPoP") || (this.#parts.requireDpop && !isBound)) {

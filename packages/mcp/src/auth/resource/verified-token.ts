@@ -10,6 +10,8 @@ export interface VerifiedToken {
   readonly expiresAt: number;
   /** Everything else that the issuer says. */
   readonly claims: Readonly<Record<string, unknown>>;
+  /** False if it must be verified for each request, because it can be withdrawn at any moment. Default: true, for a minute. */
+  readonly isRemembered?: boolean | undefined;
 }
 
 /**
