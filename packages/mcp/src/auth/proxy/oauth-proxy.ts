@@ -19,7 +19,7 @@ import { urlPolicy } from "../url/url-policy.js";
 import { ProxyClients } from "./proxy-clients.js";
 import { ProxyGrants } from "./proxy-grants.js";
 import { type ProxyIdentity, ProxyLogin } from "./proxy-login.js";
-import { errorReply, jsonReply } from "./proxy-reply.js";
+import { jsonReply } from "./proxy-reply.js";
 import { ProxyTokens } from "./proxy-tokens.js";
 import { SealedJson } from "./sealed-json.js";
 import { Upstream, type UpstreamLogin, type UpstreamOptions } from "./upstream.js";
@@ -87,7 +87,7 @@ export function oauthProxy(options: OAuthProxyOptions): OAuthProxy {
       const endpoint = endpoints[`${request.method} ${path}`];
       if (endpoint !== undefined) return endpoint(request, body);
       if (request.method === "OPTIONS" && FOR_PAGES.has(path)) return preflight();
-      return errorReply(405, "invalid_request", "this method is not supported here");
+      return { status: 405, headers: {}, body: "this method is not supported here" };
     },
     upstreamToken: (caller) => access.token(caller),
   };

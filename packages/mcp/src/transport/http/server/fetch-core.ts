@@ -97,7 +97,8 @@ class FetchIncoming implements Incoming {
 
   send(status: number, headers: HeaderList, body: string | undefined): void {
     this.#ended = true;
-    this.#resolve(new Response(body ?? null, { status, headers: pairs(headers) }));
+    // A status such as 204 forbids even an empty text.
+    this.#resolve(new Response(body || null, { status, headers: pairs(headers) }));
   }
 
   stream(status: number, headers: HeaderList): OutgoingStream {
