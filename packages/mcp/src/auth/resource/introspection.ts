@@ -33,11 +33,20 @@ export function introspectionVerifier(rules: IntrospectionRules): (token: string
       body: String(body),
     });
     if (response.status !== 200) throw new Error(`the introspection endpoint answered HTTP ${response.status}`);
-    const claims: unknown = JSON.parse(await response.text());
-    if (typeof claims !== "object" || claims === null) throw new Error("the introspection endpoint answered no object");
-    // Each member is checked where it is read.
-    return readClaims(claims as Record<string, unknown>, issuer, audience, platform.now());
+    return readClaims(objectOf(await response.text()), issuer, audience, platform.now());
   };
+}
+
+/** The error of the JSON parser would repeat a part of the answer, which tells about a token. */
+function objectOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    // Each member is checked where it is read.
+    if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // Said below.
+  }
+  throw new Error("the introspection endpoint answered no JSON object");
 }
 
 function readClaims(
@@ -52,6 +61,7 @@ function readClaims(
   const audience = [claims["aud"] ?? []].flat().filter((one): one is string => typeof one === "string");
   if (!audience.some((one) => allowed.includes(one))) throw new InvalidToken("for another audience");
   const { exp, nbf } = claims;
+  if (exp !== undefined && exp !== null && typeof exp !== "number") throw new InvalidToken("without a readable end");
   const expiresAt = typeof exp === "number" ? exp * 1_000 : now + DEFAULT_LIFE_MS;
   if (expiresAt <= now || (typeof nbf === "number" && nbf * 1_000 > now)) throw new InvalidToken("not valid now");
   return {

@@ -27,6 +27,8 @@ const MIN_FRESH_MS = MINUTE;
 const MAX_FRESH_MS = 24 * 60 * MINUTE;
 /** How long keys are used that cannot be fetched again: an outage of the issuer must not stop its users at once. */
 const STALE_MS = 60 * MINUTE;
+/** After a failure; shorter, because nobody is let in until then. */
+const RETRY_MS = 5_000;
 /** A token with an unknown key leads to a request; a flood of them must not. */
 const COOL_DOWN_MS = 30_000;
 const MAX_KEYS = 100;
@@ -41,8 +43,6 @@ export class IssuerKeys {
   #usableUntil = 0;
   #lastFetch = Number.NEGATIVE_INFINITY;
   #fetching: Promise<void> | undefined;
-  /** Grows with every set of keys, so that what was verified with an older one can be told. */
-  generation = 0;
 
   constructor(parts: IssuerKeysParts) {
     this.#parts = parts;
@@ -54,15 +54,15 @@ export class IssuerKeys {
     try {
       return await this.#find(header, token);
     } catch (error) {
-      // The issuer may have changed its keys a moment ago.
-      if (!this.#mayFetch()) throw error;
+      // The issuer may have changed its keys a moment ago, and another token may have led to the request for them.
+      if (this.#fetching === undefined && !this.#mayFetch()) throw error;
       await this.#fetch();
       return this.#find(header, token);
     }
   }
 
   async #find(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> {
-    const keyOf = this.#keyOf;
+    const keyOf = this.#now() < this.#usableUntil ? this.#keyOf : undefined;
     if (keyOf === undefined) throw new Error(`the keys of ${this.#parts.issuer} could not be fetched`);
     try {
       return await keyOf(header, token);
@@ -81,7 +81,8 @@ export class IssuerKeys {
 
   async #refresh(): Promise<void> {
     if (this.#now() < this.#freshUntil) return;
-    if (this.#keyOf !== undefined && !this.#mayFetch() && this.#now() < this.#usableUntil) return;
+    const pauseMs = this.#keyOf === undefined ? RETRY_MS : COOL_DOWN_MS;
+    if (this.#fetching === undefined && this.#now() - this.#lastFetch < pauseMs) return;
     await this.#fetch();
   }
 
@@ -98,7 +99,6 @@ export class IssuerKeys {
     try {
       const { keys, freshMs } = await this.#read();
       this.#keyOf = createLocalJWKSet(keys);
-      this.generation++;
       this.#freshUntil = this.#now() + freshMs;
       this.#usableUntil = this.#freshUntil + STALE_MS;
     } catch (error) {
@@ -112,8 +112,7 @@ export class IssuerKeys {
     const uri = this.#parts.jwksUri ?? (await this.#published());
     const response = await fetch(uri, { headers: { accept: "application/json" } });
     if (response.status !== 200) throw new Error(`HTTP ${response.status}`);
-    const document: unknown = JSON.parse(await response.text());
-    const keys = typeof document === "object" && document !== null && "keys" in document ? document.keys : undefined;
+    const keys = keysOf(await response.text());
     if (!Array.isArray(keys) || keys.length > MAX_KEYS) throw new Error(`no set of up to ${MAX_KEYS} keys`);
     // Symmetric keys have no place in a public document: whoever reads it could sign with them.
     const usable = keys.filter((key) => typeof key === "object" && key !== null && key.kty !== "oct");
@@ -132,5 +131,15 @@ export class IssuerKeys {
       if (uri !== undefined) return uri;
     }
     throw steps.failure(`the metadata of ${issuer} names no keys`, "Set `jwksUri`.");
+  }
+}
+
+/** The error of the JSON parser would repeat a part of the document. */
+function keysOf(text: string): unknown {
+  try {
+    const document: unknown = JSON.parse(text);
+    return typeof document === "object" && document !== null && "keys" in document ? document.keys : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -1,4 +1,5 @@
 import { decodeJwt, errors, jwtVerify } from "jose";
+import { fromBase64Url } from "../../encoding/base64.js";
 import type { Platform } from "../../platform/platform.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import { IssuerKeys } from "./issuer-keys.js";
@@ -39,6 +40,8 @@ export const DEFAULT_ALGORITHMS: readonly string[] = [
 ];
 
 const MAX_LENGTH = 16 * 1024;
+/** The last moment that a `Date` can hold. */
+const MAX_TIME = 8.64e15;
 const TYPES = /^(?:application\/)?(?:at\+)?jwt$/i;
 
 /**
@@ -71,13 +74,16 @@ export function jwtVerifier(rules: JwtRules): (token: string) => Promise<Verifie
       // A token from the future would be valid for longer than its issuer meant.
       const latest = (platform.now() + clockSkewMs) / 1_000;
       if (payload.iat !== undefined && payload.iat > latest) throw new InvalidToken("issued in the future");
+      const expiresAt = (payload.exp ?? 0) * 1_000;
+      // Timers and dates have no place for it, and no honest token needs it.
+      if (!(expiresAt <= MAX_TIME)) throw new InvalidToken("the end is no date");
       return {
         issuer,
         subject: textClaim(payload, "sub"),
         clientId: clientOf(payload),
         audience: [payload.aud ?? []].flat(),
         scopes: scopesOf(payload),
-        expiresAt: (payload.exp ?? 0) * 1_000,
+        expiresAt,
         claims: payload,
       };
     } catch (error) {
@@ -90,7 +96,11 @@ export function jwtVerifier(rules: JwtRules): (token: string) => Promise<Verifie
 
 /** The issuer that a token claims, only to choose the keys; it is verified with everything else. */
 function issuerOf(token: string): string {
-  if (token.length > MAX_LENGTH || token.split(".").length !== 3) throw new InvalidToken("not a signed JWT");
+  const parts = token.length > MAX_LENGTH ? [] : token.split(".");
+  // Without padding and spare bits, a token has one spelling only: what is withdrawn by its text stays withdrawn.
+  if (parts.length !== 3 || parts.some((part) => part === "" || fromBase64Url(part) === undefined)) {
+    throw new InvalidToken("not a signed JWT");
+  }
   try {
     return decodeJwt(token).iss ?? "";
   } catch {

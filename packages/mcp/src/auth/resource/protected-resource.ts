@@ -9,8 +9,9 @@ import type {
 } from "../../http/authentication.js";
 import type { Platform } from "../../platform/platform.js";
 import { challengeText, scopeText } from "../discovery/challenge.js";
-import { DpopProofs, jktOf } from "./dpop-proof.js";
-import { TokenCache } from "./token-cache.js";
+import { DpopNonces } from "./dpop-nonce.js";
+import { DpopProofs, jktOf, NonceNeeded, PROOF_ALGORITHMS } from "./dpop-proof.js";
+import { type KnownToken, TokenCache } from "./token-cache.js";
 import { InvalidToken, type TokenVerifier, type VerifiedToken } from "./verified-token.js";
 
 /** The options of `resourceServer` with their defaults filled in. */
@@ -22,6 +23,8 @@ export interface ProtectedResourceParts {
   readonly scopesSupported: readonly string[];
   readonly impliedScopes: Readonly<Record<string, readonly string[]>>;
   readonly requireDpop: boolean;
+  /** Present if proofs must repeat a nonce. */
+  readonly dpopNonce: { readonly secret?: string | readonly string[] | undefined } | undefined;
   readonly exposeToken: boolean;
   readonly name: string | undefined;
   readonly documentation: string | undefined;
@@ -30,11 +33,15 @@ export interface ProtectedResourceParts {
 
 /** A token as a request carries it. */
 interface Presented {
+  /** The whole value of the header. */
+  readonly credentials: string;
   readonly scheme: "Bearer" | "DPoP";
   readonly token: string;
 }
 
 const WELL_KNOWN = "/.well-known/oauth-protected-resource";
+const MAX_TOKEN_LENGTH = 16 * 1024;
+const LACKS_SCOPE = "the token lacks a scope";
 const CREDENTIALS = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]+=*)$/i;
 
 /**
@@ -46,6 +53,8 @@ export class ProtectedResource implements ServerAuthorization {
   readonly #parts: ProtectedResourceParts;
   readonly #cache: TokenCache;
   readonly #proofs: DpopProofs;
+  readonly #nonces: DpopNonces | undefined;
+  readonly #origin: string;
   readonly resource: string;
   readonly paths: ReadonlySet<string>;
   readonly #metadataUrl: string;
@@ -54,8 +63,11 @@ export class ProtectedResource implements ServerAuthorization {
   constructor(parts: ProtectedResourceParts) {
     this.#parts = parts;
     this.#cache = new TokenCache(parts.platform);
-    this.#proofs = new DpopProofs(parts.platform);
+    const { platform, dpopNonce } = parts;
+    this.#nonces = dpopNonce && new DpopNonces(platform, dpopNonce.secret);
+    this.#proofs = new DpopProofs(platform, this.#nonces);
     const { origin, pathname } = new URL(parts.resource);
+    this.#origin = origin;
     const own = `${WELL_KNOWN}${pathname === "/" ? "" : pathname}`;
     this.resource = parts.resource;
     this.paths = new Set([own, WELL_KNOWN]);
@@ -77,70 +89,68 @@ export class ProtectedResource implements ServerAuthorization {
   authenticate(
     request: AuthenticationRequest,
   ): Principal | AuthenticationRefusal | Promise<Principal | AuthenticationRefusal> {
-    const presented = this.#presented(request);
-    if ("status" in presented) return presented;
-    const known = this.#cache.get(presented.token);
-    if (known !== undefined && presented.scheme === "Bearer" && jktOf(known) === undefined)
-      return this.#admit(known, presented);
-    return this.#verify(request, presented).catch((error: unknown) => this.#failed(error));
-  }
-
-  /** The headers for a caller that lacks scopes. */
-  challenge(scopes: readonly string[]): Readonly<Record<string, string>> {
-    return this.#challenge("insufficient_scope", scopes);
-  }
-
-  #presented(request: AuthenticationRequest): Presented | AuthenticationRefusal {
     const header = request.header("authorization");
-    if (header === undefined) {
-      const isInQuery = /[?&]access_token=/.test(request.path ?? "");
-      return isInQuery
-        ? this.#malformed("a token belongs into the Authorization header, not into the address")
-        : this.#refusal();
-    }
-    const [, scheme = "", token] = CREDENTIALS.exec(header) ?? [];
-    if (token === undefined) return this.#malformed("the Authorization header must be one Bearer or DPoP token");
-    return { scheme: scheme.toLowerCase() === "dpop" ? "DPoP" : "Bearer", token };
+    const problem = misplaced(request);
+    if (problem !== undefined) return this.#malformed(problem);
+    if (header === undefined) return this.#refusal();
+    const known = this.#cache.get(header);
+    if (known !== undefined && jktOf(known.verified) === undefined) return known.answer;
+    const presented = presentedIn(header);
+    if (presented === undefined) return this.#malformed("the Authorization header must be one Bearer or DPoP token");
+    return this.#verify(request, presented, known).catch((error: unknown) => this.#failed(error, presented));
   }
 
-  async #verify(request: AuthenticationRequest, presented: Presented): Promise<Principal | AuthenticationRefusal> {
-    const { verify, platform } = this.#parts;
-    const { token, scheme } = presented;
-    let verified = this.#cache.get(token);
+  /** The headers for a caller that lacks scopes: all that the operation needs, also those that every request needs. */
+  challenge(scopes: readonly string[]): Readonly<Record<string, string>> {
+    return this.#challenge({
+      error: "insufficient_scope",
+      error_description: LACKS_SCOPE,
+      scopes: [...new Set([...this.#parts.scopes, ...scopes])],
+    });
+  }
+
+  async #verify(
+    request: AuthenticationRequest,
+    { credentials, scheme, token }: Presented,
+    known: KnownToken | undefined,
+  ): Promise<Principal | AuthenticationRefusal> {
+    if (token.length > MAX_TOKEN_LENGTH) throw new InvalidToken("too long");
+    let verified = known?.verified;
     if (verified === undefined) {
-      const found = verify(token);
+      const found = this.#parts.verify(token);
       verified = isThenable(found) ? await found : found;
-      if (verified.expiresAt <= platform.now()) throw new InvalidToken("expired");
-      if (verified.isRemembered !== false) this.#cache.set(token, verified);
+      if (!(verified.expiresAt > this.#parts.platform.now())) throw new InvalidToken("expired");
     }
     const isBound = jktOf(verified) !== undefined;
     if (isBound !== (scheme === "DPoP") || (this.#parts.requireDpop && !isBound)) {
       throw new InvalidToken("the scheme does not fit the token");
     }
     if (isBound) {
-      const proof = request.header("dpop") ?? "";
-      await this.#proofs.check({ method: request.method ?? "GET", url: this.#parts.resource, proof, token }, verified);
+      const { method = "GET", path = "" } = request;
+      const urls = [this.resource, `${this.#origin}${path}`];
+      await this.#proofs.check({ method, urls, proof: request.header("dpop") ?? "", token }, verified);
     }
-    return this.#admit(verified, presented);
+    const answer = known?.answer ?? this.#admit(verified, token);
+    if (known === undefined && verified.isRemembered !== false) this.#cache.set(credentials, { verified, answer });
+    return answer;
   }
 
-  #admit(verified: VerifiedToken, { token }: Presented): Principal | AuthenticationRefusal {
+  #admit(verified: VerifiedToken, token: string): Principal | AuthenticationRefusal {
     const { issuer, subject, clientId, expiresAt, claims } = verified;
     // Without either, everybody would be the same person.
     if (subject === undefined && clientId === undefined) return this.#refusal("invalid_token");
     const scopes = this.#granted(verified.scopes);
     const missing = this.#parts.scopes.filter((scope) => !scopes.has(scope));
-    if (missing.length > 0) {
-      return { status: 403, message: "the token lacks a scope", headers: this.challenge(this.#parts.scopes) };
-    }
-    return {
+    if (missing.length > 0) return { status: 403, message: LACKS_SCOPE, headers: this.challenge([]) };
+    // Every request with this token gets the same object.
+    return Object.freeze({
       key: JSON.stringify([issuer, subject ?? null, clientId ?? null]),
       subject,
       clientId,
-      scopes: [...scopes],
+      scopes: Object.freeze([...scopes]),
       expiresAt,
-      claims: this.#parts.exposeToken ? { ...claims, token } : claims,
-    };
+      claims: Object.freeze(this.#parts.exposeToken ? { ...claims, token } : { ...claims }),
+    });
   }
 
   #granted(scopes: readonly string[]): Set<string> {
@@ -153,26 +163,60 @@ export class ProtectedResource implements ServerAuthorization {
     return granted;
   }
 
-  #failed(error: unknown): AuthenticationRefusal {
-    if (error instanceof InvalidToken) return this.#refusal("invalid_token");
+  #failed(error: unknown, { scheme }: Presented): AuthenticationRefusal {
+    if (error instanceof InvalidToken) return this.#refusal("invalid_token", scheme);
+    if (error instanceof NonceNeeded) {
+      const { status, message, headers } = this.#refusal("use_dpop_nonce", scheme);
+      return { status, message, headers: { ...headers, "dpop-nonce": this.#nonces?.current() ?? "" } };
+    }
     this.#parts.platform.warn(`a token could not be verified: ${thrownMessage(error)}`);
     return { status: 503, message: "the token cannot be verified now", headers: { "retry-after": "5" } };
   }
 
   #malformed(message: string): AuthenticationRefusal {
-    return { status: 400, message, headers: this.#challenge("invalid_request", []) };
+    return { status: 400, message, headers: this.#challenge({ error: "invalid_request" }) };
   }
 
-  #refusal(error?: string): AuthenticationRefusal {
+  #refusal(error?: string, scheme?: Presented["scheme"]): AuthenticationRefusal {
     const message = error === undefined ? "a token is needed" : "the token is not accepted";
-    return { status: 401, message, headers: this.#challenge(error, this.#parts.scopes) };
+    return { status: 401, message, headers: this.#challenge({ error, scheme, scopes: this.#parts.scopes }) };
   }
 
-  #challenge(error: string | undefined, scopes: readonly string[]): Readonly<Record<string, string>> {
-    const params = { error, scope: scopeText(scopes), resource_metadata: this.#metadataUrl };
-    const schemes = this.#parts.requireDpop ? ["DPoP"] : ["Bearer"];
-    return { "www-authenticate": schemes.map((scheme) => challengeText(scheme, params)).join(", ") };
+  #challenge({ scheme, scopes = [], ...said }: Said): Readonly<Record<string, string>> {
+    const usesDpop = this.#parts.requireDpop || scheme === "DPoP";
+    const text = challengeText(usesDpop ? "DPoP" : "Bearer", {
+      ...said,
+      scope: scopeText(scopes),
+      resource_metadata: this.#metadataUrl,
+      algs: usesDpop ? PROOF_ALGORITHMS.join(" ") : undefined,
+    });
+    return { "www-authenticate": text };
   }
+}
+
+/** What a challenge says. */
+interface Said {
+  readonly error?: string | undefined;
+  readonly error_description?: string | undefined;
+  readonly scheme?: Presented["scheme"] | undefined;
+  readonly scopes?: readonly string[] | undefined;
+}
+
+/** What is wrong with where a token is; RFC 6750, 2: a request sends it in one way, once. Addresses end in logs. */
+function misplaced(request: AuthenticationRequest): string | undefined {
+  const { path = "" } = request;
+  if (path.includes("?") && /[?&]access_token=/.test(path)) {
+    return "a token belongs into the Authorization header, not into the address";
+  }
+  return (request.headerCount?.("authorization") ?? 0) > 1
+    ? "the request has more than one Authorization header"
+    : undefined;
+}
+
+function presentedIn(credentials: string): Presented | undefined {
+  const [, scheme = "", token] = CREDENTIALS.exec(credentials) ?? [];
+  if (token === undefined) return undefined;
+  return { credentials, scheme: scheme.toLowerCase() === "dpop" ? "DPoP" : "Bearer", token };
 }
 
 function metadataOf(parts: ProtectedResourceParts): Record<string, unknown> {
@@ -184,6 +228,7 @@ function metadataOf(parts: ProtectedResourceParts): Record<string, unknown> {
     bearer_methods_supported: ["header"],
     ...(parts.name === undefined ? {} : { resource_name: parts.name }),
     ...(parts.documentation === undefined ? {} : { resource_documentation: parts.documentation }),
+    ...(parts.requireDpop ? { dpop_signing_alg_values_supported: PROOF_ALGORITHMS } : {}),
     ...(parts.requireDpop ? { dpop_bound_access_tokens_required: true } : {}),
   };
 }

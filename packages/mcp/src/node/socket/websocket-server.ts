@@ -22,6 +22,7 @@ import { endpointOf, type Servable } from "../../transport/servable.js";
 import { disposable, type ListeningHandle } from "../../transport/serve-handle.js";
 import { builtin } from "../builtin.js";
 import { bind, withBoundHost } from "../http/bind.js";
+import { type NodeHandler, nodeHandler } from "../http/handler.js";
 import { platform as nodePlatform } from "../platform.js";
 import { loadWs, type WsSocket } from "./ws-package.js";
 
@@ -92,13 +93,18 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
   };
   const make = () =>
     builtin("node:http")
-      .createServer((_request, response) => response.writeHead(426, { upgrade: "websocket" }).end())
+      .createServer((request, response) => {
+        if (options.auth?.paths.has(pathOf(request)) === true) documents?.(request, response);
+        else response.writeHead(426, { upgrade: "websocket" }).end();
+      })
       .on("upgrade", (request, socket, head) => void upgrade(request, socket, head));
+  const documents = documentsOf(server, withBoundHost(options), platform);
   const bound = await bind(make, host, port);
   const stop = async (graceMs: number) => {
     bound.stopListening();
     for (const socket of arrivals) socket.destroy();
     await Promise.all([...peers].map((peer) => peer.drain(graceMs)));
+    await documents?.close();
     await bound.close();
   };
   return disposable({
@@ -134,8 +140,7 @@ function openingCheck(options: ServeWebSocketOptions, path: string, platform: Pl
     if (origin !== undefined && !guard.origin(origin)) {
       return { status: 403, message: `the Origin ${origin} is not in \`allowedOrigins\`` };
     }
-    if ((request.url ?? "").split("?", 1)[0] !== path)
-      return { status: 404, message: `not found; the endpoint is ${path}` };
+    if (pathOf(request) !== path) return { status: 404, message: `not found; the endpoint is ${path}` };
     const offered = (request.headers["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
     if (!offered.includes(SUBPROTOCOL)) return { status: 400, message: `the subprotocol must be \`${SUBPROTOCOL}\`` };
     if (authenticate === undefined) return {};
@@ -149,6 +154,17 @@ function openingCheck(options: ServeWebSocketOptions, path: string, platform: Pl
   };
 }
 
+function pathOf({ url = "" }: IncomingMessage): string {
+  return url.split("?", 1)[0] ?? url;
+}
+
+/** Answers the plain requests by which clients find out how to be admitted. */
+function documentsOf(server: Servable, options: ServeWebSocketOptions, platform: Platform): NodeHandler | undefined {
+  const { auth, publicUrl, allowedHosts, allowedOrigins } = options;
+  if (auth === undefined) return undefined;
+  return nodeHandler(server, { auth, publicUrl, allowedHosts, allowedOrigins, platform, sessions: false });
+}
+
 /** The opening request in the one shape that `authenticate` has everywhere. */
 function openingRequest(request: IncomingMessage): AuthenticationRequest {
   const { method, url, socket } = request;
@@ -157,7 +173,8 @@ function openingRequest(request: IncomingMessage): AuthenticationRequest {
     return Array.isArray(value) ? value.join(", ") : value;
   };
   const headers = () => Object.fromEntries(Object.keys(request.headers).map((name) => [name, header(name) ?? ""]));
-  return { method, path: url, header, headers, remoteAddress: socket.remoteAddress };
+  const headerCount = (name: string) => request.headersDistinct[name]?.length ?? 0;
+  return { method, path: url, header, headerCount, headers, remoteAddress: socket.remoteAddress };
 }
 
 function refuse(socket: Duplex, { status, message = "refused", headers = {} }: Refusal): void {

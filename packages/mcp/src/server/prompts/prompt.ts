@@ -47,6 +47,8 @@ export interface PromptDefinition<A = undefined> {
   _meta?: Record<string, unknown> | undefined;
   /** Decides whether a caller sees the prompt. For other callers it is neither listed nor usable. Default: all see it. */
   visibleTo?: VisibleTo | undefined;
+  /** Scopes that the caller must have. Over HTTP a caller without authorization has none; on a pipe it is not checked. */
+  scopes?: readonly string[] | undefined;
 }
 
 /** Named arguments as the handler receives them. */

@@ -3,6 +3,7 @@ import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { GetPromptResult, ListPromptsResult, Prompt as WirePrompt } from "../../protocol/features/prompts.js";
 import type { ParseResult } from "../../schema/parse.js";
+import { checkScopes } from "../call/check-scopes.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { Hub } from "../changes/hub.js";
@@ -68,7 +69,9 @@ export class Prompts implements Feature, CompletionSource {
   }
 
   completable(name: string, call: ServerCall): CompletableArguments | undefined {
-    return this.#prompts.find(name, call)?.arguments;
+    const prompt = this.#prompts.find(name, call);
+    checkScopes("prompt", name, prompt?.scopes, call);
+    return prompt?.arguments;
   }
 
   #changed(): void {
@@ -86,6 +89,7 @@ export class Prompts implements Feature, CompletionSource {
     if (prompt === undefined) {
       throw this.#prompts.unknown(name, call);
     }
+    checkScopes("prompt", name, prompt.scopes, call);
     const parsed = prompt.parse(stringValues(name, call.objectParam("arguments")));
     return isThenable(parsed)
       ? parsed.then((settled) => runPrompt(prompt, settled, call))

@@ -18,6 +18,7 @@ type Values = Record<string, string>;
 
 /** A registered prompt with its compiled arguments. */
 export interface ReadyPrompt extends Offered<WirePrompt> {
+  readonly scopes: readonly string[] | undefined;
   readonly arguments: CompletableArguments;
   readonly parse: (values: Values) => ParseResult | Promise<ParseResult>;
   readonly handler: (args: unknown, ctx: HandlerContext) => unknown;
@@ -30,9 +31,9 @@ interface ReadyArguments {
 }
 
 export function readyPrompt({ name, definition, handler }: PromptOffer, facts: ServerFacts): ReadyPrompt {
-  checkOptions(`prompt "${name}"`, definition, "title description arguments complete icons _meta visibleTo");
+  checkOptions(`prompt "${name}"`, definition, "title description arguments complete icons _meta visibleTo scopes");
   checkMeta(`prompt "${name}"`, definition._meta, facts);
-  const { arguments: defined, complete = {}, visibleTo, ...listed } = definition;
+  const { arguments: defined, complete = {}, visibleTo, scopes, ...listed } = definition;
   const ready = readyArguments(name, defined ?? placeholdersOf(handler), facts);
   for (const [argument, completer] of Object.entries(complete)) {
     if (!ready.completers.has(argument)) {
@@ -44,6 +45,7 @@ export function readyPrompt({ name, definition, handler }: PromptOffer, facts: S
     key: name,
     wire: { name, ...withoutUndefined(listed), ...(ready.wire.length === 0 ? {} : { arguments: [...ready.wire] }) },
     visibleTo,
+    scopes,
     arguments: ready.completers,
     parse: ready.parse,
     // Sound, because the parser checks the arguments against the definition that the handler's type comes from.

@@ -21,6 +21,7 @@ import type {
 
 /** A registered resource. */
 export interface ReadyResource extends Offered<WireResource> {
+  readonly scopes: readonly string[] | undefined;
   readonly read: ReadHandler;
   readonly cache: CacheHint;
   readonly watch: Watch | undefined;
@@ -28,6 +29,7 @@ export interface ReadyResource extends Offered<WireResource> {
 
 /** A registered resource template, parsed and compiled. */
 export interface ReadyTemplate extends Offered<WireTemplate> {
+  readonly scopes: readonly string[] | undefined;
   readonly parts: readonly TemplatePart[];
   readonly match: (uri: string) => MatchedVariables | undefined;
   readonly read: (variables: unknown, ctx: HandlerContext, uri: string) => unknown;
@@ -52,15 +54,16 @@ export function readyResource({ name: uri, definition, read }: ResourceOffer, fa
   checkOptions(
     `resource "${uri}"`,
     definition,
-    "name title description mimeType annotations icons _meta cache visibleTo watch size",
+    "name title description mimeType annotations icons _meta cache visibleTo scopes watch size",
   );
   checkMeta(`resource "${uri}"`, definition._meta, facts);
   checkAnnotations(`resource "${uri}"`, definition.annotations);
-  const { cache, visibleTo, watch, name = uri, ...listed } = definition;
+  const { cache, visibleTo, scopes, watch, name = uri, ...listed } = definition;
   return {
     key: uri,
     wire: { uri, name, ...withoutUndefined(listed) },
     visibleTo,
+    scopes,
     read,
     cache: cacheHint(`the resource "${uri}"`, facts.hints.read, cache),
     watch,
@@ -75,15 +78,26 @@ export function readyTemplate(
   checkOptions(
     `resource template "${template}"`,
     definition,
-    "name title description mimeType annotations icons _meta cache visibleTo watch list complete allowTraversal",
+    "name title description mimeType annotations icons _meta cache visibleTo scopes watch list complete allowTraversal",
   );
   checkMeta(`resource template "${template}"`, definition._meta, facts);
   checkAnnotations(`resource template "${template}"`, definition.annotations);
-  const { cache, visibleTo, watch, list, complete = {}, allowTraversal, name = template, ...listed } = definition;
+  const {
+    cache,
+    visibleTo,
+    scopes,
+    watch,
+    list,
+    complete = {},
+    allowTraversal,
+    name = template,
+    ...listed
+  } = definition;
   return {
     key: template,
     wire: { uriTemplate: template, name, ...withoutUndefined(listed) },
     visibleTo,
+    scopes,
     parts,
     match: compileMatcher(parts),
     // Sound, because the types of the variables come from the template that the URI is matched with.

@@ -28,6 +28,8 @@ interface CommonDefinition {
   cache?: Partial<CacheHint> | undefined;
   /** Decides whether a caller sees the resource. For other callers it is neither listed nor readable. Default: all see it. */
   visibleTo?: VisibleTo | undefined;
+  /** Scopes that the caller must have to read, to subscribe and to complete. Over HTTP a caller without authorization has none; on a pipe it is not checked. */
+  scopes?: readonly string[] | undefined;
   /** Watches for changes while there are subscribers. */
   watch?: Watch | undefined;
 }

@@ -11,6 +11,7 @@ import type {
 import { expandTemplate } from "../../uri-template/expand.js";
 import type { MatchedVariables } from "../../uri-template/match.js";
 import { hasTraversal } from "../../uri-template/traversal.js";
+import { checkScopes } from "../call/check-scopes.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { Hub } from "../changes/hub.js";
@@ -100,16 +101,19 @@ export class Resources implements Feature, CompletionSource {
 
   completable(name: string, call: ServerCall): CompletableArguments | undefined {
     const template = this.#templates.find(name, call) ?? this.#matching(name, call)?.template;
+    checkScopes("resource template", name, template?.scopes, call);
     if (template !== undefined) return template.variables;
     return this.#resources.find(name, call) === undefined ? undefined : new Map();
   }
 
-  /** Whether this caller may read this URI, without asking the handler whether the resource exists. */
+  /** Whether this caller sees this URI, without asking the handler whether the resource exists. Throws if it lacks a scope. */
   knows(uri: string, call: ServerCall): boolean {
     // Only the handler object knows its URIs; its `subscribe` gets each one.
     if (this.#registry.provided.has("resources")) return true;
-    if (this.#resources.find(uri, call) !== undefined) return true;
-    const match = this.#matching(uri, call);
+    const resource = this.#resources.find(uri, call);
+    const match = resource === undefined ? this.#matching(uri, call) : undefined;
+    checkScopes("resource", uri, (resource ?? match?.template)?.scopes, call);
+    if (resource !== undefined) return true;
     if (match !== undefined) return badVariable(match) === undefined;
     return this.elsewhere?.knows(uri, call) === true;
   }
@@ -153,6 +157,7 @@ export class Resources implements Feature, CompletionSource {
     const uri = call.stringParam("uri");
     const resource = this.#resources.find(uri, call);
     if (resource === undefined) return this.#readMember(uri, call);
+    checkScopes("resource", uri, resource.scopes, call);
     call.cache = resource.cache;
     return settled(uri, resource.read(uri, call.ctx), resource.wire.mimeType);
   }
@@ -161,6 +166,7 @@ export class Resources implements Feature, CompletionSource {
     const match = this.#matching(uri, call);
     if (match === undefined) return this.#readOverflow(uri, call);
     const { template, variables } = match;
+    checkScopes("resource", uri, template.scopes, call);
     const bad = badVariable(match);
     if (bad !== undefined) {
       throw new McpError("invalid_params", `the variable "${bad}" of ${template.key} leads out of its folder`, {

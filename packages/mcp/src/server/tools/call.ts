@@ -3,6 +3,7 @@ import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import { CallDeadline } from "../call/call-deadline.js";
+import { checkScopes } from "../call/check-scopes.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { MethodHandler } from "../lists/feature.js";
@@ -67,7 +68,7 @@ export class ToolCalls {
     if (tool === undefined) throw tools.unknown(name, call);
     const args = call.objectParam("arguments");
     if (tool.wrapsOutput) call.root.request.wrapsOutput = true;
-    if (tool.scopes.length > 0) checkScopes(tool, call);
+    checkScopes("tool", name, tool.scopes, call);
     const lacking = withoutCapabilities(tool, call);
     if (lacking !== undefined) return lacking;
     checkHeaders(tool, args, call);
@@ -192,25 +193,6 @@ function giveUp(tool: RunnableTool, error: unknown): never {
 
 function sameResult(_tool: RunnableTool, result: CallToolResult): CallToolResult {
   return result;
-}
-
-/**
- * Refuses a caller that lacks scopes of the tool; the HTTP transport turns the refusal into a challenge.
- *
- * Spec: Tools, "Security Considerations",
- * https://modelcontextprotocol.io/specification/2026-07-28/server/tools#security-considerations
- */
-function checkScopes(tool: ReadyTool, call: ServerCall): void {
-  const { principal, peer, http } = call.exchange;
-  const auth = principal ?? peer?.principal;
-  // A pipe to a parent process has no authorization. Over HTTP, a request without it must not get past the check.
-  if (auth === undefined && http === undefined) return;
-  const missing = tool.scopes.filter((scope) => auth?.scopes?.includes(scope) !== true);
-  if (missing.length === 0) return;
-  call.scopes = [...tool.scopes];
-  throw new McpError("insufficient_scope", `the tool "${tool.name}" needs the scope ${missing.join(" ")}`, {
-    data: { scopes: tool.scopes },
-  });
 }
 
 function keyOf({ exchange }: ServerCall): string | undefined {

@@ -17,6 +17,7 @@ const PROTOCOL_HEADERS = [
   "accept",
   "authorization",
   "content-type",
+  "dpop",
   "last-event-id",
   "mcp-method",
   "mcp-name",
@@ -26,7 +27,7 @@ const PROTOCOL_HEADERS = [
   "tracestate",
   "baggage",
 ];
-const EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After";
+const EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, DPoP-Nonce, Retry-After";
 
 /** The headers that CORS adds. */
 export interface Cors {
