@@ -182,10 +182,10 @@ export class ProtectedResource implements ServerAuthorization {
     return { status: 401, message, headers: this.#challenge({ error, scheme, scopes: this.#parts.scopes }) };
   }
 
-  #challenge({ scheme, scopes = [], ...said }: Said): Readonly<Record<string, string>> {
+  #challenge({ scheme, scopes = [], ...params }: ChallengeParts): Readonly<Record<string, string>> {
     const usesDpop = this.#parts.requireDpop || scheme === "DPoP";
     const text = challengeText(usesDpop ? "DPoP" : "Bearer", {
-      ...said,
+      ...params,
       scope: scopeText(scopes),
       resource_metadata: this.#metadataUrl,
       algs: usesDpop ? PROOF_ALGORITHMS.join(" ") : undefined,
@@ -195,7 +195,7 @@ export class ProtectedResource implements ServerAuthorization {
 }
 
 /** What a challenge says. */
-interface Said {
+interface ChallengeParts {
   readonly error?: string | undefined;
   readonly error_description?: string | undefined;
   readonly scheme?: Presented["scheme"] | undefined;
