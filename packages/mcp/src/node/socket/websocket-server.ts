@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { AuthenticationRequest, Principal } from "../../http/authentication.js";
 import type { Platform } from "../../platform/platform.js";
@@ -22,7 +22,7 @@ import { endpointOf, type Servable } from "../../transport/servable.js";
 import { disposable, type ListeningHandle } from "../../transport/serve-handle.js";
 import { builtin } from "../builtin.js";
 import { bind, withBoundHost } from "../http/bind.js";
-import { type NodeHandler, nodeHandler } from "../http/handler.js";
+import { nodeHandler } from "../http/handler.js";
 import { platform as nodePlatform } from "../platform.js";
 import { loadWs, type WsSocket } from "./ws-package.js";
 
@@ -93,10 +93,7 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
   };
   const make = () =>
     builtin("node:http")
-      .createServer((request, response) => {
-        if (options.auth?.paths.has(pathOf(request)) === true) documents?.(request, response);
-        else response.writeHead(426, { upgrade: "websocket" }).end();
-      })
+      .createServer(documents.answer)
       .on("upgrade", (request, socket, head) => void upgrade(request, socket, head));
   const documents = documentsOf(server, withBoundHost(options), platform);
   const bound = await bind(make, host, port);
@@ -104,7 +101,7 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
     bound.stopListening();
     for (const socket of arrivals) socket.destroy();
     await Promise.all([...peers].map((peer) => peer.drain(graceMs)));
-    await documents?.close();
+    await documents.close();
     await bound.close();
   };
   return disposable({
@@ -158,11 +155,16 @@ function pathOf({ url = "" }: IncomingMessage): string {
   return url.split("?", 1)[0] ?? url;
 }
 
-/** Answers the plain requests by which clients find out how to be admitted. */
-function documentsOf(server: Servable, options: ServeWebSocketOptions, platform: Platform): NodeHandler | undefined {
+/** Answers plain requests: those by which clients find out how to be admitted, and no others. */
+function documentsOf(server: Servable, options: ServeWebSocketOptions, platform: Platform) {
   const { auth, publicUrl, allowedHosts, allowedOrigins } = options;
-  if (auth === undefined) return undefined;
-  return nodeHandler(server, { auth, publicUrl, allowedHosts, allowedOrigins, platform, sessions: false });
+  const handler =
+    auth && nodeHandler(server, { auth, publicUrl, allowedHosts, allowedOrigins, platform, sessions: false });
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    if (auth?.paths.has(pathOf(request)) === true) handler?.(request, response);
+    else response.writeHead(426, { upgrade: "websocket" }).end();
+  };
+  return { answer, close: async () => handler?.close() };
 }
 
 /** The opening request in the one shape that `authenticate` has everywhere. */
