@@ -101,8 +101,7 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
     bound.stopListening();
     for (const socket of arrivals) socket.destroy();
     await Promise.all([...peers].map((peer) => peer.drain(graceMs)));
-    await documents.close();
-    await bound.close();
+    await Promise.all([documents.close(), bound.close()]);
   };
   return disposable({
     url: `ws://${bound.host}:${bound.port}${path}`,
