@@ -43,16 +43,17 @@ interface Lost {
 
 /**
  * The first part of a value that `JSON.stringify` would drop or change in silence; undefined if it keeps everything. Members
- * that are undefined are as good as absent. The value must not have cycles.
+ * that are undefined are as good as absent.
  */
-export function lostInJson(value: unknown, path = ""): Lost | undefined {
+export function lostInJson(value: unknown, path = "", within: readonly unknown[] = []): Lost | undefined {
   if (ArrayBuffer.isView(value)) return { path, what: instance(value) };
+  if (within.includes(value)) return { path, what: "a cycle" };
   const held = inJson(value);
   if (typeof held === "number") return Number.isFinite(held) ? undefined : { path, what: String(held) };
   if (typeof held !== "object") {
-    return typeof held === "string" || typeof held === "boolean" ? undefined : { path, what: typeof held };
+    return typeof held === "string" || typeof held === "boolean" ? undefined : { path, what: ofType(typeof held) };
   }
-  if (held === null) return undefined;
+  if (held === null) return value instanceof Date ? { path, what: "an invalid Date" } : undefined;
   const members: [string, unknown][] = Array.isArray(held)
     ? Array.from(held, (item: unknown, index) => [String(index), item])
     : Object.entries(held).filter(([, member]) => member !== undefined);
@@ -61,7 +62,7 @@ export function lostInJson(value: unknown, path = ""): Lost | undefined {
     return { path, what: instance(held) };
   }
   for (const [key, member] of members) {
-    const lost = lostInJson(member, `${path}/${key}`);
+    const lost = lostInJson(member, `${path}/${key}`, [...within, value]);
     if (lost !== undefined) return lost;
   }
   return undefined;
@@ -75,5 +76,7 @@ function inJson(value: unknown): unknown {
 
 function instance(value: object): string {
   const tag = Object.prototype.toString.call(value).slice(8, -1);
-  return `${tag === "Object" ? value.constructor.name : tag} object`;
+  return ofType(tag === "Object" ? value.constructor.name : tag);
 }
+
+const ofType = (type: string) => (type === "undefined" ? type : `a value of type ${type}`);

@@ -12,9 +12,8 @@ export function readable(error: unknown): unknown {
 /** The message of any thrown value; handlers may throw strings, `undefined` or objects that cannot be read. */
 export function thrownMessage(error: unknown): string {
   try {
-    if (typeof error === "string") return error;
-    const message = (error as { message?: unknown } | null | undefined)?.message;
-    if (typeof message === "string") return message;
+    const message = typeof error === "string" ? error : (error as { message?: unknown } | null | undefined)?.message;
+    if (typeof message === "string") return message || "an error without a message";
     const text = typeof error === "object" ? JSON.stringify(error) : String(error);
     return `${text.slice(0, 200)} was thrown, which is not an error`;
   } catch {

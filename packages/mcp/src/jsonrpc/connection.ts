@@ -39,7 +39,7 @@ export interface ConnectionOptions {
   answerFaults?: boolean;
   /** Requests of the peer that may run at once; more are refused. */
   maxInFlight?: number;
-  /** Inputs in a row that are no messages, after which a peer whose faults are answered is cut off. Default: none is. */
+  /** Inputs in a row that are not messages, after which a peer whose faults are answered is cut off. Default: none is. */
   maxFaults?: number;
   parseLimits?: ParseLimits;
 }
@@ -59,7 +59,7 @@ export class Connection<P> {
   readonly #idleWaiters: (() => void)[] = [];
   /** Handlers that have not ended; those of aborted requests count too, for they still take what they take. */
   #running = 0;
-  /** Inputs in a row that were no messages. */
+  /** Inputs in a row that were not messages. */
   #faults = 0;
   /** Set once they were too many: nothing is read any more. */
   #deaf = false;
@@ -258,7 +258,7 @@ export class Connection<P> {
     if (++this.#faults < maxFaults) return;
     this.#deaf = true;
     const data = { limit: "maxFaults" };
-    this.say(errorText(undefined, INVALID_REQUEST, `${maxFaults} inputs in a row were no messages`, data));
+    this.say(errorText(undefined, INVALID_REQUEST, `${maxFaults} inputs in a row were not messages`, data));
     void this.#channel.close();
   }
 

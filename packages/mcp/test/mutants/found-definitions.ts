@@ -46,8 +46,8 @@ export const FOUND_DEFINITIONS: readonly Mutant[] = [
     name: "json-loses-in-silence",
     recreates: "a Map, a Set or NaN in a result becomes {} or null without a word",
     file: "server/tools/result.ts",
-    search: "const lost = plain ? undefined : lostInJson(value);",
-    replace: "const lost = plain ? undefined : undefined;",
+    search: "lost = plain ? undefined : lostInJson(value);",
+    replace: "lost = plain ? undefined : undefined;",
     tests: ["src/server/tools/result.test.ts"],
   },
   {

@@ -100,8 +100,8 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     name: "result-that-json-cannot-hold",
     recreates: "a handler that returns a BigInt or a cycle breaks the server",
     file: "server/tools/result.ts",
-    search: "    text = JSON.stringify(value);\n  } catch (error) {\n",
-    replace: "    text = JSON.stringify(value);\n  } catch (error) {\n    return undefined as never;\n",
+    search: "    if (lost === undefined) return JSON.stringify(value);\n  } catch (error) {\n",
+    replace: "    return JSON.stringify(value);\n  } catch (error) {\n    return undefined as never;\n",
     tests: ["test/mutants/missing-cases.test.ts"],
   },
   {

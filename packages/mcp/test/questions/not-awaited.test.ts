@@ -31,8 +31,8 @@ for (const revision of ["2025-11-25", "2026-07-28"] as const) {
     lines.length = 0;
     for (const tool of ["elicits", "steps", "elicits"]) expect(textOf(await drive.call(tool))).toBe("done");
     expect(lines).toEqual([
-      '`ctx.elicit` was not awaited: the handler of "elicits" returned before it was done',
-      '`ctx.step` was not awaited: the handler of "steps" returned before it was done',
+      '`ctx.elicit` was not awaited: the handler of "elicits" returned before it was done; write `await`',
+      '`ctx.step` was not awaited: the handler of "steps" returned before it was done; write `await`',
     ]);
   });
 }

@@ -40,7 +40,7 @@ export function notOffered(method: string, capability: string): McpError {
 export function cancelled(method: string, signal: AbortSignal): McpError {
   return new McpError("cancelled", `${method} was cancelled by its caller`, {
     cause: signal.reason,
-    fix: "Nothing is to be changed when the cancellation was meant.",
+    fix: "Nothing to fix if the cancellation was intended.",
   });
 }
 

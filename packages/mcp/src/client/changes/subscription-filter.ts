@@ -24,7 +24,7 @@ export function checkTarget(target: SubscriptionTarget): SubscriptionTarget {
     if (name === "resources" && Array.isArray(uris) && uris.every((uri) => typeof uri === "string")) continue;
     throw new McpError(
       "invalid_params",
-      flag ? `\`${name}\` of a subscription is wrong` : `\`${name}\` is no list to subscribe to`,
+      flag ? `\`${name}\` of a subscription is wrong` : `\`${name}\` is not a list to subscribe to`,
       {
         fix: "Pass `tools: true`, `prompts: true`, `resources: true` for lists, and addresses as `resources: [uri]`.",
       },

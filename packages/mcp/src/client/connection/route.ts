@@ -79,9 +79,14 @@ function unwrapped(error: unknown): unknown {
 
 function neither(first: unknown, second: unknown, { target }: Transport): McpError {
   const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+  // A wrong path is wrong for both transports: the same words twice would not say more.
+  const statusOf = (error: unknown) => (error as { data?: { status?: unknown } } | undefined)?.data?.status;
+  const both = statusOf(first) !== undefined && statusOf(first) === statusOf(second);
   return new McpError(
     "connect_failed",
-    `${target} could not be reached: ${messageOf(first)}; and in the older way: ${messageOf(second)}`,
+    `${target} could not be reached: ${messageOf(first)}; ${
+      both ? "the older HTTP+SSE transport gets the same" : `by the older HTTP+SSE transport: ${messageOf(second)}`
+    }`,
     {
       cause: first,
       fix: "Check the path of the address; MCP servers often listen at `/mcp`.",

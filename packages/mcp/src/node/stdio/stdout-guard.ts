@@ -9,6 +9,9 @@
  */
 export function guardStdout(): void {
   const { stdout } = process;
+  // Files have no such count.
+  const before = (stdout as { bytesWritten?: number }).bytesWritten ?? 0;
+  if (before > 0) process.stderr.write(tooEarly(before));
   let noticed = false;
   const write: typeof stdout.write = (...args: unknown[]) => {
     // Read here, because opening stderr changes how its pipe behaves for code that writes to it directly.
@@ -32,6 +35,13 @@ function notice(place: string): string {
   return (
     `[parley] stdout is reserved for the protocol, so the output printed ${place} and all later output goes to stderr. ` +
     "Log with console.error, or pass `guardStdout: false`.\n"
+  );
+}
+
+function tooEarly(bytes: number): string {
+  return (
+    `[parley] ${bytes} bytes were printed to stdout before \`serveStdio\` was called, where clients expect messages alone. ` +
+    "Call `serveStdio` first, or log with console.error.\n"
   );
 }
 

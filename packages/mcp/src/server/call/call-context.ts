@@ -186,7 +186,9 @@ class CallContext implements HandlerContext {
       root.whenAnswered((ok) => {
         if (!ok || open.length === 0 || root.interim !== undefined || root.failure !== undefined) return;
         const what = nameOf(root) ?? root.request.method;
-        facts.warnOnce(`\`ctx.${open[0]}\` was not awaited: the handler of "${what}" returned before it was done`);
+        facts.warnOnce(
+          `\`ctx.${open[0]}\` was not awaited: the handler of "${what}" returned before it was done; write \`await\``,
+        );
       });
     }
     open.push(name);

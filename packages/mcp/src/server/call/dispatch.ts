@@ -270,7 +270,11 @@ function publicError(call: ServerCall, thrown: unknown): McpError {
   if (isUrlRequired(error)) {
     return urlRequiredFor(call, error) ?? new McpError("internal_error", urlRequiredInWords(error));
   }
-  if (McpError.is(error)) return error;
+  if (McpError.is(error)) {
+    // The handler's author must hear of it, and `fix` is not sent.
+    if (error.kind === "misuse") call.facts.warnOnce(`${error.message}. ${error.fix}`);
+    return error;
+  }
   const { message, data } = publicFailure(call, error);
   return new McpError("internal_error", message, { data });
 }

@@ -47,7 +47,7 @@ describe("a method that the protocol does not have", () => {
     const handler = () => ({});
     expect(() => server.handle("tools/call", handler)).toThrow("is a method of the protocol");
     expect(() => server.handle("com.example/count", handler)).toThrow("is served already");
-    expect(() => server.handle("notifications/com.example/counted", handler)).toThrow("is no request of clients");
+    expect(() => server.handle("notifications/com.example/counted", handler)).toThrow("is not a request of clients");
     expect(() => server.handle("com.example/x", 5 as never)).toThrow("has no function");
     expect((await new Drive(server).send("com.example/count")).error?.message).toContain("returned no object");
   });

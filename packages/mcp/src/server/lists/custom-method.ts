@@ -22,7 +22,7 @@ export function addMethod(facts: ServerFacts, registry: Registry, method: string
       : CORE_TABLE.get(method) !== undefined
         ? "is a method of the protocol"
         : row !== undefined && (row.kind !== "request" || row.sender === "server")
-          ? "is no request of clients"
+          ? "is not a request of clients"
           : registry.handlers.has(method)
             ? "is served already"
             : undefined;

@@ -85,13 +85,15 @@ export class Offers {
 /** Checked at run time, because JavaScript programs tend to leave out the definition and pass the handler second. */
 function withHandler<O extends Offer>(offer: O, handler: unknown): O {
   if (typeof offer.name !== "string" || offer.name === "") {
-    throw new McpError("invalid_definition", `a ${offer.kind} needs a name or URI that is not empty`);
+    throw new McpError("invalid_definition", `the name or URI of a ${label(offer)} must not be empty`);
   }
   if (typeof handler === "function") return offer;
-  throw new McpError("invalid_definition", `the ${offer.kind} "${offer.name}" has no handler`, {
+  throw new McpError("invalid_definition", `the ${label(offer)} "${offer.name}" has no handler`, {
     fix: "Pass a name or URI, a definition (`{}` will do) and a function.",
   });
 }
+
+const label = ({ kind }: Offer) => (kind === "resourceTemplate" ? "resource template" : kind);
 
 function unknownKind(what: unknown): McpError {
   const kind = typeof what === "string" ? what : (what as { kind?: unknown } | null)?.kind;

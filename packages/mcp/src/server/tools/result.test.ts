@@ -75,21 +75,26 @@ describe("what a handler returns", () => {
         return this.#secret;
       }
     }
+    const self: Record<string, unknown> = {};
+    self["it"] = self;
     const values: [unknown, string][] = [
-      [new Map([["a", 1]]), "returned Map object,"],
-      [new Set([1]), "returned Set object,"],
-      [new Error("x"), "returned Error object,"],
-      [Object.assign(new Error("x"), { code: "E" }), "returned Error object,"],
-      [new Response("x"), "returned Response object,"],
-      [steps(), "returned Generator object,"],
-      [new Hidden(), "returned Hidden object,"],
-      [new Uint8Array([1]), "returned Uint8Array object,"],
-      [Buffer.from("x"), "returned Uint8Array object,"],
+      [new Map([["a", 1]]), "returned a value of type Map,"],
+      [new Set([1]), "returned a value of type Set,"],
+      [new Error("x"), "returned a value of type Error,"],
+      [Object.assign(new Error("x"), { code: "E" }), "returned a value of type Error,"],
+      [new Response("x"), "returned a value of type Response,"],
+      [steps(), "returned a value of type Generator,"],
+      [new Hidden(), "returned a value of type Hidden,"],
+      [new Uint8Array([1]), "returned a value of type Uint8Array,"],
+      [Buffer.from("x"), "returned a value of type Uint8Array,"],
       [Number.NaN, "returned NaN,"],
-      [{ a: { m: new Map() } }, "returned Map object at /a/m,"],
+      [{ n: [1n] }, "returned a value of type bigint at /n/0,"],
+      [{ self }, "returned a cycle at /self/it,"],
+      [{ at: new Date("never") }, "returned an invalid Date at /at,"],
+      [{ a: { m: new Map() } }, "returned a value of type Map at /a/m,"],
       [{ list: [1, Number.POSITIVE_INFINITY] }, "returned Infinity at /list/1,"],
       [[1, undefined], "returned undefined at /1,"],
-      [{ run: () => 1 }, "returned function at /run,"],
+      [{ run: () => 1 }, "returned a value of type function at /run,"],
     ];
     const input = z.object({ i: z.number() });
     const server = new Server(info)

@@ -127,21 +127,24 @@ function accept(name: string, parsed: ParseResult): unknown {
   );
 }
 
+const PLAIN_DATA =
+  "Return plain data: an object or a list in place of a Map or Set, `null` for nothing, a string for a BigInt, a block of `content` for bytes.";
+
 function jsonText(name: string, value: unknown, plain = isPlainJson(value)): string {
-  let text: string | undefined;
+  let lost: ReturnType<typeof lostInJson>;
   try {
-    text = JSON.stringify(value);
+    lost = plain ? undefined : lostInJson(value);
+    if (lost === undefined) return JSON.stringify(value);
   } catch (error) {
+    // A getter or `toJSON` of the value threw, or it is nested too deeply.
     throw new McpError("misuse", `the result of tool "${name}" cannot be written as JSON: ${thrownMessage(error)}`, {
       cause: error,
-      fix: "Return plain data: no BigInt, no cycles.",
+      fix: PLAIN_DATA,
     });
   }
-  const lost = plain ? undefined : lostInJson(value);
-  if (text !== undefined && lost === undefined) return text;
-  const what = lost === undefined ? typeof value : lost.path === "" ? lost.what : `${lost.what} at ${lost.path}`;
-  throw new McpError("misuse", `the tool "${name}" returned ${what}, which JSON does not have`, {
-    fix: "Return plain data: an object or a list in place of a Map or Set, `null` for nothing, a block of `content` for bytes.",
+  const at = lost.path && ` at ${lost.path}`;
+  throw new McpError("misuse", `the tool "${name}" returned ${lost.what}${at}, which JSON does not have`, {
+    fix: PLAIN_DATA,
   });
 }
 

@@ -51,8 +51,8 @@ describe("what a tool says of itself", () => {
   it("without a name, or with `null` for a schema, are refused", () => {
     const server = new Server({ name: "s", version: "1" });
     const nothing = null as never;
-    expect(() => server.tool("", {}, () => "")).toThrow("a tool needs a name or URI that is not empty");
-    expect(() => server.prompt("", {}, () => "")).toThrow("a prompt needs a name");
+    expect(() => server.tool("", {}, () => "")).toThrow("the name or URI of a tool must not be empty");
+    expect(() => server.prompt("", {}, () => "")).toThrow("the name or URI of a prompt must not be empty");
     expect(() => server.tool("t", { input: nothing }, () => "")).toThrow('tool "t" input must be a JSON Schema object');
     expect(() => server.tool("t", { output: nothing }, () => "")).toThrow(
       'tool "t" output must be a JSON Schema object',

@@ -36,7 +36,7 @@ export interface ServeChannelOptions {
   remote?: boolean | undefined;
   /** Requests of this peer that may run at once; default 1,000, so that one peer cannot take all memory. */
   maxInFlight?: number | undefined;
-  /** Inputs in a row that are no messages, after which the connection ends; default 100, so that garbage costs little. */
+  /** Inputs in a row that are not messages, after which the connection ends; default 100, so that garbage costs little. */
   maxFaults?: number | undefined;
   /** Told about input that was no message. */
   onFault?: ((error: Error) => void) | undefined;

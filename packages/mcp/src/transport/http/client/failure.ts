@@ -128,11 +128,19 @@ export function networkError(error: unknown, what: string, url: string): McpErro
   const reason = `${(error as Error)?.message ?? error}${code === undefined ? "" : ` (${code})`}`;
   const data = code === undefined ? undefined : { code };
   if (code !== undefined && NEVER_SENT.test(code)) {
-    return new McpError("connect_failed", `${what} could not reach ${url}: ${reason}`, {
-      cause: error,
-      data,
-      fix: "Check that the server runs and that host, port and certificate are right; the request never left.",
-    });
+    // What TLS libraries say of an answer in plain HTTP, with numbers of their own around it.
+    const plain = /wrong.version.number/i.test(reason);
+    return new McpError(
+      "connect_failed",
+      `${what} could not reach ${url}: ${plain ? "the server does not use TLS on this port" : reason}`,
+      {
+        cause: error,
+        data,
+        fix: plain
+          ? "Write `http://` in place of `https://`, or pass the port that has TLS."
+          : "Check that the server runs and that host, port and certificate are right; the request never left.",
+      },
+    );
   }
   if (code !== undefined && UNREADABLE.test(code)) {
     return new McpError("decode_error", `the answer to ${what} from ${url} cannot be decompressed: ${reason}`, {

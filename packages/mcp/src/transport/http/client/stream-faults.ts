@@ -38,7 +38,7 @@ export class StreamFaults {
 function tooMany(): McpError {
   return new McpError(
     "limit_exceeded",
-    `the server sent more than ${MAX_IN_A_ROW} events in a row that are no messages`,
+    `the server sent more than ${MAX_IN_A_ROW} events in a row that are not messages`,
     {
       fix: "Check that the address is that of an MCP server; if it is, report this to its author.",
     },
