@@ -1,5 +1,6 @@
 import { isThenable } from "../../encoding/maybe-promise.js";
 import type { CancelRequest, Sender, SendRequest, SendResponse } from "../../http/http.js";
+import { withoutHeader } from "../../http/without-header.js";
 import { oauthChallenge } from "../discovery/challenge.js";
 import type { OAuthSession, Refused } from "./oauth-session.js";
 
@@ -71,7 +72,7 @@ class Sending {
 
   #send(headers: readonly string[], token: string | undefined): void {
     if (this.#cancelled) return;
-    const own = withoutAuthorization(this.#request.headers);
+    const own = withoutHeader(this.#request.headers, "authorization");
     this.#cancelSend = this.#sender(
       { ...this.#request, headers: [...own, ...headers] },
       (response) => this.#received(response, token),
@@ -92,7 +93,11 @@ class Sending {
   }
 
   #mayRenew(refused: Refused, code: string | undefined): boolean {
-    if (refused.status === 401) return this.#renewals++ < MAX_RENEWALS;
+    if (refused.status === 401) {
+      // A login that just ended with a token that is refused would be followed by the next one.
+      if (this.#renewals > 0 && this.#session.isNewest(refused.used)) return false;
+      return this.#renewals++ < MAX_RENEWALS;
+    }
     if (code !== "insufficient_scope" || !this.#session.mayStepUp(refused)) return false;
     return this.#stepUps++ < MAX_STEP_UPS;
   }
@@ -110,10 +115,4 @@ class Sending {
   #fail(error: unknown): void {
     if (!this.#cancelled) this.#onError(error);
   }
-}
-
-/** Credentials of the program would be sent beside ours, and a server may read either. */
-function withoutAuthorization(headers: readonly string[]): readonly string[] {
-  const at = headers.indexOf("authorization");
-  return at % 2 === 0 ? [...headers.slice(0, at), ...headers.slice(at + 2)] : headers;
 }

@@ -4,6 +4,7 @@ import { type Steps, saidBy } from "../discovery/steps.js";
 import type { Identities } from "./identity.js";
 import type { Login } from "./login.js";
 import type { OAuthClient } from "./oauth-client.js";
+import { peerText } from "./token-failure.js";
 import { type GrantedToken, requestToken, type TokenRequestParts } from "./token-request.js";
 
 /** What a user's login needs. */
@@ -36,6 +37,7 @@ export async function loginByCode(
 ): Promise<LoggedIn> {
   const { identities, steps, signal } = parts;
   requirePkce(server, steps);
+  const endpoint = authorizationEndpoint(server, steps);
   const attempt = await login.begin(signal);
   try {
     const { redirectUri } = attempt;
@@ -43,7 +45,7 @@ export async function loginByCode(
     const client = await identities.find(need, steps);
     const verifier = oauth.generateRandomCodeVerifier();
     const state = oauth.generateRandomState();
-    const url = await authorizationUrl(server, steps, {
+    const url = withParameters(endpoint, {
       response_type: "code",
       client_id: client.clientId,
       redirect_uri: redirectUri,
@@ -77,16 +79,16 @@ function requirePkce(server: oauth.AuthorizationServer, steps: Steps): void {
   );
 }
 
-async function authorizationUrl(
-  server: oauth.AuthorizationServer,
+function authorizationEndpoint(
+  { issuer, authorization_endpoint: endpoint }: oauth.AuthorizationServer,
   steps: Steps,
-  parameters: Readonly<Record<string, string>>,
-): Promise<URL> {
+): string {
   // Discovery has left out an address that must not be visited.
-  const { authorization_endpoint: endpoint } = server;
-  if (endpoint === undefined) {
-    throw steps.failure(`${server.issuer} has no usable authorization endpoint`, "Correct its metadata.");
-  }
+  if (endpoint !== undefined) return endpoint;
+  throw steps.failure(`${issuer} has no usable authorization endpoint`, "Correct its metadata.");
+}
+
+function withParameters(endpoint: string, parameters: Readonly<Record<string, string>>): URL {
   const url = new URL(endpoint);
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   return url;
@@ -100,9 +102,11 @@ function checkedCode(
   steps: Steps,
 ): string {
   try {
+    // An empty issuer is not a missing one.
+    if (answer.has("iss") && answer.get("iss") === "") throw new Error("the issuer in the answer is empty");
     const valid = oauth.validateAuthResponse(server, { client_id: client.clientId }, answer, state);
     const code = valid.get("code");
-    if (code !== null) return code;
+    if (code !== null && code !== "") return code;
     steps.note("authorization", "the answer has no code");
   } catch (error) {
     steps.note("authorization", refusalOf(error));
@@ -115,7 +119,7 @@ function checkedCode(
 function refusalOf(error: unknown): string {
   if (!(error instanceof oauth.AuthorizationResponseError)) return saidBy(error);
   const { error: code, error_description: description } = error;
-  return `refused with ${code}${description === undefined ? "" : `: ${description.slice(0, 300)}`}`;
+  return peerText(`refused with ${code}${description === undefined ? "" : `: ${description}`}`);
 }
 
 function fixOf(error: unknown): string {

@@ -3,6 +3,7 @@ import { textMember } from "../discovery/metadata-document.js";
 import { type Steps, saidBy } from "../discovery/steps.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import type { ClientAuthMethod, OAuthClient } from "./oauth-client.js";
+import { peerText } from "./token-failure.js";
 import { requestOptions } from "./token-request.js";
 import type { TokenStore } from "./token-store.js";
 
@@ -25,8 +26,6 @@ export interface IdentityNeed {
   readonly redirectUri: string | undefined;
   readonly applicationType: "native" | "web";
   readonly scopes: readonly string[];
-  /** The client that a token was issued to; its redirect address does not matter any more. */
-  readonly clientId?: string | undefined;
 }
 
 const WHAT = "client identity";
@@ -42,6 +41,7 @@ export class Identities {
   readonly #options: IdentityOptions;
   readonly #store: TokenStore;
   readonly #fetch: BoundedFetch;
+  readonly #asked = new Map<string, OAuthClient>();
 
   constructor(options: IdentityOptions, store: TokenStore, fetch: BoundedFetch) {
     this.#options = options;
@@ -52,10 +52,11 @@ export class Identities {
   async find(need: IdentityNeed, steps: Steps): Promise<OAuthClient> {
     const { issuer } = need.server;
     const found =
-      this.configured(issuer) ??
+      this.#configured(issuer) ??
+      this.#elsewhere(issuer, steps) ??
       this.#document(need.server, steps) ??
       (await this.#registered(need, steps)) ??
-      (await this.#options.chooseClient?.(issuer));
+      (await this.#chosen(issuer));
     if (found !== undefined) return found;
     throw steps.failure(
       `no client is known to ${issuer}`,
@@ -63,22 +64,58 @@ export class Identities {
     );
   }
 
+  /** The client that a token was issued to; undefined if it is not known any more. Nothing is registered and nobody is asked. */
+  async holder(
+    { clientId, issuer }: { clientId: string; issuer: string },
+    server: oauth.AuthorizationServer,
+    ofGrant: OAuthClient | undefined,
+  ): Promise<OAuthClient | undefined> {
+    const own = server["client_id_metadata_document_supported"] === true ? this.#options.clientMetadataUrl : undefined;
+    const candidates = [
+      ofGrant,
+      this.#configured(issuer),
+      own === undefined ? undefined : ofDocument(own),
+      this.#asked.get(issuer),
+      readRegistration(await this.#store.get(keyOf(issuer)))?.client,
+    ];
+    return candidates.find((client) => client?.clientId === clientId);
+  }
+
   /** The client that was registered beforehand with this issuer, or with no issuer named. */
-  configured(issuer: string): OAuthClient | undefined {
+  #configured(issuer: string): OAuthClient | undefined {
     const { clients } = this.#options;
     return clients.find((client) => client.issuer === issuer) ?? clients.find((client) => client.issuer === undefined);
   }
 
+  /** A program that brings its own clients means them: another issuer than theirs is a mistake, or an attack. */
+  #elsewhere(issuer: string, steps: Steps): undefined {
+    const { clients } = this.#options;
+    if (clients.length === 0) return undefined;
+    throw steps.failure(
+      `the server wants tokens of ${issuer}, where none of the configured clients is registered`,
+      `Pass a \`client\` for this issuer; those that were passed belong to ${clients.map((client) => client.issuer).join(", ")}.`,
+    );
+  }
+
+  /** Asks a person once for each issuer, and remembers the answer. */
+  async #chosen(issuer: string): Promise<OAuthClient | undefined> {
+    const known = this.#asked.get(issuer);
+    if (known !== undefined) return known;
+    const client = await this.#options.chooseClient?.(issuer);
+    if (client !== undefined) this.#asked.set(issuer, client);
+    return client;
+  }
+
   /** Forgets a registration that the server no longer knows. */
   async forget(issuer: string): Promise<void> {
+    this.#asked.delete(issuer);
     await this.#store.delete(keyOf(issuer));
   }
 
   #document(server: oauth.AuthorizationServer, steps: Steps): OAuthClient | undefined {
     const { clientMetadataUrl } = this.#options;
     if (clientMetadataUrl === undefined) return undefined;
-    if (server["client_id_metadata_document_supported"] === true)
-      return { clientId: clientMetadataUrl, authMethod: "none" };
+    if (server["client_id_metadata_document_supported"] === true) return ofDocument(clientMetadataUrl);
     steps.note(WHAT, "the server does not read client id metadata documents");
     return undefined;
   }
@@ -92,9 +129,7 @@ export class Identities {
       return undefined;
     }
     const known = readRegistration(await this.#store.get(keyOf(server.issuer)));
-    const isKnown =
-      need.clientId === undefined ? known?.redirectUri === redirectUri : known?.client.clientId === need.clientId;
-    if (known !== undefined && isKnown) return known.client;
+    if (known !== undefined && known.redirectUri === redirectUri) return known.client;
     const client = await this.#register(need, registration, steps);
     await this.#store.set(keyOf(server.issuer), JSON.stringify({ client, redirectUri }));
     return client;
@@ -129,6 +164,8 @@ export class Identities {
 /** RFC 8628. */
 export const DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
 
+const ofDocument = (url: string): OAuthClient => ({ clientId: url, authMethod: "none" });
+
 const keyOf = (issuer: string) => `client ${issuer}`;
 
 /** A program on the user's machine cannot keep a secret, so none is asked for where the server allows that. */
@@ -149,7 +186,7 @@ async function readClient(response: Response, issuer: string): Promise<OAuthClie
   const clientId = textMember(body, "client_id");
   if ((response.status !== 200 && response.status !== 201) || clientId === undefined) {
     const text = textMember(body, "error_description") ?? textMember(body, "error") ?? "no client_id";
-    throw new Error(`HTTP ${response.status}: ${text.slice(0, 300)}`);
+    throw new Error(`HTTP ${response.status}: ${peerText(text)}`);
   }
   const method = body["token_endpoint_auth_method"];
   const clientSecret = method === "none" ? undefined : textMember(body, "client_secret");

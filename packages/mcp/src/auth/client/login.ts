@@ -1,3 +1,6 @@
+import { isWebAddress } from "../../encoding/web-address.js";
+import { McpError } from "../../protocol/error.js";
+
 /** One attempt of a user to log in. */
 export interface LoginAttempt {
   /** Where the authorization server sends the user back to; it is registered and sent character for character. */
@@ -44,11 +47,23 @@ export interface RedirectLoginOptions {
 
 /** Logs in by a redirect that your program receives: a web application, a custom scheme handled by an app, or a pasted address. */
 export function redirectLogin({ redirectUri, visit, applicationType }: RedirectLoginOptions): Login {
+  checkRedirect(redirectUri);
   return {
     kind: "redirect",
     applicationType: applicationType ?? (redirectUri.startsWith("https:") ? "web" : "native"),
     begin: async () => ({ redirectUri, visit: async (url) => parametersOf(await visit(url)) }),
   };
+}
+
+/** A scheme of an app is a reversed domain name (RFC 8252, 7.1), which no program of the system claims. */
+const APP_SCHEME = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:$/;
+
+function checkRedirect(uri: string): void {
+  const isApp = URL.canParse(uri) && APP_SCHEME.test(new URL(uri).protocol);
+  if ((isApp || isWebAddress(uri)) && !uri.includes("#")) return;
+  throw new McpError("misuse", `\`redirectUri\` must not be used: ${JSON.stringify(uri)}`, {
+    fix: "Use https, http on this machine, or the scheme of an app such as `com.example.app:/callback`, without a fragment.",
+  });
 }
 
 /** Logs in on another device, for machines without a browser; the authorization server must offer the device flow. */

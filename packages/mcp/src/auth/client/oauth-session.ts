@@ -1,6 +1,7 @@
-import * as oauth from "oauth4webapi";
+import type { AuthorizationServer } from "oauth4webapi";
 import type { Sender } from "../../http/http.js";
 import type { Platform } from "../../platform/platform.js";
+import { McpError } from "../../protocol/error.js";
 import type { Challenge } from "../discovery/challenge.js";
 import { type Discovered, discover } from "../discovery/discover.js";
 import { Steps, saidBy } from "../discovery/steps.js";
@@ -12,8 +13,12 @@ import { DpopKey } from "./dpop.js";
 import { Identities } from "./identity.js";
 import type { OAuthClient } from "./oauth-client.js";
 import type { OAuthSettings } from "./oauth-settings.js";
+import { revokeToken } from "./revocation.js";
+import { ENDED, tokenFailure } from "./token-failure.js";
 import { StoredTokens, type TokenRecord } from "./token-record.js";
 import { type GrantedToken, requestToken, splitScopes } from "./token-request.js";
+import { wantedScopes } from "./wanted-scopes.js";
+import { wantsDpop } from "./wants-dpop.js";
 
 /** Why a request was refused. */
 export interface Refused {
@@ -21,10 +26,14 @@ export interface Refused {
   readonly challenge: Challenge | undefined;
   /** The token that the request carried. */
   readonly used: string | undefined;
+  /** The token is about to expire; nobody has refused it yet, and no user is asked for another. */
+  readonly isEarly?: boolean | undefined;
 }
 
 /** Renewed this long before it expires, so that no request arrives with a token that has just ended. */
 const EARLY_MS = 30_000;
+/** How long requests use the old token when it could not be renewed early. */
+const EARLY_PAUSE_MS = 5_000;
 
 /**
  * The credential of one server: found once, renewed once however many requests ask for it, and kept by its issuer.
@@ -39,6 +48,11 @@ export class OAuthSession {
   readonly #identities: Identities;
   readonly #ended = new AbortController();
   #record: TokenRecord | undefined;
+  /** Whether the store failed to take the record, so that what it holds is older. */
+  #isUnsaved = false;
+  /** The token that the last login or grant gave; asking again for what was refused would not end. */
+  #obtained: string | undefined;
+  #earlyAfter = Number.NEGATIVE_INFINITY;
   #dpop: DpopKey | undefined;
   #loading: Promise<void> | undefined;
   #renewing: Promise<void> | undefined;
@@ -63,9 +77,14 @@ export class OAuthSession {
   async headersFor(method: string, url: string): Promise<{ headers: string[]; token: string | undefined }> {
     await this.#load();
     const old = this.#record;
-    if (old?.refreshToken !== undefined && this.#isOld(old)) {
-      // A server that is out of reach must not cost a token that may still be good.
-      await this.renew({ status: 401, challenge: undefined, used: old.accessToken }).catch(() => {});
+    if (old !== undefined && this.#mayBeEarly(old)) {
+      await this.renew({ status: 401, challenge: undefined, used: old.accessToken, isEarly: true }).catch(
+        (error: unknown) => {
+          // A server that is out of reach must not cost a token that may still be good. A store that fails must be known.
+          if (!McpError.is(error) || error.kind !== "authorization_failed") throw error;
+          this.#earlyAfter = this.#platform.monotonic() + EARLY_PAUSE_MS;
+        },
+      );
     }
     const record = this.#record;
     if (record === undefined) return { headers: [], token: undefined };
@@ -93,6 +112,11 @@ export class OAuthSession {
     );
   }
 
+  /** Whether this token was the newest that could be had when it was refused. */
+  isNewest(token: string | undefined): boolean {
+    return token !== undefined && token === this.#obtained;
+  }
+
   /** Gets another token than the refused one. All requests that wait for it share one attempt. */
   renew(refused: Refused): Promise<void> {
     if (this.#record !== undefined && this.#record.accessToken !== refused.used) return Promise.resolve();
@@ -115,21 +139,21 @@ export class OAuthSession {
   }
 
   async #revoke(record: TokenRecord): Promise<void> {
-    const { server } = await this.#discover(undefined, new Steps());
-    if (server.issuer !== record.issuer || server.revocation_endpoint === undefined) return;
-    const me = { client_id: record.clientId };
-    const token = record.refreshToken ?? record.accessToken;
-    await this.#fetch(server.revocation_endpoint, {
-      method: "POST",
-      headers: { "content-type": "application/x-www-form-urlencoded" },
-      body: new URLSearchParams({ ...me, token }).toString(),
-    });
+    const steps = new Steps();
+    const { server } = await this.#discover(undefined, steps);
+    if (server.issuer !== record.issuer) return;
+    const client = await this.#identities.holder(record, server, this.#settings.grant?.client);
+    if (client !== undefined) await revokeToken(this.#fetch, server, client, record);
   }
 
   #load(): Promise<void> {
     this.#loading ??= (async () => {
       await this.#adopt(await this.#tokens.load());
-    })();
+    })().catch((error: unknown) => {
+      // A store that fails once may work the next time.
+      this.#loading = undefined;
+      throw error;
+    });
     return this.#loading;
   }
 
@@ -142,16 +166,25 @@ export class OAuthSession {
     return expiresAt !== undefined && expiresAt - EARLY_MS < this.#platform.now();
   }
 
+  #mayBeEarly(record: TokenRecord): boolean {
+    const canRenew = record.refreshToken !== undefined || this.#settings.grant !== undefined;
+    return canRenew && this.#isOld(record) && this.#platform.monotonic() >= this.#earlyAfter;
+  }
+
   async #renew(refused: Refused): Promise<void> {
-    const stored = await this.#tokens.load();
-    // Another process has been here meanwhile.
-    if (stored !== undefined && stored.accessToken !== refused.used && !this.#isOld(stored)) return this.#adopt(stored);
+    const stored = this.#isUnsaved ? undefined : await this.#tokens.load();
+    // Another process may have been here meanwhile; then the refresh token in memory is spent.
+    if (stored !== undefined && stored.accessToken !== this.#record?.accessToken) await this.#adopt(stored);
+    if (stored !== undefined && stored.accessToken !== refused.used && !this.#isOld(stored)) return;
     const steps = new Steps();
     const found = await this.#discover(refused.challenge, steps);
     // A token of another issuer is worth nothing at the server's new one, and must not be shown to it.
     const held = this.#record?.issuer === found.server.issuer ? this.#record : undefined;
-    if (refused.status === 401 && held?.refreshToken !== undefined && (await this.#refresh(held, found, steps))) return;
-    await this.#obtain(found, this.#scopesFor(refused, found, held), refused, steps);
+    if (refused.status === 401 && held !== undefined && (await this.#refresh(held, found, steps))) return;
+    if (refused.isEarly === true && this.#settings.grant === undefined) return;
+    const { status, challenge } = refused;
+    const scopes = wantedScopes({ status, challenge, found, held }, this.#settings);
+    await this.#obtain(found, scopes, refused, steps);
   }
 
   #discover(challenge: Challenge | undefined, steps: Steps): Promise<Discovered> {
@@ -159,47 +192,45 @@ export class OAuthSession {
     return discover({ url: this.#url, fetch: this.#fetch, policy: this.#policy, steps, chooseServer }, challenge);
   }
 
-  /**
-   * What the challenge asks for, else what the server lists, else nothing; beyond what is held already.
-   *
-   * Spec: Authorization, "Scope Selection Strategy",
-   * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#scope-selection-strategy
-   */
-  #scopesFor({ status, challenge }: Refused, found: Discovered, held: TokenRecord | undefined): string[] {
-    const challenged = challenge?.params.get("scope");
-    const basic = this.#settings.scopes ?? found.scopes ?? [];
-    const wanted = challenged === undefined ? basic : splitScopes(challenged);
-    const scopes = new Set(status === 403 ? [...(held?.scopes ?? []), ...wanted] : wanted);
-    const isOffline = found.server.scopes_supported?.includes("offline_access") === true;
-    if (isOffline && this.#settings.offlineAccess && this.#settings.login !== undefined) scopes.add("offline_access");
-    return [...scopes];
-  }
-
   /** Whether a refresh gave a new token. A failure that may pass keeps the old ones and is thrown. */
   async #refresh(held: TokenRecord, found: Discovered, steps: Steps): Promise<boolean> {
+    const { refreshToken } = held;
     const { server, resource } = found;
-    const client = await this.#identities.find(
-      { server, redirectUri: undefined, applicationType: "native", scopes: held.scopes, clientId: held.clientId },
-      steps,
-    );
+    const client = await this.#identities.holder(held, server, this.#settings.grant?.client);
+    if (refreshToken === undefined || client === undefined) return false;
+    const parts = { server, client, fetch: this.#fetch, platform: this.#platform, dpop: this.#dpop };
+    let granted: GrantedToken;
     try {
-      const parts = { server, client, fetch: this.#fetch, platform: this.#platform, dpop: this.#dpop };
-      const refreshToken = held.refreshToken ?? "";
-      const granted = await requestToken(parts, "refresh_token", { refresh_token: refreshToken, resource });
-      // RFC 6749, 6: a server that sends no new refresh token means that the old one stays good.
-      await this.#keep(client, found, held.scopes, { ...granted, refreshToken: granted.refreshToken ?? refreshToken });
-      return true;
+      granted = await requestToken(parts, "refresh_token", { refresh_token: refreshToken, resource });
     } catch (error) {
-      steps.note("refresh", saidBy(error), server.token_endpoint);
-      if (error instanceof oauth.ResponseBodyError && ENDED.has(error.error)) return false;
-      throw steps.failure("the token could not be renewed", "Try again: the refresh token was kept.");
+      const failure = tokenFailure(error);
+      steps.note("refresh", failure?.text ?? saidBy(error), server.token_endpoint);
+      if (!ENDED.has(failure?.code)) {
+        throw steps.failure("the token could not be renewed", "Try again: the refresh token was kept.");
+      }
+      await this.#drop(held, failure?.code);
+      return false;
     }
+    // RFC 6749, 6: a server that sends no new refresh token means that the old one stays good.
+    await this.#keep(client, found, held.scopes, { ...granted, refreshToken: granted.refreshToken ?? refreshToken });
+    return true;
+  }
+
+  /** Forgets what the server will never accept again. */
+  async #drop(held: TokenRecord, code: string | undefined): Promise<void> {
+    if (code === "invalid_client") await this.#identities.forget(held.issuer);
+    const { refreshToken: _spent, ...rest } = held;
+    this.#record = rest;
+    await this.#tokens.save(rest);
   }
 
   async #obtain(found: Discovered, scopes: readonly string[], refused: Refused, steps: Steps): Promise<void> {
     const { login, grant } = this.#settings;
     const { server } = found;
-    await this.#prepareDpop(found, refused.challenge, steps);
+    if (server.token_endpoint === undefined) {
+      throw steps.failure(`${server.issuer} has no usable token endpoint`, "Correct its metadata.");
+    }
+    if (wantsDpop(this.#settings.dpop, found, refused.challenge, steps)) this.#dpop ??= await DpopKey.create();
     const parts = { fetch: this.#fetch, platform: this.#platform, dpop: this.#dpop };
     try {
       if (grant !== undefined) {
@@ -208,6 +239,7 @@ export class OAuthSession {
         const wanted = scopes.length === 0 ? {} : { scope: scopes.join(" ") };
         const parameters = { ...extra, resource: found.resource, ...wanted };
         const granted = await requestToken({ ...parts, server, client }, grant.grantType, parameters);
+        this.#obtained = granted.accessToken;
         return await this.#keep(client, found, scopes, granted);
       }
       if (login === undefined) {
@@ -217,6 +249,7 @@ export class OAuthSession {
       const { client, granted } = await (login.kind === "redirect"
         ? loginByCode(login, found, scopes, loginParts)
         : loginByDevice(login, found, scopes, loginParts));
+      this.#obtained = granted.accessToken;
       await this.#keep(client, found, scopes, granted);
     } catch (error) {
       throw await this.#explained(error, server, steps);
@@ -224,33 +257,21 @@ export class OAuthSession {
   }
 
   /** An error of the token endpoint, with all that was tried before it. */
-  async #explained(error: unknown, server: oauth.AuthorizationServer, steps: Steps): Promise<unknown> {
-    if (!(error instanceof oauth.ResponseBodyError) && !(error instanceof oauth.OperationProcessingError)) return error;
+  async #explained(error: unknown, server: AuthorizationServer, steps: Steps): Promise<unknown> {
+    const failure = tokenFailure(error);
+    if (failure === undefined) return error;
     // A registration that was deleted on the server would fail for ever.
-    const code = error instanceof oauth.ResponseBodyError ? error.error : undefined;
-    if (code === "invalid_client") await this.#identities.forget(server.issuer);
-    const reason = error instanceof oauth.ResponseBodyError ? (error.error_description ?? error.error) : error.message;
-    steps.note(
-      "token request",
-      `${code === undefined ? "" : `${code}: `}${reason.slice(0, 300)}`,
-      server.token_endpoint,
-    );
+    if (failure.code === "invalid_client") await this.#identities.forget(server.issuer);
+    steps.note("token request", failure.text, server.token_endpoint);
     return steps.failure(`${server.issuer} gave no token`, "Look at what the token endpoint says.");
   }
 
-  async #prepareDpop(found: Discovered, challenge: Challenge | undefined, steps: Steps): Promise<void> {
-    const { dpop } = this.#settings;
-    const algorithms = found.server.dpop_signing_alg_values_supported;
-    const isAsked = challenge?.scheme === "dpop" || found.requiresDpop || dpop === true;
-    if (dpop === false || !isAsked) return;
-    if (algorithms !== undefined && !algorithms.includes("ES256")) {
-      steps.note("proof of possession", `the server supports ${algorithms.join(", ")}, not ES256`);
-      return;
-    }
-    this.#dpop ??= await DpopKey.create();
-  }
-
   async #keep(client: OAuthClient, found: Discovered, asked: readonly string[], granted: GrantedToken): Promise<void> {
+    if (this.#settings.dpop === true && granted.scheme !== "DPoP") {
+      throw new McpError("authorization_failed", `${found.server.issuer} gave a token that is bound to no key`, {
+        fix: "Set `dpop` to `auto` if tokens without proof of possession are good enough.",
+      });
+    }
     const bound = granted.scheme === "DPoP" ? await this.#dpop?.export() : undefined;
     const record: TokenRecord = {
       issuer: found.server.issuer,
@@ -263,16 +284,10 @@ export class OAuthSession {
       ...(granted.expiresAt === undefined ? {} : { expiresAt: granted.expiresAt }),
       ...(bound === undefined ? {} : { dpopKey: bound }),
     };
-    // Before it is used: a crash must not lose the only copy of a refresh token.
-    await this.#tokens.save(record);
     this.#record = record;
+    this.#isUnsaved = true;
+    // Before it is used: a crash must not lose the only copy of a refresh token. A store that fails is reported, and the token stays.
+    await this.#tokens.save(record);
+    this.#isUnsaved = false;
   }
 }
-
-/** Errors after which a refresh token is good for nothing. */
-const ENDED: ReadonlySet<string> = new Set([
-  "invalid_grant",
-  "invalid_client",
-  "unauthorized_client",
-  "unsupported_grant_type",
-]);

@@ -1,10 +1,14 @@
 import type { RequestAuthorization } from "../../http/request-authorization.js";
+import { withoutHeader } from "../../http/without-header.js";
+import { McpError } from "../../protocol/error.js";
+import { formProblem } from "../url/url-policy.js";
 import { authorizedSender } from "./authorized-sender.js";
 import type { Grant } from "./grant.js";
 import type { Login } from "./login.js";
 import type { OAuthClient } from "./oauth-client.js";
 import { OAuthSession } from "./oauth-session.js";
 import type { OAuthSettings } from "./oauth-settings.js";
+import { StoredTokens } from "./token-record.js";
 import { memoryTokenStore, type TokenStore } from "./token-store.js";
 
 /** Options for `oauth`. */
@@ -37,7 +41,10 @@ export interface OAuthOptions {
 
 /** The credentials of a client. Pass it to `connect` as `auth`; one value may serve any number of connections. */
 export interface OAuth extends RequestAuthorization {
-  /** Forgets the tokens for a server, and revokes them where the authorization server offers that. */
+  /**
+   * Forgets the tokens for a server, and revokes them where the authorization server offers that and `connect` has been called
+   * for it. Rejects if the store fails; a revocation that fails is not reported.
+   */
   logout(url: string | URL): Promise<void>;
 }
 
@@ -53,13 +60,16 @@ export function oauth(options: OAuthOptions = {}): OAuth {
   const sessions = new Map<string, OAuthSession>();
   return {
     authorize(sender, { url, platform }) {
-      const known = sessions.get(url);
+      const { href } = new URL(url);
+      const known = sessions.get(href);
       const session = known ?? new OAuthSession(url, settings, sender, platform);
-      if (known === undefined) sessions.set(url, session);
+      if (known === undefined) sessions.set(href, session);
       return authorizedSender(sender, session, url);
     },
     async logout(url) {
-      await sessions.get(String(url))?.logout();
+      const { href } = new URL(url);
+      // Without a connection nothing can be revoked, but what the store holds is forgotten.
+      await (sessions.get(href)?.logout() ?? new StoredTokens(settings.store, href).clear());
     },
   };
 }
@@ -73,7 +83,10 @@ export function bearerToken(token: string | (() => string | Promise<string>)): R
         if (new URL(request.url).origin !== origin) return sender(request, onResponse, onError);
         const send = (value: string) =>
           sender(
-            { ...request, headers: [...request.headers, "authorization", `Bearer ${value}`] },
+            {
+              ...request,
+              headers: [...withoutHeader(request.headers, "authorization"), "authorization", `Bearer ${value}`],
+            },
             onResponse,
             onError,
           );
@@ -97,7 +110,8 @@ export function bearerToken(token: string | (() => string | Promise<string>)): R
 }
 
 function settingsOf(options: OAuthOptions): OAuthSettings {
-  const { client } = options;
+  const { client, clientMetadataUrl } = options;
+  if (clientMetadataUrl !== undefined) checkDocumentUrl(clientMetadataUrl);
   // Safe: what is neither undefined nor a list is one client.
   const clients = client === undefined ? [] : Array.isArray(client) ? client : [client as OAuthClient];
   return {
@@ -105,7 +119,7 @@ function settingsOf(options: OAuthOptions): OAuthSettings {
     grant: options.grant,
     identity: {
       clients,
-      clientMetadataUrl: options.clientMetadataUrl,
+      clientMetadataUrl,
       registration: options.registration ?? {},
       chooseClient: options.chooseClient,
     },
@@ -116,4 +130,17 @@ function settingsOf(options: OAuthOptions): OAuthSettings {
     allowPrivateNetwork: options.allowPrivateNetwork ?? false,
     chooseServer: options.chooseServer,
   };
+}
+
+/**
+ * Spec: Authorization, "Client ID Metadata Documents",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#client-id-metadata-documents
+ */
+function checkDocumentUrl(url: string): void {
+  const problem = formProblem(url) ?? (url.startsWith("https://") ? undefined : "does not use https");
+  const isExact = problem === undefined && new URL(url).href === url && new URL(url).pathname !== "/";
+  if (isExact) return;
+  throw new McpError("misuse", `\`clientMetadataUrl\` ${problem ?? "needs a path, spelled without dot segments"}`, {
+    fix: "Pass the https address of the document, character for character as its `client_id` spells it.",
+  });
 }

@@ -43,6 +43,13 @@ export class StoredTokens {
     await this.#store.delete(this.#key(issuer));
   }
 
+  /** Forgets the tokens, whoever issued them. */
+  async clear(): Promise<void> {
+    const issuer = await this.#store.get(this.#pointer());
+    if (issuer !== undefined) await this.forget(issuer);
+    await this.#store.delete(this.#pointer());
+  }
+
   /** Takes turns with other processes that use the same credential. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
     return this.#store.lock === undefined ? work() : this.#store.lock(`tokens ${this.#server}`, work);
@@ -61,12 +68,15 @@ export class StoredTokens {
 function readRecord(text: string): TokenRecord | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    const { issuer, resource, clientId, accessToken, scheme, scopes } = value as Partial<
+    const { issuer, resource, clientId, accessToken, scheme, scopes, refreshToken, expiresAt } = value as Partial<
       Record<keyof TokenRecord, unknown>
     >;
-    const texts = [issuer, resource, clientId, accessToken].every((one) => typeof one === "string");
-    if (!texts || (scheme !== "Bearer" && scheme !== "DPoP") || !Array.isArray(scopes)) return undefined;
-    // Each required member was looked at; the optional ones are written by `save` alone.
+    const isRead =
+      [issuer, resource, clientId, accessToken].every((one) => typeof one === "string") &&
+      ["string", "undefined"].includes(typeof refreshToken) &&
+      ["number", "undefined"].includes(typeof expiresAt);
+    if (!isRead || (scheme !== "Bearer" && scheme !== "DPoP") || !Array.isArray(scopes)) return undefined;
+    // Each member was looked at, but the key, which is checked when it is read.
     return value as TokenRecord;
   } catch {
     return undefined;

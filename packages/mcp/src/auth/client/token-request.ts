@@ -64,13 +64,26 @@ export async function requestToken(
     if (dpop !== undefined && oauth.isDPoPNonceError(error)) return ask();
     throw error;
   });
+  // It becomes a part of a header.
+  if (!HEADER_TOKEN.test(granted.access_token)) {
+    throw new oauth.OperationProcessingError("the access token contains characters that no token has");
+  }
   return {
     accessToken: granted.access_token,
     scheme: granted.token_type === "dpop" ? "DPoP" : "Bearer",
     refreshToken: granted.refresh_token,
     scopes: granted.scope === undefined ? undefined : splitScopes(granted.scope),
-    expiresAt: granted.expires_in === undefined ? undefined : platform.now() + granted.expires_in * 1_000,
+    expiresAt: granted.expires_in === undefined ? undefined : expiryOf(granted.expires_in, platform),
   };
+}
+
+/** RFC 6750, 2.1, and what providers send beyond it: anything visible. */
+const HEADER_TOKEN = /^[\x21-\x7e]+$/;
+const MAX_LIFETIME_S = 10 * 365 * 86_400;
+
+/** A number beyond any clock would be stored as null. */
+function expiryOf(seconds: number, platform: Platform): number {
+  return platform.now() + Math.min(seconds, MAX_LIFETIME_S) * 1_000;
 }
 
 /** The scopes of a text, without repetition. */

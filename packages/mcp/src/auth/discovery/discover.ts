@@ -67,7 +67,8 @@ async function named(parts: DiscoveryParts, metadata: ResourceMetadata): Promise
 /** A server of 2025-03-26 is its own authorization server, with or without metadata. */
 async function withoutMetadata({ url, fetch, policy, steps }: DiscoveryParts): Promise<AuthorizationServer> {
   const { origin } = new URL(url);
-  const found = await findServerMetadata(fetch, origin, policy, steps);
+  // Nobody has spelled this issuer yet, and both spellings lead to this document.
+  const found = await findServerMetadata(fetch, origin, policy, steps, [origin, `${origin}/`]);
   if (found !== undefined) return found;
   steps.note("authorization server", "no metadata anywhere; the default paths are used", origin);
   return defaultServer(origin);

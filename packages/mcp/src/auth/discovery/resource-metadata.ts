@@ -35,14 +35,15 @@ export async function findResourceMetadata(
 
 function candidates(server: string, fromChallenge: string | undefined, steps: Steps): string[] {
   const { origin, pathname } = new URL(server);
-  if (fromChallenge !== undefined) {
-    // A challenge that leads elsewhere would let one server speak for another.
-    if (URL.canParse(fromChallenge) && new URL(fromChallenge).origin === origin) return [fromChallenge];
-    steps.note(WHAT, "the address in the challenge is on another origin and is not used", fromChallenge);
-  }
   const root = `${origin}/.well-known/oauth-protected-resource`;
-  const path = pathname === "/" ? "" : pathname;
-  return path === "" ? [root] : [`${root}${path}`, root];
+  const places = pathname === "/" ? [root] : [`${root}${pathname}`, root];
+  if (fromChallenge === undefined) return places;
+  // A challenge that leads elsewhere would let one server speak for another.
+  if (URL.canParse(fromChallenge) && new URL(fromChallenge).origin === origin) {
+    return [...new Set([fromChallenge, ...places])];
+  }
+  steps.note(WHAT, "the address in the challenge is on another origin and is not used", fromChallenge);
+  return places;
 }
 
 function readDocument(document: Record<string, unknown>, server: string, steps: Steps): ResourceMetadata {
@@ -68,7 +69,7 @@ function isResourceOf(resource: string, server: string): boolean {
   const [parent, child] = [new URL(resource), new URL(server)];
   if (
     parent.origin !== child.origin ||
-    parent.username !== "" ||
+    `${parent.username}${parent.password}` !== "" ||
     (parent.search !== "" && parent.search !== child.search)
   ) {
     return false;

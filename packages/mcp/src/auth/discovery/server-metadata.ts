@@ -25,7 +25,7 @@ const FLAGS = ["authorization_response_iss_parameter_supported", "client_id_meta
 
 /**
  * Reads the metadata of an authorization server, in the order that the specification sets for issuers with and without a path.
- * Throws if there is none, or if the document names another issuer.
+ * Throws if the document names another issuer than one of `spellings`.
  *
  * Spec: Authorization, "Authorization Server Metadata Discovery",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#authorization-server-metadata-discovery
@@ -35,19 +35,20 @@ export async function findServerMetadata(
   issuer: string,
   policy: UrlPolicy,
   steps: Steps,
+  spellings: readonly string[] = [issuer],
 ): Promise<AuthorizationServer | undefined> {
   for (const url of metadataUrls(issuer)) {
     const document = await readMetadata(fetch, url, WHAT, steps);
     if (document === undefined) continue;
     const named = textMember(document, "issuer");
     // Nothing of a document that names somebody else is used: it may be a mix-up by an attacker.
-    if (named !== issuer) {
+    if (named === undefined || !spellings.includes(named)) {
       throw steps.failure(
         `the metadata of ${issuer} names another issuer: ${JSON.stringify(named?.slice(0, 200))}`,
         "Correct `issuer` in the metadata or `authorization_servers` of the resource: both must be the same, character for character.",
       );
     }
-    return readServer(document, issuer, policy, steps);
+    return readServer(document, named, policy, steps);
   }
   return undefined;
 }

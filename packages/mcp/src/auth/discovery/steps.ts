@@ -1,3 +1,4 @@
+import { printableLine } from "../../encoding/printable.js";
 import { shownUrl } from "../../http/shown-url.js";
 import { McpError } from "../../protocol/error.js";
 
@@ -15,7 +16,8 @@ export class Steps {
   readonly #steps: AuthorizationStep[] = [];
 
   note(step: string, outcome: string, url?: string): void {
-    this.#steps.push({ step, outcome, ...(url === undefined ? {} : { url: shownUrl(url.slice(0, 500)) }) });
+    const shown = url === undefined ? {} : { url: printableLine(shownUrl(url.slice(0, 500))) };
+    this.#steps.push({ step, outcome: printableLine(outcome), ...shown });
   }
 
   /**

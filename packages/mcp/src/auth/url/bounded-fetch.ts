@@ -54,7 +54,8 @@ export function boundedFetch({ sender, policy, platform }: BoundedFetchParts): B
     const list = Object.entries(headers).flatMap(([name, value]) => [name.toLowerCase(), value]);
     let target = checked(url, policy);
     for (let hops = 0; ; hops++) {
-      const request: SendRequest = { method, url: target, headers: list, admits: policy.admits };
+      const admits = policy.isServer(target) ? undefined : policy.admits;
+      const request: SendRequest = { method, url: target, headers: list, admits };
       if (body !== undefined) request.body = body;
       const response = await send(request, method === "GET" ? TIMEOUT_MS : POST_TIMEOUT_MS);
       const location = response.headers.get("location");

@@ -4,6 +4,8 @@ import { type AddressClass, addressClass } from "./address-class.js";
 export interface UrlPolicy {
   /** The reason why a URL must not be used, as the end of a sentence; undefined if it may. */
   problemOf(url: string): string | undefined;
+  /** Whether a URL is at the MCP server itself, whose network the program has chosen. */
+  isServer(url: string): boolean;
   /** Whether a connection to this IP address, which a name resolved to, may be made. */
   admits(address: string): boolean;
 }
@@ -39,6 +41,7 @@ export function urlPolicy({ server, allowPrivateNetwork = false }: UrlPolicyOpti
       if (url.protocol === "http:" && kind !== "loopback") return "uses http beyond this machine";
       return undefined;
     },
+    isServer: (url) => URL.canParse(url) && URL.canParse(server) && new URL(url).origin === new URL(server).origin,
     admits: (address) => allowed.has(addressClass(address) ?? "reserved"),
   };
 }

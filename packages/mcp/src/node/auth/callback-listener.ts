@@ -13,7 +13,7 @@ const CALLBACK_HEADERS = {
 } as const;
 
 const CALLBACK_PAGE =
-  "<!doctype html><meta charset=utf-8><title>Logged in</title><p>You can close this page and go back to the program.</p>\n";
+  "<!doctype html><meta charset=utf-8><title>Login</title><p>You can close this page and go back to the program.</p>\n";
 
 /** Waits on this machine for the one redirect that ends a login. */
 export class CallbackListener {
@@ -31,12 +31,15 @@ export class CallbackListener {
     this.redirectUri = `http://127.0.0.1:${this.port}${path}`;
     server.on("request", (request: IncomingMessage, response) => {
       const parameters = this.#accept(request);
-      if (parameters === undefined) {
+      const expected = this.#expected;
+      if (parameters === undefined || expected === undefined) {
         response.writeHead(404, { connection: "close" }).end();
         return;
       }
+      // One redirect ends a login; a second one with the same state is a copy of it.
+      this.#expected = undefined;
       response.writeHead(200, CALLBACK_HEADERS).end(CALLBACK_PAGE);
-      this.#expected?.found(parameters);
+      expected.found(parameters);
     });
   }
 
@@ -67,7 +70,10 @@ export class CallbackListener {
     const { host = "", origin } = request.headers;
     const isOurs = host === `127.0.0.1:${this.port}` || host === `localhost:${this.port}`;
     if (request.method !== "GET" || !isOurs || origin !== undefined) return undefined;
-    const url = new URL(request.url ?? "", this.redirectUri);
+    const target = request.url ?? "";
+    // Any page can send the browser here, with a target that is no URL.
+    if (!URL.canParse(target, this.redirectUri)) return undefined;
+    const url = new URL(target, this.redirectUri);
     if (url.pathname !== this.#path || url.searchParams.get("state") !== this.#expected?.state) return undefined;
     return url.searchParams;
   }

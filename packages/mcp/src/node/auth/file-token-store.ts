@@ -3,11 +3,8 @@ import type { FileHandle } from "node:fs/promises";
 import type { TokenStore } from "../../auth/client/token-store.js";
 import { McpError } from "../../protocol/error.js";
 import { builtin } from "../builtin.js";
+import { takeLock } from "./lock-file.js";
 
-const LOCK_WAIT_MS = 50;
-const LOCK_TRIES = 600;
-/** A lock that is older belongs to a process that died: a refresh takes seconds. */
-const LOCK_STALE_MS = 60_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
@@ -44,7 +41,7 @@ class FileTokenStore implements TokenStore {
   }
 
   async lock<T>(_key: string, work: () => Promise<T>): Promise<T> {
-    const release = await acquire(`${this.#path}.lock`, this.#path);
+    const release = await this.#take("lock");
     try {
       return await work();
     } finally {
@@ -54,7 +51,7 @@ class FileTokenStore implements TokenStore {
 
   #change(update: (values: Record<string, string>) => Record<string, string>): Promise<void> {
     const done = this.#last.then(async () => {
-      const release = await acquire(`${this.#path}.write`, this.#path);
+      const release = await this.#take("write");
       try {
         await this.#write(update(await this.#read()));
       } finally {
@@ -64,6 +61,29 @@ class FileTokenStore implements TokenStore {
     // The next change must not fail for this one.
     this.#last = done.catch(() => {});
     return done;
+  }
+
+  async #take(kind: "lock" | "write"): Promise<() => Promise<void>> {
+    await this.#prepareFolder();
+    const file = `${this.#path}.${kind}`;
+    const release = await takeLock(file);
+    if (release !== undefined) return release;
+    throw refused(this.#path, "another process holds its lock", `delete ${file} if no other program uses it`);
+  }
+
+  async #prepareFolder(): Promise<void> {
+    const folder = builtin("node:path").dirname(this.#path);
+    await files().mkdir(folder, { recursive: true, mode: 0o700 });
+    if (process.platform === "win32") return;
+    const { mode } = await files().stat(folder);
+    // Who can write to the folder can exchange the file, unless the folder keeps each owner's files apart.
+    if ((mode & 0o022) !== 0 && (mode & 0o1000) === 0) {
+      throw refused(
+        this.#path,
+        `others can write to its folder (mode ${(mode & 0o777).toString(8)})`,
+        `chmod 700 ${folder}`,
+      );
+    }
   }
 
   async #read(): Promise<Record<string, string>> {
@@ -77,7 +97,9 @@ class FileTokenStore implements TokenStore {
       throw codeOf(error) === "ELOOP" ? refused(this.#path, "it is a symbolic link") : error;
     }
     try {
-      const { mode, size } = await file.stat();
+      const { mode, size, uid } = await file.stat();
+      if (process.getuid !== undefined && uid !== process.getuid())
+        throw refused(this.#path, "it belongs to another user");
       if (process.platform !== "win32" && (mode & 0o077) !== 0) {
         throw refused(this.#path, `others can read it (mode ${(mode & 0o777).toString(8)})`, `chmod 600 ${this.#path}`);
       }
@@ -90,14 +112,19 @@ class FileTokenStore implements TokenStore {
 
   async #write(values: Record<string, string>): Promise<void> {
     const fresh = `${this.#path}.${process.pid}.${globalThis.crypto.randomUUID()}`;
-    const file = await files().open(fresh, "wx", 0o600);
     try {
-      await file.writeFile(JSON.stringify(values));
-      await file.sync();
-    } finally {
-      await file.close();
+      const file = await files().open(fresh, "wx", 0o600);
+      try {
+        await file.writeFile(JSON.stringify(values));
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await files().rename(fresh, this.#path);
+    } catch (error) {
+      await files().rm(fresh, { force: true });
+      throw error;
     }
-    await files().rename(fresh, this.#path);
   }
 }
 
@@ -111,26 +138,6 @@ function readValues(text: string, path: string): Record<string, string> {
     // Falls through to the one error below.
   }
   throw refused(path, "it does not hold what was written");
-}
-
-/** Takes a lock file, or waits for it; the returned function gives it back. */
-async function acquire(lock: string, path: string): Promise<() => Promise<void>> {
-  await files().mkdir(builtin("node:path").dirname(path), { recursive: true, mode: 0o700 });
-  for (let tries = 0; tries < LOCK_TRIES; tries++) {
-    try {
-      const file = await files().open(lock, "wx", 0o600);
-      await file.close();
-      return () => files().rm(lock, { force: true });
-    } catch (error) {
-      if (codeOf(error) !== "EEXIST") throw error;
-    }
-    const held = await files()
-      .stat(lock)
-      .catch(() => undefined);
-    if (held !== undefined && Date.now() - held.mtimeMs > LOCK_STALE_MS) await files().rm(lock, { force: true });
-    else await new Promise((resolve) => setTimeout(resolve, LOCK_WAIT_MS));
-  }
-  throw refused(path, "another process holds its lock", `delete ${lock} if no other program uses it`);
 }
 
 function files(): typeof Files {

@@ -1,0 +1,30 @@
+import type { Challenge } from "../discovery/challenge.js";
+import type { Discovered } from "../discovery/discover.js";
+import type { OAuthSettings } from "./oauth-settings.js";
+import type { TokenRecord } from "./token-record.js";
+import { splitScopes } from "./token-request.js";
+
+/** What the scopes of the next token depend on. */
+export interface ScopeNeed {
+  readonly status: 401 | 403;
+  readonly challenge: Challenge | undefined;
+  readonly found: Discovered;
+  /** The token that lacks a scope. */
+  readonly held: TokenRecord | undefined;
+}
+
+/**
+ * What the challenge asks for, else what the server lists, else nothing; beyond what is held already.
+ *
+ * Spec: Authorization, "Scope Selection Strategy",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#scope-selection-strategy
+ */
+export function wantedScopes({ status, challenge, found, held }: ScopeNeed, settings: OAuthSettings): string[] {
+  const challenged = challenge?.params.get("scope");
+  const basic = settings.scopes ?? found.scopes ?? [];
+  const wanted = challenged === undefined ? basic : splitScopes(challenged);
+  const scopes = new Set(status === 403 ? [...(held?.scopes ?? []), ...wanted] : wanted);
+  const isOffline = found.server.scopes_supported?.includes("offline_access") === true;
+  if (isOffline && settings.offlineAccess && settings.login !== undefined) scopes.add("offline_access");
+  return [...scopes];
+}
