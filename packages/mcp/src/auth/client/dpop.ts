@@ -2,6 +2,9 @@ import { exportJWK, generateKeyPair, importJWK, SignJWT } from "jose";
 import * as oauth from "oauth4webapi";
 import { toBase64Url } from "../../encoding/base64.js";
 import type { Platform } from "../../platform/platform.js";
+import type { Challenge } from "../discovery/challenge.js";
+import type { Discovered } from "../discovery/discover.js";
+import type { Steps } from "../discovery/steps.js";
 
 const ALGORITHM = "ES256";
 const MAX_NONCES = 32;
@@ -66,4 +69,18 @@ export class DpopKey {
       .setIssuedAt(Math.floor(platform.now() / 1_000))
       .sign(this.#private);
   }
+}
+
+/** Whether the next token is to be bound to a key: where the program, the server or its metadata asks for it and both sides can. */
+export function wantsDpop(
+  setting: boolean | "auto",
+  { server, requiresDpop }: Discovered,
+  challenge: Challenge | undefined,
+  steps: Steps,
+): boolean {
+  const isAsked = setting === true || (setting === "auto" && (requiresDpop || challenge?.scheme === "dpop"));
+  const algorithms = server.dpop_signing_alg_values_supported;
+  if (!isAsked || algorithms === undefined || algorithms.includes("ES256")) return isAsked;
+  steps.note("proof of possession", `the server supports ${algorithms.join(", ").slice(0, 200)}, not ES256`);
+  return false;
 }

@@ -9,16 +9,14 @@ import { type BoundedFetch, boundedFetch } from "../url/bounded-fetch.js";
 import { type UrlPolicy, urlPolicy } from "../url/url-policy.js";
 import { loginByCode } from "./code-flow.js";
 import { loginByDevice } from "./device-flow.js";
-import { DpopKey } from "./dpop.js";
+import { DpopKey, wantsDpop } from "./dpop.js";
 import { Identities } from "./identity.js";
 import type { OAuthClient } from "./oauth-client.js";
 import type { OAuthSettings } from "./oauth-settings.js";
-import { revokeToken } from "./revocation.js";
 import { ENDED, tokenFailure } from "./token-failure.js";
 import { StoredTokens, type TokenRecord } from "./token-record.js";
-import { type GrantedToken, requestToken, splitScopes } from "./token-request.js";
+import { type GrantedToken, requestToken, revokeToken, splitScopes } from "./token-request.js";
 import { wantedScopes } from "./wanted-scopes.js";
-import { wantsDpop } from "./wants-dpop.js";
 
 /** Why a request was refused. */
 export interface Refused {
@@ -143,7 +141,8 @@ export class OAuthSession {
     const { server } = await this.#discover(undefined, steps);
     if (server.issuer !== record.issuer) return;
     const client = await this.#identities.holder(record, server, this.#settings.grant?.client);
-    if (client !== undefined) await revokeToken(this.#fetch, server, client, record);
+    const token = record.refreshToken ?? record.accessToken;
+    if (client !== undefined) await revokeToken({ server, client, fetch: this.#fetch }, token);
   }
 
   #load(): Promise<void> {

@@ -90,3 +90,13 @@ function expiryOf(seconds: number, platform: Platform): number {
 export function splitScopes(text: string): string[] {
   return [...new Set(text.split(" ").filter((scope) => scope !== ""))];
 }
+
+/** Revokes a token where the server offers it (RFC 7009); with a refresh token, everything that came from it ends. */
+export async function revokeToken(
+  { server, client, fetch }: Pick<TokenRequestParts, "server" | "client" | "fetch">,
+  token: string,
+): Promise<void> {
+  if (server.revocation_endpoint === undefined) return;
+  const me: oauth.Client = { client_id: client.clientId };
+  await oauth.revocationRequest(server, me, clientAuthentication(client, server), token, requestOptions(fetch));
+}
