@@ -102,6 +102,7 @@ class Chaos implements ChaosTransport {
         for (let time = 0; time < times; time++) void this.#arrive(() => receiver.notification(message, about));
       },
       fault: (error) => receiver.fault(error),
+      missed: () => receiver.missed?.(),
       closed: (reason) => void this.#arrive(() => this.#end(reason)),
     });
   }

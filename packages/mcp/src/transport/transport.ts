@@ -138,6 +138,8 @@ export interface Receiver {
   notification(message: NotificationMessage, about?: Id): void;
   /** Input that is not a message: garbage on stdout, an event that is not JSON. */
   fault(error: Error): void;
+  /** Messages that belong to no request may have been lost: their stream broke and could not be resumed. */
+  missed?(): void;
   /** The connection ended by itself. Called at most once, and not after `close`. */
   closed(reason?: Error): void;
 }

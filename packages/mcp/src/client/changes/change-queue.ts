@@ -24,13 +24,12 @@ export class ChangeQueue implements AsyncIterator<Change, undefined> {
     const before = this.#waiting.get(key);
     // A certain change outweighs a possible one.
     this.#waiting.set(key, before?.missed === false ? before : change);
-    if (this.#waiting.size <= MAX_WAITING) return;
     for (const [oldest, { kind, uri }] of this.#waiting) {
+      if (this.#waiting.size <= MAX_WAITING) return;
       // The mark of earlier ones that were given up has no address.
       if (uri === undefined) continue;
       this.#waiting.delete(oldest);
       this.#waiting.set(`${kind} `, { kind, missed: true });
-      return;
     }
   }
 

@@ -78,7 +78,7 @@ export class ClientSubscriptions {
       session: new SessionSubscriptions(caller),
       listen: new ListenStream(connection, caller, {
         ended: (error) => this.end(error),
-        missed: () => this.#tellMissed(),
+        missed: () => this.missed(),
         wanted: () => this.#wanted(),
       }),
     };
@@ -118,7 +118,7 @@ export class ClientSubscriptions {
   async restore(): Promise<void> {
     // Also without subscribers: what the former session had been asked for is gone.
     await this.#source().restore(this.#wanted());
-    this.#tellMissed();
+    this.missed();
   }
 
   /** Ends all of them, in good order without `error`. */
@@ -132,7 +132,8 @@ export class ClientSubscriptions {
     await this.#inTurn(() => this.#source().narrow(this.#wanted()));
   }
 
-  #tellMissed(): void {
+  /** Tells everybody that changes may have been missed. */
+  missed(): void {
     for (const { accepted, queue } of this.#subscribers) for (const change of changesOf(accepted)) queue.push(change);
   }
 

@@ -74,6 +74,10 @@ function eventsFor(parts: () => ClientParts): ConnectionEvents {
     request: (message) => parts().requests.answer(message),
     notification: (message, about) => receive(parts(), message, about),
     fault: (error) => parts().router.emit("fault", error),
+    missed() {
+      forget(parts());
+      parts().subscriptions.missed();
+    },
     state(state, reason) {
       const { router, subscriptions, connection } = parts();
       if (state === "closed") subscriptions.end();
@@ -81,15 +85,19 @@ function eventsFor(parts: () => ClientParts): ConnectionEvents {
       router.emit("state", { state, reason });
     },
     async recovered(reason) {
-      const { connection, caller, router, cache, tools, subscriptions } = parts();
-      // Notifications of the time between are lost, so nothing that was learnt before can be relied on.
-      tools.listed.clear();
-      cache?.forget();
+      const { connection, caller, router, subscriptions } = parts();
+      forget(parts());
       await restoreLogLevel(connection, caller, { recovering: true });
       await subscriptions.restore();
       router.emit("session.recovered", { reason, protocolVersion: connection.established.era.revision });
     },
   };
+}
+
+/** Notifications are lost, so nothing that was learnt before can be relied on. */
+function forget({ tools, cache }: ClientParts): void {
+  tools.listed.clear();
+  cache?.forget();
 }
 
 function receive(parts: ClientParts, message: NotificationMessage, about: Id | undefined): void {

@@ -19,6 +19,8 @@ export interface ConnectionEvents {
   /** A request of the server; gives the text of the answer, or an empty one where none may be sent. */
   request(message: RequestMessage): Promise<string>;
   fault(error: Error): void;
+  /** Notifications may have been lost. */
+  missed(): void;
   state(state: ConnectionState, reason: Error | undefined): void;
   /** A new handshake stands, and calls wait until this settles: what lived in the old session is set up again. */
   recovered(reason: McpError): Promise<void>;
@@ -89,6 +91,7 @@ export function receiverOf(
       // A stale one is about a session that was left before.
       if (!isObject(error.data) || error.data["stale"] !== true) sessionLost(error);
     },
+    missed: () => events.missed(),
     closed,
   };
 }

@@ -111,7 +111,8 @@ export class AnswerStream implements EventSink {
       return undefined;
     }
     let cause = broken;
-    for (let clean = broken === undefined; ; clean = false) {
+    // Settled meanwhile if the client gave up while the stream was opened again.
+    for (let clean = broken === undefined; !this.#exchange.settled; clean = false) {
       const wait = this.#pacer.ended(clean);
       if (wait === undefined) break;
       await this.#pause(wait);

@@ -21,6 +21,8 @@ export class GetStream implements EventSink {
   readonly #pacer: ReconnectPacer;
   readonly #faults: StreamFaults;
   #lastEventId: string | undefined;
+  /** True after the first connection. */
+  #reopens = false;
   /** Ends the current connection. */
   #cancel: CancelRequest | undefined;
 
@@ -59,6 +61,8 @@ export class GetStream implements EventSink {
       const response = await this.#requests.get(this.#facts, hold, this.#lastEventId);
       if (response.status !== 200 || !isEventStream(response)) return await this.#refused(response);
       this.#pacer.opened();
+      if (this.#reopens && this.#lastEventId === undefined) this.#requests.receiver.missed?.();
+      this.#reopens = true;
       await readEvents(response, this, this.#requests.maxBytes);
       return "clean";
     } catch {
