@@ -9,6 +9,7 @@ const refused = (text: string) => {
 };
 
 describe("a member of the envelope that is there twice", () => {
+  const LONG = "a".repeat(2000);
   const TWICE = [
     '{"jsonrpc":"2.0","id":1,"method":"a","params":{},"method":"b"}',
     '{"jsonrpc":"2.0","id":1,"method":"a","method":"b","params":{}}',
@@ -22,12 +23,16 @@ describe("a member of the envelope that is there twice", () => {
     '{"jsonrpc":"2.0","id":7,"id":1e9,"method":"a"}',
     '{"jsonrpc":"2.0","id":1,"result":{},"result":{}}',
     '{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"a"},"error":{"code":2,"message":"b"}}',
+    '{"jsonrpc":"2.0","id":1,"id":2,"method":"a","params":{"n":1e9,"m":9e300}}',
+    '{"method":"a","params":{"n":[1e9,1e9]},"jsonrpc":"2.0","id":1,"id":2}',
+    '{"result":{"n":1e9},"jsonrpc":"2.0","id":1,"result":{"n":1e9}}',
     '[{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}]',
     '[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","id":2,"id":3,"method":"a"}]',
   ];
   it.each(TWICE)("is refused: %s", (text) => {
     expect(refused(text)).toMatch(/^the member `\w+` is there twice$/);
     expect(refused(` ${text.replaceAll(",", " , ")}\t`)).toMatch(/is there twice$/);
+    expect(refused(text.replace("{", `{"x":"${LONG}",`))).toMatch(/is there twice$/);
   });
 
   const ONCE = [
@@ -40,6 +45,7 @@ describe("a member of the envelope that is there twice", () => {
   ];
   it.each(ONCE)("is not seen where there is none: %s", (text) => {
     expect(refused(text)).toBeUndefined();
+    expect(refused(text.replace("{", `{"x":"${LONG}",`))).toBeUndefined();
   });
 
   it("is found in any message, and only there", () => {
@@ -73,6 +79,9 @@ describe("a member of the envelope that is there twice", () => {
 
 describe("numbers that are not finite", () => {
   it.each(["1e400", "-1E+999", "9".repeat(400), `${"9".repeat(250)}e99`])("are refused, also nested: %s", (number) => {
+    const members = ["x", "result", 'params":{},"', 'method":"m","params":{},"x'];
+    for (const member of members)
+      expect(refused(`{"jsonrpc":"2.0","id":1,"${member}":${number}}`)).toMatch(/too large/);
     for (const params of [`{"n":${number}}`, `{"a":[{"b":[${number}]}]}`]) {
       expect(parseMessage(`{"jsonrpc":"2.0","id":1,"method":"m","params":${params}}`)).toMatchObject({
         kind: "invalid",

@@ -1,56 +1,21 @@
 /** The members of a message itself, of which no reader may see another one than the next reader. */
 const MEMBERS = ["jsonrpc", "id", "method", "params", "result", "error"];
+const QUOTED = MEMBERS.map((name) => `"${name}"`);
 
-/** Where the second member begins: after `{"jsonrpc":"2.0",`. */
-const START = 17;
+/** The room that one more member takes at least: `,"id":1`. */
+export const LEAST_MEMBER = 7;
 
-/**
- * Whether a parsed text surely has each member of the envelope once: the small ones take exactly the room that they need,
- * and the object after them is the last member. A few additions and two searches, because nearly all messages are plain;
- * the others are scanned.
- */
-export function isPlainEnvelope(text: string, value: Record<string, unknown>): boolean {
-  const { id, method, params, result } = value;
-  let members = 2;
-  let head = START;
-  if (typeof id === "number") {
-    // A number that ends in zeros may be written shorter.
-    if (id < 0 || id % 1000 === 0) return false;
-    members++;
-    head += 6 + digitsOf(id);
-  } else if (typeof id === "string") {
-    members++;
-    head += 8 + id.length;
+/** From this length on a few searches cost less than to read every bracket. */
+const LONG = 1000;
+
+/** Whether a text surely has each member of the envelope at most once: no name is escaped, and none stands there again. */
+export function isPlainEnvelope(text: string): boolean {
+  if (text.length < LONG || text.indexOf("\\u00") !== -1) return false;
+  for (const quoted of QUOTED) {
+    const first = text.indexOf(quoted);
+    if (first !== -1 && text.indexOf(quoted, first + 1) !== -1) return false;
   }
-  if (typeof method === "string") {
-    members++;
-    head += 12 + method.length;
-  }
-  if (params === undefined && result === undefined) return text.length === head;
-  // No member can be written shorter, so that even an empty object leaves no room for another one.
-  if (text.length === head + 12) return true;
-  if (!text.startsWith(params === undefined ? '"result":{' : '"params":{', head)) return false;
-  // Whatever stood behind this object would have to end in an object: in this one again, under whatever spelling.
-  return (
-    text.endsWith("}}") &&
-    countOf(value) === members &&
-    text.indexOf(params === undefined ? 'result"' : 'params"', head + 10) === -1 &&
-    text.indexOf("\\u00") === -1
-  );
-}
-
-/** Without the list that `Object.keys` makes. */
-function countOf(value: object): number {
-  let count = 0;
-  for (const _name in value) count++;
-  return count;
-}
-
-function digitsOf(id: number): number {
-  if (id < 10) return 1;
-  let count = 1;
-  for (let bound = 10; id >= bound; bound *= 10) count++;
-  return count;
+  return true;
 }
 
 /**
@@ -60,7 +25,8 @@ function digitsOf(id: number): number {
 export function scanEnvelope(text: string, maxDepth: number): string | undefined {
   /** The depth of the envelope's own members. */
   const own = /^\s*\[/.test(text) ? 2 : 1;
-  const seen = new Set<string>();
+  /** One bit for each member. */
+  let seen = 0;
   let depth = 0;
   let isName = false;
   for (let at = 0; at < text.length; at++) {
@@ -70,8 +36,9 @@ export function scanEnvelope(text: string, maxDepth: number): string | undefined
         if (end === -1) return undefined;
         if (isName && depth === own) {
           const name = nameOf(text.slice(at, end + 1));
-          if (seen.has(name)) return `the member \`${name}\` is there twice`;
-          if (MEMBERS.includes(name)) seen.add(name);
+          const bit = 1 << (MEMBERS.indexOf(name) + 1);
+          if (bit > 1 && (seen & bit) !== 0) return `the member \`${name}\` is there twice`;
+          seen |= bit;
         }
         isName = false;
         at = end;
@@ -81,7 +48,7 @@ export function scanEnvelope(text: string, maxDepth: number): string | undefined
       case "[":
         isName = text[at] === "{";
         if (++depth > maxDepth) return `the message is nested deeper than ${maxDepth} levels`;
-        if (depth === own) seen.clear();
+        if (depth === own) seen = 0;
         break;
       case "}":
       case "]":

@@ -79,16 +79,24 @@ export const FOUND_WIRE: readonly Mutant[] = [
     recreates:
       "of two members `method`, `id` or `params` the last one is taken, and a filter before may have seen the first",
     file: "jsonrpc/envelope.ts",
-    search: "if (seen.has(name)) return ",
-    replace: "if (seen.has(name) && maxDepth < 0) return ",
+    search: "if (bit > 1 && (seen & bit) !== 0) return ",
+    replace: "if (bit > 1 && (seen & bit) < -1) return ",
     tests: ["src/jsonrpc/envelope.test.ts"],
   },
   {
     name: "escaped-member-unseen",
     recreates: "a second member is not noticed when its name is spelled with escapes",
     file: "jsonrpc/envelope.ts",
-    search: 'text.indexOf("\\\\u00") === -1',
-    replace: "members > 0",
+    search: 'text.indexOf("\\\\u00") !== -1',
+    replace: "text.length < 0",
+    tests: ["src/jsonrpc/envelope.test.ts"],
+  },
+  {
+    name: "short-number-hides-member",
+    recreates: "a number that is written shorter than it is counted makes room for a second member",
+    file: "jsonrpc/message.ts",
+    search: "value > 1e9 || value % 10 === 0",
+    replace: "value < 0",
     tests: ["src/jsonrpc/envelope.test.ts"],
   },
   {

@@ -7,7 +7,6 @@ import { McpError, type Operation } from "../../protocol/error.js";
  */
 export function failedIn(thrown: unknown, operation: Operation): McpError {
   const error = McpError.from(thrown);
-  const { kind, message, fix, data, cause, code, remote, stack } = error;
   const known = error.operation;
   if (known?.method === operation.method && known.target === operation.target) return error;
   if (known === undefined && Object.isExtensible(error)) {
@@ -15,6 +14,8 @@ export function failedIn(thrown: unknown, operation: Operation): McpError {
     (error as { operation: Operation }).operation = operation;
     return error;
   }
+  // Read only here, because the stack is put into words when it is read.
+  const { kind, message, fix, data, cause, code, remote, stack } = error;
   const copy = new McpError(kind, message, { fix, data, cause, code, remote, operation });
   if (stack !== undefined) copy.stack = stack;
   return copy;
