@@ -15,7 +15,13 @@ export const IN_EVERY_RUN = [
 ];
 
 /** Made of commands that every run has. */
-export const COMPOSED = ["npm run test:fast", "npm run typecheck:7", "npx vitest run <path>", ".ci/run"];
+export const COMPOSED = [
+  "npm run test:fast",
+  "npm run typecheck:7",
+  "npm run coverage",
+  "npx vitest run <path>",
+  ".ci/run",
+];
 
 /** Run by `scripts/check-commands.mjs`, in a form that takes seconds. */
 export const SHORT_FORMS = {

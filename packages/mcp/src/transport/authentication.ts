@@ -1,3 +1,4 @@
+import { isThenable } from "../encoding/maybe-promise.js";
 import type {
   Authentication,
   AuthenticationRefusal,
@@ -6,6 +7,7 @@ import type {
   ServerAuthorization,
 } from "../http/authentication.js";
 import { areReplyHeaders } from "../http/reply-headers.js";
+import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
 
 /** Decides who may be served. The same shape for HTTP, WebSockets and sockets. */
@@ -18,6 +20,8 @@ export interface AuthenticationOptions {
   authenticate?:
     | ((request: AuthenticationRequest, native: unknown) => Authentication | Promise<Authentication>)
     | undefined;
+  /** How long `authenticate` may take, in milliseconds; default 30 s. Then the sender is refused with 503. */
+  authenticateMs?: number | undefined;
   /** Serves everybody on an address beyond loopback. Without this and without `authenticate` such a server does not start. */
   allowUnauthenticated?: boolean | undefined;
 }
@@ -29,12 +33,34 @@ export interface AuthorizationOptions extends AuthenticationOptions {
 }
 
 /** What decides who may be served: one of the two options, or neither. Throws if both are set. */
-export function authenticationOf(options: AuthorizationOptions): AuthenticationOptions["authenticate"] {
-  const { auth, authenticate } = options;
-  if (auth === undefined) return authenticate?.bind(options);
-  if (authenticate === undefined) return (request, native) => auth.authenticate(request, native);
+export function authenticationOf(
+  options: AuthorizationOptions,
+  platform: Platform,
+): AuthenticationOptions["authenticate"] {
+  const { auth, authenticate, authenticateMs = 30_000 } = options;
+  if (auth === undefined && authenticate === undefined) return undefined;
+  if (auth === undefined || authenticate === undefined) {
+    const decide = authenticate?.bind(options) ?? auth?.authenticate.bind(auth);
+    return (request, native) => {
+      const decision = decide?.(request, native);
+      return isThenable(decision) ? decidedWithin(authenticateMs, decision, platform) : decision;
+    };
+  }
   throw new McpError("invalid_definition", "both `auth` and `authenticate` are set", {
     fix: "Set one of them: each decides alone who may be served.",
+  });
+}
+
+/** A decision that never comes must not hold a place of the server for ever. */
+function decidedWithin(ms: number, decision: PromiseLike<Authentication>, platform: Platform): Promise<Authentication> {
+  return new Promise((resolve, reject) => {
+    const timer = platform.timer(ms, () => {
+      platform.warn(`\`authenticate\` did not decide within ${ms} ms: the sender is refused (\`authenticateMs\`)`);
+      resolve({ status: 503, headers: { "retry-after": "5" }, message: "the sender could not be identified in time" });
+    });
+    const settled = () => timer.cancel();
+    decision.then(resolve, reject);
+    decision.then(settled, settled);
   });
 }
 

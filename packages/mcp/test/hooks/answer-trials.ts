@@ -1,6 +1,8 @@
 import { type ClientOptions, consent, Server, type ServerHandler } from "@parley/mcp";
 import { nodeWebSocketTransport, serveSocket, serveWebSocket, socketTransport } from "@parley/mcp/node";
+import { recordedTransport } from "@parley/mcp/testing";
 import { httpTransport, webSocketTransport } from "@parley/mcp/transport";
+import { AUTH_TRIALS } from "./auth-trials.js";
 import { add, emptyServer, outcome, overHttp, plainServer, type Trial, withClient } from "./trial.js";
 
 const REVISIONS: ClientOptions["revisions"][] = [["2026-07-28"], ["2025-11-25"]];
@@ -25,6 +27,23 @@ const asking =
     });
     return calling(server, { [option]: fail });
   };
+
+/** A server of a session asks by a method of its own; says what it was answered. */
+const asked: Trial = async (fail) => {
+  let answered: (code: string) => void = () => {};
+  const answer = new Promise<string>((resolve) => {
+    answered = resolve;
+  });
+  const transport = recordedTransport({
+    server: plainServer(),
+    onSent: ({ id, error }) => id === "q" && answered(`error ${error?.code}`),
+  });
+  const ended = await withClient(transport, { revisions: ["2025-11-25"], handlers: { "acme/ask": fail } }, () => {
+    transport.inject({ jsonrpc: "2.0", id: "q", method: "acme/ask" });
+    return answer;
+  });
+  return ended === "fine" ? answer : ended;
+};
 
 const status = async (url: string): Promise<string> => `status ${(await fetch(url)).status}`;
 const POST = {
@@ -91,7 +110,7 @@ const template: Trial = (fail) =>
   withClient(emptyServer().resourceTemplate("r://{x}", {}, fail), {}, (client) => client.readResource("r://a"));
 
 /** A question of a session is answered by an error, which the tool may catch; otherwise the client ends its own call. */
-const ASKED = "error internal_error; with sessions tool error";
+const ASKED = "error misuse; with sessions tool error";
 
 /** Functions whose result somebody waits for: it gets an error of the protocol or of the library, and nothing hangs. */
 export const ANSWER_TRIALS: Readonly<Record<string, readonly [trial: Trial, ended: string]>> = {
@@ -107,6 +126,15 @@ export const ANSWER_TRIALS: Readonly<Record<string, readonly [trial: Trial, ende
     (fail) => overHttp({}, (url) => withClient(httpTransport(url, { fetch: fail }), {}, add)),
     "error connection_closed",
   ],
+  "ClientOptions.sender": [
+    (fail) => overHttp({}, (url) => withClient(url, { sender: fail }, add)),
+    "error connection_closed",
+  ],
+  "HttpTransportOptions.sender": [
+    (fail) => overHttp({}, (url) => withClient(httpTransport(url, { sender: fail }), {}, add)),
+    "error connection_closed",
+  ],
+  "ClientOptions.handlers": [asked, "error -32603"],
   "ClientOptions.onElicit": [asking("elicit", "onElicit"), ASKED],
   "ClientOptions.onSample": [asking("sample", "onSample"), ASKED],
   "ClientOptions.roots": [asking("roots", "roots"), ASKED],
@@ -225,6 +253,17 @@ export const ANSWER_TRIALS: Readonly<Record<string, readonly [trial: Trial, ende
     (fail) => calling(emptyServer().tool("t", {}, (_args, ctx) => ctx.step("one", fail))),
     "tool error",
   ],
+  "Server.handle(handler)": [
+    (fail) => withClient(emptyServer().handle("acme/go", fail), {}, (client) => client.request("acme/go")),
+    "error internal_error",
+  ],
+  "ServerHandler.subscribe": [
+    (fail) => {
+      const server = Server.from({ ...handler, subscribe: fail }, { name: "h", version: "1" });
+      return withClient(server, {}, (client) => client.subscribe("r://a"));
+    },
+    "error capability_missing",
+  ],
   "ServerHandler.init": [handling("init"), "error internal_error"],
   "ServerHandler.callTool": [handling("callTool"), "tool error"],
   "ServerHandler.complete": [handling("complete"), "error internal_error"],
@@ -242,4 +281,5 @@ export const ANSWER_TRIALS: Readonly<Record<string, readonly [trial: Trial, ende
     },
     "bare Error: boom",
   ],
+  ...AUTH_TRIALS,
 };

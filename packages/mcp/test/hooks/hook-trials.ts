@@ -57,7 +57,7 @@ const watching =
     );
 
 const handling =
-  (method: "subscribe" | "unsubscribe" | "setLogLevel" | "terminate"): Trial =>
+  (method: "unsubscribe" | "setLogLevel" | "terminate"): Trial =>
   async (fail) => {
     const handler: ServerHandler = {
       listResources: () => [],
@@ -118,12 +118,18 @@ export const HOOK_TRIALS: Readonly<Record<string, Trial>> = {
   "Observer.started": observing("started"),
   "Observer.ended": observing("ended"),
   "Observer.refused": observing("refused"),
+  "ServerOptions.onError": async (fail) => {
+    const server = emptyServer({ onError: fail }).tool("t", {}, () => {
+      throw new Error("jammed");
+    });
+    await withClient(server, {}, (client) => client.callTool("t", {}));
+    return "fine";
+  },
   "ServerOptions.onLogLevel": (fail) => settingLevel(emptyServer({ onLogLevel: fail })),
   "ServerOptions.onSubscribe": (fail) => subscribing(plainServer({ subscribe: true, onSubscribe: fail })),
   "ServerOptions.onUnsubscribe": (fail) => subscribing(plainServer({ subscribe: true, onUnsubscribe: fail })),
   "CommonDefinition.watch": watching("resource"),
   "CommonDefinition.watch, template": watching("template"),
-  "ServerHandler.subscribe": handling("subscribe"),
   "ServerHandler.unsubscribe": handling("unsubscribe"),
   "ServerHandler.setLogLevel": handling("setLogLevel"),
   "ServeChannelOptions.onFault": async (fail) => {

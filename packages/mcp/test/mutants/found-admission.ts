@@ -19,6 +19,14 @@ export const FOUND_ADMISSION: readonly Mutant[] = [
     tests: ["test/http/hooks.test.ts"],
   },
   {
+    name: "authenticate-waits-for-ever",
+    recreates: "a check of callers that never decides holds its place for ever",
+    file: "transport/authentication.ts",
+    search: "isThenable(decision) ? decidedWithin(authenticateMs, decision, platform) : decision",
+    replace: "isThenable(decision) && authenticateMs < 0 ? decidedWithin(1, decision, platform) : decision",
+    tests: ["test/http/authenticate-time.test.ts"],
+  },
+  {
     name: "principal-with-empty-key",
     recreates: "callers without a key are one principal",
     file: "transport/authentication.ts",

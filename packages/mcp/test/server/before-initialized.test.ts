@@ -74,7 +74,7 @@ describe("between the answer of `initialize` and `notifications/initialized`", (
   });
 });
 
-it("without sessions, a handshake promises neither subscriptions nor changes (RES-09)", async () => {
+it("without sessions, a handshake promises neither subscriptions nor changes (RES-07)", async () => {
   const server = new Server({ name: "t", version: "1" }).resource("a://1", {}, () => "x").tool("t", {}, () => "x");
   const initialized = async (sessions: boolean) => {
     const handler = fetchHandler(server, { sessions });

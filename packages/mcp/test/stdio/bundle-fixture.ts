@@ -20,6 +20,8 @@ export async function bundleFixture(file: URL): Promise<string> {
     logLevel: "silent",
     resolve: {
       alias: {
+        "@parley/mcp/auth": source("auth.ts"),
+        "@parley/mcp/login": source("login.ts"),
         "@parley/mcp/node": source("node.ts"),
         "@parley/mcp/storage": source("storage.ts"),
         "@parley/mcp/testing": source("testing.ts"),

@@ -37,7 +37,7 @@ function slowCheck() {
 describe("a server that is still finding out who calls", () => {
   it("closes without waiting for that, and serves nobody afterwards (TCP)", async () => {
     const check = slowCheck();
-    const handle = await serveSocket(endpoint, { port: 0 }, check);
+    const handle = await serveSocket(endpoint, { port: 0 }, { authenticate: check.authenticate });
     const socket = connect(handle.address as { port: number; host: string });
     ends.push(() => socket.destroy());
     const ended = once(socket, "close");
@@ -49,7 +49,7 @@ describe("a server that is still finding out who calls", () => {
 
   it("closes without waiting for that, and serves nobody afterwards (WebSocket)", async () => {
     const check = slowCheck();
-    const handle = await serveWebSocket(endpoint, { port: 0, ...check });
+    const handle = await serveWebSocket(endpoint, { port: 0, authenticate: check.authenticate });
     const socket = new WebSocket(handle.url, "mcp");
     socket.on("error", () => {});
     ends.push(() => socket.terminate());
@@ -62,7 +62,7 @@ describe("a server that is still finding out who calls", () => {
 
   it("counts those who wait against the limit of connections (WebSocket)", async () => {
     const check = slowCheck();
-    const handle = await serveWebSocket(endpoint, { port: 0, maxConnections: 1, ...check });
+    const handle = await serveWebSocket(endpoint, { port: 0, maxConnections: 1, authenticate: check.authenticate });
     ends.push(() => handle.close());
     const first = new WebSocket(handle.url, "mcp");
     first.on("error", () => {});

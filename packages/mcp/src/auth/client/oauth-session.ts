@@ -118,11 +118,13 @@ export class OAuthSession {
   /** Gets another token than the refused one. All requests that wait for it share one attempt. */
   renew(refused: Refused): Promise<void> {
     if (this.#record !== undefined && this.#record.accessToken !== refused.used) return Promise.resolve();
-    this.#renewing ??= this.#tokens
-      .exclusively(() => this.#renew(refused))
-      .finally(() => {
+    this.#renewing ??= (async () => {
+      try {
+        await this.#tokens.exclusively(() => this.#renew(refused));
+      } finally {
         this.#renewing = undefined;
-      });
+      }
+    })();
     return this.#renewing;
   }
 

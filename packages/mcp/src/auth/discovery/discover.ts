@@ -41,7 +41,7 @@ export async function discover(parts: DiscoveryParts, challenge: Challenge | und
 async function named(parts: DiscoveryParts, metadata: ResourceMetadata): Promise<AuthorizationServer> {
   const { fetch, policy, steps, chooseServer } = parts;
   const { authorizationServers } = metadata;
-  const issuer = chooseServer === undefined ? authorizationServers[0] : chooseServer(authorizationServers);
+  const issuer = chooseServer === undefined ? authorizationServers[0] : await chooseServer(authorizationServers);
   if (issuer === undefined || !authorizationServers.includes(issuer)) {
     throw steps.failure(
       `${parts.url} names no authorization server${chooseServer === undefined ? "" : " that was chosen"}`,

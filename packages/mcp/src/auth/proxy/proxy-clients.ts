@@ -1,3 +1,4 @@
+import { isThenable } from "../../encoding/maybe-promise.js";
 import type { ServedDocument } from "../../http/authentication.js";
 import { addressClass } from "../url/address-class.js";
 import { formProblem } from "../url/url-policy.js";
@@ -30,7 +31,12 @@ export class ProxyClients {
 
   constructor(sealed: SealedJson, allows: ((redirectUri: string) => boolean) | undefined) {
     this.#sealed = sealed;
-    this.#allows = allows ?? (() => true);
+    this.#allows = (uri) => {
+      const verdict: unknown = allows === undefined || allows(uri);
+      // A promise, which the type forbids, must not pass for a yes.
+      if (isThenable(verdict)) verdict.then(undefined, () => {});
+      return verdict === true;
+    };
   }
 
   async register(body: string): Promise<ServedDocument> {

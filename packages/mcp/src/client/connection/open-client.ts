@@ -2,6 +2,7 @@ import { platform as runtimePlatform } from "#platform";
 import { transports } from "#transports";
 import { mayBeLegacySse } from "../../era/negotiate/refusal.js";
 import { fetchSender } from "../../http/fetch-sender.js";
+import { guardedSender } from "../../http/guarded-sender.js";
 import type { Platform } from "../../platform/platform.js";
 import { replacedPlatform } from "../../platform/replaced-platform.js";
 import { McpError } from "../../protocol/error.js";
@@ -70,9 +71,10 @@ function inProcess(endpoint: Endpoint): Transport {
 
 function httpRoute(address: string, options: ClientOptions, platform: Platform): ServerRoute {
   const url = httpAddress(address);
-  const { fetch } = options;
-  const plain = options.sender ?? (fetch === undefined ? transports.sender(platform) : fetchSender(fetch));
-  const sender = options.auth?.authorize(plain, { url, platform }) ?? plain;
+  const { fetch, sender: own, auth } = options;
+  const standard = fetch === undefined ? transports.sender : () => fetchSender(fetch);
+  const plain = own === undefined ? standard(platform) : guardedSender(own);
+  const sender = auth === undefined ? plain : guardedSender(auth.authorize(plain, { url, platform }));
   const headers = options.headers === undefined ? {} : { headers: options.headers };
   const limit = options.maxMessageBytes === undefined ? {} : { maxMessageBytes: options.maxMessageBytes };
   const given = { sender, platform, ...headers, ...limit };

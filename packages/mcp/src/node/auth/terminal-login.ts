@@ -31,7 +31,7 @@ export function terminalLogin(options: TerminalLoginOptions = {}): Login {
     begin: async (signal) => {
       const listener = await CallbackListener.open(port, "/callback");
       const also = async (url: string) => {
-        output.write(instructions(url, listener.port));
+        await output.write(instructions(url, listener.port));
         return parametersOf(await ask("Address: "));
       };
       return attemptWith(listener, also, timeoutMs, signal);

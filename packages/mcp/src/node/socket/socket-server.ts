@@ -3,7 +3,12 @@ import type { Principal } from "../../http/authentication.js";
 import type { Platform } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
-import { type AuthenticationOptions, isPrincipal, readAuthentication } from "../../transport/authentication.js";
+import {
+  type AuthenticationOptions,
+  authenticationOf,
+  isPrincipal,
+  readAuthentication,
+} from "../../transport/authentication.js";
 import { type ServeStreamOptions, serveStream } from "../../transport/channel/stream-server.js";
 import { isLoopbackAddress, requireAuthentication } from "../../transport/http/server/options.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
@@ -49,7 +54,7 @@ export async function serveSocket(
   checkOptions(
     "serveSocket",
     options,
-    "authenticate allowUnauthenticated maxInFlight maxFaults onFault maxMessageBytes maxQueuedMessages maxQueuedBytes holdInputAbove drainMs framing maxConnections platform",
+    "authenticate authenticateMs allowUnauthenticated maxInFlight maxFaults onFault maxMessageBytes maxQueuedMessages maxQueuedBytes holdInputAbove drainMs framing maxConnections platform",
   );
   if (!("path" in address)) checkPort(address.port);
   if (!("path" in address) && !isLoopbackAddress(address.host ?? "127.0.0.1")) {
@@ -68,11 +73,12 @@ export async function serveSocket(
   };
   /** Connections that are not authenticated yet. */
   const arrivals = new Set<Socket>();
+  const authenticate = authenticationOf(options, platform);
   const listener = builtin("node:net").createServer(
     { allowHalfOpen: true, noDelay: true, pauseOnConnect: true },
     (socket) => {
       arrivals.add(socket);
-      void admit(socket, options, platform).then((verdict) => {
+      void admit(socket, authenticate, platform).then((verdict) => {
         arrivals.delete(socket);
         if (verdict.admitted && !socket.destroyed) serve(socket, verdict.principal);
       });
@@ -98,7 +104,7 @@ export async function serveSocket(
 
 async function admit(
   socket: Socket,
-  { authenticate }: ServeSocketOptions,
+  authenticate: ServeSocketOptions["authenticate"],
   platform: Platform,
 ): Promise<{ admitted: boolean; principal?: Principal }> {
   socket.on("error", () => {});

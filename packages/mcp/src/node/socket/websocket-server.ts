@@ -49,7 +49,7 @@ export interface ServeWebSocketOptions
 }
 
 const OPTIONS =
-  "auth authenticate allowUnauthenticated publicUrl allowedHosts allowedOrigins maxInFlight maxFaults onFault maxQueuedMessages maxQueuedBytes port host path maxConnections maxMessageBytes pingEveryMs platform";
+  "auth authenticate authenticateMs allowUnauthenticated publicUrl allowedHosts allowedOrigins maxInFlight maxFaults onFault maxQueuedMessages maxQueuedBytes port host path maxConnections maxMessageBytes pingEveryMs platform";
 const HOLD_INPUT_ABOVE = 1024 * 1024;
 
 /** Serves clients over WebSockets with the optional package `ws`. Resolves when it accepts connections. */
@@ -124,7 +124,7 @@ const TOO_MANY: Refusal = { status: 503, message: "too many connections (maxConn
 function openingCheck(options: ServeWebSocketOptions, path: string, platform: Platform) {
   const { auth, publicUrl = auth?.resource } = options;
   const guard = originGuard({ ...options, publicUrl });
-  const authenticate = authenticationOf(options);
+  const authenticate = authenticationOf(options, platform);
   if (guard.beyondLoopback) requireAuthentication(options, "an allowed host beyond loopback");
   return async (request: IncomingMessage): Promise<Refusal | { principal?: Principal }> => {
     const { host = "", origin } = request.headers;

@@ -141,7 +141,7 @@ export class Replay implements Asker {
   async #stepsToEnd(): Promise<void> {
     const { deadline, facts } = this.#call;
     const limit = deadline === undefined ? "answerMs" : "timeoutMs";
-    const ms = deadline?.left ?? facts.limits.answerMs;
+    const ms = Math.ceil(deadline?.left ?? facts.limits.answerMs);
     await atMost(facts.platform, ms, Promise.allSettled(this.#stepsInFlight.values()));
     for (const step of this.#stepsInFlight.keys()) {
       const late = new McpError("timeout", `the step "${step}" did not finish within ${ms} ms`, {

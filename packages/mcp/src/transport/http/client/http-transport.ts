@@ -1,6 +1,7 @@
 import { platform as runtimePlatform } from "#platform";
 import { transports } from "#transports";
 import { fetchSender } from "../../../http/fetch-sender.js";
+import { guardedSender } from "../../../http/guarded-sender.js";
 import type { Sender } from "../../../http/http.js";
 import type { Fetch, Platform } from "../../../platform/platform.js";
 import { replacedPlatform } from "../../../platform/replaced-platform.js";
@@ -31,6 +32,7 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
   );
   const { fetch, sender: own, platform: replaced, ...rest } = options;
   const platform = replacedPlatform(runtimePlatform, replaced);
-  const sender = own ?? (fetch === undefined ? transports.sender(platform) : fetchSender(fetch));
+  const standard = fetch === undefined ? transports.sender : () => fetchSender(fetch);
+  const sender = own === undefined ? standard(platform) : guardedSender(own);
   return httpClientTransport(url, { ...rest, sender, platform });
 }

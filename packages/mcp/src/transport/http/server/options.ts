@@ -124,7 +124,7 @@ export interface HttpServerOptions extends AuthorizationOptions {
 
 /** The names of the options for serving over HTTP. */
 export const HTTP_OPTIONS =
-  "auth authenticate allowUnauthenticated publicUrl allowedHosts allowedOrigins cors challenge sessions legacySse limits times eventLog onRequest platform";
+  "auth authenticate authenticateMs allowUnauthenticated publicUrl allowedHosts allowedOrigins cors challenge sessions legacySse limits times eventLog onRequest platform";
 
 /** Throws for options that do not exist, in the options for serving over HTTP that are objects themselves. */
 export function checkHttpParts({ cors, legacySse, limits, times, eventLog }: HttpServerOptions): void {

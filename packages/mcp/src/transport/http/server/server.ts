@@ -36,7 +36,7 @@ export function createHttpServer(endpoint: Endpoint, options: HttpServerOptions,
   const storage = endpoint.storage ?? createMemoryStorage({ clock: platform });
   const parts: HttpParts = {
     state,
-    authenticate: authenticationOf(options),
+    authenticate: authenticationOf(options, platform),
     sessions: keepsSessions(endpoint, options) ? createSessionRoutes(state, storage) : undefined,
     legacy: options.legacySse === undefined ? undefined : createLegacySse(state, storage, options.legacySse),
   };
