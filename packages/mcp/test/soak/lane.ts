@@ -2,6 +2,8 @@
 export interface LaneSettings {
   /** 1 is the size that the bars are made for; less is for trying. */
   readonly scale: number;
+  /** The lane must end within this time; ten minutes unless the machine is shared. */
+  readonly minutes: number;
   /** Makes a file that plain Node runs out of one of the programs beside the lanes. */
   bundle(program: URL): Promise<string>;
   say(line: string): void;

@@ -21,7 +21,7 @@ describe("a soak lane at a tiny scale", () => {
   it.concurrent.each(TINY)(
     "counts right: $name",
     async (lane, scale) => {
-      const report = await runLane(lane, { scale, bundle: bundleFixture, say() {} });
+      const report = await runLane(lane, { scale, minutes: 10, bundle: bundleFixture, say() {} });
       expect(report.notes?.join() ?? "").not.toContain("did not come to its end");
       const counts = report.measures.filter(({ kind, bar }) => kind === "count" && bar !== undefined);
       expect(counts.length).toBeGreaterThan(2);
