@@ -106,6 +106,11 @@ export class TestResource {
         },
         now: () => this.now,
         monotonic: () => this.now,
+        // The limit of five seconds for a document passes in a tenth of one.
+        timer: (ms, run) => {
+          const timer = setTimeout(run, ms / 50);
+          return { cancel: () => clearTimeout(timer) };
+        },
         warn: (text) => this.warnings.push(text),
       },
     });
