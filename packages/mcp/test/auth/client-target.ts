@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type ClientOptions, connect, McpError, Server } from "@parley/mcp";
-import { type OAuthOptions, oauth, redirectLogin } from "@parley/mcp/auth";
+import { type Client, type ClientOptions, connect, McpError, Server } from "@parley/mcp";
+import { type OAuth, type OAuthOptions, oauth, redirectLogin } from "@parley/mcp/auth";
 import { nodeHandler, nodeSender } from "@parley/mcp/node";
 import { expect, onTestFinished } from "vitest";
 import { type IssuerBehaviour, TestIssuer } from "./test-issuer.js";
@@ -104,10 +104,19 @@ export interface AttemptOptions {
   redirect?: (back: URL) => URL | string;
 }
 
-/** Connects and makes one call, with a user who agrees to everything. */
-export async function attempt(target: ClientTarget, options: AttemptOptions = {}): Promise<Attempt> {
-  const visits: string[] = [];
-  const origins = new Set<string>();
+/** A client of a target, and what was done for it. */
+export interface Opened extends Omit<Attempt, "error"> {
+  readonly auth: OAuth;
+  readonly client: Client;
+}
+
+/** Connects, with a user who agrees to everything. */
+export async function open(
+  target: ClientTarget,
+  options: AttemptOptions = {},
+  visits: string[] = [],
+  origins = new Set<string>(),
+): Promise<Opened> {
   const inner = options.sender ?? nodeSender();
   const sender: Sender = (request, onResponse, onError) => {
     origins.add(new URL(request.url).origin);
@@ -122,14 +131,19 @@ export async function attempt(target: ClientTarget, options: AttemptOptions = {}
       return options.redirect?.(back) ?? back;
     },
   });
+  const auth = oauth({ login, ...options.oauth });
+  const client = await connect(target.url, { revisions: ["2026-07-28"], sender, auth, ...options.connect });
+  onTestFinished(() => client.close());
+  return { auth, client, visits, origins };
+}
+
+/** Connects and makes one call. */
+export async function attempt(target: ClientTarget, options: AttemptOptions = {}): Promise<Attempt> {
+  const visits: string[] = [];
+  const origins = new Set<string>();
   try {
-    const auth = oauth({ login, ...options.oauth });
-    const client = await connect(target.url, { revisions: ["2026-07-28"], sender, auth, ...options.connect });
-    try {
-      await client.call("who");
-    } finally {
-      await client.close();
-    }
+    const { client } = await open(target, options, visits, origins);
+    await client.call("who");
     return { error: undefined, visits, origins };
   } catch (error) {
     return { error, visits, origins };

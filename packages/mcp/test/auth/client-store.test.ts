@@ -1,0 +1,160 @@
+import { spawn } from "node:child_process";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileTokenStore } from "@parley/mcp/login";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { bundleFixture } from "../stdio/bundle-fixture.js";
+import { ClientTarget, open } from "./client-target.js";
+
+async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), "auth-client-store-"));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+const fixture = (name: string) => bundleFixture(new URL(`./client-fixtures/${name}.ts`, import.meta.url));
+
+/** Runs a program to its end; `killAfterMs` ends it as a crash would. */
+function run(file: string, args: string[], killAfterMs?: number) {
+  const child = spawn(process.execPath, [file, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
+  if (killAfterMs !== undefined) setTimeout(() => child.kill("SIGKILL"), killAfterMs);
+  return new Promise<string>((resolve) => child.on("close", () => resolve(output)));
+}
+
+describe.skipIf(process.platform === "win32")("a token file", () => {
+  it("is read by its owner alone, and so is its folder", async () => {
+    const path = join(await folder(), "deep", "tokens.json");
+    const store = fileTokenStore(path);
+    await store.set("a", "1");
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await stat(join(path, ".."))).mode & 0o777).toBe(0o700);
+    expect(await store.get("a")).toBe("1");
+    await store.delete("a");
+    expect(await store.get("a")).toBeUndefined();
+    expect(await store.get("toString")).toBeUndefined();
+    expect(await readdir(join(path, ".."))).toEqual(["tokens.json"]);
+  });
+
+  it.each([0o640, 0o604, 0o660, 0o606, 0o644, 0o666, 0o620])("is refused with mode %o", async (mode) => {
+    const path = join(await folder(), "tokens.json");
+    const store = fileTokenStore(path);
+    await store.set("a", "canary");
+    await chmod(path, mode);
+    await expect(store.get("a")).rejects.toMatchObject({
+      kind: "misuse",
+      message: expect.stringContaining("others can read it"),
+    });
+    await expect(store.set("b", "2")).rejects.toThrow("others can read it");
+    expect(await readFile(path, "utf8")).toBe('{"a":"canary"}');
+  });
+
+  it.each([0o777, 0o770, 0o722])("is refused in a folder with mode %o", async (mode) => {
+    const path = await folder();
+    await chmod(path, mode);
+    await expect(fileTokenStore(join(path, "tokens.json")).set("a", "1")).rejects.toThrow(
+      "others can write to its folder",
+    );
+    await chmod(path, 0o700);
+    expect(await readdir(path)).toEqual([]);
+  });
+
+  it("is refused as a symbolic link, whether or not that leads somewhere", async () => {
+    const path = await folder();
+    await writeFile(join(path, "real"), "{}", { mode: 0o600 });
+    for (const [name, to] of [
+      ["a", "real"],
+      ["b", "nowhere"],
+    ] as const) {
+      await symlink(join(path, to), join(path, name));
+      await expect(fileTokenStore(join(path, name)).get("x")).rejects.toThrow("it is a symbolic link");
+      await expect(fileTokenStore(join(path, name)).set("x", "1")).rejects.toThrow("it is a symbolic link");
+    }
+    expect(await readFile(join(path, "real"), "utf8")).toBe("{}");
+  });
+
+  it.each([
+    ["torn", '{"a":"1'],
+    ["empty", ""],
+    ["a list", "[]"],
+    ["null", "null"],
+  ])("that is %s is refused and not overwritten", async (_name, text) => {
+    const path = join(await folder(), "tokens.json");
+    await writeFile(path, text, { mode: 0o600 });
+    await expect(fileTokenStore(path).get("a")).rejects.toThrow("it does not hold what was written");
+    await expect(fileTokenStore(path).set("a", "1")).rejects.toThrow("it does not hold what was written");
+    expect(await readFile(path, "utf8")).toBe(text);
+  });
+
+  it("that is a folder, or too large, is refused", async () => {
+    const path = await folder();
+    await mkdir(join(path, "d"), { mode: 0o700 });
+    await expect(fileTokenStore(join(path, "d")).get("a")).rejects.toThrow();
+    await writeFile(join(path, "large"), "x".repeat(5_000_000), { mode: 0o600 });
+    await expect(fileTokenStore(join(path, "large")).get("a")).rejects.toThrow("it is too large");
+  });
+
+  it("keeps the change of every process", async () => {
+    const path = join(await folder(), "tokens.json");
+    const program = await fixture("writing-program");
+    await Promise.all(["a", "b"].map((name) => run(program, [path, name, "20"])));
+    expect(Object.keys(JSON.parse(await readFile(path, "utf8")))).toHaveLength(40);
+  }, 30_000);
+
+  it("lets one process at a time hold its lock", async () => {
+    const path = join(await folder(), "tokens.json");
+    const program = await fixture("writing-program");
+    await Promise.all(["a", "b"].map((name) => run(program, [path, name, "15", "shared"])));
+    expect(await fileTokenStore(path).get("counter")).toBe("30");
+  }, 30_000);
+
+  it("is whole after a crash, at whatever time", async () => {
+    const path = join(await folder(), "tokens.json");
+    const program = await fixture("writing-program");
+    await fileTokenStore(path).set("first", "1");
+    for (const ms of [60, 120, 180]) {
+      await run(program, [path, String(ms), "100000"], ms);
+      expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({ first: "1" });
+      // A lock without an owner is taken over after a while, here at once.
+      const past = new Date(Date.now() - 60_000);
+      await utimes(`${path}.write`, past, past).catch(() => {});
+      await fileTokenStore(path).set("after", String(ms));
+    }
+    expect(await fileTokenStore(path).get("after")).toBe("180");
+  }, 30_000);
+
+  it("does not take over a lock whose owner lives", async () => {
+    const path = join(await folder(), "tokens.json");
+    const store = fileTokenStore(path);
+    const order: string[] = [];
+    const first = store.lock?.("x", async () => {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      order.push("first");
+    });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await fileTokenStore(path).lock?.("x", async () => void order.push("second"));
+    await first;
+    expect(order).toEqual(["first", "second"]);
+  });
+
+  it("P6, AUTHC-04: two processes with one expired token make one token call, and all forty requests succeed", async () => {
+    const ended = new Set<string | undefined>([undefined]);
+    const target = await ClientTarget.start(
+      { admit: (authorization) => (ended.has(authorization) ? 401 : 200) },
+      { rotates: true },
+    );
+    const path = join(await folder(), "tokens.json");
+    const store = fileTokenStore(path);
+    await open(target, { oauth: { store } });
+    const record = JSON.parse(String(await store.get(`tokens ${target.issuer.issuer} ${target.url}`)));
+    ended.add(`Bearer ${record.accessToken}`);
+    const before = target.issuer.to("/token").length;
+    const program = await fixture("sharing-client");
+    const outputs = await Promise.all([1, 2].map(() => run(program, [target.url, path])));
+    expect(outputs.map((text) => text.trim())).toEqual(["20", "20"]);
+    expect(target.issuer.to("/token").length - before).toBe(1);
+    expect(target.issuer.replays).toBe(0);
+  }, 30_000);
+});
