@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { bundleProgram } from "../scripts/bundle-ts.mjs";
+import { judgeAuthorization, NOT_FOLLOWED } from "./authorization.js";
 import { waitingFor } from "./not-attempted.js";
 import { listScenarios, runReferee } from "./referee.js";
 import { judge, type Verdict } from "./verdict.js";
@@ -21,7 +23,11 @@ const FURTHER: readonly [version: string | undefined, prefix: string][] = [
 
 const serverProgram = await bundleProgram(join(import.meta.dirname, "everything-server.ts"));
 const clientProgram = await bundleProgram(join(import.meta.dirname, "everything-client.ts"));
-const verdicts: Verdict[] = [...(await judgeServer()), ...(await judgeClient())];
+const verdicts: Verdict[] = [
+  ...(await judgeServer()),
+  ...(await judgeClient()),
+  ...(await judgeAuthorization()).filter(({ scenario }) => (only ?? scenario) === scenario),
+];
 const waiting = await listWaiting();
 
 const failed = verdicts.filter(({ problems }) => problems.length > 0);
@@ -47,7 +53,7 @@ async function judgeServer(): Promise<Verdict[]> {
     for (const [leg, args] of legs) {
       const chosen = only === undefined ? args : ["--scenario", only];
       const { scenarios, output } = await runReferee(["server", "--url", url, ...chosen], 180_000);
-      if (scenarios.size === 0)
+      if (scenarios.size === 0 && only === undefined)
         all.push({ leg, scenario: "(all)", problems: [`the referee ran nothing: ${output.slice(-500)}`] });
       for (const [name, checks] of scenarios)
         if (waitingFor("server", name) === undefined) all.push(judge(leg, name, checks));
@@ -73,9 +79,18 @@ async function judgeClient(): Promise<Verdict[]> {
     );
   }
   const chosen = runs.filter(([, name]) => waitingFor("client", name) === undefined && (only ?? name) === name);
-  const all: Verdict[] = [];
-  for (const [version, name] of chosen) all.push(await judgeClientOnce(version, name));
-  return all;
+  return inParallel(chosen, ([version, name]) => judgeClientOnce(version, name));
+}
+
+/** A few at a time, each on ports of its own; the results are in the order of the inputs. */
+async function inParallel<T, R>(inputs: readonly T[], run: (input: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const waiting = inputs.entries();
+  const worker = async () => {
+    for (const [at, input] of waiting) results[at] = await run(input);
+  };
+  await Promise.all(Array.from({ length: availableParallelism() + 1 }, worker));
+  return results;
 }
 
 async function judgeClientOnce(version: string | undefined, name: string): Promise<Verdict> {
@@ -94,7 +109,8 @@ async function listWaiting(): Promise<string[]> {
       const reason = waitingFor(role, name);
       return reason === undefined ? [] : [`${role} ${name}: ${reason}`];
     });
-  return [...lines("server", server), ...lines("client", client)];
+  const recommended = Object.entries(NOT_FOLLOWED).map(([id, reason]) => `authorization server, ${id}: ${reason}`);
+  return [...lines("server", server), ...lines("client", client), ...recommended];
 }
 
 function firstLine(stream: NodeJS.ReadableStream): Promise<string> {

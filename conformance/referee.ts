@@ -24,11 +24,18 @@ export interface RefereeRun {
   scenarios: Map<string, Check[]>;
 }
 
-/** Runs the referee once; a run that hangs is ended after `timeoutMs`, with everything that it started. */
-export async function runReferee(args: readonly string[], timeoutMs: number): Promise<RefereeRun> {
+/**
+ * Runs the referee once; a run that hangs is ended after `timeoutMs`, with everything that it started. `hear` is called with all that
+ * it has said so far, each time that it says more.
+ */
+export async function runReferee(
+  args: readonly string[],
+  timeoutMs: number,
+  hear?: (said: string) => void,
+): Promise<RefereeRun> {
   const folder = mkdtempSync(join(tmpdir(), "parley-conformance-"));
   try {
-    const { exitCode, output } = await execute([...args, "-o", folder], timeoutMs);
+    const { exitCode, output } = await execute([...args, "-o", folder], timeoutMs, hear);
     return { exitCode, output, scenarios: readScenarios(folder) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -50,12 +57,17 @@ export async function listScenarios(args: readonly string[]): Promise<{ server: 
   return lists;
 }
 
-function execute(args: readonly string[], timeoutMs: number): Promise<{ exitCode: number; output: string }> {
+function execute(
+  args: readonly string[],
+  timeoutMs: number,
+  hear?: (said: string) => void,
+): Promise<{ exitCode: number; output: string }> {
   return new Promise((resolve) => {
     const child = spawn(node, [referee, ...args], { detached: true, stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
     child.stdout.on("data", (chunk) => {
       output += chunk;
+      hear?.(output);
     });
     child.stderr.on("data", (chunk) => {
       output += chunk;

@@ -85,6 +85,9 @@ describe("the page that asks for consent", () => {
     expect(headers.get("x-frame-options")).toBe("DENY");
     expect(headers.get("content-security-policy")).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
     expect(headers.get("cache-control")).toBe("no-store");
+    // Browsers send `Origin: null` with the form of a page without a referrer, and hold its redirects to `form-action`.
+    expect(headers.get("referrer-policy")).toBe("same-origin");
+    expect(headers.get("content-security-policy")).not.toContain("form-action");
     expect(headers.get("set-cookie")).toMatch(
       /^__Host-parley-login=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; .*Secure/,
     );

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { KeyValue } from "../../src/storage/storage.js";
 import { CANARY, ORIGIN, ProxyUnderAttack, SECRET, VERIFIER } from "./proxy-under-attack.js";
 
 let proxy: ProxyUnderAttack;
@@ -11,6 +12,13 @@ beforeAll(async () => {
 afterAll(() => proxy.close());
 
 const errorOf = async (response: Response) => ((await response.json()) as { error?: string }).error;
+
+const bearer = (token: string) => ({
+  method: "POST",
+  path: "/mcp",
+  header: (name: string) => (name === "authorization" ? `Bearer ${token}` : undefined),
+  headers: () => ({ authorization: `Bearer ${token}` }),
+});
 
 describe("a code", () => {
   it.each<[what: string, form: () => Record<string, string | undefined>, error: string]>([
@@ -101,6 +109,28 @@ describe("a refresh token", () => {
   });
 });
 
+it("a change of the grant by another node in the same moment ends nothing", async () => {
+  const { kv } = proxy.storage;
+  let isFirst = true;
+  const busy: KeyValue = {
+    get: (key) => kv.get(key),
+    delete: (key) => kv.delete(key),
+    touch: (key, ttlMs) => kv.touch(key, ttlMs),
+    async set(key, value, options) {
+      const held = await kv.get(key);
+      if (isFirst && held !== undefined) {
+        isFirst = false;
+        await kv.set(key, held.value, { ttlMs: 600_000 });
+      }
+      return kv.set(key, value, options);
+    },
+  };
+  const node = proxy.addNode({ storage: { ...proxy.storage, kv: busy } });
+  const tokens = await proxy.login(client);
+  const response = await proxy.refresh(client, tokens.refresh_token, node);
+  expect([isFirst, response.status]).toEqual([false, 200]);
+});
+
 describe("an access token", () => {
   it("is good for this server until its end", async () => {
     const { access_token: token } = await proxy.login(client);
@@ -164,6 +194,35 @@ describe("several nodes and secrets", () => {
     const { access_token: token } = (await renewed.json()) as { access_token: string };
     expect(await proxy.status(token, alone)).toBe(200);
     expect(await proxy.status(token, 0)).toBe(401);
+  });
+});
+
+describe("the provider's token", () => {
+  it("is renewed once for all calls that need it, beside a client that renews its own", async () => {
+    for (let round = 0; round < 5; round++) {
+      const tokens = await proxy.login(client);
+      const caller = await proxy.proxies[0]?.authenticate(bearer(tokens.access_token), undefined);
+      if (caller === undefined || "status" in caller) throw new Error("the token is not accepted");
+      const ask = () => proxy.proxies[0]?.upstreamToken(caller);
+      const before = await ask();
+      proxy.clock += 601_000;
+      const asked = proxy.provider.to("/token").length;
+      const renewed = proxy.refresh(client, tokens.refresh_token);
+      const got = new Set(await Promise.all([ask(), ask(), ask(), ask()]));
+      expect((await renewed).status).toBe(200);
+      expect(proxy.provider.to("/token").length - asked).toBe(1);
+      expect(got.size).toBe(1);
+      expect(got.has(before)).toBe(false);
+      expect(got).toEqual(new Set([await ask()]));
+    }
+  });
+
+  it("is not given for a grant that has ended", async () => {
+    const tokens = await proxy.login(client);
+    const caller = await proxy.proxies[0]?.authenticate(bearer(tokens.access_token), undefined);
+    if (caller === undefined || "status" in caller) throw new Error("the token is not accepted");
+    await proxy.send("POST", "/oauth/revoke", { form: { token: tokens.access_token, client_id: client } });
+    expect(await proxy.proxies[0]?.upstreamToken(caller)).toBeUndefined();
   });
 });
 

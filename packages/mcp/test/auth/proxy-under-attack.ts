@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { Server } from "@parley/mcp";
-import { type OAuthProxyOptions, oauthProxy } from "@parley/mcp/auth";
+import { type OAuthProxy, type OAuthProxyOptions, oauthProxy } from "@parley/mcp/auth";
 import { type FetchHandler, fetchHandler } from "@parley/mcp/http";
 import { createMemoryStorage } from "../../src/storage/memory.js";
 import { TestIssuer } from "./test-issuer.js";
@@ -40,6 +40,7 @@ export class ProxyUnderAttack {
   readonly provider: TestIssuer;
   /** Nodes of one deployment: they share the secret and the storage, and nothing else. */
   readonly nodes: FetchHandler[] = [];
+  readonly proxies: OAuthProxy[] = [];
   /** Every body and header that went out, and every line that was logged. */
   readonly out: string[] = [];
   clock = Date.now();
@@ -53,7 +54,12 @@ export class ProxyUnderAttack {
     const provider = await TestIssuer.start({
       intercept: (request, response) => {
         if (request.path !== "/token") return false;
-        const body = { access_token: `${CANARY}-access`, refresh_token: `${CANARY}-refresh`, token_type: "Bearer" };
+        const body = {
+          access_token: `${CANARY}-access-${provider.to("/token").length}`,
+          refresh_token: `${CANARY}-refresh`,
+          token_type: "Bearer",
+          expires_in: 600,
+        };
         response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
         return true;
       },
@@ -74,6 +80,7 @@ export class ProxyUnderAttack {
       platform: { now: () => this.clock, warn: (text) => this.out.push(text) },
       ...options,
     });
+    this.proxies.push(auth);
     const server = new Server({ name: "shop", version: "1" }).tool("who", (_args, ctx) => String(ctx.auth?.subject));
     return this.nodes.push(fetchHandler(server, { auth })) - 1;
   }

@@ -1,5 +1,6 @@
 import { CLIENT_MUTANTS } from "./client-mutants.js";
 import { FOUND_ADMISSION } from "./found-admission.js";
+import { FOUND_AUTH_PROXY } from "./found-auth-proxy.js";
 import { FOUND_CALLS } from "./found-calls.js";
 import { FOUND_CLIENT_API } from "./found-client-api.js";
 import { FOUND_CLIENT_SAFETY } from "./found-client-safety.js";
@@ -20,6 +21,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...SERVER_MUTANTS,
   ...FOUND_ADMISSION,
   ...FOUND_SESSIONS,
+  ...FOUND_AUTH_PROXY,
   ...FOUND_CALLS,
   ...FOUND_DEFINITIONS,
   ...FOUND_CLIENT_SAFETY,
