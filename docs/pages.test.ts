@@ -53,6 +53,28 @@ describe("tables in the guides say what the code says", () => {
   });
 });
 
+describe("what new users looked for", () => {
+  it.each([
+    ["docs/clients.md", "says how a server keeps its types", "Statements\n(`server.tool(…);` on a line of its own)"],
+    ["docs/clients.md", "says what keeps a process alive", "### What keeps a process alive"],
+    ["docs/servers.md", "says how a handler uses its own server", "A handler may use the server that it is part of"],
+    ["docs/servers.md", "says where the stack of an error goes", "`onError`"],
+    ["docs/servers.md", "says what `ctx.session` holds", "`initialized`, and `end(reason)`"],
+    ["docs/getting-started.md", "says how to install", "npm install "],
+    ["docs/getting-started.md", "says how applications start a server", "claude_desktop_config.json"],
+    ["docs/agents.md", "turns tools into the formats of model providers", "input_schema: inputSchema"],
+    ["docs/deploying.md", "says how to deploy", "dockerfile"],
+    ["docs/testing.md", "names the parts for tests", "`chaosTransport()`"],
+    ["docs/migrating.md", "says what a v1 result becomes", "isError"],
+    ["docs/notifications.md", "says how to subscribe to lists", "resources: true"],
+    ["docs/api/options.md", "lists the options of `connect`", "## `connect"],
+    ["docs/transports.md", "says why the cap of a message is not negotiated", "The cap is not negotiated"],
+    ["README.md", "says elicitation, sampling and roots", "elicitation"],
+  ])("%s %s", (page, _what, text) => {
+    expect(read(page)).toContain(text);
+  });
+});
+
 describe("the page about errors", () => {
   const sections = read("docs/errors.md").split(/^### /m).slice(1);
 

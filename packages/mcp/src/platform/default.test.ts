@@ -9,6 +9,15 @@ describe.each([
   ["web standards", web, node],
   ["Node", node, web],
 ])("the platform of %s", (_name, platform, other) => {
+  it("warns in text that no terminal obeys, and that forges no line", () => {
+    const said: unknown[] = [];
+    vi.spyOn(console, "warn").mockImplementation((text: unknown) => void said.push(text));
+    vi.spyOn(process.stderr, "write").mockImplementation((text) => said.push(text) > 0);
+    platform.warn("no r://\u001b[2J\nINFO admin logged in");
+    vi.restoreAllMocks();
+    expect(said.map((text) => String(text).trimEnd())).toEqual(["no r://\\u001b[2J\n  INFO admin logged in"]);
+  });
+
   it("opens what it sealed and what the other platform sealed", async () => {
     for (const text of ["", "x", "state ".repeat(500)]) {
       const mine = await platform.cipher("a secret", "state").seal(utf8(text), utf8("bound"));

@@ -7,9 +7,10 @@
  */
 export type TemplateVariables<T extends string> = string extends T
   ? Record<string, string | string[] | undefined>
-  : Flat<RequiredVariables<Expressions<T>> & OptionalVariables<Expressions<T>>>;
-
-type Flat<T> = { [K in keyof T]: T[K] };
+  : // Written out, so that the compiler names the variables and not the types that compute them.
+    RequiredVariables<Expressions<T>> & OptionalVariables<Expressions<T>> extends infer Both
+    ? { [K in keyof Both]: Both[K] }
+    : never;
 
 /** The bodies of all expressions, as a union. The accumulator makes the recursion a tail call, which allows 1,000 of them. */
 type Expressions<T extends string, Found = never> = T extends `${string}{${infer Body}}${infer Rest}`

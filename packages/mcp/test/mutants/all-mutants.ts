@@ -5,6 +5,7 @@ import { FOUND_CALLS } from "./found-calls.js";
 import { FOUND_CLIENT_API } from "./found-client-api.js";
 import { FOUND_CLIENT_SAFETY } from "./found-client-safety.js";
 import { FOUND_DEFINITIONS } from "./found-definitions.js";
+import { FOUND_NEWCOMER } from "./found-newcomer.js";
 import { FOUND_PROOF } from "./found-proof.js";
 import { FOUND_SESSIONS } from "./found-sessions.js";
 import { FOUND_WIRE } from "./found-wire.js";
@@ -28,4 +29,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...FOUND_CLIENT_API,
   ...FOUND_WIRE,
   ...FOUND_PROOF,
+  ...FOUND_NEWCOMER,
 ];

@@ -1,3 +1,4 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { ClientCapabilityPath } from "../../protocol/capabilities.js";
 import type { ContentBlock } from "../../protocol/features/content.js";
 import type { ToolAnnotations } from "../../protocol/features/tools.js";
@@ -38,7 +39,16 @@ export interface ToolDefinition<
 }
 
 /** The arguments as the handler receives them. */
-export type ToolArguments<I> = I extends AnySchema ? InferOutput<I> : Record<string, never>;
+export type ToolArguments<I> = I extends StandardSchemaV1
+  ? InferOutput<I>
+  : I extends AnySchema
+    ? [keyof I] extends [never]
+      ? InferOutput<I>
+      : I[keyof I] extends StandardSchemaV1
+        ? // A shape such as `{ text: z.string() }`: the compiler's message about the handler shows this text.
+          { "`input` must be a schema, such as z.object({ ... })": never }
+        : InferOutput<I>
+    : Record<string, never>;
 
 /** What a handler without `output` may return; nothing at all is a result without content. */
 export type LooseResult =
@@ -49,9 +59,10 @@ export type LooseResult =
 // Conditional on purpose: with a plain function type, enums and unions in `output` widen to `string`.
 export type ToolHandler<I, O, D = Record<string, unknown>> = [O] extends [undefined]
   ? (args: ToolArguments<I>, ctx: HandlerContext<D>) => LooseResult | Promise<LooseResult>
-  : (args: ToolArguments<I>, ctx: HandlerContext<D>) => Returned<O> | Promise<Returned<O>>;
-
-type Returned<O> = InferInput<O> | ToolResult<InferInput<O>>;
+  : (
+      args: ToolArguments<I>,
+      ctx: HandlerContext<D>,
+    ) => InferInput<O> | ToolResult<InferInput<O>> | Promise<InferInput<O> | ToolResult<InferInput<O>>>;
 
 /** The types of a tool: the arguments that a client passes, and the result that it gets. */
 export interface ToolTypes<A = unknown, R = unknown> {
