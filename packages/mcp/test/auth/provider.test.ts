@@ -57,7 +57,7 @@ const tokenCalls = async (provider: Provider) => (await provider.events("grant.s
 describe.runIf(canLogIn).each(["2026-07-28", "2025-11-25"] as const)(
   "a client and oidc-provider, by Chromium, %s",
   (revision) => {
-    it("AUTHC-02, AUTHC-12, AUTHC-16: registers, lets the user log in, calls, and needs one login only", async () => {
+    it("AUTHC-02, AUTHC-13, AUTHC-16, AUTHC-30: registers, lets the user log in, calls, and needs one login only", async () => {
       const { provider, url, page, seen } = await setting();
       const store = memoryTokenStore();
       const client = await connected(url, revision, authBy(page, seen, { store }));
@@ -98,14 +98,14 @@ describe.runIf(canLogIn).each(["2026-07-28", "2025-11-25"] as const)(
       expect(seen).toHaveLength(1);
     });
 
-    it("AUTHX-10: binds tokens to a key where the server wants it", async () => {
+    it("binds tokens to a key where the server wants it", async () => {
       const { url, page, seen } = await setting({}, { requireDpop: true });
       const client = await connected(url, revision, authBy(page, seen));
       expect(JSON.parse(String(await client.call("scheme")))).toEqual({ jkt: expect.any(String) });
       expect(await client.call("buy")).toBe("bought");
     });
 
-    it("logs out: revokes at the authorization server, and asks the user to log in the next time", async () => {
+    it("AUTHC-27: logs out: revokes at the authorization server, and asks the user to log in the next time", async () => {
       const { provider, url, page, seen } = await setting();
       const auth = authBy(page, seen);
       const client = await connected(url, revision, auth);

@@ -108,7 +108,7 @@ describe("the page that asks for consent", () => {
   });
 });
 
-describe("consent that the user did not give", () => {
+describe("SEC-07, SEC-08: consent that the user did not give", () => {
   it.each<[what: string, sent: (asked: Asked) => Promise<Sent> | Sent, status?: number]>([
     ["without the cookie", () => ({ cookie: undefined })],
     ["with the cookie of another browser", async () => ({ cookie: (await proxy.asked(client)).cookie })],
@@ -163,7 +163,7 @@ describe("consent that the user did not give", () => {
   });
 });
 
-describe("an answer of the provider that is not for this login", () => {
+describe("AUTHC-15, AUTHC-19: an answer of the provider that is not for this login", () => {
   const begun = async () => {
     const asked = await proxy.asked(client);
     return { cookie: asked.cookie, callback: await proxy.atProvider(await proxy.consent(asked)) };
@@ -202,7 +202,7 @@ describe("an answer of the provider that is not for this login", () => {
   });
 });
 
-it("no token, secret or word of the provider is in any answer, header or line of the log", () => {
+it("SEC-15, AUTHS-10: no token, secret or word of the provider is in any answer, header or line of the log", () => {
   expect(proxy.out.length).toBeGreaterThan(100);
   expect(proxy.out.filter((text) => text.includes(CANARY))).toEqual([]);
 });

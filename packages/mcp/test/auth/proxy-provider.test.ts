@@ -69,7 +69,7 @@ const ASKED = expect.stringMatching(/^Allow access to 127\.0\.0\.1:\d+\?$/);
 describe.runIf(canLogIn).each(["2026-07-28", "2025-11-25"] as const)(
   "a client, the proxy and oidc-provider, by Chromium, %s",
   (revision) => {
-    it("asks the user for consent before the provider's login, and for each client again", async () => {
+    it("SEC-07: asks the user for consent before the provider's login, and for each client again", async () => {
       const { provider, url, page, seen } = await setting();
       const client = await connected(url, revision, authBy(page, seen));
       expect(await client.call("who")).toBe("ada");

@@ -131,7 +131,7 @@ it("a change of the grant by another node in the same moment ends nothing", asyn
   expect([isFirst, response.status]).toEqual([false, 200]);
 });
 
-describe("an access token", () => {
+describe("AUTHS-04, AUTHS-10, AUTHS-11: an access token", () => {
   it("is good for this server until its end", async () => {
     const { access_token: token } = await proxy.login(client);
     expect(await proxy.status(token)).toBe(200);
@@ -264,7 +264,7 @@ describe("registration", () => {
     expect(await status("https://evil.example/callback")).toBe(400);
   });
 
-  it("ten thousand times leaves nothing behind", async () => {
+  it("SEC-14: ten thousand times leaves nothing behind", async () => {
     const before = proxy.storage.usage();
     for (let count = 0; count < 10_000; count++) await proxy.register();
     expect(proxy.storage.usage()).toEqual(before);
@@ -289,7 +289,7 @@ describe("pages of other origins", () => {
   });
 });
 
-it("no token or secret of the provider is in any answer, header or line of the log", () => {
+it("SEC-15, AUTHS-10: no token or secret of the provider is in any answer, header or line of the log", () => {
   expect(proxy.out.length).toBeGreaterThan(100);
   expect(proxy.out.filter((text) => text.includes(CANARY))).toEqual([]);
 });
