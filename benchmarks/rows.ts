@@ -47,6 +47,16 @@ export const ROWS: readonly Row[] = [
     ...toPlain,
   },
   {
+    id: "http-protected",
+    title: "HTTP `tools/call`, stateless, with a token that was verified before, beside a server without `auth`",
+    suite: "http-protected",
+    unit: "requests/s",
+    ...rate,
+    baseline: "open",
+    shown: "ratio",
+    budgets: [ratio({ atLeast: 0.85 })],
+  },
+  {
     id: "stdio-2025",
     title: "stdio `tools/call`, 64 in flight, 2025 messages",
     suite: "stdio-2025",

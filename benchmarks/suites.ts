@@ -15,7 +15,7 @@ import {
 import { ENDURANCE_SUITES } from "./endurance-suites.js";
 import { bundleSize } from "./measure/bundle-size.js";
 import { sessionHeap, streamHeap } from "./measure/heap.js";
-import { httpLoad, httpSessionLoad } from "./measure/http-load.js";
+import { httpLoad, httpProtectedLoad, httpSessionLoad } from "./measure/http-load.js";
 import { firstAnswerTime, pipeLoad } from "./measure/pipe-load.js";
 import { probe, probeClient } from "./measure/probe.js";
 import { importTime } from "./measure/start-time.js";
@@ -64,6 +64,15 @@ const load: Suite[] = [
       one("official-v1", V1, peer("official-v1.mjs", "sessions"), "2025"),
       one("mcp-lite", "mcp-lite", peer("mcp-lite.mjs", "sessions"), "2025"),
       one("tmcp", "tmcp", peer("tmcp.mjs", "http"), "2025"),
+    ],
+  },
+  {
+    id: "http-protected",
+    measure: httpProtectedLoad,
+    warmUp: true,
+    contenders: [
+      one("open", "Parley without `auth`", here("parley-http.ts"), "2026"),
+      one("parley", "Parley with `auth`", here("parley-protected.ts"), "2026"),
     ],
   },
   stdio("2025"),

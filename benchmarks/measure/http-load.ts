@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { startHttp, stop } from "../child.js";
 import type { Bench, Contender, Effort, MessageEra } from "../contender.js";
 import { assertSum, callText, initializedText, initializeText, requestHeaders, stepsText } from "../messages.js";
+import { benchToken } from "../programs/protected-token.js";
 import { processorTime, timePerAnswer } from "./process-figures.js";
 
 const run = promisify(execFile);
@@ -15,26 +16,28 @@ const SESSIONS = 32;
 
 /** Requests per second and the slowest hundredth of them, under `wrk` with one thread and 32 connections. */
 export function httpLoad(contender: Contender, effort: Effort): Promise<Bench> {
-  return load(contender, effort, async () => []);
+  return load(contender, effort);
 }
 
 /** As `httpLoad`, with a tool that reports progress, so that every answer is an event stream. */
 export function httpEventLoad(contender: Contender, effort: Effort): Promise<Bench> {
-  return load(contender, effort, async () => [], stepsText);
+  return load(contender, effort, { text: stepsText });
+}
+
+/** As `httpLoad`, with a token; a server that is not protected ignores it. */
+export async function httpProtectedLoad(contender: Contender, effort: Effort): Promise<Bench> {
+  const headers = { authorization: `Bearer ${await benchToken()}` };
+  return load(contender, effort, { headers });
 }
 
 /** As `httpLoad`, in sessions that were opened by a handshake; a bare program ignores them. */
 export function httpSessionLoad(contender: Contender, effort: Effort): Promise<Bench> {
-  return load(contender, effort, (url) => Promise.all(Array.from({ length: SESSIONS }, () => openSession(url))));
+  const open = (url: string) => Promise.all(Array.from({ length: SESSIONS }, () => openSession(url)));
+  return load(contender, effort, { open });
 }
 
-async function load(
-  contender: Contender,
-  effort: Effort,
-  open: (url: string) => Promise<Session[]>,
-  text = callText,
-): Promise<Bench> {
-  const { child, wrk, close } = await loaded(contender, { open, text });
+async function load(contender: Contender, effort: Effort, options: LoadOptions = {}): Promise<Bench> {
+  const { child, wrk, close } = await loaded(contender, options);
   const seconds = Math.max(1, Math.round(effort.roundMs / 1000));
   return {
     async round() {
@@ -57,6 +60,8 @@ export interface LoadedServer {
 interface LoadOptions {
   readonly open?: (url: string) => Promise<Session[]>;
   readonly text?: typeof callText;
+  /** Headers beside those of the protocol. */
+  readonly headers?: Record<string, string>;
   /** Options for Node. */
   readonly node?: readonly string[];
 }
@@ -64,7 +69,7 @@ interface LoadOptions {
 /** Starts a server and makes the requests with which it is loaded. */
 export async function loaded(
   contender: Contender,
-  { open = async () => [], text = callText, node }: LoadOptions = {},
+  { open = async () => [], text = callText, headers = {}, node }: LoadOptions = {},
 ): Promise<LoadedServer> {
   const { era = "2026", program } = contender;
   const { child, url } = await startHttp(node === undefined ? program : { ...program, node });
@@ -76,14 +81,12 @@ export async function loaded(
   };
   try {
     const sessions = await open(url);
-    const reply = await post(url, text(era, 1), callHeaders(era, sessions[0]));
+    const all = { ...callHeaders(era, sessions[0]), ...headers };
+    const reply = await post(url, text(era, 1), all);
     const isStream = reply.headers.get("content-type")?.startsWith("text/event-stream") === true;
     if (text === stepsText && !isStream) throw new Error(`${contender.title} did not answer by an event stream`);
     assertSum(await reply.text(), contender.title);
-    writeFileSync(
-      script,
-      loadScript(text(era, 987654321), new URL(url).pathname, callHeaders(era, sessions[0]), sessions),
-    );
+    writeFileSync(script, loadScript(text(era, 987654321), new URL(url).pathname, all, sessions));
   } catch (error) {
     await close();
     throw error;

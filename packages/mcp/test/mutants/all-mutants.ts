@@ -1,6 +1,7 @@
 import { CLIENT_MUTANTS } from "./client-mutants.js";
 import { FOUND_ADMISSION } from "./found-admission.js";
 import { FOUND_AUTH_PROXY } from "./found-auth-proxy.js";
+import { FOUND_AUTH_SERVER } from "./found-auth-server.js";
 import { FOUND_CALLS } from "./found-calls.js";
 import { FOUND_CLIENT_API } from "./found-client-api.js";
 import { FOUND_CLIENT_SAFETY } from "./found-client-safety.js";
@@ -30,4 +31,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...FOUND_WIRE,
   ...FOUND_PROOF,
   ...FOUND_NEWCOMER,
+  ...FOUND_AUTH_SERVER,
 ];
