@@ -65,8 +65,8 @@ export interface Peer {
   readonly principal?: Principal | undefined;
   /** True if the other end may be a stranger on another machine; always assumed of one with a principal. */
   readonly remote?: boolean | undefined;
-  /** Must be called after changing `session` in place, so that the transport can store it. */
-  sessionChanged?(): void;
+  /** Must be called after changing `session` in place, so that the transport stores it; a promise of false if it cannot. */
+  sessionChanged?(): unknown;
   /** Ends the request with this id without an answer, if it is in flight. */
   abort(id: Id, reason?: unknown): boolean;
   /** Sends a text that belongs to no request. */

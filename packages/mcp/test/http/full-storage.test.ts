@@ -87,6 +87,43 @@ describe.each([
     expect(await resumed.json()).toMatchObject({ error: { data: { reason: "evicted" } } });
     await handler.close();
   });
+
+  it("refuses a subscription that it cannot keep, and takes it when there is room again", async () => {
+    const { kv, log, pubsub } = createMemoryStorage({ clock: { now: () => Date.now() } });
+    let full = false;
+    const refusing: Storage = {
+      kv: {
+        get: (key) => kv.get(key),
+        set(key, value, options) {
+          if (full) throw new StorageError("maxBytes", 1, "Raise it.");
+          return kv.set(key, value, options);
+        },
+        delete: (key, options) => kv.delete(key, options),
+        touch: (key, ttlMs) => kv.touch(key, ttlMs),
+      },
+      log,
+      pubsub,
+    };
+    const storage = late ? delayedStorage(refusing) : refusing;
+    const watched: string[] = [];
+    const server = new Server(
+      { name: "t", version: "1" },
+      { storage, onSubscribe: () => watched.push("on"), onUnsubscribe: () => watched.push("off") },
+    ).resource("t://a", {}, () => "");
+    const handler = fetchHandler(server, { platform: fakeTime().platform });
+    const client = await connected(handler);
+    const message = { jsonrpc: "2.0", id: 7, method: "resources/subscribe", params: { uri: "t://a" } };
+    const subscribe = async () => (await client.post(message)).json();
+    full = true;
+    expect(await subscribe()).toMatchObject({
+      error: { code: -32603, message: expect.stringContaining("could not be stored") },
+    });
+    expect(watched).toEqual(["on", "off"]);
+    full = false;
+    expect(await subscribe()).toMatchObject({ result: {} });
+    expect(watched).toEqual(["on", "off", "on"]);
+    await handler.close();
+  });
 });
 
 describe("clients that never read", () => {

@@ -70,7 +70,7 @@ export class Subscriptions implements Feature {
     return isThenable(ready) ? ready.then(act) : act();
   }
 
-  #subscribe(call: ServerCall): object {
+  #subscribe(call: ServerCall): object | Promise<object> {
     const uri = call.stringParam("uri");
     const { peer } = call.exchange;
     const session = peer?.session;
@@ -82,23 +82,30 @@ export class Subscriptions implements Feature {
     const all = [...session.subscriptions, uri];
     this.#checkSize(all, uri.length);
     session.subscriptions = all;
-    this.#changed(peer);
-    return {};
+    const stored = this.#changed(peer);
+    if (!isThenable(stored)) return {};
+    return stored.then((kept) => {
+      if (kept !== false) return {};
+      this.#remove(peer, uri);
+      throw new McpError("internal_error", "the subscription could not be stored", { fix: "Try again later." });
+    });
   }
 
   #unsubscribe(call: ServerCall): object {
     const uri = call.stringParam("uri");
-    const { peer } = call.exchange;
-    if (peer?.session?.subscriptions.includes(uri) === true) {
-      peer.session.subscriptions = peer.session.subscriptions.filter((known) => known !== uri);
-      this.#changed(peer);
-    }
+    this.#remove(call.exchange.peer, uri);
     return {};
   }
 
-  #changed(peer: Peer): void {
+  #remove(peer: Peer | undefined, uri: string): void {
+    if (peer?.session?.subscriptions.includes(uri) !== true) return;
+    peer.session.subscriptions = peer.session.subscriptions.filter((known) => known !== uri);
+    this.#changed(peer);
+  }
+
+  #changed(peer: Peer): unknown {
     this.#peers.of(peer)?.sync();
-    peer.sessionChanged?.();
+    return peer.sessionChanged?.();
   }
 
   #listen(call: ServerCall): object | Promise<object> {

@@ -18,7 +18,7 @@ export interface ReplySession extends Peer {
   /** Whether the client treats a closed connection as a pause and reconnects. */
   readonly primes: boolean;
   /** Set while a change of the session is being stored; answers wait for it, so that clients can rely on them. */
-  readonly saving: Promise<void> | undefined;
+  readonly saving: Promise<unknown> | undefined;
   /** Sends a request to the client with `send`, and waits for the POST that answers it. */
   askOn(request: Outgoing, send: (text: string) => void, signal?: AbortSignal): Promise<unknown>;
   /** Its requests without an answer. */

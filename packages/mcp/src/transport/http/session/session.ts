@@ -21,7 +21,7 @@ type Ender = (reason: EndReason) => void | Promise<void>;
 /** What a session needs from its store. */
 export interface SessionHost {
   /** Stores a changed session. */
-  save(session: HttpSession): Promise<void>;
+  save(session: HttpSession): Promise<boolean>;
   /** Sends a message to the other nodes. */
   tell(session: HttpSession, message: NodeMessage): void;
   streamStorage(session: HttpSession): StreamStorage;
@@ -56,7 +56,7 @@ export class HttpSession implements ReplySession {
   /** True while the endpoint of this node serves the session as an open peer. */
   opened = false;
   /** Set while a change is being stored. */
-  saving: Promise<void> | undefined;
+  saving: Promise<unknown> | undefined;
   unsubscribe: Unsubscribe | undefined;
   #ended = false;
   /** Set while what follows the end of the session is being done. */
@@ -98,11 +98,12 @@ export class HttpSession implements ReplySession {
     return false;
   }
 
-  sessionChanged(): void {
-    const saving: Promise<void> = this.#host.save(this).finally(() => {
+  sessionChanged(): Promise<boolean> {
+    const saving: Promise<boolean> = this.#host.save(this).finally(() => {
       if (this.saving === saving) this.saving = undefined;
     });
     this.saving = saving;
+    return saving;
   }
 
   abort(id: Id, reason?: unknown): boolean {

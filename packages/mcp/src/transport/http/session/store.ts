@@ -18,10 +18,7 @@ import { logLimits, streamStorage } from "./stream-storage.js";
 /** The answer that opens a session. */
 type Opening = Pick<Answer, "sessionEnded"> & { readonly session: Session };
 
-/**
- * Creates, finds, stores and ends sessions. The storage is authoritative for which sessions exist and what they contain; the
- * objects of this node hold what cannot be stored: running requests and open connections.
- */
+/** Creates, finds, stores and ends sessions. The storage is authoritative; objects of a node hold what cannot be stored. */
 export class SessionStore implements SessionHost {
   readonly #state: ServerState;
   readonly #storage: Storage;
@@ -71,10 +68,7 @@ export class SessionStore implements SessionHost {
     return created;
   }
 
-  /**
-   * The session with this id, if this principal opened it; undefined for any other principal. `active` records activity of
-   * its client.
-   */
+  /** The session with this id, if this principal opened it. `active` records activity of its client. */
   find(id: string, principal: Principal | undefined, active = false): MaybePromise<HttpSession | undefined> {
     const before = this.#sessions.get(id)?.stored;
     return whenReady(this.#storage.kv.get(keyOf(id)), (stored) => {
@@ -125,7 +119,8 @@ export class SessionStore implements SessionHost {
     return Number(point?.value ?? 0);
   }
 
-  async save(session: HttpSession): Promise<void> {
+  /** False if the storage refused it; then this node alone knows. Never rejects. */
+  async save(session: HttpSession): Promise<boolean> {
     const { value, version } = session.stored;
     const base = decodeRecord(value);
     const text = encodeRecord({ principal: base.principal, session: session.session });
@@ -137,8 +132,10 @@ export class SessionStore implements SessionHost {
       session.stored = { value: text, version: newVersion };
       this.touch(session);
       this.tell(session, { kind: "changed" });
+      return true;
     } catch (error) {
       this.failed(error);
+      return false;
     }
   }
 
@@ -211,9 +208,12 @@ export class SessionStore implements SessionHost {
     return !session.busy;
   }
 
-  async #saveMerged(session: HttpSession, base: Session, mine: Session): Promise<void> {
+  async #saveMerged(session: HttpSession, base: Session, mine: Session): Promise<boolean> {
     const stored = await this.#storage.kv.get(keyOf(session.id));
-    if (stored === undefined) return this.#forget(session, "expired");
+    if (stored === undefined) {
+      this.#forget(session, "expired");
+      return false;
+    }
     session.session = mergeSessions(base, mine, decodeRecord(stored.value).session);
     session.stored = stored;
     return this.save(session);
