@@ -216,11 +216,16 @@ describe("ERA-13, SSE24-08: the older transport", () => {
     expect(methods(server)).toEqual(["server/discover"]);
   });
 
-  it("when it fails too, the error tells of both ways", async () => {
-    const server = await scripted((_request, response) => void response.writeHead(404).end());
+  it.each([
+    [404, /initialize .*404; the older HTTP\+SSE transport gets the same$/],
+    [500, /initialize .*404; by the older HTTP\+SSE transport: GET .*500/],
+  ])("when it fails too, with %d, the error tells of both ways", async (status, message) => {
+    const server = await scripted(
+      (request, response) => void response.writeHead(request.method === "GET" ? status : 404).end(),
+    );
     await expect(connect(server.url)).rejects.toMatchObject({
       kind: "connect_failed",
-      message: expect.stringMatching(/initialize .*404.* older way.*GET.*404/),
+      message: expect.stringMatching(message),
       fix: expect.stringContaining("/mcp"),
     });
   });
