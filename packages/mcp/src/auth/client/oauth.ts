@@ -17,7 +17,10 @@ export interface OAuthOptions {
   login?: Login | undefined;
   /** How a program gets a token without a user; used before `login`. */
   grant?: Grant | undefined;
-  /** Clients that were registered with authorization servers beforehand. */
+  /**
+   * Clients that were registered with authorization servers beforehand. With any, only these are used: a server that wants tokens
+   * of another issuer than theirs is refused.
+   */
   client?: OAuthClient | readonly OAuthClient[] | undefined;
   /** The https address of this client's metadata document, which is its id for servers that support that. */
   clientMetadataUrl?: string | undefined;

@@ -60,10 +60,14 @@ export async function requestToken(
     );
     return oauth.processGenericTokenEndpointResponse(server, me, response);
   };
-  const granted = await ask().catch((error: unknown) => {
-    if (dpop !== undefined && oauth.isDPoPNonceError(error)) return ask();
-    throw error;
-  });
+  const granted = await ask()
+    .catch((error: unknown) => {
+      if (dpop !== undefined && oauth.isDPoPNonceError(error)) return ask();
+      throw error;
+    })
+    .catch((error: unknown) => {
+      throw withoutSecrets(error, [...Object.values(parameters), client.clientSecret ?? ""]);
+    });
   // It becomes a part of a header.
   if (!HEADER_TOKEN.test(granted.access_token)) {
     throw new oauth.OperationProcessingError("the access token contains characters that no token has");
@@ -75,6 +79,18 @@ export async function requestToken(
     scopes: granted.scope === undefined ? undefined : splitScopes(granted.scope),
     expiresAt: granted.expires_in === undefined ? undefined : expiryOf(granted.expires_in, platform),
   };
+}
+
+/** Anything shorter is no secret, and would be found in many a word. */
+const MIN_SECRET = 8;
+
+/** A server may repeat in its error what it was sent: "unknown refresh token …". */
+function withoutSecrets(error: unknown, sent: readonly string[]): unknown {
+  if (!(error instanceof oauth.ResponseBodyError) || typeof error.error_description !== "string") return error;
+  for (const secret of sent) {
+    if (secret.length >= MIN_SECRET) error.error_description = error.error_description.replaceAll(secret, "…");
+  }
+  return error;
 }
 
 /** RFC 6750, 2.1, and what providers send beyond it: anything visible. */
