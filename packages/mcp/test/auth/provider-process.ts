@@ -59,6 +59,8 @@ export async function newUser(browser: Browser): Promise<Page> {
 }
 
 const MAX_PAGES = 10;
+/** Stands for the page that the program itself shows at the end. */
+export const BACK = "back in the program";
 
 /**
  * Does what a user does: logs in, agrees to every page that asks, until the program's own page comes. Returns the headings of
@@ -68,16 +70,8 @@ export async function logIn(page: Page, url: string, name = "ada"): Promise<stri
   const seen: string[] = [];
   await page.goto(url, { waitUntil: "domcontentloaded" });
   for (let pages = 0; pages < MAX_PAGES; pages++) {
-    const title = await page.title();
-    seen.push(
-      (
-        await page
-          .locator("h1")
-          .allTextContents()
-          .catch(() => [])
-      )[0] ?? title,
-    );
-    if (title === "Logged in") return seen;
+    if (new URL(page.url()).pathname === "/callback") return [...seen, BACK];
+    seen.push((await page.locator("h1").allTextContents())[0] ?? (await page.title()));
     if ((await page.locator('input[name="login"]').count()) > 0) {
       await page.fill('input[name="login"]', name);
       await page.fill('input[name="password"]', "any");
