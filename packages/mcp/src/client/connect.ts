@@ -10,8 +10,8 @@ export interface LocalServer {
   endpoint(): Endpoint;
 }
 
-/** What a client may use by types: all that the server's type names, or anything where it names nothing. */
-type Known<T, Loose> = [keyof T] extends [never] ? Loose : T;
+/** What a client may use by types: all that the server's type names, as one object, or anything where it names nothing. */
+type Known<T, Loose> = [keyof T] extends [never] ? Loose : { [N in keyof T]: T[N] };
 
 /** The client of a server, by the server's type: `ClientOf<typeof server>`. */
 export type ClientOf<S extends LocalServer> = Client<
@@ -33,7 +33,11 @@ export interface TransportMaker {
  * A `Server` of this process and `connect<typeof server>(…)` give a client that knows names, arguments and results.
  * Rejects with an `McpError` that says how far it came and what to change.
  */
-export function connect<S extends LocalServer>(target: Target | S, options?: ClientOptions): Promise<ClientOf<S>>;
+export function connect<S extends LocalServer>(
+  target: Target | S,
+  options?: ClientOptions,
+  // `ClientOf<S>` written out, because editors then show what the client knows, and not the server's type inside its name.
+): Promise<Client<Known<S["types"]["tools"], LooseTools>, Known<S["types"]["prompts"], LoosePrompts>>>;
 export async function connect(target: Target | LocalServer, options: ClientOptions = {}): Promise<Client<unknown>> {
   // Loaded on first use: a program that only serves starts without the client.
   const { openClient } = await import("./connection/open-client.js");

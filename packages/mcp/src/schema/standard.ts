@@ -49,7 +49,9 @@ type FromProperties<S> = S extends { readonly properties: infer P }
   ? S extends { readonly required: readonly (infer R)[] }
     ? { [K in keyof P as K extends R ? K : never]: FromJsonSchema<P[K]> } & {
         [K in keyof P as K extends R ? never : K]?: FromJsonSchema<P[K]>;
-      }
+      } extends infer V
+      ? { [K in keyof V]: V[K] }
+      : never
     : { [K in keyof P]?: FromJsonSchema<P[K]> }
   : Record<string, unknown>;
 

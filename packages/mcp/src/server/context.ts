@@ -7,6 +7,7 @@ import type { Root } from "../protocol/features/roots.js";
 import type { CreateMessageRequestParams, CreateMessageResult } from "../protocol/features/sampling.js";
 import type { Implementation } from "../protocol/implementation.js";
 import type { TraceContext } from "../protocol/trace-context.js";
+import type { CheckedForm } from "../schema/checked-schema.js";
 import type { Coercion } from "../schema/coerce.js";
 import type { AnySchema, InferOutput } from "../schema/standard.js";
 
@@ -108,11 +109,15 @@ export type SampleRequest = Omit<CreateMessageRequestParams, "_meta" | "task">;
  */
 export interface HandlerContext<D = Record<string, unknown>> extends RequestContext<D> {
   /** Asks the user to fill in a form. Rejects with kind `declined` or `dismissed` if the user does not. */
-  elicit<const S extends AnySchema>(message: string, schema: S, options?: QuestionOptions): Promise<InferOutput<S>>;
+  elicit<const S extends AnySchema>(
+    message: string,
+    schema: S & CheckedForm<S>,
+    options?: QuestionOptions,
+  ): Promise<InferOutput<S>>;
   /** Like `elicit`, but resolves with what the user did instead of rejecting. */
   tryElicit<const S extends AnySchema>(
     message: string,
-    schema: S,
+    schema: S & CheckedForm<S>,
     options?: QuestionOptions,
   ): Promise<ElicitReply<InferOutput<S>>>;
   /** Asks the user to visit a page. Resolves when the user agrees, not when the visit is over. */

@@ -1,6 +1,7 @@
 import { McpError } from "../protocol/error.js";
 import type { LoggingLevel } from "../protocol/features/logging.js";
 import type { Revision } from "../protocol/revisions.js";
+import type { CheckedTool } from "../schema/checked-schema.js";
 import type { AnySchema, InferOutput } from "../schema/standard.js";
 import type { Endpoint } from "../transport/transport.js";
 import { createEndpoint, type PeerListener } from "./call/dispatch.js";
@@ -122,7 +123,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     const O extends AnySchema | undefined = undefined,
   >(
     name: N,
-    definition: ToolDefinition<I, O>,
+    definition: ToolDefinition<I, O> & CheckedTool<I, O>,
     handler: ToolHandler<NoInfer<I>, NoInfer<O>, D>,
   ): Server<D, T & { [K in N]: ToolTypes<ClientArguments<I>, ClientResult<O>> }, P>;
   tool(name: string, ...rest: [definition: object, handler?: unknown]): unknown {

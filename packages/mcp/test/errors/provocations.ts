@@ -244,8 +244,11 @@ export const PROVOCATIONS: Record<ErrorKind, Provocation> = {
   invalid_schema: {
     cause: /"address" must be a string, number, integer, boolean/,
     async provoke(cleanup) {
+      // The compiler refuses it too.
       const nested = z.object({ address: z.object({ street: z.string() }) });
-      return caught((ctx) => ctx.elicit("Where?", nested), cleanup, { onElicit: () => ({ action: "cancel" }) });
+      return caught((ctx) => ctx.elicit("Where?", nested as never), cleanup, {
+        onElicit: () => ({ action: "cancel" }),
+      });
     },
   },
   invalid_definition: {

@@ -12,7 +12,7 @@ const MISTAKES: [what: string, line: string, told: string][] = [
   [
     "a shape in place of a schema",
     "server.tool('t', { input: { text: z.string() } }, ({ text }) => text);",
-    "Property 'text' does not exist on type '{ \"`input` must be a schema, such as z.object({ ... })\": never; }'.",
+    "Type '{ text: z.ZodString; }' is not assignable to type '\"These are the members of a schema: write z.object({ … }) around them.\"'.",
   ],
   [
     "a result of another type",

@@ -43,7 +43,7 @@ const HANDLERS: Mistake[] = [
 const SCHEMAS: Mistake[] = [
   [
     "the type of one argument",
-    () => server().tool("buy", { input: z.string() }, noop),
+    () => server().tool("buy", { input: loosely(z.string()) }, noop),
     defined('the input schema of tool "buy" must have type "object"', WRAP),
   ],
   [

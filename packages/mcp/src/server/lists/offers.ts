@@ -107,16 +107,19 @@ function unknownKind(what: unknown): McpError {
 }
 
 /** The types of the prompts in a list of offers, by name. */
-export type OfferedPrompts<L extends readonly Offer[]> = {
-  [K in L[number] as K extends PromptOffer ? K["name"] : never]: K extends PromptOffer<string, infer A> ? A : never;
-};
+export type OfferedPrompts<L extends readonly Offer[]> = L[number] extends infer F
+  ? { [K in F as K extends PromptOffer ? K["name"] : never]: K extends PromptOffer<string, infer A> ? A : never }
+  : never;
 
 /** The types of the tools in a list of offers, by name. */
-export type OfferedTools<L extends readonly Offer[]> = {
-  [K in L[number] as K extends ToolOffer ? K["name"] : never]: K extends ToolOffer<string, infer A, infer R>
-    ? ToolTypes<A, R>
-    : never;
-};
+// Through `infer`, because editors then show the tools, and not this name with the whole list.
+export type OfferedTools<L extends readonly Offer[]> = L[number] extends infer F
+  ? {
+      [K in F as K extends ToolOffer ? K["name"] : never]: K extends ToolOffer<string, infer A, infer R>
+        ? ToolTypes<A, R>
+        : never;
+    }
+  : never;
 
 /** The types of a mounted server's tools or prompts, by their names with the prefix. */
 export type Mounted<P extends string, U> = { [K in keyof U & string as `${P}_${K}`]: U[K] };

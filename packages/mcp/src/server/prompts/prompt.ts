@@ -54,7 +54,9 @@ export interface PromptDefinition<A = undefined> {
 /** Named arguments as the handler receives them. */
 export type NamedValues<R> = { [K in keyof R as R[K] extends true ? K : never]: string } & {
   [K in keyof R as R[K] extends true ? never : K]?: string;
-};
+} extends infer V
+  ? { [K in keyof V]: V[K] }
+  : never;
 
 /** The content of a message: text, or a content block of any type. */
 export type MessageContent = string | ContentBlock;

@@ -1,8 +1,8 @@
-import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { ClientCapabilityPath } from "../../protocol/capabilities.js";
 import type { ContentBlock } from "../../protocol/features/content.js";
 import type { ToolAnnotations } from "../../protocol/features/tools.js";
 import type { Icon } from "../../protocol/implementation.js";
+import type { CheckedTool } from "../../schema/checked-schema.js";
 import type { AnySchema, InferInput, InferOutput } from "../../schema/standard.js";
 import type { HandlerContext } from "../context.js";
 import type { VisibleTo } from "../lists/catalogue.js";
@@ -39,26 +39,23 @@ export interface ToolDefinition<
 }
 
 /** The arguments as the handler receives them. */
-export type ToolArguments<I> = I extends StandardSchemaV1
-  ? InferOutput<I>
-  : I extends AnySchema
-    ? [keyof I] extends [never]
-      ? InferOutput<I>
-      : I[keyof I] extends StandardSchemaV1
-        ? // A shape such as `{ text: z.string() }`: the compiler's message about the handler shows this text.
-          { "`input` must be a schema, such as z.object({ ... })": never }
-        : InferOutput<I>
-    : Record<string, never>;
+export type ToolArguments<I> = I extends AnySchema ? InferOutput<I> : Record<string, never>;
 
 /** What a handler without `output` may return; nothing at all is a result without content. */
 export type LooseResult =
   // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is what most people write
-  void | string | number | boolean | null | undefined | Block | readonly Block[] | ToolResult<unknown> | object;
+  void | string | number | boolean | null | undefined | Block | readonly Block[] | ToolResult<unknown> | JsonLike;
+
+/** Objects other than functions, maps, sets and bytes, which JSON cannot hold. Their members are checked at run time only. */
+type JsonLike =
+  | (object & { readonly [Symbol.hasInstance]?: never; readonly [Symbol.toStringTag]?: never })
+  | { toJSON(): unknown };
 
 /** Runs a tool. With `output` it returns the structured result, otherwise text, content blocks or any JSON value. */
-// Conditional on purpose: with a plain function type, enums and unions in `output` widen to `string`.
+// Conditional on purpose: with a plain function type, enums and unions in `output` widen to `string`. `Promise` stands beside
+// `PromiseLike` because the compiler then says shortly what is wrong with the result of an async handler.
 export type ToolHandler<I, O, D = Record<string, unknown>> = [O] extends [undefined]
-  ? (args: ToolArguments<I>, ctx: HandlerContext<D>) => LooseResult | Promise<LooseResult>
+  ? (args: ToolArguments<I>, ctx: HandlerContext<D>) => LooseResult | Promise<LooseResult> | PromiseLike<LooseResult>
   : (
       args: ToolArguments<I>,
       ctx: HandlerContext<D>,
@@ -102,7 +99,7 @@ export function tool<
   const O extends AnySchema | undefined = undefined,
 >(
   name: N,
-  definition: ToolDefinition<I, O>,
+  definition: ToolDefinition<I, O> & CheckedTool<I, O>,
   handler: ToolHandler<NoInfer<I>, NoInfer<O>>,
 ): ToolOffer<N, ClientArguments<I>, ClientResult<O>>;
 export function tool(

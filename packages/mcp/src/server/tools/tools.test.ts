@@ -83,7 +83,9 @@ describe("what a tool says of itself", () => {
   it("is refused at registration, naming the tool, when it cannot be used", () => {
     const server = new Server(info).tool("taken", {}, () => "");
     expect(() => server.tool("taken", {}, () => "")).toThrow(/"taken" exists already/);
-    expect(() => server.tool("n", { input: { type: "array" } }, () => "")).toThrow(/"n" must have type "object"/);
+    expect(() => server.tool("n", { input: { type: "array" } as never }, () => "")).toThrow(
+      /"n" must have type "object"/,
+    );
     expect(() => server.tool("n", { input: z.object({ d: z.date() }) }, () => "")).toThrow(/"n"/);
     expect(() => server.tool("n", { input: { type: "object", required: 5 as never } }, () => "")).toThrow(/"n"/);
     expect(() => server.tool("n", { maxResultBytes: 10 }, () => "")).toThrow(/maxResultBytes/);

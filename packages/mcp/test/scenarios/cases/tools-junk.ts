@@ -11,7 +11,7 @@ export default scenario({
     return new Server({ name: "junk", version: "1" })
       .tool("bigint", {}, () => ({ n: 1n }))
       .tool("cycle", {}, () => cycle)
-      .tool("function", {}, () => () => 1)
+      .tool("function", {}, () => (() => 1) as never)
       .tool("throwsNothing", {}, () => {
         throw undefined;
       })
