@@ -27,7 +27,7 @@ describe("calling a hook", () => {
   it.each([
     ["an error", new Error("disk full"), "disk full"],
     ["a text", "disk full", "disk full"],
-    ["nothing", undefined, "undefined"],
+    ["nothing", undefined, "undefined was thrown, which is not an error"],
     ["what cannot be read", broken, "an error that cannot be read"],
   ])("reports %s that it throws or rejects with, under its name", async (_what, thrown, said) => {
     const seen: string[] = [];

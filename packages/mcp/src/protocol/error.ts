@@ -1,3 +1,4 @@
+import { printable, printableLine } from "../encoding/printable.js";
 import {
   INTERNAL_ERROR,
   INVALID_PARAMS,
@@ -147,7 +148,11 @@ export class McpError extends Error {
   readonly operation: Operation | undefined;
 
   constructor(kind: ErrorKind, message: string, options: McpErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    // Most quote a peer somewhere. What a tool says is for a model, and is kept as it is.
+    super(
+      kind === "tool_error" ? message : printable(message),
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
     this.kind = kind;
     this.code = options.code ?? KINDS[kind][0];
     this.data = options.data;
@@ -173,7 +178,11 @@ export class McpError extends Error {
 
 /** Converts an error response of the peer. */
 export function fromWire(error: RpcError): McpError {
-  return new McpError(kindOfCode(error.code), error.message, { code: error.code, data: error.data, remote: true });
+  return new McpError(kindOfCode(error.code), printableLine(error.message), {
+    code: error.code,
+    data: error.data,
+    remote: true,
+  });
 }
 
 function kindOfCode(code: number): ErrorKind {

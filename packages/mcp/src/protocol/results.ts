@@ -18,11 +18,11 @@ import type {
 import type { CallToolResult, ListToolsResult, Tool } from "./features/tools.js";
 import type { Implementation } from "./implementation.js";
 import type { DiscoverResult, InitializeResult } from "./lifecycle.js";
+import { someIcons, withSafeIcons } from "./safe-icons.js";
 import {
   aBoolean,
   aNumber,
   anArray,
-  anIcon,
   anObject,
   arrayOf,
   aString,
@@ -49,7 +49,7 @@ export interface CheckedList<R, T> extends Checked<R> {
 }
 
 const cacheHints = { ttlMs: aNumber, cacheScope: oneOf("public", "private") } as const;
-const described = { title: aString, description: aString, icons: arrayOf(anIcon), _meta: anObject } as const;
+const described = { title: aString, description: aString, icons: someIcons, _meta: anObject } as const;
 
 /** `readTool` adds a missing `type`, because many servers omit it and only "object" is allowed. */
 const anObjectSchema: Test = {
@@ -279,8 +279,12 @@ function keepSound<T>(
 ): T[] {
   const before = problems.length;
   const sound = readItems(items, (item, index) => {
-    if (guard(item)) return item;
     const block = blockOf?.(item);
+    if (guard(item)) {
+      const safe = withSafeIcons(block, `${name}[${index}]`, problems);
+      // Safe: the same item, less an optional member.
+      return safe === block ? item : ((block === item ? safe : { ...item, content: safe }) as T);
+    }
     if (isObject(block) && typeof block.type === "string" && !CONTENT_TYPES.includes(block.type)) {
       problems.push(`${name}[${index}] has the unknown type ${JSON.stringify(block.type.slice(0, 64))}`);
       // A type that the union lacks: an application that switches over `type` ignores it, another one can use it.

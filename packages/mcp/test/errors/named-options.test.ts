@@ -20,7 +20,8 @@ const reference = [
 /** Names in a `fix` that no program passes as an option: data of errors, messages of the protocol, words of languages, options of Node. */
 const NO_OPTION = new Set(
   `action cause data default format initialize properties requestedSchema result tools/list type undefined null true false string object
-   tool_use tool_result enum default pattern items anyOf const ref _meta decline cancel ws mcp cert`.split(/\s+/),
+   tool_use tool_result enum default pattern items anyOf const ref _meta decline cancel ws mcp cert
+   auto client_id`.split(/\s+/),
 );
 
 /** The back-ticked names of each `fix`: single words and paths, without calls and code. */

@@ -102,8 +102,8 @@ export const FOUND_CLIENT_API: readonly Mutant[] = [
     name: "given-sender-ignored",
     recreates: "the agents that a client is given for HTTP are never used",
     file: "client/connection/open-client.ts",
-    search: "options.sender ?? (",
-    replace: "(",
+    search: "own === undefined ? standard(platform) : guardedSender(own)",
+    replace: "standard(platform)",
     tests: ["test/http/tls.test.ts"],
   },
   {

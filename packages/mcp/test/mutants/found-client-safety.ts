@@ -46,10 +46,10 @@ export const FOUND_CLIENT_SAFETY: readonly Mutant[] = [
   {
     name: "icon-address-unchecked",
     recreates: "icons with any address reach the application",
-    file: "protocol/results.ts",
-    search: "icons: arrayOf(anIcon)",
-    replace: "icons: anArray",
-    tests: ["test/client/client-mistakes.test.ts"],
+    file: "protocol/safe-icons.ts",
+    search: "arrayOf(anIcon)",
+    replace: "arrayOf({ ...anIcon, passes: () => true })",
+    tests: ["test/client/client-mistakes.test.ts", "test/errors/peer-text.test.ts"],
   },
   {
     name: "elicitation-mode-unchecked",

@@ -123,4 +123,28 @@ export const FOUND_WIRE: readonly Mutant[] = [
     replace: "    if (silent !== undefined || silent === undefined) this.say(",
     tests: ["src/jsonrpc/connection.test.ts"],
   },
+  {
+    name: "peer-text-raw-in-errors",
+    recreates: "an error that quotes a server carries its control characters into terminals and logs",
+    file: "protocol/error.ts",
+    search: "printableLine(error.message)",
+    replace: "error.message",
+    tests: ["test/errors/peer-text.test.ts"],
+  },
+  {
+    name: "peer-text-raw-in-warnings",
+    recreates: "a warning that quotes a server is handed on with its control characters",
+    file: "client/call/caller.ts",
+    search: "options.onWarning?.(printableMessage(message))",
+    replace: "options.onWarning?.(message)",
+    tests: ["test/errors/peer-text.test.ts"],
+  },
+  {
+    name: "progress-token-beyond-exact",
+    recreates: "a progress token that cannot be repeated exactly is ignored in silence",
+    file: "protocol/progress-token.ts",
+    search: 'typeof token === "number" && !isId(token)',
+    replace: "Number.isNaN(token)",
+    tests: ["src/protocol/progress-token.test.ts"],
+  },
 ];

@@ -83,3 +83,13 @@ export function applyDefaults(
   // fromEntries defines members, so "__proto__" stays an ordinary member.
   return Object.fromEntries(filled);
 }
+
+/** The error without the pages that must not be opened: an application may hand them to a browser. */
+export function withSafePages(error: McpError): McpError {
+  const { kind, message, code, data, remote } = error;
+  if (kind !== "url_elicitation_required" || !isObject(data) || !Array.isArray(data["elicitations"])) return error;
+  const all: unknown[] = data["elicitations"];
+  const elicitations = all.filter((one) => isObject(one) && isWebAddress(one["url"]));
+  if (elicitations.length === all.length) return error;
+  return new McpError(kind, message, { code, remote, data: { ...data, elicitations } });
+}

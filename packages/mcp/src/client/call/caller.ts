@@ -1,3 +1,4 @@
+import { printableMessage } from "../../encoding/printable.js";
 import type { Outcome, OutgoingCall } from "../../era/era.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import { type Id, isId, isObject, type Params } from "../../jsonrpc/message.js";
@@ -6,6 +7,7 @@ import { fromWire, McpError } from "../../protocol/error.js";
 import type { ProgressNotificationParams } from "../../protocol/lifecycle.js";
 import { readTrace, traceMeta } from "../../protocol/trace-context.js";
 import type { Answerer } from "../answers/answerer.js";
+import { withSafePages } from "../answers/elicitation.js";
 import type { ClientConnection } from "../connection/connection.js";
 import type { CurrentConnection } from "../connection/current-connection.js";
 import { type ClientMiddleware, throughClientMiddleware } from "../middleware.js";
@@ -93,7 +95,7 @@ export class Caller implements Requester, CallOwner {
   warn(message: string): void {
     const { options, platform } = this.#connection;
     if (options.onWarning === undefined) platform.warn(message);
-    else callHook(platform.warn, "onWarning", () => options.onWarning?.(message));
+    else callHook(platform, "onWarning", () => options.onWarning?.(printableMessage(message)));
   }
 
   /**
@@ -239,7 +241,7 @@ export class Caller implements Requester, CallOwner {
   #lost(call: PendingCall, id: Id, reason: unknown): Promise<Result> {
     this.#pending.delete(id);
     call.id = undefined;
-    const error = reason instanceof RpcError ? fromWire(reason) : McpError.from(reason);
+    const error = reason instanceof RpcError ? withSafePages(fromWire(reason)) : McpError.from(reason);
     // A cursor that the server no longer takes: the other pages are of the same lost past.
     if (call.row?.cacheable === true && error.kind === "invalid_params") this.#cache?.forget(call.out.method);
     try {

@@ -80,14 +80,15 @@ export class Rounds {
 
   /** Several questions are put to the application at the same time. */
   async #ask(call: PendingCall, questions: readonly Question[]): Promise<object[]> {
-    const unwanted = new AbortController();
+    // One for each: applications listen to their signal, and runtimes warn of many listeners on one.
+    const asked = questions.map((question) => ({ question, unwanted: new AbortController() }));
     const asking = call.connection ?? this.#connection.established;
     try {
       return await call.during(
-        Promise.all(questions.map((question) => this.#answerer.answer(question, asking, unwanted))),
+        Promise.all(asked.map(({ question, unwanted }) => this.#answerer.answer(question, asking, unwanted))),
       );
     } catch (error) {
-      unwanted.abort(error);
+      for (const { unwanted } of asked) unwanted.abort(error);
       throw error;
     }
   }

@@ -1,9 +1,10 @@
 import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from "../../jsonrpc/error.js";
-import { isId, isObject, type Params, type RequestMessage } from "../../jsonrpc/message.js";
+import { isObject, type Params, type RequestMessage } from "../../jsonrpc/message.js";
 import { errorText, resultText } from "../../jsonrpc/message-text.js";
 import { type ClientCapabilities, hasCapability, type ServerCapabilities } from "../../protocol/capabilities.js";
 import { HEADER_MISMATCH, McpError, RESOURCE_NOT_FOUND, UNSUPPORTED_VERSION } from "../../protocol/error.js";
 import type { Implementation } from "../../protocol/implementation.js";
+import { progressTokenOf } from "../../protocol/progress-token.js";
 import { featuresOf, isRevision, type Revision, revisionsOf } from "../../protocol/revisions.js";
 import type { Call, EraResult, RequestSource, ServerEra, ServerSelf } from "../era.js";
 import { notificationText } from "../notification.js";
@@ -61,7 +62,6 @@ function decode(message: RequestMessage, source: RequestSource, self: ServerSelf
   const session = source.session ?? passingSession(message, source, self);
   const params = message.params ?? {};
   const meta = isObject(params["_meta"]) ? params["_meta"] : undefined;
-  const token = meta?.["progressToken"];
   if (source.batched === true && message.method === "initialize") {
     throw new McpError("invalid_request", "`initialize` must not be part of a batch");
   }
@@ -73,7 +73,7 @@ function decode(message: RequestMessage, source: RequestSource, self: ServerSelf
     revision: session.revision,
     clientInfo: session.clientInfo,
     clientCapabilities: session.clientCapabilities,
-    progressToken: isId(token) ? token : undefined,
+    progressToken: progressTokenOf(meta),
     // Until the client sets a level, it receives all log messages.
     logLevel: session.logLevel ?? "debug",
     inputs: undefined,

@@ -1,6 +1,6 @@
 import type { HttpFacts } from "../../http/http.js";
 import { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR } from "../../jsonrpc/error.js";
-import { type Id, isId, isObject, type RequestMessage } from "../../jsonrpc/message.js";
+import { type Id, isObject, type RequestMessage } from "../../jsonrpc/message.js";
 import { errorText, resultText } from "../../jsonrpc/message-text.js";
 import { type ClientCapabilities, hasCapability } from "../../protocol/capabilities.js";
 import {
@@ -14,6 +14,7 @@ import { isLoggingLevel } from "../../protocol/features/logging.js";
 import type { Implementation } from "../../protocol/implementation.js";
 import { META } from "../../protocol/meta.js";
 import type { MethodRow, MethodTable } from "../../protocol/methods.js";
+import { progressTokenOf } from "../../protocol/progress-token.js";
 import { featuresOf, isRevision, NEWEST_STATELESS, type Revision, revisionsOf } from "../../protocol/revisions.js";
 import type {
   CacheHint,
@@ -98,7 +99,6 @@ function decode(message: RequestMessage, { http }: RequestSource, self: ServerSe
   if (level !== undefined && !isLoggingLevel(level)) {
     throw new McpError("invalid_params", `${JSON.stringify(level)} is not a log level`);
   }
-  const token = meta["progressToken"];
   const hasInputs = params["inputResponses"] !== undefined || params["requestState"] !== undefined;
   return {
     id: message.id,
@@ -109,7 +109,7 @@ function decode(message: RequestMessage, { http }: RequestSource, self: ServerSe
     // Safe: both are objects whose members are optional and read one by one.
     clientInfo: isObject(info) ? (info as unknown as Implementation) : undefined,
     clientCapabilities: capabilities as ClientCapabilities,
-    progressToken: isId(token) ? token : undefined,
+    progressToken: progressTokenOf(meta),
     logLevel: level,
     inputs: hasInputs ? { responses: params["inputResponses"], state: params["requestState"] } : undefined,
     own: message.method === "server/discover" ? discovered(version, self) : undefined,

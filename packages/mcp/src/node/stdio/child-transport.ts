@@ -24,7 +24,7 @@ export function childTransport(
   const { command, args = [], cwd } = options;
   const env = childEnvironment(options.env, options.inheritEnv);
   const report = new LaunchReport(command, env, cwd);
-  const forward = stderrForwarder(options.stderr ?? "capture", platform.warn);
+  const forward = stderrForwarder(options.stderr ?? "capture", (line) => platform.warn(line));
   const start = () => platform.spawn({ command, args, env, ...(cwd === undefined ? {} : { cwd }) });
   const stream = new ChildStream(start, platform, report, forward);
   const channel = new NoiseFilter(

@@ -50,7 +50,7 @@ export class Pipeline {
   #notify<K extends keyof Observer>(event: K, what: Parameters<NonNullable<Observer[K]>>[0]): void {
     for (const observer of this.observers) {
       // The type ties each event to what is told of it, which the compiler loses for a key that may be any of them.
-      callHook(this.#platform.warn, `observer.${event}`, () => observer[event]?.(what as never));
+      callHook(this.#platform, `observer.${event}`, () => observer[event]?.(what as never));
     }
   }
 }

@@ -49,7 +49,7 @@ export class Logging implements Feature {
       peer.sessionChanged?.();
     }
     const { options, platform } = this.#facts;
-    callHook(platform.warn, "onLogLevel", () => options.onLogLevel?.(level, call.ctx));
+    callHook(platform, "onLogLevel", () => options.onLogLevel?.(level, call.ctx));
     return {};
   }
 }

@@ -34,7 +34,7 @@ export class ResourceWatches implements TopicWatcher {
   watched(uri: string): void {
     this.#start(uri, this.#resources.watchOf(uri));
     const { options, platform } = this.#facts;
-    if (options.onSubscribe !== undefined) callHook(platform.warn, "onSubscribe", () => options.onSubscribe?.(uri));
+    if (options.onSubscribe !== undefined) callHook(platform, "onSubscribe", () => options.onSubscribe?.(uri));
   }
 
   unwatched(uri: string): void {
@@ -42,8 +42,7 @@ export class ResourceWatches implements TopicWatcher {
     this.#watched.delete(uri);
     known?.stop();
     const { options, platform } = this.#facts;
-    if (options.onUnsubscribe !== undefined)
-      callHook(platform.warn, "onUnsubscribe", () => options.onUnsubscribe?.(uri));
+    if (options.onUnsubscribe !== undefined) callHook(platform, "onUnsubscribe", () => options.onUnsubscribe?.(uri));
   }
 
   /** Restarts the hooks of resources that were replaced while they have subscribers. */

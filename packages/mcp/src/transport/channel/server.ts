@@ -62,7 +62,7 @@ export function startChannel(servable: Servable, channel: Channel, options: Serv
     finish = resolve;
   });
   const peer = new ChannelPeer(options, () => void drain());
-  const fault = (error: Error) => callHook(platform.warn, "onFault", () => options.onFault?.(error));
+  const fault = (error: Error) => callHook(platform, "onFault", () => options.onFault?.(error));
   const connection = new Connection<ChannelPeer>(channel, connectionHandler(endpoint, peer, fault, gone), peer, {
     answerFaults: true,
     maxInFlight: options.maxInFlight ?? 1000,

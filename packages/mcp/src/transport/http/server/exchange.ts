@@ -203,10 +203,11 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
   #write(text: string): void {
     if (this.#done) return;
     if (this.#toStream()) return this.#stream?.message(text);
-    this.busy("maxStreams");
+    this.busy(this.streamLimit);
     this.#finish();
     // A refused request must not continue, even where a disconnect does not cancel it.
-    for (const request of this.#waiting ?? []) request.cancel(new Error("the limit `maxStreams` is reached"));
+    for (const request of this.#waiting ?? [])
+      request.cancel(new Error(`the limit \`${this.streamLimit}\` is reached`));
   }
 
   #interrupt(retryMs: number): void {

@@ -2,6 +2,7 @@ import { randomName } from "../../../encoding/base64.js";
 import { guarded, type MaybePromise } from "../../../encoding/maybe-promise.js";
 import type { Principal } from "../../../http/authentication.js";
 import type { Channel, ChannelReceiver } from "../../../jsonrpc/channel.js";
+import { faultData } from "../../../jsonrpc/error.js";
 import { parseMessage } from "../../../jsonrpc/message.js";
 import type { Storage } from "../../../storage/storage.js";
 import { serveChannel } from "../../channel/server.js";
@@ -78,7 +79,7 @@ class LegacyConnections {
       const connection = exchange.openEvents();
       if (connection === undefined) {
         forget();
-        return exchange.busy("maxStreams");
+        return exchange.busy(exchange.streamLimit);
       }
       this.#channels.add(channel);
       channel.connect(connection, () => {
@@ -103,7 +104,8 @@ class LegacyConnections {
     exchange.readBody((text) => {
       // Parsed only to refuse an invalid message; the connection of the stream parses it again.
       const item = parseMessage(text);
-      if (item.kind === "invalid") return exchange.refuse(refusal(400, item.reason, { id: item.id, code: item.code }));
+      if (item.kind === "invalid")
+        return exchange.refuse(refusal(400, item.reason, { id: item.id, code: item.code, data: faultData(item.code) }));
       this.#deliver(exchange, id, text).catch((error) => this.#failed(exchange, error));
     });
   }

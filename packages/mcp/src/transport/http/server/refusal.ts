@@ -48,7 +48,7 @@ export function challengeHeaders(
     const headers = challenge(scopes);
     if (areReplyHeaders(headers)) return Object.entries(headers).flat();
     // The answer does not wait for a promise; its failure must not end the process.
-    callHook(platform.warn, "challenge", () => headers);
+    callHook(platform, "challenge", () => headers);
     platform.warn("`challenge` returned something other than headers that can be sent; the default is sent instead");
   } catch (error) {
     platform.warn(`\`challenge\` failed: ${thrownMessage(error)}`);

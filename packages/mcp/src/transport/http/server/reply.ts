@@ -31,6 +31,7 @@ export class HttpReply {
   /** Headers that CORS adds to the reply. */
   corsHeaders: HeaderList | undefined;
   readonly #startedAt: number;
+  #streamLimit: string | undefined;
 
   constructor(state: ServerState, incoming: Incoming, outer?: HttpReply) {
     this.state = state;
@@ -78,10 +79,16 @@ export class HttpReply {
     return this.openStream(extra);
   }
 
+  /** The limit that forbade the last stream. */
+  get streamLimit(): string {
+    return this.#streamLimit ?? "maxStreams";
+  }
+
   /** Begins an event stream as the reply. */
   protected openStream(extra?: HeaderList): SseConnection | undefined {
     const key = this.principal?.key;
-    if (this.state.takeStream(key) !== undefined) return undefined;
+    this.#streamLimit = this.state.takeStream(key);
+    if (this.#streamLimit !== undefined) return undefined;
     const out = this.http.stream(200, this.#headers(SSE_REPLY, extra));
     const connection = new SseConnection(this.state, out, this.principal, () => {
       this.state.returnStream(key);
@@ -114,7 +121,7 @@ export class HttpReply {
   #log(status: number): void {
     const { options, platform } = this.state;
     const durationMs = platform.monotonic() - this.#startedAt;
-    callHook(platform.warn, "onRequest", () =>
+    callHook(platform, "onRequest", () =>
       options.onRequest?.(requestLogEntry(this.http, this.principal, status, durationMs)),
     );
   }

@@ -31,7 +31,7 @@ export async function openStream(store: SessionStore, session: HttpSession, exch
 /** Opens a further stream. Only the first one stores messages while no client reads it. */
 function openFurther(session: HttpSession, exchange: HttpExchange): void {
   const connection = exchange.openEvents();
-  if (connection === undefined) return exchange.busy("maxStreams");
+  if (connection === undefined) return exchange.busy(exchange.streamLimit);
   const stream = session.newStream();
   stream.byGet = true;
   session.tidy();
@@ -65,7 +65,7 @@ function attachFirst(
   begins: boolean,
 ): void {
   const connection = exchange.openEvents();
-  if (connection === undefined) return exchange.busy("maxStreams");
+  if (connection === undefined) return exchange.busy(exchange.streamLimit);
   store.tell(session, { kind: "taken", stream: GET_STREAM_ID });
   // The client can resume from the point itself, because everything after it is still to be sent.
   if (begins && session.primes) connection.write(encodeEvent({ id: eventId(GET_STREAM_ID, point, false), data: "" }));
@@ -101,7 +101,7 @@ async function resume(
   }
   if (position.stream === GET_STREAM_ID) return attachFirst(store, session, exchange, position.after, false);
   const connection = exchange.openEvents();
-  if (connection === undefined) return exchange.busy("maxStreams");
+  if (connection === undefined) return exchange.busy(exchange.streamLimit);
   store.tell(session, { kind: "taken", stream: position.stream });
   session.stream(position.stream, false).attach(connection, position.after);
 }
