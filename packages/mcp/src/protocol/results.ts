@@ -18,7 +18,6 @@ import type {
 import type { CallToolResult, ListToolsResult, Tool } from "./features/tools.js";
 import type { Implementation } from "./implementation.js";
 import type { DiscoverResult, InitializeResult } from "./lifecycle.js";
-import { someIcons, withSafeIcons } from "./safe-icons.js";
 import {
   aBoolean,
   aNumber,
@@ -31,7 +30,9 @@ import {
   readItems,
   readShape,
   type Shape,
+  someIcons,
   type Test,
+  withSafeIcons,
 } from "./shape.js";
 
 /**
@@ -280,11 +281,7 @@ function keepSound<T>(
   const before = problems.length;
   const sound = readItems(items, (item, index) => {
     const block = blockOf?.(item);
-    if (guard(item)) {
-      const safe = withSafeIcons(block, `${name}[${index}]`, problems);
-      // Safe: the same item, less an optional member.
-      return safe === block ? item : ((block === item ? safe : { ...item, content: safe }) as T);
-    }
+    if (guard(item)) return withSafeIcons(item, `${name}[${index}]`, problems, block);
     if (isObject(block) && typeof block.type === "string" && !CONTENT_TYPES.includes(block.type)) {
       problems.push(`${name}[${index}] has the unknown type ${JSON.stringify(block.type.slice(0, 64))}`);
       // A type that the union lacks: an application that switches over `type` ignores it, another one can use it.

@@ -40,6 +40,18 @@ export function arrayOf(item: Test): Test {
   };
 }
 
+export const someIcons = arrayOf(anIcon);
+
+/** A block, or the message around `block`, without the icons of a link if one of them must not be drawn. */
+export function withSafeIcons<T>(item: T, at: string, problems: string[], block: unknown): T {
+  if (!isObject(block) || block.type !== "resource_link" || block.icons === undefined) return item;
+  if (someIcons.passes(block.icons)) return item;
+  problems.push(`${at}.icons is not ${someIcons.expected}; ignored`);
+  const { icons: _icons, ...safe } = block;
+  // Safe: the same item, less an optional member.
+  return (item === block ? safe : { ...item, content: safe }) as T;
+}
+
 /** One of some strings. */
 export function oneOf(...values: readonly string[]): Test {
   return {

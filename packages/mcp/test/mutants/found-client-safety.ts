@@ -46,9 +46,9 @@ export const FOUND_CLIENT_SAFETY: readonly Mutant[] = [
   {
     name: "icon-address-unchecked",
     recreates: "icons with any address reach the application",
-    file: "protocol/safe-icons.ts",
-    search: "arrayOf(anIcon)",
-    replace: "arrayOf({ ...anIcon, passes: () => true })",
+    file: "protocol/shape.ts",
+    search: "someIcons = arrayOf(anIcon)",
+    replace: "someIcons = arrayOf({ ...anIcon, passes: () => true })",
     tests: ["test/client/client-mistakes.test.ts", "test/errors/peer-text.test.ts"],
   },
   {

@@ -297,6 +297,4 @@ function unsendable({ out }: PendingCall, cause: TypeError): McpError {
   });
 }
 
-function isOwnEnd(error: unknown): boolean {
-  return McpError.is(error) && (error.kind === "timeout" || error.kind === "cancelled");
-}
+const isOwnEnd = (error: unknown) => McpError.is(error) && (error.kind === "timeout" || error.kind === "cancelled");
