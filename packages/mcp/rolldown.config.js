@@ -12,15 +12,25 @@ const names = Object.keys(exports)
   .map((key) => (key === "." ? "index" : key.slice(2)));
 const input = Object.fromEntries(names.map((name) => [name, `src/${name}.ts`]));
 
-/** What the sources call by a name, because it differs by runtime; each build has one of them built in. */
+/**
+ * What the sources call by a name, because it differs by runtime; each build has one of them built in. `many` is the file for
+ * what many need that no import of the package evaluates: on Node a file of its own would cost each of them more than it
+ * weighs, elsewhere a bundle that loads it at once would weigh more.
+ */
 const runtimes = {
-  node: { "#platform": source("node/platform.ts"), "#transports": source("node/transports.ts") },
-  web: { "#platform": source("platform/default.ts"), "#transports": source("transport/default-transports.ts") },
+  node: { many: "core", "#platform": source("node/platform.ts"), "#transports": source("node/transports.ts") },
+  web: {
+    many: "parts",
+    "#platform": source("platform/default.ts"),
+    "#transports": source("transport/default-transports.ts"),
+  },
 };
 
-export default defineConfig(Object.entries(runtimes).map(([name, alias]) => build(`dist/run-${name}`, alias)));
+export default defineConfig(
+  Object.entries(runtimes).map(([name, { many, ...alias }]) => build(`dist/run-${name}`, alias, many)),
+);
 
-function build(dir, alias) {
+function build(dir, alias, many) {
   return {
     cwd: here,
     input,
@@ -35,7 +45,10 @@ function build(dir, alias) {
       format: "esm",
       entryFileNames: "[name].js",
       chunkFileNames: "chunks/[name].js",
-      codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: chunkOf, debugName: "rooms" }] },
+      codeSplitting: {
+        includeDependenciesRecursively: false,
+        groups: [{ name: (id, context) => chunkOf(id, context, many), debugName: "rooms" }],
+      },
       comments: { legal: true, annotation: true, jsdoc: false },
       // The sources are in the package; a debugger finds them there.
       sourcemap: true,
@@ -96,7 +109,7 @@ const onDemandOnNode = {
  * every start, and so is what `/node` adds to it. The rest goes by who needs it. An entry is a file that does nothing but
  * export: then it exports its own names and no others.
  */
-function chunkOf(id, context) {
+function chunkOf(id, context, many) {
   const needs = (path) => reached(source(path), context).has(id);
   if (names.some((name) => id === source(`${name}.ts`))) return null;
   // With the entry, so that a bundler which leaves `connect` out leaves out the client too.
@@ -105,10 +118,9 @@ function chunkOf(id, context) {
   const entries = names.filter((name) => name !== "node" && needs(`${name}.ts`));
   const rooms = Object.keys(onDemand).filter((room) => onDemand[room].some(needs));
   const users = [...rooms, ...entries].sort();
-  if (needs("node.ts")) return users.length === 0 || id.startsWith(source("node/")) ? "core-node" : "core";
+  if (needs("node.ts")) return users.length === 0 || id.startsWith(source("node/")) ? "core-node" : many;
   if (users.length === 0) return Object.keys(onDemandOnNode).find((room) => onDemandOnNode[room].some(needs)) ?? null;
-  // What many need is small; a file of its own would cost each of them more than it weighs.
-  if (users.length > 2) return "core";
+  if (users.length > 2) return many;
   return rooms.length === 0 && users.length === 1 ? null : users.join("-and-");
 }
 
