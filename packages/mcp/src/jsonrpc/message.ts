@@ -207,49 +207,50 @@ let leastLength = 0;
 /** What is wrong with the values below one, except `known`: too many, too deep, or a number that is infinite, as `1e400` is. */
 function contentFlaw(value: object, levels: number, limits: ParseLimits, known?: unknown): string | undefined {
   if (levels <= 0) return `the message is nested deeper than ${limits.maxDepth} levels`;
-  let flaw: string | undefined;
-  // Two brackets, of which the values' commas take the place of one: of each value one is counted.
+  if (Array.isArray(value)) return itemsFlaw(value, levels, limits);
+  // One of the brackets; with each member two quotes, the colon, and a comma or the other bracket.
   let room = 1;
-  if (Array.isArray(value)) {
-    for (let at = 0; at < value.length && flaw === undefined; at++) flaw = valueFlaw(value[at], levels, limits);
-    room += Math.max(value.length, 1);
-  } else {
-    for (const name in value) {
-      // Safe: what `for` finds in a parsed object are its own members.
-      const member = (value as Params)[name];
-      if (member === known) continue;
-      flaw = valueFlaw(member, levels, limits);
-      if (flaw !== undefined) break;
-      // Two quotes, the colon, and a comma or the bracket.
-      room += name.length + 4;
+  for (const name in value) {
+    // Safe: what `for` finds in a parsed object are its own members.
+    const member = (value as Params)[name];
+    if (member === known) continue;
+    room += name.length + 4;
+    // The most frequent ones without a call.
+    if (typeof member === "string" && valuesLeft > 0) {
+      valuesLeft--;
+      room += member.length + 2;
+      continue;
     }
+    const flaw = valueFlaw(member, levels, limits);
+    if (flaw !== undefined) return flaw;
   }
   leastLength += room;
-  return flaw;
+  return undefined;
+}
+
+function itemsFlaw(items: readonly unknown[], levels: number, limits: ParseLimits): string | undefined {
+  for (let at = 0; at < items.length; at++) {
+    const flaw = valueFlaw(items[at], levels, limits);
+    if (flaw !== undefined) return flaw;
+  }
+  leastLength += items.length + 1;
+  return undefined;
 }
 
 function valueFlaw(value: unknown, levels: number, limits: ParseLimits): string | undefined {
   if (--valuesLeft < 0) return `the message has more than ${limits.maxNodes} values`;
-  switch (typeof value) {
-    case "string":
-      leastLength += value.length + 2;
-      return undefined;
-    case "number":
-      leastLength += leastDigits(value);
-      return value - value !== 0 ? "a number is too large for a double-precision value" : undefined;
-    case "boolean":
-      leastLength += 4;
-      return undefined;
-    default:
-      if (value !== null) return contentFlaw(value as object, levels - 1, limits);
-      leastLength += 4;
-      return undefined;
+  if (typeof value === "number") {
+    leastLength += leastDigits(value);
+    return value - value !== 0 ? "a number is too large for a double-precision value" : undefined;
   }
+  if (typeof value === "object" && value !== null) return contentFlaw(value, levels - 1, limits);
+  leastLength += typeof value === "string" ? value.length + 2 : 4;
+  return undefined;
 }
 
-/** How many digits a number has at least; one that ends in zeros may be written shorter. */
+/** How many digits a number has at least; one that ends in three zeros may be written shorter, as `1e3` is. */
 function leastDigits(value: number): number {
-  if (value < 10 || value > 1e9 || value % 10 === 0) return 1;
+  if (value < 10 || value > 1e9 || value % 1000 === 0) return 1;
   if (value < 1000) return value < 100 ? 2 : 3;
   return value < 10_000 ? 4 : value < 100_000 ? 5 : 6;
 }

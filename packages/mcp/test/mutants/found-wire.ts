@@ -95,7 +95,7 @@ export const FOUND_WIRE: readonly Mutant[] = [
     name: "short-number-hides-member",
     recreates: "a number that is written shorter than it is counted makes room for a second member",
     file: "jsonrpc/message.ts",
-    search: "value > 1e9 || value % 10 === 0",
+    search: "value > 1e9 || value % 1000 === 0",
     replace: "value < 0",
     tests: ["src/jsonrpc/envelope.test.ts"],
   },
