@@ -84,7 +84,8 @@ export function parseMessage(text: string, limits: ParseLimits = DEFAULT_PARSE_L
   // `JSON.parse` takes a second for megabytes of brackets.
   if (text.length > LONG && hasMoreBrackets(text, limits.maxDepth)) {
     const flaw = scanEnvelope(text, limits.maxDepth);
-    if (flaw !== undefined) return invalid(flaw);
+    // A text that does not even end with a bracket is no JSON, whatever it holds.
+    if (flaw !== undefined) return { ...invalid(flaw), code: /[}\]]\s*$/.test(text) ? INVALID_REQUEST : PARSE_ERROR };
   }
   try {
     value = JSON.parse(text);
