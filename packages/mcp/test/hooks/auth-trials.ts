@@ -199,9 +199,9 @@ export const AUTH_TRIALS: Readonly<Record<string, readonly [trial: Trial, ended:
       const auth = resourceServer({ resource, issuer: "http://127.0.0.1:1", verify: fail });
       return overHttp({ port, auth }, (url) => withClient(url, { auth: bearerToken("t") }, add));
     },
-    "error unsupported_version",
+    "error transport_error",
   ],
-  "ServerAuthorization.authenticate": [guarding("authenticate"), "error internal_error"],
+  "ServerAuthorization.authenticate": [guarding("authenticate"), "error transport_error"],
   "ServerAuthorization.challenge": [guarding("challenge"), "error insufficient_scope"],
   "ServerAuthorization.respond": [guarding("respond", "/about"), "status 500"],
   "OAuthProxyOptions.identify": [proxying("identify"), "error authorization_failed"],

@@ -6,6 +6,7 @@ import { FOUND_CALLS } from "./found-calls.js";
 import { FOUND_CLIENT_API } from "./found-client-api.js";
 import { FOUND_CLIENT_SAFETY } from "./found-client-safety.js";
 import { FOUND_DEFINITIONS } from "./found-definitions.js";
+import { FOUND_LOGINS } from "./found-logins.js";
 import { FOUND_NEWCOMER } from "./found-newcomer.js";
 import { FOUND_PROOF } from "./found-proof.js";
 import { FOUND_SESSIONS } from "./found-sessions.js";
@@ -32,4 +33,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...FOUND_PROOF,
   ...FOUND_NEWCOMER,
   ...FOUND_AUTH_SERVER,
+  ...FOUND_LOGINS,
 ];

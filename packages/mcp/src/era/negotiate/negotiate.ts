@@ -10,7 +10,7 @@ import { statelessClient } from "../stateless/client.js";
 import { performHandshake } from "./handshake.js";
 import type { Attempt, Established, Negotiation } from "./negotiation.js";
 import type { Prior } from "./prior.js";
-import { isModernError, mayStartAgain, ProbeLost, supportedBy, tellsRevision } from "./refusal.js";
+import { failedServer, isModernError, mayStartAgain, ProbeLost, supportedBy, tellsRevision } from "./refusal.js";
 
 /**
  * How long a server on a pipe may be silent before the handshake is tried as well.
@@ -147,6 +147,9 @@ function afterRefusal(attempt: Attempt, error: unknown, probed: Revision): Promi
         : handshakeInStatedRevision(attempt, supported);
     }
     if (isModernError(error)) throw error;
+    const failed = failedServer(error);
+    // Some servers with sessions answer 500 to a method that they do not know.
+    if (failed !== undefined && (httpStatusOf(error) !== 500 || attempt.stateful.length === 0)) throw failed;
     return fallBackToHandshake(attempt, `it answered the probe with error ${error.code}: ${error.message}`);
   }
   const { negotiation, stateful } = attempt;

@@ -36,6 +36,14 @@ export function tellsRevision(error: unknown): boolean {
   return status !== undefined && status < 500 && status !== 401 && status !== 403 && status !== 429;
 }
 
+/** The response of a server that is overloaded or failed, of whose revision the JSON-RPC error in its body shows nothing. */
+export function failedServer(error: RpcError): McpError | undefined {
+  const status = httpStatusOf(error) ?? 0;
+  return (status >= 500 || status === 429) && !isModernError(error) && McpError.is(error.cause)
+    ? error.cause
+    : undefined;
+}
+
 /**
  * True when a server that refused the handshake may still support HTTP+SSE, the transport of the first revision: it answered
  * 400, 404 or 405 without an error that only the stateless era has. HTTP+SSE begins with a handshake, so it cannot help when
@@ -71,6 +79,8 @@ const NO_HANDSHAKE = [METHOD_NOT_FOUND, INVALID_PARAMS, INVALID_REQUEST];
 /** The error for a handshake that the server answered with an error. */
 export function refusedHandshake(error: RpcError, target: string): McpError {
   const supported = supportedBy(error);
+  const failed = failedServer(error);
+  if (failed !== undefined) return failed;
   if (supported.length === 0 && !NO_HANDSHAKE.includes(error.code) && !isModernError(error)) {
     const {
       kind,
