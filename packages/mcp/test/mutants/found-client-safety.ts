@@ -55,8 +55,8 @@ export const FOUND_CLIENT_SAFETY: readonly Mutant[] = [
     name: "elicitation-mode-unchecked",
     recreates: "an elicitation of an unknown mode is shown as a form",
     file: "client/answers/elicitation.ts",
-    search: '  } else if (mode !== "url") throw',
-    replace: '  } else if (mode === "") throw',
+    search: '  if (mode === "form") {',
+    replace: '  if (mode !== "url") {',
     tests: ["test/client/questions-refused.test.ts"],
   },
   {
