@@ -45,17 +45,16 @@ export const FOUND_ADMISSION: readonly Mutant[] = [
   {
     name: "left-handlers-not-counted",
     recreates: "handlers whose clients have left run on and nobody counts them",
-    file: "transport/http/server/place.ts",
-    search: "    this.#state.unfinished -= 1;",
-    replace: "    this.#state.unfinished -= 1;\n    this.work(false);",
+    file: "transport/http/server/reply.ts",
+    search: "    this.state.unfinished -= 1;",
+    replace: "    this.state.unfinished -= 1;\n    this.working = false;\n    this.recount();",
     tests: ["test/http/admission.test.ts"],
   },
   {
     name: "no-share-per-principal",
     recreates: "one principal takes all places of a server",
     file: "transport/http/server/state.ts",
-    search:
-      'return this.#inFlightOf.get(key) + more > maxInFlightPerPrincipal ? "maxInFlightPerPrincipal" : undefined;',
+    search: 'return this.inFlightOf.get(key) + more > maxInFlightPerPrincipal ? "maxInFlightPerPrincipal" : undefined;',
     replace: "return undefined;",
     tests: ["test/http/admission.test.ts"],
   },
@@ -63,8 +62,8 @@ export const FOUND_ADMISSION: readonly Mutant[] = [
     name: "batch-counts-as-one",
     recreates: "an array of requests is counted as one request",
     file: "transport/http/server/server.ts",
-    search: "const limit = exchange.place.full(requests.length);",
-    replace: "const limit = exchange.place.full(1);",
+    search: "const limit = exchange.admit(requests.length);",
+    replace: "const limit = exchange.admit(1);",
     tests: ["test/http/admission.test.ts"],
   },
   {
@@ -78,9 +77,9 @@ export const FOUND_ADMISSION: readonly Mutant[] = [
   {
     name: "unfinished-bodies-unbounded",
     recreates: "bodies that are being received hold any amount of memory together",
-    file: "transport/http/server/place.ts",
-    search: "if (this.#state.unfinishedBytes + bytes > this.#state.limits.maxUnfinishedBytes) return false;",
-    replace: "",
+    file: "node/http/handler.ts",
+    search: "if (size > maxBytes || state.unfinishedBytes + chunk.length > state.limits.maxUnfinishedBytes) {",
+    replace: "if (size > maxBytes) {",
     tests: ["test/http/admission.test.ts"],
   },
   {

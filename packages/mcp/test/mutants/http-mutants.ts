@@ -70,7 +70,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "bad-utf8-body",
     recreates: "a body that is no UTF-8 is read with replacement characters (Node)",
-    file: "node/http/read-body.ts",
+    file: "node/http/handler.ts",
     search: "if (!isUtf8(bytes)) return",
     replace: "if (false) return",
     tests: ["test/corpus/http/corpus.test.ts"],
@@ -86,9 +86,9 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "body-unbounded",
     recreates: "a body of any size is read (Node)",
-    file: "node/http/read-body.ts",
-    search: "if (size > maxBytes || !limits.received(chunk.length)) {",
-    replace: "if (!limits.received(chunk.length)) {",
+    file: "node/http/handler.ts",
+    search: "if (size > maxBytes || state.unfinishedBytes + chunk",
+    replace: "if (state.unfinishedBytes + chunk",
     tests: ["test/mutants/missing-cases.test.ts"],
   },
   {

@@ -34,6 +34,13 @@ export const LEAVES: readonly Leaf[] = [
   { path: "transport/http/session/records.ts", kind: "encoding", reason: "a session's names and record as text" },
   { path: "transport/http/server/body-type.ts", kind: "header value", reason: "reads `Content-Type` and `Accept`" },
   { path: "transport/http/server/origin.ts", kind: "guard", reason: "whether a `Host` or `Origin` value may pass" },
+  { path: "server/tools/unknown-arguments.ts", kind: "schema", reason: "arguments in, those that no schema names out" },
+  {
+    path: "client/features/tool-value.ts",
+    kind: "encoding",
+    reason: "a tool's result in, its value out",
+    callsBack: true,
+  },
   { path: "server/tools/block.ts", kind: "guard", reason: "whether a value is a result or a block already" },
 ];
 

@@ -102,7 +102,11 @@ function request<T>(
   return requester.call("tools/call", params, options, listed.get(name)?.extras).then(
     (answer) => {
       const operation = { method: "tools/call", target: name };
-      const result = readResult(checkCallToolResult(answer), `the result of tool "${name}"`, requester, operation);
+      const checked = checkCallToolResult(answer);
+      const result =
+        checked.problems.length === 0 && checked.result !== undefined
+          ? checked.result
+          : readResult(checked, `the result of tool "${name}"`, requester, operation);
       try {
         const value = read(result);
         // The tools may have been listed while the call ran.

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { headerValue, type ProtocolHeaders, protocolHeaders } from "../../http/protocol-headers.js";
-import { INTERNAL_ERROR, INVALID_REQUEST } from "../../jsonrpc/error.js";
+import { INTERNAL_ERROR, INVALID_REQUEST, PARSE_ERROR } from "../../jsonrpc/error.js";
 import { errorText } from "../../jsonrpc/message-text.js";
 import type { Platform } from "../../platform/platform.js";
 import {
@@ -12,15 +12,18 @@ import {
   type Incoming,
   longBody,
   type OutgoingStream,
+  TOO_MUCH,
 } from "../../transport/http/server/incoming.js";
 import type { HttpServerOptions } from "../../transport/http/server/options.js";
 import { createHttpServer } from "../../transport/http/server/server.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import { type ServeHandle, serveHandle } from "../../transport/serve-handle.js";
+import { builtin } from "../builtin.js";
 import { platform as nodePlatform } from "../platform.js";
 import { endAfterBody } from "./end-after-body.js";
-import { bodyOfBytes, readBytes } from "./read-body.js";
-import { UnsentReplies } from "./unsent-replies.js";
+import { UnsentReplies, WATCHED_BYTES } from "./unsent-replies.js";
+
+const { isUtf8 } = builtin("node:buffer");
 
 /** Node silently drops headers beyond its own limit, and a dropped header cannot be checked. */
 const MAX_HEADERS = 256;
@@ -100,6 +103,7 @@ class NodeIncoming implements Incoming, AfterTurn {
   readonly path: string;
   readonly protocolHeaders: ProtocolHeaders;
   readonly hostCount: number;
+  readonly contentTypeCount: number;
   /** Always false: the reply is written at the end of the turn. */
   readonly settled = false;
   readonly #response: ServerResponse;
@@ -122,6 +126,7 @@ class NodeIncoming implements Incoming, AfterTurn {
     this.path = typeof originalUrl === "string" ? originalUrl : url;
     this.protocolHeaders = protocolHeaders(request.headers);
     this.hostCount = this.headerCount("host");
+    this.contentTypeCount = this.headerCount("content-type");
   }
 
   get remoteAddress(): string {
@@ -189,7 +194,7 @@ class NodeIncoming implements Incoming, AfterTurn {
     if (!this.native.complete) return endAfterBody(this.native, response, this.#status, headers, this.#body);
     response.writeHead(this.#status, headers);
     response.end(this.#body);
-    this.#queue.unsent.watch(response, length);
+    if (length >= WATCHED_BYTES) this.#queue.unsent.watch(response, length);
   }
 
   /** Replaces a reply that Node refused to write. */
@@ -244,3 +249,40 @@ const BODY_USED: Body = {
   code: INTERNAL_ERROR,
   reason: "the body has already been read; pass it as the third argument, or mount the handler before the body parser",
 };
+
+/** The text of a body that was received completely. */
+function bodyOfBytes(bytes: Buffer): Body {
+  // `toString` would replace invalid bytes with U+FFFD, and a filter in front may have read something else.
+  if (!isUtf8(bytes)) return { status: 400, code: PARSE_ERROR, reason: "the body is not valid UTF-8" };
+  return { text: bytes.toString() };
+}
+
+/** Reads a body into memory. Calls `done` once, or never if the client disconnects first. */
+function readBytes(request: IncomingMessage, limits: BodyLimits, done: (body: Body) => void): void {
+  const { maxBytes, state } = limits;
+  // Nearly every body arrives as one chunk.
+  let first: Buffer | undefined;
+  let rest: Buffer[] | undefined;
+  let size = 0;
+  let refused = false;
+  request.on("data", (chunk: Buffer) => {
+    // Refused only once; later chunks are dropped until the connection closes.
+    if (refused) return;
+    size += chunk.length;
+    if (size > maxBytes || state.unfinishedBytes + chunk.length > state.limits.maxUnfinishedBytes) {
+      refused = true;
+      first = undefined;
+      rest = undefined;
+      return done(size > maxBytes ? longBody(maxBytes) : TOO_MUCH);
+    }
+    limits.bodyBytes += chunk.length;
+    state.unfinishedBytes += chunk.length;
+    if (first === undefined) first = chunk;
+    else if (rest === undefined) rest = [first, chunk];
+    else rest.push(chunk);
+  });
+  request.on("end", () => {
+    if (refused) return;
+    done(bodyOfBytes(rest === undefined ? (first ?? Buffer.alloc(0)) : Buffer.concat(rest)));
+  });
+}

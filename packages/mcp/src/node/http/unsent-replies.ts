@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 
 /** Replies that are shorter than this are not watched: the kernel takes them. */
-const WATCHED_BYTES = 16 * 1024;
+export const WATCHED_BYTES = 16 * 1024;
 
 /**
  * Complete replies that clients have not read. When they hold more than `maxBytes`, the connection that has waited longest is
@@ -22,7 +22,7 @@ export class UnsentReplies {
 
   /** Watches a reply after its end was written; `bytes` is the length of its body. */
   watch(response: ServerResponse, bytes: number): void {
-    if (bytes < WATCHED_BYTES || response.writableLength === 0) return;
+    if (response.writableLength === 0) return;
     this.#bytes.set(response, bytes);
     this.#total += bytes;
     const sent = () => this.#forget(response);

@@ -10,6 +10,8 @@ export interface Feature {
   readonly handlers: Readonly<Record<string, MethodHandler>>;
   /** Throws, before anything slow, what HTTP refuses by its status; by method. */
   readonly checks?: Readonly<Record<string, (call: ServerCall) => void>>;
+  /** True while nothing that it offers has anything to check; the server looks again when its offers change. */
+  readonly checksNothing?: boolean;
   /** What this feature adds to the server's capabilities; `{}` while it is not in use. */
   capabilities(revision: Revision): ServerCapabilities;
   /** Why capabilities are on or off, by path, where the general explanation does not apply. */

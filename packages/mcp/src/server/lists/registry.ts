@@ -84,6 +84,13 @@ export class Registry {
     return routes.get(method);
   }
 
+  #checkOf(method: string): Route["check"] {
+    const needed = this.#features.some(
+      ({ checks, checksNothing = false }) => checks?.[method] !== undefined && !checksNothing,
+    );
+    return needed ? this.checks.get(method) : undefined;
+  }
+
   #routesOf(revision: Revision): Map<string, Route> {
     const routes = new Map<string, Route>();
     const capabilities = this.capabilities(revision);
@@ -92,7 +99,7 @@ export class Registry {
       if (row === undefined || row.kind !== "request" || row.sender === "server") continue;
       if (this.#features.some((feature) => feature.withholds?.(method, capabilities) === true)) continue;
       if (row.capability === undefined || hasCapability(capabilities, row.capability))
-        routes.set(method, { row, handler, check: this.checks.get(method) });
+        routes.set(method, { row, handler, check: this.#checkOf(method) });
     }
     this.#routes.set(revision, routes);
     return routes;

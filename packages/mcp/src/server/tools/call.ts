@@ -64,14 +64,14 @@ export class ToolCalls {
 
   #call(tools: ToolFinder, call: ServerCall): MaybePromise<CallToolResult> {
     const name = call.stringParam("name");
+    const args = call.objectParam("arguments");
     const tool = tools.find(name, call);
     if (tool === undefined) throw tools.unknown(name, call);
-    const args = call.objectParam("arguments");
     if (tool.wrapsOutput) call.root.request.wrapsOutput = true;
-    checkScopes("tool", name, tool.scopes, call);
-    const lacking = withoutCapabilities(tool, call);
+    if (tool.scopes.length > 0) checkScopes("tool", name, tool.scopes, call);
+    const lacking = tool.requires.length > 0 ? withoutCapabilities(tool, call) : undefined;
     if (lacking !== undefined) return lacking;
-    checkHeaders(tool, args, call);
+    if (tool.headers.length > 0) checkHeaders(tool, args, call);
     const read = readArguments(tool, args, call);
     if (isThenable(read)) return this.#callLater(tool, read, call);
     return read.ok ? this.run(tool, read.value, call) : refuseArguments(tool, read, call);

@@ -28,6 +28,7 @@ export class Tools implements Feature {
   #used: boolean;
   readonly handlers: Readonly<Record<string, MethodHandler>>;
   readonly checks: NonNullable<Feature["checks"]>;
+  checksNothing = true;
 
   constructor(facts: ServerFacts, registry: Registry, hub: Hub, calls: ToolCalls) {
     this.#facts = facts;
@@ -54,6 +55,7 @@ export class Tools implements Feature {
   add(tool: ToolOffer, replace = false): void {
     const ready = readyTool(tool, this.#facts, (name, running) => this.#calls.slotsOf(name, running));
     this.#tools.add(ready, replace);
+    if (ready.requires.length > 0 || ready.headers.length > 0) this.checksNothing = false;
     if (ready.resultLimit?.overflow === "link") this.#calls.overflow.inUse = true;
     this.#changed();
   }

@@ -1,10 +1,10 @@
-import type { HttpFacts, HttpRequest } from "../../../http/http.js";
+import type { Incoming } from "./incoming.js";
 
 /** Why the headers of a body do not allow JSON; undefined if they do. */
-export function bodyTypeFault(http: HttpRequest & HttpFacts): string | undefined {
+export function bodyTypeFault(http: Incoming): string | undefined {
   const { contentType, contentEncoding } = http.protocolHeaders;
   // A filter in front may have read another one of them.
-  if (http.headerCount("content-type") > 1) return "the request has more than one Content-Type";
+  if (http.contentTypeCount > 1) return "the request has more than one Content-Type";
   const fault = contentTypeFault(contentType);
   if (fault !== undefined) return fault;
   // Never decompressed, so that a small body cannot expand a thousandfold.

@@ -4,7 +4,7 @@ import { LazyAbort } from "../../../jsonrpc/lazy-abort.js";
 import type { Id } from "../../../jsonrpc/message.js";
 import type { Answer, Exchange } from "../../transport.js";
 import type { Incoming } from "./incoming.js";
-import { failedAnswer, refusal } from "./refusal.js";
+import { failedAnswer } from "./refusal.js";
 import { HttpReply } from "./reply.js";
 import { ALONE, type ReplyRules, type ReplySession, type ReplyStream } from "./reply-rules.js";
 import type { RunningRequest, ServerState } from "./state.js";
@@ -52,32 +52,15 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
     return this.#lazyAbort().signal;
   }
 
-  /** Reads the text of the body, or replies why it was refused. */
-  readBody(use: (text: string) => void): void {
-    this.http.readBody(this.place, (body) => {
-      try {
-        if ("text" in body) use(body.text);
-        else if ("limit" in body) this.busy(body.limit);
-        else this.refuse(refusal(body.status, body.reason, { code: body.code }));
-      } catch (error) {
-        this.broken(error);
-      }
-    });
-    // Most bodies are here by the end of the turn; the sender of another may leave before it is complete.
-    if (this.place.arriving) this.http.afterTurn(this);
-  }
-
   /** Runs the one request of this POST. */
   run(accepted: Accepted, rules: ReplyRules): void {
     this.#rules = rules;
-    this.place.arrived();
     this.#run(accepted, rules.session);
   }
 
   /** Begins the reply to a batch that needs `size` answers. */
   beginBatch(size: number, rules: ReplyRules): void {
     this.#rules = rules;
-    this.place.arrived();
     this.#batch = [];
     this.#expected = size;
   }
@@ -95,7 +78,7 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
   }
 
   turnEnded(): void {
-    if (this.place.arriving) return this.http.onLeave(() => this.#leave());
+    if (this.arriving) return this.http.onLeave(() => this.#leave());
     if (this.#waits) this.#outlive();
   }
 
@@ -156,7 +139,8 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
     }
     if (!isThenable(answer)) return this.settle(answer);
     this.#waits = true;
-    this.place.work(true);
+    this.working = true;
+    this.recount();
     this.http.afterTurn(this);
     answer.then(
       (settled) => this.#worked(settled),
@@ -165,8 +149,10 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
   }
 
   #worked(answer: Answer): void {
-    this.place.work(false);
+    this.working = false;
     this.settle(answer);
+    // A reply that is complete now has done this already.
+    if (this.counted) this.recount();
   }
 
   /** Ends this request. The reply ends with the last of its requests. */
@@ -197,7 +183,7 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
       if (this.#stream === undefined) this.http.onLeave(() => this.#leave());
     }
     this.#waiting.push(request);
-    request.place.recount();
+    request.recount();
   }
 
   #write(text: string): void {
@@ -226,7 +212,7 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
 
   protected override streams(isOpen: boolean): void {
     super.streams(isOpen);
-    for (const request of this.#waiting ?? []) request.place.recount();
+    for (const request of this.#waiting ?? []) request.recount();
   }
 
   /** The client has disconnected. */
@@ -241,7 +227,7 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
 
   #finish(): void {
     this.#done = true;
-    this.place.finished();
+    this.finished();
   }
 
   #lazyAbort(): LazyAbort {

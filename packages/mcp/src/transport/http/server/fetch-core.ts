@@ -45,6 +45,7 @@ class FetchIncoming implements Incoming {
   readonly method: string;
   readonly protocolHeaders: ProtocolHeaders;
   readonly hostCount: number;
+  readonly contentTypeCount: number;
   readonly #parsedBody: unknown;
   readonly #resolve: (response: Response) => void;
   #left: (() => void) | undefined;
@@ -58,6 +59,7 @@ class FetchIncoming implements Incoming {
     headers["host"] ??= new URL(request.url).host;
     this.protocolHeaders = protocolHeaders(headers);
     this.hostCount = this.headerCount("host");
+    this.contentTypeCount = this.headerCount("content-type");
     this.#parsedBody = parsedBody;
     this.#resolve = resolve;
   }
@@ -167,7 +169,7 @@ function pairs(headers: HeaderList): [string, string][] {
 }
 
 async function readText(request: Request, limits: BodyLimits): Promise<Body> {
-  const { maxBytes } = limits;
+  const { maxBytes, state } = limits;
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) return longBody(maxBytes);
   // Fatal, to refuse invalid UTF-8. A byte order mark is kept, so that the JSON parser refuses it.
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -178,11 +180,14 @@ async function readText(request: Request, limits: BodyLimits): Promise<Body> {
     for (;;) {
       const chunk = await reader?.read();
       if (chunk === undefined || chunk.done) return { text: text + decoder.decode() };
-      size += chunk.value.byteLength;
-      if (size > maxBytes || !limits.received(chunk.value.byteLength)) {
+      const { byteLength } = chunk.value;
+      size += byteLength;
+      if (size > maxBytes || state.unfinishedBytes + byteLength > state.limits.maxUnfinishedBytes) {
         void reader?.cancel().catch(() => {});
         return size > maxBytes ? longBody(maxBytes) : TOO_MUCH;
       }
+      limits.bodyBytes += byteLength;
+      state.unfinishedBytes += byteLength;
       text += decoder.decode(chunk.value, { stream: true });
     }
   } catch (error) {

@@ -12,6 +12,8 @@ export type HeaderList = readonly string[];
 export interface Incoming extends HttpRequest, HttpFacts {
   /** How many `Host` headers there are; more than one is an attack. */
   readonly hostCount: number;
+  /** How many `Content-Type` headers there are. */
+  readonly contentTypeCount: number;
   /** The request object of the runtime, for `authenticate`. */
   readonly native: unknown;
   /** Reads the whole body and calls `done` once, or never if the client disconnects first. Called at most once. */
@@ -35,11 +37,15 @@ export interface AfterTurn {
   turnEnded(): void;
 }
 
-/** How much of a body may be read. */
+/**
+ * How much of a body may be read. Whoever reads it adds what arrives to `bodyBytes` and to `state.unfinishedBytes`; what does
+ * not fit into `maxUnfinishedBytes` must not be kept, see `TOO_MUCH`.
+ */
 export interface BodyLimits {
   readonly maxBytes: number;
-  /** Must be told of bytes as they arrive. False means that the rest must not be kept, see `TOO_MUCH`. */
-  received(bytes: number): boolean;
+  bodyBytes: number;
+  /** What all bodies that are being received share. */
+  readonly state: { unfinishedBytes: number; readonly limits: { readonly maxUnfinishedBytes: number } };
 }
 
 /** The text of a body, or why it was refused. */

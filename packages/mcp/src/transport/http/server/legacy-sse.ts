@@ -27,9 +27,17 @@ export interface LegacySse {
   close(): void;
 }
 
-export function createLegacySse(state: ServerState, storage: Storage, options: LegacySseOptions): LegacySse {
+/** Reads the text of a request's body, or replies why it was refused. */
+type ReadBody = (exchange: HttpExchange, use: (text: string) => void) => void;
+
+export function createLegacySse(
+  state: ServerState,
+  storage: Storage,
+  options: LegacySseOptions,
+  readBody: ReadBody,
+): LegacySse {
   const { path = "/sse", messagesPath = "/messages" } = options;
-  const connections = new LegacyConnections(state, storage);
+  const connections = new LegacyConnections(state, storage, readBody);
   return {
     handle(exchange) {
       const { method } = exchange.http;
@@ -53,13 +61,15 @@ export function createLegacySse(state: ServerState, storage: Storage, options: L
  */
 class LegacyConnections {
   readonly #state: ServerState;
+  readonly #readBody: ReadBody;
   readonly #storage: Storage;
   readonly #channels = new Set<SseChannel>();
   /** Keeps the records of open streams from expiring. */
   readonly #alive: DueList<string>;
 
-  constructor(state: ServerState, storage: Storage) {
+  constructor(state: ServerState, storage: Storage, readBody: ReadBody) {
     this.#state = state;
+    this.#readBody = readBody;
     this.#storage = storage;
     this.#alive = new DueList(state.platform, this.#lifeMs() / 4, (id) => {
       this.#quietly(() => storage.kv.touch(nameOf(id), this.#lifeMs()));
@@ -101,7 +111,7 @@ class LegacyConnections {
   post(exchange: HttpExchange, id: string): void {
     const fault = bodyTypeFault(exchange.http);
     if (fault !== undefined) return exchange.refuse(refusal(415, fault));
-    exchange.readBody((text) => {
+    this.#readBody(exchange, (text) => {
       // Parsed only to refuse an invalid message; the connection of the stream parses it again.
       const item = parseMessage(text);
       if (item.kind === "invalid")

@@ -76,3 +76,12 @@ export function failedAnswer(platform: Platform, id: Id, error: unknown): Answer
   platform.warn(`a request failed inside the server: ${String(error)}`);
   return { text: errorText(id, INTERNAL_ERROR, "the request failed inside the server") };
 }
+
+/** Names the header, its value and the option, because this refusal is what breaks deployments behind proxies. */
+export function forbidden(header: string, value: string, option: string): Refusal {
+  const shown = JSON.stringify(value.slice(0, 200));
+  const fix = `Set \`${option}\` if clients are meant to use this address.`;
+  return refusal(403, `the ${header} header ${shown} is not allowed. ${fix}`, {
+    data: { header, value: value.slice(0, 200), fix },
+  });
+}

@@ -2,8 +2,7 @@ import type { Principal } from "../../../http/authentication.js";
 import type { Id } from "../../../jsonrpc/message.js";
 import { callHook } from "../../../platform/call-hook.js";
 import type { Answer } from "../../transport.js";
-import type { HeaderList, Incoming } from "./incoming.js";
-import { Place } from "./place.js";
+import type { BodyLimits, HeaderList, Incoming } from "./incoming.js";
 import { challengeHeaders, type Refusal, refusal } from "./refusal.js";
 import { requestLogEntry } from "./request-log.js";
 import { SseConnection } from "./sse-connection.js";
@@ -21,13 +20,28 @@ const SSE_REPLY: HeaderList = [
   "no",
 ];
 
-/** The reply to one HTTP request: complete at once, or an event stream. */
-export class HttpReply {
+/**
+ * The reply to one HTTP request, complete at once or an event stream, and what the request takes up of its server until then.
+ * It is counted as arriving until it may run or a reply is sent, then as in flight until its handler ends: a handler whose
+ * client has left still works. An open stream is counted by `maxStreams` instead.
+ */
+export class HttpReply implements BodyLimits {
   readonly state: ServerState;
   readonly http: Incoming;
-  /** What the request takes up of the server. */
-  readonly place: Place;
+  readonly maxBytes: number;
+  bodyBytes = 0;
   principal: Principal | undefined;
+  /** True until all of the request is here, or nobody waits for the rest. */
+  arriving: boolean;
+  /** True while its handler works. */
+  working = false;
+  /** True while it is counted as in flight. */
+  counted = false;
+  /** The reply of the batch that this request is part of; itself otherwise. */
+  readonly #shared: HttpReply;
+  #unfinished: boolean;
+  #complete = false;
+  #streaming = false;
   /** Headers that CORS adds to the reply. */
   corsHeaders: HeaderList | undefined;
   readonly #startedAt: number;
@@ -36,9 +50,57 @@ export class HttpReply {
   constructor(state: ServerState, incoming: Incoming, outer?: HttpReply) {
     this.state = state;
     this.http = incoming;
-    this.place = new Place(state, outer?.place);
+    this.maxBytes = state.limits.maxMessageBytes;
+    this.#shared = outer ?? this;
     this.principal = outer?.principal;
+    this.arriving = this.#unfinished = outer === undefined;
+    if (outer === undefined) {
+      state.arriving += 1;
+      state.unfinished += 1;
+    }
     this.#startedAt = state.options.onRequest === undefined ? 0 : state.platform.monotonic();
+  }
+
+  /** The request may run, with `more` requests in all; or the name of the limit that forbids it. */
+  admit(more: number): string | undefined {
+    const { state, principal } = this;
+    if (state.inFlight + more > state.limits.maxInFlight) return "maxInFlight";
+    const limit = principal === undefined ? undefined : state.fullFor(principal.key, more);
+    if (limit === undefined) this.#arrived();
+    return limit;
+  }
+
+  /** Counts the request as in flight, or no longer, after its handler or the stream of its reply has begun or ended. */
+  recount(): void {
+    const { state, principal } = this;
+    const counts = this.working && !this.#shared.#streaming;
+    if (counts === this.counted) return;
+    this.counted = counts;
+    state.inFlight += counts ? 1 : -1;
+    if (principal !== undefined) state.inFlightOf.change(principal.key, counts ? 1 : -1);
+  }
+
+  /** The reply is complete, or its client has left. What a storage still holds of a stream is written before it ends. */
+  finished(): void {
+    this.#arrived();
+    this.#complete = true;
+    if (this.counted) this.recount();
+    this.#settle();
+  }
+
+  #arrived(): void {
+    if (!this.arriving) return;
+    this.arriving = false;
+    this.state.arriving -= 1;
+    this.state.unfinishedBytes -= this.bodyBytes;
+    this.bodyBytes = 0;
+  }
+
+  #settle(): void {
+    if (!this.#complete || this.#streaming || !this.#unfinished) return;
+    this.#unfinished = false;
+    this.state.unfinished -= 1;
+    if (this.state.draining) this.state.noteIdle();
   }
 
   /** Replies with one answer, with its status and challenge. */
@@ -75,7 +137,7 @@ export class HttpReply {
 
   /** Replies with an event stream that belongs to no request. Returns undefined, and sends nothing, if a limit forbids it. */
   openEvents(extra?: HeaderList): SseConnection | undefined {
-    this.place.finished();
+    this.finished();
     return this.openStream(extra);
   }
 
@@ -103,7 +165,9 @@ export class HttpReply {
 
   /** The stream of the reply is open or has ended. Its own limit counts it, so that its requests are not counted meanwhile. */
   protected streams(isOpen: boolean): void {
-    this.place.stream(isOpen);
+    this.#streaming = isOpen;
+    this.recount();
+    if (!isOpen) this.#settle();
   }
 
   #headers(base: HeaderList, extra?: HeaderList): HeaderList {
@@ -114,7 +178,7 @@ export class HttpReply {
 
   #send(status: number, headers: HeaderList, body: string | undefined): void {
     this.http.send(status, headers, body);
-    this.place.finished();
+    if (!this.#complete) this.finished();
     if (this.state.options.onRequest !== undefined) this.#log(status);
   }
 

@@ -16,7 +16,7 @@ import { HttpExchange } from "./exchange.js";
 import type { Incoming } from "./incoming.js";
 import { createLegacySse, type LegacySse } from "./legacy-sse.js";
 import type { HttpServerOptions } from "./options.js";
-import { type Refusal, refusal, refusedBy } from "./refusal.js";
+import { forbidden, type Refusal, refusal, refusedBy } from "./refusal.js";
 import { ALONE, type ReplyRules, WITHOUT_SESSION } from "./reply-rules.js";
 import { ServerState } from "./state.js";
 
@@ -38,7 +38,7 @@ export function createHttpServer(endpoint: Endpoint, options: HttpServerOptions,
     state,
     authenticate: authenticationOf(options, platform),
     sessions: keepsSessions(endpoint, options) ? createSessionRoutes(state, storage) : undefined,
-    legacy: options.legacySse === undefined ? undefined : createLegacySse(state, storage, options.legacySse),
+    legacy: options.legacySse === undefined ? undefined : createLegacySse(state, storage, options.legacySse, readBody),
   };
   return {
     limits: state.limits,
@@ -139,7 +139,7 @@ function checkOrigin(parts: HttpParts, exchange: HttpExchange): Refusal | undefi
 
 /** Metadata is for pages of every origin, so it is served before the origin is checked. */
 function serveDocument(exchange: HttpExchange, auth: ServerAuthorization): void {
-  const body = () => new Promise<string>((resolve) => exchange.readBody(resolve));
+  const body = () => new Promise<string>((resolve) => readBody(exchange, resolve));
   guarded(
     () =>
       whenReady(auth.respond(exchange.http, body), ({ status, headers, body: text }) =>
@@ -154,15 +154,6 @@ const METHODS: ReadonlySet<string> = new Set(["POST", "GET", "DELETE", "OPTIONS"
 
 function allow({ sessions }: HttpParts): string[] {
   return ["allow", sessions === undefined ? "POST" : "POST, GET, DELETE"];
-}
-
-/** Names the header, its value and the option, because this refusal is what breaks deployments behind proxies. */
-function forbidden(header: string, value: string, option: string): Refusal {
-  const shown = JSON.stringify(value.slice(0, 200));
-  const fix = `Set \`${option}\` if clients are meant to use this address.`;
-  return refusal(403, `the ${header} header ${shown} is not allowed. ${fix}`, {
-    data: { header, value: value.slice(0, 200), fix },
-  });
 }
 
 function preflight(parts: HttpParts, exchange: HttpExchange): void {
@@ -181,10 +172,9 @@ function preflight(parts: HttpParts, exchange: HttpExchange): void {
 function admit(parts: HttpParts, exchange: HttpExchange, returned: unknown): void {
   const identity = readAuthentication(returned);
   exchange.identifying = false;
-  if (exchange.left) return exchange.place.finished();
+  if (exchange.left) return exchange.finished();
   if (isPrincipal(identity)) {
     exchange.principal = identity;
-    exchange.place.identified(identity.key);
     return route(parts, exchange);
   }
   const { status, headers = {}, message = "the sender is not authorized" } = identity;
@@ -208,7 +198,23 @@ function route(parts: HttpParts, exchange: HttpExchange): void {
 function handlePost(exchange: HttpExchange, sessions: SessionRoutes | undefined): void {
   const fault = headerFault(exchange.http);
   if (fault !== undefined) return exchange.refuse(fault);
-  exchange.readBody((body) => received(exchange, sessions, body));
+  readBody(exchange, (body) => received(exchange, sessions, body));
+}
+
+/** Reads the text of the body, or replies why it was refused. */
+function readBody(exchange: HttpExchange, use: (text: string) => void): void {
+  const { http } = exchange;
+  http.readBody(exchange, (body) => {
+    try {
+      if ("text" in body) use(body.text);
+      else if ("limit" in body) exchange.busy(body.limit);
+      else exchange.refuse(refusal(body.status, body.reason, { code: body.code }));
+    } catch (error) {
+      exchange.broken(error);
+    }
+  });
+  // Most bodies are here by the end of the turn; the sender of another may leave before it is complete.
+  if (exchange.arriving) http.afterTurn(exchange);
 }
 
 function headerFault(http: Incoming): Refusal | undefined {
@@ -271,7 +277,7 @@ function withoutSession(exchange: HttpExchange, item: Received): void {
 }
 
 function runAlone(exchange: HttpExchange, accepted: Accepted, rules: ReplyRules): void {
-  const limit = exchange.place.full(1);
+  const limit = exchange.admit(1);
   if (limit !== undefined) return exchange.busy(limit, accepted.message.id);
   exchange.run(accepted, rules);
 }
@@ -279,7 +285,7 @@ function runAlone(exchange: HttpExchange, accepted: Accepted, rules: ReplyRules)
 /** Runs requests outside sessions that share one reply; `refused` are the answers to invalid messages. */
 function runBatch(exchange: HttpExchange, requests: readonly RequestMessage[], refused: readonly string[]): void {
   const { endpoint } = exchange.state;
-  const limit = exchange.place.full(requests.length);
+  const limit = exchange.admit(requests.length);
   if (limit !== undefined) return exchange.busy(limit);
   exchange.beginBatch(requests.length + refused.length, WITHOUT_SESSION);
   for (const text of refused) exchange.answered({ text });

@@ -101,10 +101,10 @@ export class ServerState {
   /** Bytes of bodies that are being received. */
   unfinishedBytes = 0;
   /** Requests whose handlers run, also those whose clients have left, but not those whose reply is an open stream. */
-  #inFlight = 0;
+  inFlight = 0;
   draining = false;
   #whenIdle: (() => void) | undefined;
-  readonly #inFlightOf = new KeyCounts();
+  readonly inFlightOf = new KeyCounts();
   readonly #streamsOf = new KeyCounts();
 
   constructor(endpoint: Endpoint, options: HttpServerOptions, platform: Platform) {
@@ -141,18 +141,10 @@ export class ServerState {
     return this.unfinished === 0 && this.#running.size === 0;
   }
 
-  /** The name of the limit that forbids to run `more` requests of a principal. */
-  full(key: string | undefined, more: number): string | undefined {
-    const { maxInFlight, maxInFlightPerPrincipal } = this.limits;
-    if (this.#inFlight + more > maxInFlight) return "maxInFlight";
-    if (key === undefined) return undefined;
-    return this.#inFlightOf.get(key) + more > maxInFlightPerPrincipal ? "maxInFlightPerPrincipal" : undefined;
-  }
-
-  /** Counts requests in flight. */
-  count(key: string | undefined, change: 1 | -1): void {
-    this.#inFlight += change;
-    if (key !== undefined) this.#inFlightOf.change(key, change);
+  /** The name of the limit that forbids to run `more` requests of this principal. */
+  fullFor(key: string, more: number): string | undefined {
+    const { maxInFlightPerPrincipal } = this.limits;
+    return this.inFlightOf.get(key) + more > maxInFlightPerPrincipal ? "maxInFlightPerPrincipal" : undefined;
   }
 
   /** Stops endless requests. Resolves when all requests are replied to or after `graceMs`. */

@@ -16,13 +16,14 @@ import type { SessionStore } from "./store.js";
 export async function handshake(store: SessionStore, exchange: HttpExchange, accepted: Accepted): Promise<void> {
   const { state } = exchange;
   const { id } = accepted.message;
-  const limit = exchange.place.full(1);
+  const limit = exchange.admit(1);
   if (limit !== undefined) return exchange.busy(limit, id);
   // Checked before the handshake, so that no session is announced that cannot be stored.
   const full = store.takeRoom(exchange.principal?.key);
   if (full !== undefined) return exchange.busy(full, id);
   const waiting: string[] = [];
-  exchange.place.work(true);
+  exchange.working = true;
+  exchange.recount();
   store.opening += 1;
   let ended: Answer["sessionEnded"];
   try {
@@ -36,7 +37,8 @@ export async function handshake(store: SessionStore, exchange: HttpExchange, acc
     state.platform.warn(`the session storage failed: ${String(error)}`);
     exchange.refuse(refusal(500, "the session could not be stored", { id }));
   } finally {
-    exchange.place.work(false);
+    exchange.working = false;
+    exchange.recount();
     store.opening -= 1;
   }
 }

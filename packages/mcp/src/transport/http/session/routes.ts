@@ -112,13 +112,14 @@ const FULL = "maxInFlightPerSession";
 
 function runOne(session: HttpSession, exchange: HttpExchange, accepted: Accepted): void {
   const { id } = accepted.message;
-  const limit = exchange.place.full(1);
-  if (limit !== undefined) return exchange.busy(limit, id);
   // Registered before the handler runs, because the handler itself may cause its cancellation.
   const refused = begin(session, id, exchange);
-  if (refused === undefined) return exchange.run(accepted, session.replies);
   if (refused === FULL) return exchange.busy(FULL, id);
-  exchange.refuse(refusal(400, refused, { id }));
+  if (refused !== undefined) return exchange.refuse(refusal(400, refused, { id }));
+  const limit = exchange.admit(1);
+  if (limit === undefined) return exchange.run(accepted, session.replies);
+  session.requests?.delete(id);
+  exchange.busy(limit, id);
 }
 
 /** Registers a request of a session, or returns why it cannot run. */
@@ -138,7 +139,7 @@ function runBatch(session: HttpSession, exchange: HttpExchange, items: readonly 
   }
   if (session.inFlight >= limits.maxInFlightPerSession) return exchange.busy(FULL);
   const { requests, notifications, answers, refused } = sortBatch(items);
-  const limit = exchange.place.full(requests.length);
+  const limit = exchange.admit(requests.length);
   if (limit !== undefined) return exchange.busy(limit);
   for (const message of notifications) endpoint.notification(message, session);
   for (const message of answers) session.answered(message);
