@@ -130,59 +130,59 @@ export const AUTH_TRIALS: Readonly<Record<string, readonly [trial: Trial, ended:
   ],
   "bearerToken(token)": [
     (fail) => overHttp({}, (url) => withClient(url, { auth: bearerToken(fail) }, add)),
-    "error connection_closed",
+    "error authorization_failed",
   ],
   "OAuthOptions.chooseServer": [
     loggingIn((fail, issuer) => ({ login: issuer.login(), chooseServer: fail })),
-    "error connection_closed",
+    "error authorization_failed",
   ],
   "OAuthOptions.chooseClient": [
     loggingIn((fail, issuer) => ({ login: issuer.login(), registration: false, chooseClient: fail })),
-    "error connection_closed",
+    "error authorization_failed",
   ],
   "OAuthOptions.login.begin": [
     loggingIn((fail) => ({ login: { kind: "redirect", applicationType: "native", begin: fail } })),
-    "error connection_closed",
+    "error authorization_failed",
   ],
   "OAuthOptions.login.show": [
     loggingIn((fail) => ({ login: { kind: "device", show: fail } })),
-    "error connection_closed",
+    "error authorization_failed",
   ],
-  "deviceLogin(show)": [loggingIn((fail) => ({ login: deviceLogin(fail) })), "error connection_closed"],
+  "deviceLogin(show)": [loggingIn((fail) => ({ login: deviceLogin(fail) })), "error authorization_failed"],
   "RedirectLoginOptions.visit": [
     loggingIn((fail) => ({ login: redirectLogin({ redirectUri: "http://127.0.0.1:1/callback", visit: fail }) })),
-    "error connection_closed",
+    "error authorization_failed",
   ],
   "BrowserLoginOptions.open": [
     loggingIn((fail) => ({ login: browserLogin({ open: fail }) })),
-    "error connection_closed",
+    "error authorization_failed",
   ],
   "TerminalLoginOptions.ask": [
     loggingIn((fail) => ({ login: terminalLogin({ port: 0, ask: fail, output: { write() {} } }) })),
-    "error connection_closed",
+    "error authorization_failed",
   ],
   "TerminalLoginOptions.output.write": [
     loggingIn((fail) => ({ login: terminalLogin({ port: 0, ask: async () => "", output: { write: fail } }) })),
-    "error connection_closed",
+    "error authorization_failed",
   ],
   "Grant.parameters": [
     loggingIn((fail) => ({ grant: { client: CLIENT, grantType: "own", parameters: fail } })),
-    "error connection_closed",
+    "error authorization_failed",
   ],
   "WorkloadIdentityOptions.assertion": [
     loggingIn((fail) => ({ grant: workloadIdentity({ client: CLIENT, assertion: fail }) })),
-    "error connection_closed",
+    "error authorization_failed",
   ],
   "EnterpriseManagedOptions.idToken": [
     loggingIn((fail, { issuer }) => {
       const identityProvider = { ...CLIENT, issuer, tokenEndpoint: `${issuer}/token` };
       return { grant: enterpriseManaged({ client: CLIENT, identityProvider, idToken: fail }) };
     }),
-    "error connection_closed",
+    "error authorization_failed",
   ],
-  "TokenStore.get": [storing("get"), "error connection_closed"],
-  "TokenStore.set": [storing("set"), "error connection_closed"],
-  "TokenStore.lock": [storing("lock"), "error connection_closed"],
+  "TokenStore.get": [storing("get"), "error authorization_failed"],
+  "TokenStore.set": [storing("set"), "error authorization_failed"],
+  "TokenStore.lock": [storing("lock"), "error authorization_failed"],
   "TokenStore.delete": [
     (fail) =>
       protectedServer(async (url, issuer) => {
@@ -190,7 +190,7 @@ export const AUTH_TRIALS: Readonly<Record<string, readonly [trial: Trial, ended:
         await withClient(url, { auth }, add);
         return outcome(() => auth.logout(url));
       }),
-    "bare Error: boom",
+    "error authorization_failed",
   ],
   "ResourceServerOptions.verify": [
     async (fail) => {

@@ -10,4 +10,28 @@ export const FOUND_LOGINS: readonly Mutant[] = [
     replace: "status === 0 && !isModernError(error)",
     tests: ["test/client/connect-failing.test.ts"],
   },
+  {
+    name: "hook-closes-connection",
+    recreates: "an error of a function that a login calls is reported as a broken connection",
+    file: "auth/discovery/hook-result.ts",
+    search: "if (McpError.is(error) || isKnown?.(error) === true) throw error;",
+    replace: 'if (name !== "") throw error;',
+    tests: ["test/auth/client-hooks.test.ts"],
+  },
+  {
+    name: "hook-shows-response",
+    recreates: "the cause of a failed login holds an error of a library, with the response that it read",
+    file: "auth/discovery/hook-result.ts",
+    search: "...(carriesResponse(error) ? {} : { cause: error }),",
+    replace: "cause: error,",
+    tests: ["test/auth/client-hooks.test.ts"],
+  },
+  {
+    name: "failed-load-stays",
+    recreates: "a token store that failed once is never asked again",
+    file: "auth/client/oauth-session.ts",
+    search: "      this.#loading = undefined;\n      throw error;",
+    replace: "      throw error;",
+    tests: ["test/auth/client-hooks.test.ts"],
+  },
 ];

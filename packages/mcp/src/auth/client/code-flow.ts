@@ -1,5 +1,6 @@
 import * as oauth from "oauth4webapi";
 import type { Discovered } from "../discovery/discover.js";
+import { hookResult } from "../discovery/hook-result.js";
 import { type Steps, saidBy } from "../discovery/steps.js";
 import type { Identities } from "./identity.js";
 import type { Login } from "./login.js";
@@ -38,7 +39,7 @@ export async function loginByCode(
   const { identities, steps, signal } = parts;
   requirePkce(server, steps);
   const endpoint = authorizationEndpoint(server, steps);
-  const attempt = await login.begin(signal);
+  const attempt = await hookResult("begin", () => login.begin(signal));
   try {
     const { redirectUri } = attempt;
     const need = { server, redirectUri, applicationType: login.applicationType, scopes };
@@ -57,7 +58,7 @@ export async function loginByCode(
       // OpenID Connect gives a refresh token only with the user's consent in the same step.
       ...(scopes.includes("offline_access") ? { prompt: "consent" } : {}),
     });
-    const answer = await attempt.visit(url);
+    const answer = await hookResult("visit", () => attempt.visit(url));
     const code = checkedCode(server, client, answer, state, steps);
     const granted = await requestToken({ ...parts, server, client }, "authorization_code", {
       code,

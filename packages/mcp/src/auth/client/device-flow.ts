@@ -1,6 +1,7 @@
 import * as oauth from "oauth4webapi";
 import { isWebAddress } from "../../encoding/web-address.js";
 import type { Discovered } from "../discovery/discover.js";
+import { hookResult } from "../discovery/hook-result.js";
 import type { Steps } from "../discovery/steps.js";
 import type { LoggedIn, LoginParts } from "./code-flow.js";
 import { DEVICE_GRANT } from "./identity.js";
@@ -44,12 +45,13 @@ export async function loginByDevice(
   );
   const device = await oauth.processDeviceAuthorizationResponse(server, me, response);
   checkPages(device, server, steps);
-  await login.show({
+  const prompt = {
     url: device.verification_uri,
     code: device.user_code,
     completeUrl: device.verification_uri_complete,
     expiresInSeconds: device.expires_in,
-  });
+  };
+  await hookResult("show", () => login.show(prompt));
   let interval = Math.min(Math.max(device.interval ?? DEFAULT_INTERVAL_S, MIN_INTERVAL_S), MAX_INTERVAL_S);
   const end = platform.monotonic() + Math.min(device.expires_in, MAX_LIFETIME_S) * 1_000;
   while (platform.monotonic() < end) {

@@ -1,5 +1,6 @@
 import * as oauth from "oauth4webapi";
 import type { Discovered } from "../discovery/discover.js";
+import { hookResult } from "../discovery/hook-result.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import { clientAuthentication, type OAuthClient } from "./oauth-client.js";
 import { requestOptions } from "./token-request.js";
@@ -39,7 +40,9 @@ export function workloadIdentity({ client, assertion }: WorkloadIdentityOptions)
   return {
     client,
     grantType: JWT_BEARER,
-    parameters: async () => ({ assertion: typeof assertion === "string" ? assertion : await assertion() }),
+    parameters: async () => ({
+      assertion: typeof assertion === "string" ? assertion : await hookResult("assertion", assertion),
+    }),
   };
 }
 
@@ -75,7 +78,7 @@ export function enterpriseManaged({ client, identityProvider, idToken }: Enterpr
           requested_token_type: "urn:ietf:params:oauth:token-type:id-jag",
           audience: server.issuer,
           resource,
-          subject_token: typeof idToken === "string" ? idToken : await idToken(),
+          subject_token: typeof idToken === "string" ? idToken : await hookResult("idToken", idToken),
           subject_token_type: "urn:ietf:params:oauth:token-type:id_token",
           ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
         },

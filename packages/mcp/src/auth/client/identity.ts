@@ -1,4 +1,5 @@
 import * as oauth from "oauth4webapi";
+import { hookResult } from "../discovery/hook-result.js";
 import { textMember } from "../discovery/metadata-document.js";
 import { type Steps, saidBy } from "../discovery/steps.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
@@ -101,7 +102,7 @@ export class Identities {
   async #chosen(issuer: string): Promise<OAuthClient | undefined> {
     const known = this.#asked.get(issuer);
     if (known !== undefined) return known;
-    const client = await this.#options.chooseClient?.(issuer);
+    const client = await hookResult("chooseClient", () => this.#options.chooseClient?.(issuer));
     if (client !== undefined) this.#asked.set(issuer, client);
     return client;
   }

@@ -4,6 +4,7 @@ import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { Challenge } from "../discovery/challenge.js";
 import { type Discovered, discover } from "../discovery/discover.js";
+import { hookResult, isHookFailure } from "../discovery/hook-result.js";
 import { Steps, saidBy } from "../discovery/steps.js";
 import { type BoundedFetch, boundedFetch } from "../url/bounded-fetch.js";
 import { type UrlPolicy, urlPolicy } from "../url/url-policy.js";
@@ -78,8 +79,8 @@ export class OAuthSession {
     if (old !== undefined && this.#mayBeEarly(old)) {
       await this.renew({ status: 401, challenge: undefined, used: old.accessToken, isEarly: true }).catch(
         (error: unknown) => {
-          // A server that is out of reach must not cost a token that may still be good. A store that fails must be known.
-          if (!McpError.is(error) || error.kind !== "authorization_failed") throw error;
+          // A server that is out of reach must not cost a token that may still be good. A function that fails must be known.
+          if (!McpError.is(error) || error.kind !== "authorization_failed" || isHookFailure(error)) throw error;
           this.#earlyAfter = this.#platform.monotonic() + EARLY_PAUSE_MS;
         },
       );
@@ -236,7 +237,9 @@ export class OAuthSession {
     try {
       if (grant !== undefined) {
         const { client } = grant;
-        const extra = await grant.parameters({ ...found, scopes, fetch: this.#fetch });
+        const request = { ...found, scopes, fetch: this.#fetch };
+        const isKnown = (error: unknown) => tokenFailure(error) !== undefined;
+        const extra = await hookResult("parameters", () => grant.parameters(request), isKnown);
         const wanted = scopes.length === 0 ? {} : { scope: scopes.join(" ") };
         const parameters = { ...extra, resource: found.resource, ...wanted };
         const granted = await requestToken({ ...parts, server, client }, grant.grantType, parameters);

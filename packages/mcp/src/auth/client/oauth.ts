@@ -1,6 +1,7 @@
 import type { RequestAuthorization } from "../../http/request-authorization.js";
 import { withoutHeader } from "../../http/without-header.js";
 import { McpError } from "../../protocol/error.js";
+import { hookResult } from "../discovery/hook-result.js";
 import { formProblem } from "../url/url-policy.js";
 import { authorizedSender } from "./authorized-sender.js";
 import type { Grant } from "./grant.js";
@@ -9,7 +10,7 @@ import type { OAuthClient } from "./oauth-client.js";
 import { OAuthSession } from "./oauth-session.js";
 import type { OAuthSettings } from "./oauth-settings.js";
 import { StoredTokens } from "./token-record.js";
-import { memoryTokenStore, type TokenStore } from "./token-store.js";
+import { memoryTokenStore, namedStore, type TokenStore } from "./token-store.js";
 
 /** Options for `oauth`. */
 export interface OAuthOptions {
@@ -96,8 +97,7 @@ export function bearerToken(token: string | (() => string | Promise<string>)): R
         if (typeof token === "string") return send(token);
         let cancel: ((reason: Error) => void) | undefined;
         let cancelled: Error | undefined;
-        Promise.resolve()
-          .then(token)
+        hookResult("token", token)
           .then((value) => {
             if (cancelled === undefined) cancel = send(value);
           })
@@ -126,7 +126,7 @@ function settingsOf(options: OAuthOptions): OAuthSettings {
       registration: options.registration ?? {},
       chooseClient: options.chooseClient,
     },
-    store: options.store ?? memoryTokenStore(),
+    store: options.store === undefined ? memoryTokenStore() : namedStore(options.store),
     scopes: options.scopes,
     offlineAccess: options.offlineAccess ?? true,
     dpop: options.dpop ?? "auto",

@@ -1,4 +1,5 @@
 import type { MaybePromise } from "../../encoding/maybe-promise.js";
+import { hookResult } from "../discovery/hook-result.js";
 
 /**
  * Keeps credentials between connections: registrations and tokens, each a text under a key. A store holds secrets; it must not
@@ -24,4 +25,29 @@ export function memoryTokenStore(): TokenStore {
     set: (key, value) => void values.set(key, value),
     delete: (key) => void values.delete(key),
   };
+}
+
+/** A store whose failures say which of its functions failed. */
+export function namedStore(store: TokenStore): TokenStore {
+  return {
+    get: (key) => hookResult("store.get", () => store.get(key)),
+    set: (key, value) => hookResult("store.set", () => store.set(key, value)),
+    delete: (key) => hookResult("store.delete", () => store.delete(key)),
+    ...(store.lock === undefined ? {} : { lock: (key, work) => lockedBy(store, key, work) }),
+  };
+}
+
+/** What `work` throws is passed on as it is: the store did not fail. */
+function lockedBy<T>(store: TokenStore, key: string, work: () => Promise<T>): Promise<T> {
+  const failures = new Set<unknown>();
+  const watched = () =>
+    work().catch((error: unknown) => {
+      failures.add(error);
+      throw error;
+    });
+  return hookResult(
+    "store.lock",
+    () => store.lock?.(key, watched) ?? watched(),
+    (error) => failures.has(error),
+  );
 }

@@ -2,6 +2,7 @@ import type { AuthorizationServer } from "oauth4webapi";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import type { UrlPolicy } from "../url/url-policy.js";
 import type { Challenge } from "./challenge.js";
+import { hookResult } from "./hook-result.js";
 import { canonicalResource, findResourceMetadata, type ResourceMetadata } from "./resource-metadata.js";
 import { defaultServer, findServerMetadata } from "./server-metadata.js";
 import type { Steps } from "./steps.js";
@@ -41,7 +42,10 @@ export async function discover(parts: DiscoveryParts, challenge: Challenge | und
 async function named(parts: DiscoveryParts, metadata: ResourceMetadata): Promise<AuthorizationServer> {
   const { fetch, policy, steps, chooseServer } = parts;
   const { authorizationServers } = metadata;
-  const issuer = chooseServer === undefined ? authorizationServers[0] : await chooseServer(authorizationServers);
+  const issuer =
+    chooseServer === undefined
+      ? authorizationServers[0]
+      : await hookResult("chooseServer", () => chooseServer(authorizationServers));
   if (issuer === undefined || !authorizationServers.includes(issuer)) {
     throw steps.failure(
       `${parts.url} names no authorization server${chooseServer === undefined ? "" : " that was chosen"}`,

@@ -1,4 +1,5 @@
 import type { Login, LoginAttempt } from "../../auth/client/login.js";
+import { hookResult } from "../../auth/discovery/hook-result.js";
 import { McpError } from "../../protocol/error.js";
 import { CallbackListener } from "./callback-listener.js";
 
@@ -30,7 +31,7 @@ export function browserLogin(options: BrowserLoginOptions): Login {
       return attemptWith(
         listener,
         async (url) => {
-          await open(url);
+          await hookResult("open", () => open(url));
           return undefined;
         },
         timeoutMs,

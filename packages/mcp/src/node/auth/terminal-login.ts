@@ -1,5 +1,6 @@
 import type { Login } from "../../auth/client/login.js";
 import { parametersOf } from "../../auth/client/login.js";
+import { hookResult } from "../../auth/discovery/hook-result.js";
 import { builtin } from "../builtin.js";
 import { attemptWith } from "./browser-login.js";
 import { CallbackListener } from "./callback-listener.js";
@@ -31,8 +32,8 @@ export function terminalLogin(options: TerminalLoginOptions = {}): Login {
     begin: async (signal) => {
       const listener = await CallbackListener.open(port, "/callback");
       const also = async (url: string) => {
-        await output.write(instructions(url, listener.port));
-        return parametersOf(await ask("Address: "));
+        await hookResult("output.write", () => output.write(instructions(url, listener.port)));
+        return parametersOf(await hookResult("ask", () => ask("Address: ")));
       };
       return attemptWith(listener, also, timeoutMs, signal);
     },
