@@ -11,14 +11,6 @@ export const FOUND_NEWCOMER: readonly Mutant[] = [
     tests: ["src/platform/default.test.ts"],
   },
   {
-    name: "child-text-obeyed-by-terminal",
-    recreates: "what a program printed reaches the message of an error with its control characters",
-    file: "node/stdio/launch-report.ts",
-    search: "printableLine(relevant.trim().slice(0, NOISE_LENGTH))",
-    replace: "relevant.trim().slice(0, NOISE_LENGTH)",
-    tests: ["test/client/ends-in-time.test.ts"],
-  },
-  {
     name: "early-output-unnoticed",
     recreates: "output before `serveStdio` breaks the first message, and nobody tells the author",
     file: "node/stdio/stdout-guard.ts",
