@@ -12,8 +12,9 @@ export default scenario({
     const loud =
       era === "stateful"
         ? client.request("logging/setLevel", { level: "loud" } as never)
-        : client.callTool("talk", {}, { meta: { "io.modelcontextprotocol/logLevel": "loud" } });
-    await expect(loud).rejects.toMatchObject({ code: -32602 });
+        : // A caller cannot write this member of `_meta`, so that only the client itself could send it.
+          client.setLogLevel("loud" as never);
+    await expect(loud).rejects.toMatchObject(era === "stateful" ? { code: -32602 } : { kind: "misuse" });
     expect(await client.call("talk")).toBe("done");
   },
 });
