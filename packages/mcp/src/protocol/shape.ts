@@ -26,7 +26,7 @@ export const aWebAddress: Test = { expected: "an https address", passes: isWebAd
  * Spec: Schema reference, "Icon": an address of a picture, or the picture itself. What is drawn must not run, read a file or
  * tell somebody else that it was drawn in plain text.
  */
-export const anIcon: Test = {
+const anIcon: Test = {
   expected: "an icon with an https address or an image in `data:`",
   passes: (value) =>
     isObject(value) && (isWebAddress(value.src) || (typeof value.src === "string" && /^data:image\//i.test(value.src))),
