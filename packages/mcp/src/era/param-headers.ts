@@ -1,5 +1,6 @@
 import type { HttpFacts } from "../http/http.js";
 import { isObject } from "../jsonrpc/message.js";
+import { DATA_KEYWORDS } from "../schema/json-schema.js";
 import { decodeHeaderValue, encodeHeaderValue, mismatch } from "./stateless/header-value.js";
 
 /** One argument that a header repeats: its path in the arguments, and the header's name. */
@@ -11,8 +12,6 @@ export interface ParamHeader {
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const TYPES = ["string", "integer", "boolean"] as const;
-/** Keywords that hold no schema, whatever their values look like. */
-const DATA = ["const", "enum", "default", "examples"];
 
 /** The headers that a tool's input schema declares, or the first fault of the declaration. */
 export type ParamHeaderTable = { headers: readonly ParamHeader[] } | { problem: string };
@@ -34,7 +33,7 @@ export function paramHeaderTable(inputSchema: unknown): ParamHeaderTable {
 function collect(schema: unknown, path: string[], headers: ParamHeader[], seen: Set<string>): string | undefined {
   if (!isObject(schema)) return undefined;
   for (const [keyword, value] of Object.entries(schema)) {
-    if (keyword !== "properties" && !DATA.includes(keyword) && mentionsHeader(value, 0)) {
+    if (keyword !== "properties" && !DATA_KEYWORDS.includes(keyword) && mentionsHeader(value, 0)) {
       return `x-mcp-header below "${keyword}" at "${path.join(".")}" cannot be reached by property names alone`;
     }
   }

@@ -1,12 +1,11 @@
 import { isObject } from "../jsonrpc/message.js";
 import { WRAPPED } from "../protocol/meta.js";
+import { DATA_KEYWORDS } from "../schema/json-schema.js";
 
 type Members = Record<string, unknown>;
 
 /** Keywords whose members are schemas by names of the author's choice. */
 const NAMED = ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"];
-/** Keywords whose values are data, whatever they look like. */
-const DATA = ["const", "enum", "default", "examples"];
 /** Keywords that go to the root of the wrapping schema. */
 const MOVED = ["$schema", "$defs", "definitions"];
 const HELD = "#/properties/result";
@@ -43,7 +42,7 @@ function rebased(schema: unknown, named = false): unknown {
     Object.entries(schema).map(([key, value]) => {
       if (named) return [key, rebased(value)];
       if (typeof value === "string" && (key === "$ref" || key === "$dynamicRef")) return [key, rebasedReference(value)];
-      return [key, DATA.includes(key) ? value : rebased(value, NAMED.includes(key))];
+      return [key, DATA_KEYWORDS.includes(key) ? value : rebased(value, NAMED.includes(key))];
     }),
   );
 }

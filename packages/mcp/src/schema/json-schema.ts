@@ -23,5 +23,8 @@ export interface JsonSchemaObject {
   readonly [keyword: string]: unknown;
 }
 
+/** Keywords whose values are data, whatever they look like. */
+export const DATA_KEYWORDS: readonly string[] = ["const", "enum", "default", "examples"];
+
 /** A JSON Schema: an object of keywords, `true` (everything matches) or `false` (nothing does). */
 export type JsonSchema = JsonSchemaObject | boolean;

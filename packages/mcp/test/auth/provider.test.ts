@@ -4,6 +4,7 @@ import { browserLogin } from "@parley/mcp/login";
 import { serveHttp } from "@parley/mcp/node";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../free-port.js";
 import { BACK, canLogIn, logIn, newUser, type Provider, startBrowser, startProvider } from "./provider-process.js";
 
 const cleanups: (() => unknown)[] = [];
@@ -21,9 +22,7 @@ afterAll(() => browser?.close());
 async function setting(provides: { accessTokenTTL?: number } = {}, protects: { requireDpop?: boolean } = {}) {
   const provider = await startProvider(provides);
   cleanups.push(() => provider.stop());
-  const probe = await serveHttp(new Server({ name: "probe", version: "1" }), { port: 0 });
-  const { port } = probe;
-  await probe.close();
+  const port = await freePort();
   const server = new Server({ name: "shop", version: "1" })
     .tool("who", (_args, ctx) => String(ctx.auth?.subject))
     .tool("scheme", (_args, ctx) => JSON.stringify(ctx.auth?.claims?.["cnf"] ?? null))

@@ -4,6 +4,7 @@ import { browserLogin } from "@parley/mcp/login";
 import { serveHttp } from "@parley/mcp/node";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../free-port.js";
 import { BACK, canLogIn, logIn, newUser, startBrowser, startProvider } from "./provider-process.js";
 
 const cleanups: (() => unknown)[] = [];
@@ -19,9 +20,7 @@ afterAll(() => browser?.close());
 
 /** A server behind the proxy; the provider knows the proxy as its only application. */
 async function setting(accessTokenMs?: number) {
-  const probe = await serveHttp(new Server({ name: "probe", version: "1" }), { port: 0 });
-  const { port } = probe;
-  await probe.close();
+  const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const provider = await startProvider({
     accessTokenTTL: 300,

@@ -2,6 +2,8 @@ import { connect, Server } from "@parley/mcp";
 import { oauth, oauthProxy, redirectLogin } from "@parley/mcp/auth";
 import { serveHttp } from "@parley/mcp/node";
 import { afterEach, describe, expect, it } from "vitest";
+import { freePort } from "../free-port.js";
+import { agreeTo } from "./agreeing-browser.js";
 import { TestIssuer } from "./test-issuer.js";
 
 const cleanups: (() => unknown)[] = [];
@@ -9,37 +11,11 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** A user's browser: follows redirects, keeps one cookie, and agrees to what it is asked. */
-async function browse(start: URL, redirectUri: string): Promise<URL> {
-  let [url, cookie] = [start, ""];
-  for (let hops = 0; hops < 10; hops++) {
-    let response = await fetch(url, { redirect: "manual", headers: cookie === "" ? {} : { cookie } });
-    cookie = response.headers.get("set-cookie")?.split(";", 1)[0] ?? cookie;
-    if (response.status === 200) {
-      const page = await response.text();
-      const [, action = ""] = /action="([^"]+)"/.exec(page) ?? [];
-      const [, request = ""] = /name="request" value="([^"]+)"/.exec(page) ?? [];
-      response = await fetch(new URL(action, url), {
-        method: "POST",
-        redirect: "manual",
-        headers: { cookie, origin: url.origin },
-        body: new URLSearchParams({ request, answer: "allow" }),
-      });
-    }
-    const next = new URL(response.headers.get("location") ?? "", url);
-    if (next.href.startsWith(redirectUri)) return next;
-    url = next;
-  }
-  throw new Error("the login did not come back");
-}
-
 describe("a server behind the proxy", () => {
   it("lets clients log in at a provider that knows one application, with tokens of its own", async () => {
     const provider = await TestIssuer.start({ rotates: true });
     cleanups.push(() => provider.close());
-    const probe = await serveHttp(new Server({ name: "probe", version: "1" }), { port: 0 });
-    const { port } = probe;
-    await probe.close();
+    const port = await freePort();
     const resource = `http://127.0.0.1:${port}/mcp`;
     const auth = oauthProxy({
       resource,
@@ -55,7 +31,7 @@ describe("a server behind the proxy", () => {
     const handle = await serveHttp(server, { port, auth });
     cleanups.push(() => handle.close());
     const redirectUri = "http://127.0.0.1:1/callback";
-    const login = redirectLogin({ redirectUri, visit: (url) => browse(url, redirectUri) });
+    const login = redirectLogin({ redirectUri, visit: (url) => agreeTo(url, redirectUri) });
     const client = await connect(handle.url, { auth: oauth({ login }) });
     cleanups.push(() => client.close());
     expect(await client.call("who")).toBe("ada read eyJ");

@@ -1,10 +1,11 @@
 import { createServer, request as httpRequest } from "node:http";
-import { type AddressInfo, connect as connectSocket } from "node:net";
+import { connect as connectSocket } from "node:net";
 import { Server } from "@parley/mcp";
 import { resourceServer } from "@parley/mcp/auth";
 import { nodeHandler, serveHttp, serveWebSocket } from "@parley/mcp/node";
 import { afterEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { freePort } from "../free-port.js";
 import { message } from "./resource-fixture.js";
 import { TestIssuer } from "./test-issuer.js";
 
@@ -27,15 +28,6 @@ function slow(): Server {
       }
       return "";
     });
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  // A server that listens on TCP has an address object.
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
 
 async function started(serve: typeof serveHttp | typeof serveWebSocket) {

@@ -11,15 +11,10 @@ import {
   workloadIdentity,
 } from "@parley/mcp/auth";
 import { browserLogin, terminalLogin } from "@parley/mcp/login";
-import { serveHttp } from "@parley/mcp/node";
+import { agreeTo } from "../auth/agreeing-browser.js";
 import { TestIssuer } from "../auth/test-issuer.js";
+import { freePort } from "../free-port.js";
 import { add, emptyServer, type Failing, outcome, overHttp, plainServer, type Trial, withClient } from "./trial.js";
-
-async function freePort(): Promise<number> {
-  const probe = await serveHttp(emptyServer(), { port: 0 });
-  await probe.close();
-  return probe.port;
-}
 
 /** A protected server, while `work` runs. */
 async function protectedServer(work: (url: string, issuer: TestIssuer) => Promise<string>): Promise<string> {
@@ -84,33 +79,14 @@ const proxying =
       identify: () => ({ subject: "ada" }),
       [member]: fail,
     });
-    const visit = (url: URL) => browse(url);
-    const login = redirectLogin({ redirectUri: "http://127.0.0.1:1/callback", visit });
+    const redirectUri = "http://127.0.0.1:1/callback";
+    const login = redirectLogin({ redirectUri, visit: (url) => agreeTo(url, redirectUri) });
     try {
       return await overHttp({ port, auth }, (url) => withClient(url, { auth: oauth({ login }) }, add), plainServer());
     } finally {
       issuer.close();
     }
   };
-
-/** A browser that agrees to everything, and ends at the client's redirect. */
-async function browse(start: URL): Promise<URL> {
-  let [url, cookie] = [start, ""];
-  for (let hop = 0; hop < 10 && url.port !== "1"; hop++) {
-    let response = await fetch(url, { redirect: "manual", headers: cookie === "" ? {} : { cookie } });
-    cookie = response.headers.get("set-cookie")?.split(";", 1)[0] ?? cookie;
-    if (response.status === 200) {
-      const page = await response.text();
-      const [, action = ""] = /action="([^"]+)"/.exec(page) ?? [];
-      const [, request = ""] = /name="request" value="([^"]+)"/.exec(page) ?? [];
-      const body = new URLSearchParams({ request, answer: "allow" });
-      const headers = { cookie, origin: url.origin };
-      response = await fetch(new URL(action, url), { method: "POST", redirect: "manual", headers, body });
-    }
-    url = new URL(response.headers.get("location") ?? "", url);
-  }
-  return url;
-}
 
 const CLIENT = { clientId: "c", clientSecret: "s" };
 

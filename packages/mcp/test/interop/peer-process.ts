@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
 import { fileURLToPath } from "node:url";
+import { freePort } from "../free-port.js";
 
 const peers = new URL("../peers/", import.meta.url);
 
@@ -59,14 +59,4 @@ async function stop(child: ChildProcess): Promise<void> {
   const gone = once(child, "exit");
   child.kill("SIGKILL");
   await gone;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  probe.listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
 }
