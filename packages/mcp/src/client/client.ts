@@ -24,6 +24,7 @@ import type { SubscriptionTarget } from "./changes/subscription-filter.js";
 import type { Subscription } from "./changes/subscriptions.js";
 import { type ClientParts, type CloseOptions, closeClient } from "./connection/assemble.js";
 import type { ConnectionState } from "./connection/connection-state.js";
+import { extensionFeature } from "./extension.js";
 import { type CallEvent, streamCall } from "./features/call-stream.js";
 import { setLogLevel } from "./features/log-level.js";
 import { collect, DEFAULT_CONCURRENCY, settleMany } from "./features/pages.js";
@@ -281,6 +282,11 @@ export class Client<T = LooseTools, P = LoosePrompts> {
   tryRequest(method: string, params?: object, options?: CallOptions): Promise<Tried<Record<string, unknown>>>;
   tryRequest(method: string, params?: object, options?: CallOptions): Promise<Tried<Record<string, unknown>>> {
     return tried(() => this.request(method, params, options));
+  }
+
+  /** What an extension that was given to `connect` adds to this client. Throws `misuse` if it was not given. */
+  extension<F>(extension: { readonly id: string; readonly feature?: F }): F {
+    return extensionFeature(this.#parts.extensions, extension.id) as F;
   }
 
   /** Sends any notification. */

@@ -119,6 +119,8 @@ export interface ServerEra {
   result(call: Call, result: unknown, row: MethodRow, self: ServerSelf, cache: CacheHint): EncodedAnswer;
   /** The interim answer that asks the client questions. Stateless only. */
   input(call: Call, questions: Record<string, Question>, state: string | undefined, self: ServerSelf): EncodedAnswer;
+  /** The answer to a call whose result has a form of an extension. */
+  extended(call: Call, resultType: string, members: object, self: ServerSelf): EncodedAnswer;
   /** The answer to a call that failed. */
   failure(call: Call, error: McpError): EncodedAnswer;
   /** The answer to a request that was rejected before it became a call. */

@@ -144,6 +144,11 @@ export interface HandlerContext<D = Record<string, unknown>> extends RequestCont
    * may send the same round twice, and the step then runs twice.
    */
   readonly callId: string;
+  /**
+   * Answers the call with a task, and goes on as that task, if the tool has `task: { begin: "handler" }` and the client can take
+   * one. Resolves with whether it is a task now; other calls go on as they are.
+   */
+  startTask(): Promise<boolean>;
   /** Runs `work` in the first round that reaches it, and resolves with its result, as JSON, in every round. */
   step<T>(key: string, work: () => T | Promise<T>): Promise<T>;
 }

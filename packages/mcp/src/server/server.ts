@@ -89,6 +89,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
       },
     };
     this.#listeners.push(this.#offers.peers);
+    for (const extension of options.extensions ?? []) extension.attachToServer?.(this.#mountable);
   }
 
   /**

@@ -6,10 +6,12 @@ import { errorText, resultText } from "../../jsonrpc/message-text.js";
 import type { Platform } from "../../platform/platform.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
+import { declaredExtensions } from "../../protocol/extension.js";
 import type { Root } from "../../protocol/features/roots.js";
 import { CORE_TABLE } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { CurrentConnection } from "../connection/current-connection.js";
+import type { ClientExtensions } from "../extension.js";
 import { type ClientOptions, DEFAULT_TIMEOUTS, type QuestionContext } from "../options.js";
 import { checkElicitation, elicitResult } from "./elicitation.js";
 import { checkSampling } from "./sampling.js";
@@ -20,10 +22,17 @@ export class Answerer {
   readonly #platform: Platform;
   readonly #warn: (message: string) => void;
   readonly #answerMs: number;
+  readonly #extensions: ClientExtensions;
   #roots: ClientOptions["roots"];
 
-  constructor(options: ClientOptions, platform: Platform, warn: (message: string) => void) {
+  constructor(
+    options: ClientOptions,
+    platform: Platform,
+    extensions: ClientExtensions,
+    warn: (message: string) => void,
+  ) {
     this.#options = options;
+    this.#extensions = extensions;
     this.#platform = platform;
     this.#warn = warn;
     this.#answerMs = options.timeouts?.answerMs ?? DEFAULT_TIMEOUTS.answerMs;
@@ -35,13 +44,13 @@ export class Answerer {
   /** What the server may ask for. */
   capabilities(revision: Revision): ClientCapabilities {
     const { onElicit, onSample, roots, elicitUrls = true, sampleTools = true, extensions = [] } = this.#options;
+    const declared = declaredExtensions(extensions, revision);
     return {
+      ...this.#extensions.capabilities(revision),
       ...(onElicit === undefined ? {} : { elicitation: elicitUrls ? { form: {}, url: {} } : { form: {} } }),
       ...(onSample === undefined ? {} : { sampling: sampleTools ? { tools: {} } : {} }),
       ...(roots === undefined ? {} : { roots: announcesRoots(revision) ? { listChanged: true } : {} }),
-      ...(extensions.length === 0
-        ? {}
-        : { extensions: Object.fromEntries(extensions.map(({ id, settings }) => [id, settings])) }),
+      ...(declared === undefined ? {} : { extensions: declared }),
     };
   }
 
@@ -99,8 +108,7 @@ export class Answerer {
   async respond(message: RequestMessage, asking: CurrentConnection, unwanted: AbortController): Promise<string> {
     const { id, method, params } = message;
     if (method !== "elicitation/create" && method !== "sampling/createMessage" && method !== "roots/list") {
-      const { handlers = {} } = this.#options;
-      const handler = Object.hasOwn(handlers, method) ? handlers[method] : undefined;
+      const handler = this.#extensions.handler(method) ?? ownMember(this.#options.handlers, method);
       if (handler === undefined) {
         return errorText(id, METHOD_NOT_FOUND, `this client does not know the method "${method}"`);
       }
@@ -115,9 +123,11 @@ export class Answerer {
       const { kind, code, message: text } = McpError.from(error);
       return errorText(id, kind === "capability_missing" ? undeclaredCode(method) : code, text);
     }
-    return this.#answered(message, async () =>
-      asking.era.answer(method, await this.answer(question, asking, unwanted)),
-    );
+    const answer = async () => asking.era.answer(method, await this.answer(question, asking, unwanted));
+    const { answering } = this.#extensions;
+    if (answering === undefined) return this.#answered(message, answer);
+    const context: QuestionContext = { signal: unwanted.signal, server: asking.asker };
+    return this.#answered(message, () => answering(question, answer, context));
   }
 
   /** The text of an answer, or of the error that the application ended with. */
@@ -162,6 +172,10 @@ export class Answerer {
   }
 }
 
+function ownMember<T>(members: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined;
+}
+
 /** Requests that are not for `handlers`, and what to do instead. */
 const OWN_OPTIONS: Readonly<Record<string, string>> = {
   "elicitation/create": "Pass `onElicit` instead.",
@@ -172,7 +186,7 @@ const OWN_OPTIONS: Readonly<Record<string, string>> = {
 
 function checkHandlers(handlers: NonNullable<ClientOptions["handlers"]>): void {
   for (const [method, handler] of Object.entries(handlers)) {
-    const own = Object.hasOwn(OWN_OPTIONS, method) ? OWN_OPTIONS[method] : undefined;
+    const own = ownMember(OWN_OPTIONS, method);
     if (own === undefined && typeof handler === "function") continue;
     const what = own === undefined ? "is not a function" : "cannot be replaced";
     throw new McpError("invalid_definition", `the handler of "${method}" ${what}`, {

@@ -10,6 +10,7 @@ import type { Answerer } from "../answers/answerer.js";
 import { withSafePages } from "../answers/elicitation.js";
 import type { ClientConnection } from "../connection/connection.js";
 import type { CurrentConnection } from "../connection/current-connection.js";
+import type { ClientExtensions } from "../extension.js";
 import { type ClientMiddleware, throughClientMiddleware } from "../middleware.js";
 import { type CallOptions, checkCallOptions } from "../options.js";
 import { onAbort } from "./abort-watch.js";
@@ -32,11 +33,18 @@ export class Caller implements Requester, CallOwner {
   readonly #connection: ClientConnection;
   readonly #cache: CachedCalls | undefined;
   readonly #rounds: Rounds;
+  readonly #extensions: ClientExtensions;
   readonly #pending = new Map<Id, PendingCall>();
   #draining = false;
 
-  constructor(connection: ClientConnection, answerer: Answerer, cache: CachedCalls | undefined) {
+  constructor(
+    connection: ClientConnection,
+    answerer: Answerer,
+    cache: CachedCalls | undefined,
+    extensions: ClientExtensions,
+  ) {
     this.#connection = connection;
+    this.#extensions = extensions;
     this.#rounds = new Rounds(connection, answerer);
     this.#cache = cache;
     this.strict = connection.options.strict === true;
@@ -48,9 +56,9 @@ export class Caller implements Requester, CallOwner {
     try {
       if (options !== NOTHING) checkCallOptions(options);
       if (this.#draining) throw closing(method);
-      if (this.middleware.length === 0) return this.#start(method, params, options, extras);
+      if (this.middleware.length === 0) return this.#prepare(method, params, options, extras);
       return throughClientMiddleware(this.middleware, method, params, options, (changedParams, changedOptions) =>
-        this.#start(method, changedParams, changedOptions, extras),
+        this.#prepare(method, changedParams, changedOptions, extras),
       );
     } catch (error) {
       // What the application's `trace` threw, for example.
@@ -134,6 +142,14 @@ export class Caller implements Requester, CallOwner {
     return this.#pending.size === 1 ? this.#pending.values().next().value : undefined;
   }
 
+  /** Lets an extension change the parameters. */
+  #prepare(method: string, params: Params | undefined, options: CallOptions, extras: CallExtras): Promise<Result> {
+    const change = this.#extensions.outgoing(method);
+    if (change === undefined) return this.#start(method, params, options, extras);
+    const failed = (error: unknown) => Promise.reject(failedIn(error, operationOf(method, params)));
+    return change(params, options).then((changed) => this.#start(method, changed, options, extras), failed);
+  }
+
   #start(method: string, params: Params | undefined, options: CallOptions, extras: CallExtras): Promise<Result> {
     const connection = this.#connection;
     const row = connection.methods.get(method);
@@ -211,6 +227,7 @@ export class Caller implements Requester, CallOwner {
       return this.#fail(call, error);
     }
     if (outcome.kind === "input") return this.#ask(call, outcome);
+    if (outcome.kind === "extension") return this.#complete(call, outcome);
     this.deadlines.waiting.delete(call);
     call.unwatch?.();
     if (call.row?.cacheable === true) this.#keep(call, outcome.result, era.hasCacheHints);
@@ -235,6 +252,24 @@ export class Caller implements Requester, CallOwner {
       return this.#fail(call, error);
     }
     return this.#send(call);
+  }
+
+  /** Lets an extension make the complete result of its own form of one. The deadlines of the call still hold. */
+  async #complete(call: PendingCall, { type, result }: Outcome & { kind: "extension" }): Promise<Result> {
+    const given = new AbortController();
+    try {
+      call.paused++;
+      const { out, options } = call;
+      const { method, params } = out;
+      const outcome = { method, params, resultType: type, result, options, signal: given.signal };
+      return await call.during(this.#extensions.complete(outcome));
+    } catch (error) {
+      given.abort(error);
+      return this.#fail(call, error);
+    } finally {
+      this.deadlines.waiting.delete(call);
+      call.unwatch?.();
+    }
   }
 
   /** The request ended without a result: the call fails, or is sent once more when that is safe. */

@@ -7,6 +7,7 @@ import { CachedCalls } from "../call/cache.js";
 import { Caller } from "../call/caller.js";
 import { NotificationRouter } from "../changes/notifications.js";
 import { ClientSubscriptions } from "../changes/subscriptions.js";
+import { ClientExtensions } from "../extension.js";
 import { restoreLogLevel } from "../features/log-level.js";
 import { ClientRoots } from "../features/roots.js";
 import type { ToolRequests } from "../features/tools.js";
@@ -27,6 +28,7 @@ export interface ClientParts {
   cache: CachedCalls | undefined;
   tools: ToolRequests;
   roots: ClientRoots;
+  extensions: ClientExtensions;
 }
 
 /** Builds a client that is not connected yet. */
@@ -40,9 +42,10 @@ export function assemble(
   // The connection tells its events to parts that are made after it.
   let parts: ClientParts;
   const events = eventsFor(() => parts);
-  const answerer = new Answerer(options, platform, (message) => parts.caller.warn(message));
+  const extensions = new ClientExtensions();
+  const answerer = new Answerer(options, platform, extensions, (message) => parts.caller.warn(message));
   const connection = new ClientConnection({ route, options, platform, answerer, revisions, events });
-  const caller = new Caller(connection, answerer, cache);
+  const caller = new Caller(connection, answerer, cache, extensions);
   const warn = (message: string) => caller.warn(message);
   const router = new NotificationRouter(connection.methods, warn);
   parts = {
@@ -61,7 +64,9 @@ export function assemble(
       textOnly: new Set(),
     },
     roots: new ClientRoots(answerer, connection, caller),
+    extensions,
   };
+  for (const extension of options.extensions ?? []) extension.attachToClient?.(parts);
   const { onLog } = options;
   if (onLog !== undefined) {
     router.on("notifications/message", (message) => callHook(warn, "onLog", () => onLog(message)));
@@ -120,11 +125,12 @@ export interface CloseOptions {
 
 /** Ends the connection, after the calls in flight if they get the time; everything pending rejects. */
 export async function closeClient(
-  { connection, caller, requests }: ClientParts,
+  { connection, caller, requests, extensions }: ClientParts,
   { drainMs = 0 }: CloseOptions = {},
 ): Promise<void> {
   if (drainMs > 0 && connection.state !== "closed") await caller.drain(drainMs);
   requests.cancelAll();
+  extensions.close();
   await connection.close();
   caller.close();
 }

@@ -14,7 +14,7 @@ import { refusedHandshake, supportedBy } from "./refusal.js";
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#initialization
  */
 export async function performHandshake(attempt: Attempt, among: readonly Revision[]): Promise<Established> {
-  const { transport, methods, self } = attempt.negotiation;
+  const { transport, methods, self, resultTypes } = attempt.negotiation;
   const [preferred] = among;
   if (preferred === undefined)
     throw new McpError("unsupported_version", "the option `revisions` does not list a published revision", {
@@ -32,7 +32,7 @@ export async function performHandshake(attempt: Attempt, among: readonly Revisio
       },
     );
   }
-  const era = statefulClient(revision, self(revision), methods);
+  const era = statefulClient(revision, self(revision), methods, resultTypes);
   const established = {
     era,
     serverInfo: result.serverInfo,

@@ -9,8 +9,13 @@ import { callerMeta } from "../caller-meta.js";
 import type { ClientEra, ClientSelf, OutgoingCall } from "../era.js";
 import { notificationText } from "../notification.js";
 
-/** The client side of the stateful era, for one negotiated revision. */
-export function statefulClient(revision: Revision, self: ClientSelf, methods: MethodTable): ClientEra {
+/** The client side of the stateful era, for one negotiated revision. `resultTypes` are those of the client's extensions. */
+export function statefulClient(
+  revision: Revision,
+  self: ClientSelf,
+  methods: MethodTable,
+  resultTypes: readonly string[] = [],
+): ClientEra {
   const features = featuresOf(revision);
   const headers = self.headers ? { headers: versionHeaders(revision) } : {};
   return {
@@ -30,7 +35,11 @@ export function statefulClient(revision: Revision, self: ClientSelf, methods: Me
     decode(method, result) {
       if (!isObject(result))
         throw new McpError("invalid_response", `the result of ${method} is not an object`, { data: { result } });
-      return { kind: "complete", result };
+      // Here a result in the form of an extension is told by its one member, as `{ task }`.
+      const type = resultTypes.find((name) => isObject(result[name]) && result["content"] === undefined);
+      return type === undefined
+        ? { kind: "complete", result }
+        : { kind: "extension", type, result: result[type] as Record<string, unknown> };
     },
     notice: (method, params) => ({ method, text: notificationText(method, params), ...headers }),
     cancel(requestId, reason) {

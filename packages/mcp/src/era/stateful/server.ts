@@ -39,6 +39,7 @@ export const statefulServer: ServerEra = {
   input() {
     throw new McpError("internal_error", "interim results do not exist in this era");
   },
+  extended: (call, _resultType, members) => ({ text: resultText(call.id, JSON.stringify(members)) }),
   failure({ id, revision }, error) {
     return { text: errorText(id, codeOf(error, featuresOf(revision).notFoundCode), error.message, error.data) };
   },

@@ -51,6 +51,10 @@ export const statelessServer: ServerEra = {
     };
   },
   input,
+  extended(call, resultType, members, self) {
+    const result = { resultType, ...members, _meta: { [META.serverInfo]: self.info } };
+    return { text: resultText(call.id, JSON.stringify(result)) };
+  },
   failure: ({ id, revision }, error) => encodedError(id, error, false, revision),
   refusal: (id, error) => encodedError(id, error, true, NEWEST_STATELESS),
 };

@@ -157,6 +157,10 @@ class CallContext implements HandlerContext {
     return this.#call.callId;
   }
 
+  startTask(): Promise<boolean> {
+    return this.#call.root.startTask?.() ?? Promise.resolve(false);
+  }
+
   step<T>(key: string, work: () => T | Promise<T>): Promise<T>;
   step(key: string, work: () => unknown): Promise<unknown> {
     const call = this.#call;

@@ -13,6 +13,7 @@ import { isUrlRequired, urlRequiredFor, urlRequiredInWords } from "../questions/
 import { asking, withAsking } from "../questions/with-asking.js";
 import { contextOf } from "./call-context.js";
 import { endOf, publicFailure } from "./call-failure.js";
+import { ExtensionResult } from "./extension-result.js";
 import type { ServerFacts } from "./facts.js";
 import type { Pipeline } from "./pipeline.js";
 import { type CallMakers, ServerCall } from "./server-call.js";
@@ -33,7 +34,7 @@ export interface DispatchingServer {
 
 const NOTHING: readonly ((ok: boolean) => void)[] = [];
 
-const MAKERS: CallMakers = {
+export const MAKERS: CallMakers = {
   context: contextOf,
   asker: (call) => asking().askerOf(call),
 };
@@ -110,23 +111,23 @@ function dispatch(
     if (pipeline.observers.length > 0) pipeline.refused(message.method, message.id, error);
     return era.refusal(message.id, McpError.from(error));
   }
-  if (pipeline.observers.length === 0) return open(server, call, route.handler);
-  return pipeline.observed(call, () => open(server, call, route.handler));
+  if (pipeline.observers.length === 0) return open(server, call, route);
+  return pipeline.observed(call, () => open(server, call, route));
 }
 
 /** Waits for the server's preparation, if it has any, and then serves the call. */
-function open(server: DispatchingServer, call: ServerCall, handler: MethodHandler): Answer | Promise<Answer> {
+function open(server: DispatchingServer, call: ServerCall, route: Route): Answer | Promise<Answer> {
   const { gate } = server.pipeline;
-  if (gate === undefined) return invoke(server, call, handler);
+  if (gate === undefined) return invoke(server, call, route);
   return gate().then(
-    () => invoke(server, call, handler),
+    () => invoke(server, call, route),
     (error) => failure(server, call, error),
   );
 }
 
 function eraRoute({ registry, pipeline }: DispatchingServer, method: string, own: EraResult): Route | undefined {
   const row = registry.self.methods.get(method);
-  return row && { row, handler: (call) => settleOwn(call, own, pipeline), check: undefined };
+  return row && { row, handler: (call) => settleOwn(call, own, pipeline), check: undefined, around: undefined };
 }
 
 function unknownMethod(request: Call, registry: Registry): McpError {
@@ -162,12 +163,12 @@ function checkClientLength({ clientInfo, clientCapabilities }: Session, limit: n
   });
 }
 
-function invoke(server: DispatchingServer, call: ServerCall, handler: MethodHandler): Answer | Promise<Answer> {
+function invoke(server: DispatchingServer, call: ServerCall, route: Route): Answer | Promise<Answer> {
+  const { handler, around } = route;
   let outcome: object | Promise<object>;
   try {
-    const stack = server.pipeline.middleware;
     outcome =
-      stack.length === 0 ? execute(call, handler) : throughMiddleware(stack, call, () => execute(call, handler));
+      around === undefined ? perform(server, call, handler) : around(call, () => perform(server, call, handler));
   } catch (error) {
     return failure(server, call, error);
   }
@@ -176,6 +177,13 @@ function invoke(server: DispatchingServer, call: ServerCall, handler: MethodHand
     (result) => success(server, call, result),
     (error) => failure(server, call, error),
   );
+}
+
+/** Runs the handler inside all middleware. */
+export function perform(server: DispatchingServer, call: ServerCall, handler: MethodHandler): object | Promise<object> {
+  const { middleware } = server.pipeline;
+  if (middleware.length === 0) return execute(call, handler);
+  return throughMiddleware(middleware, call, () => execute(call, handler));
 }
 
 /**
@@ -237,7 +245,9 @@ function success({ registry, pipeline }: DispatchingServer, call: ServerCall, re
     const encoded: EncodedAnswer =
       interim !== undefined
         ? request.era.input(request, interim.questions, interim.state, self)
-        : request.era.result(request, result, row, self, call.cache);
+        : result instanceof ExtensionResult
+          ? request.era.extended(request, result.resultType, result.members, self)
+          : request.era.result(request, result, row, self, call.cache);
     if (pipeline.observers.length > 0) call.end = endOf(call, { result });
     const { session, sessionEnded } = call;
     return session === undefined ? encoded : { ...encoded, session, sessionEnded };
@@ -265,7 +275,7 @@ function errorAnswer({ request }: ServerCall, error: McpError): EncodedAnswer {
 }
 
 /** The error that the client gets: an `McpError` unchanged, of anything else the message at most. Reports the latter. */
-function publicError(call: ServerCall, thrown: unknown): McpError {
+export function publicError(call: ServerCall, thrown: unknown): McpError {
   const error = readable(thrown);
   if (isUrlRequired(error)) {
     return urlRequiredFor(call, error) ?? new McpError("internal_error", urlRequiredInWords(error));

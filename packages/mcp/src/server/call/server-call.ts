@@ -56,6 +56,8 @@ export class ServerCall {
   interrupt: (() => void) | undefined;
   /** Frees the handler's slot when its questions are sent, because an interrupted handler may never settle. Root only. */
   release: (() => void) | undefined;
+  /** Makes the call a task; set by an extension. Root only. */
+  startTask: (() => Promise<boolean>) | undefined;
   /** Called before the answer is sent, to flush progress and to withdraw open questions. */
   beforeAnswer: ((ok: boolean) => void)[] | undefined;
   /** True if no middleware can change the handler's result. */

@@ -1,17 +1,24 @@
 import type { ServerSelf } from "../../era/era.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { hasCapability, type ServerCapabilities } from "../../protocol/capabilities.js";
+import { declaredExtensions } from "../../protocol/extension.js";
+import type { Tool as WireTool } from "../../protocol/features/tools.js";
 import type { MethodRow } from "../../protocol/methods.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { ServerCall } from "../call/server-call.js";
+import type { ToolOffer } from "../tools/tool.js";
 import type { Feature, MethodHandler } from "./feature.js";
+
+/** Serves a method around everything that serves it otherwise, middleware included. */
+export type AroundMethod = (call: ServerCall, next: () => object | Promise<object>) => object | Promise<object>;
 
 /** A method with its handler. */
 export interface Route {
   row: MethodRow;
   handler: MethodHandler;
   check: ((call: ServerCall) => void) | undefined;
+  around: AroundMethod | undefined;
 }
 
 /** What a server offers at the moment: its features, their capabilities, and the handler of each method. */
@@ -20,6 +27,12 @@ export class Registry {
   readonly self: ServerSelf;
   readonly handlers = new Map<string, MethodHandler>();
   readonly checks = new Map<string, (call: ServerCall) => void>();
+  /** What extensions do around methods of the protocol. */
+  readonly around = new Map<string, AroundMethod>();
+  /** By the option of tools that an extension understands: adds to the entry of a tool in lists. Called with every tool. */
+  readonly toolOptions = new Map<string, (tool: ToolOffer, wire: WireTool) => Partial<WireTool>>();
+  /** Which values of a listen filter a caller may hear of, by the filters of extensions. */
+  readonly listenValues = new Map<string, (values: readonly string[], call: ServerCall) => Promise<string[]>>();
   /** Kinds that come from a handler object; nothing can be added to them. */
   readonly provided = new Set<string>();
   /** Called synchronously whenever the offers change. */
@@ -65,10 +78,8 @@ export class Registry {
     if (known !== undefined) return known;
     const all: ServerCapabilities = {};
     for (const feature of this.#features) addCapabilities(all, feature.capabilities(revision));
-    const extensions = this.#facts.options.extensions ?? [];
-    if (extensions.length > 0) {
-      all.extensions = Object.fromEntries(extensions.map((extension) => [extension.id, extension.settings]));
-    }
+    const extensions = declaredExtensions(this.#facts.options.extensions ?? [], revision);
+    if (extensions !== undefined) all.extensions = extensions;
     this.#capabilities.set(revision, all);
     return all;
   }
@@ -99,7 +110,7 @@ export class Registry {
       if (row === undefined || row.kind !== "request" || row.sender === "server") continue;
       if (this.#features.some((feature) => feature.withholds?.(method, capabilities) === true)) continue;
       if (row.capability === undefined || hasCapability(capabilities, row.capability))
-        routes.set(method, { row, handler, check: this.#checkOf(method) });
+        routes.set(method, { row, handler, check: this.#checkOf(method), around: this.around.get(method) });
     }
     this.#routes.set(revision, routes);
     return routes;

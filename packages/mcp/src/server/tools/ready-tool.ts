@@ -68,7 +68,7 @@ export function readyTool({ name, definition, handler }: ToolOffer, facts: Serve
   checkOptions(
     `tool "${name}"`,
     definition,
-    "title description input output annotations icons _meta visibleTo requires scopes concurrency coerce unknownArguments timeoutMs maxResultBytes overflow",
+    "title description input output annotations icons _meta visibleTo requires scopes concurrency task ui coerce unknownArguments timeoutMs maxResultBytes overflow",
   );
   checkOptions(
     `\`annotations\` of tool "${name}"`,

@@ -7,7 +7,9 @@ import type { AnySchema, InferInput, InferOutput } from "../../schema/standard.j
 import type { HandlerContext } from "../context.js";
 import type { VisibleTo } from "../lists/catalogue.js";
 import type { Block, ToolResult } from "./block.js";
+import type { TaskPolicy, TaskSupport } from "./task-policy.js";
 import type { ToolPolicy } from "./tool-policy.js";
+import type { ToolUi } from "./tool-ui.js";
 
 /** Describes a tool to clients, and sets how its calls are treated. */
 export interface ToolDefinition<
@@ -36,6 +38,10 @@ export interface ToolDefinition<
   scopes?: readonly string[] | undefined;
   /** How many calls of this tool run at once; more wait in a bounded queue. Default: only the server's `limits.calls`. */
   concurrency?: number | undefined;
+  /** Whether calls run as tasks, which outlive the request. Needs the extension of `@parley/mcp/tasks`. Default: they do not. */
+  task?: TaskSupport | TaskPolicy | undefined;
+  /** The page that shows the results, or its `ui://` address. Needs the extension of `@parley/mcp/apps`. Default: none. */
+  ui?: string | ToolUi | undefined;
 }
 
 /** The arguments as the handler receives them. */

@@ -1,4 +1,5 @@
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
+import { McpError } from "../../protocol/error.js";
 import type { ListToolsResult, Tool as WireTool } from "../../protocol/features/tools.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { ServerCall } from "../call/server-call.js";
@@ -53,11 +54,26 @@ export class Tools implements Feature {
 
   /** Offers a tool. With `replace` it replaces the one with the same name, if there is one. */
   add(tool: ToolOffer, replace = false): void {
-    const ready = readyTool(tool, this.#facts, (name, running) => this.#calls.slotsOf(name, running));
+    const compiled = readyTool(tool, this.#facts, (name, running) => this.#calls.slotsOf(name, running));
+    const ready = this.#extended(compiled, tool);
     this.#tools.add(ready, replace);
     if (ready.requires.length > 0 || ready.headers.length > 0) this.checksNothing = false;
     if (ready.resultLimit?.overflow === "link") this.#calls.overflow.inUse = true;
     this.#changed();
+  }
+
+  /** The tool with what extensions add to its entry in the list. */
+  #extended(ready: ReadyTool, tool: ToolOffer): ReadyTool {
+    for (const option of ["task", "ui"] as const) {
+      if (tool.definition[option] === undefined || this.#registry.toolOptions.has(option)) continue;
+      const entry = option === "ui" ? "apps" : "tasks";
+      throw new McpError("invalid_definition", `\`${option}\` of tool "${tool.name}" needs an extension`, {
+        fix: `Pass \`extensions: [${entry}()]\` to the server, with \`${entry}\` of \`@parley/mcp/${entry}\`.`,
+      });
+    }
+    let { wire } = ready;
+    for (const extend of this.#registry.toolOptions.values()) wire = { ...wire, ...extend(tool, wire) };
+    return wire === ready.wire ? ready : { ...ready, wire };
   }
 
   /** Whether this caller can call a tool of this name. */

@@ -1,0 +1,125 @@
+import type { ClientEra, Question } from "../era/era.js";
+import type { Params } from "../jsonrpc/message.js";
+import type { Platform } from "../platform/platform.js";
+import type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
+import { McpError } from "../protocol/error.js";
+import type { Tool } from "../protocol/features/tools.js";
+import type { Revision } from "../protocol/revisions.js";
+import type { CallOptions, QuestionContext, ServerRequestHandler } from "./options.js";
+
+/** What a client lets an extension do. */
+export interface ExtendedClient {
+  readonly platform: Platform;
+  /** The era of the connection. Throws before the connection stands. */
+  readonly era: ClientEra;
+  /** What the server declares. Throws before the connection stands. */
+  readonly serverCapabilities: ServerCapabilities;
+  /** Sends a request through the client's middleware and gives its complete result. */
+  request(method: string, params?: Params, options?: CallOptions): Promise<Record<string, unknown>>;
+  notify(method: string, params?: Params): Promise<void>;
+  /** Listens to a notification; returns a function that ends it. */
+  on(method: string, listener: (params: Params) => void): () => void;
+  /** Answers a question of the server with what the application gave to `connect`. Throws when that is not possible. */
+  answer(question: Question, signal?: AbortSignal): Promise<object>;
+  /** The entry of a tool in the server's list; lists the tools if that has not happened yet. */
+  tool(name: string): Promise<Tool | undefined>;
+  warn(message: string): void;
+}
+
+/** A call whose result is in the form of an extension. */
+export interface ExtendedOutcome {
+  readonly method: string;
+  readonly params: Params | undefined;
+  /** The value of `resultType`. */
+  readonly resultType: string;
+  /** The result as the server sent it. */
+  readonly result: Record<string, unknown>;
+  readonly options: CallOptions;
+  /** Aborted when the caller gives up or a deadline of the call passes. */
+  readonly signal: AbortSignal;
+}
+
+/** Changes the parameters of a request. */
+export type ChangeParams = (params: Params | undefined, options: CallOptions) => Promise<Params | undefined>;
+
+/** What an extension adds to one client. All members are optional. */
+export interface ConnectedExtension<F> {
+  /** What `client.extension` returns. */
+  readonly feature?: F;
+  /** Capabilities beside `extensions[id]`, which is declared anyway. */
+  capabilities?(revision: Revision): ClientCapabilities;
+  /** Changes the parameters of requests before they are sent, by method. */
+  readonly outgoing?: Readonly<Record<string, ChangeParams>>;
+  /** Gives the complete result of a call whose result has a `resultType` of the extension, by that type. */
+  readonly completes?: Readonly<Record<string, (outcome: ExtendedOutcome) => Promise<Record<string, unknown>>>>;
+  /** Answers requests of the server for its methods. */
+  readonly handlers?: Readonly<Record<string, ServerRequestHandler>>;
+  /** Runs around the answers to questions of the server that arrive as requests. */
+  answering?(
+    question: Question,
+    answer: (signal?: AbortSignal) => Promise<object>,
+    context: QuestionContext,
+  ): Promise<object>;
+  /** Called when the client is closed. */
+  close?(): void;
+}
+
+/** The extensions of one client. */
+export class ClientExtensions {
+  readonly #connected = new Map<string, ConnectedExtension<unknown>>();
+
+  add(id: string, extension: ConnectedExtension<unknown>): void {
+    this.#connected.set(id, extension);
+  }
+
+  /** What `client.extension` gives for this id; undefined if the client did not get the extension. */
+  feature(id: string): unknown {
+    return this.#connected.get(id)?.feature;
+  }
+
+  capabilities(revision: Revision): ClientCapabilities {
+    const all = [...this.#connected.values()].map((extension) => extension.capabilities?.(revision) ?? {});
+    return Object.assign({}, ...all) as ClientCapabilities;
+  }
+
+  /** The handler of a request of the server. */
+  handler(method: string): ServerRequestHandler | undefined {
+    for (const { handlers = {} } of this.#connected.values())
+      if (Object.hasOwn(handlers, method)) return handlers[method];
+    return undefined;
+  }
+
+  /** What changes the parameters of a request before it is sent. */
+  outgoing(method: string): ChangeParams | undefined {
+    for (const { outgoing = {} } of this.#connected.values())
+      if (Object.hasOwn(outgoing, method)) return outgoing[method];
+    return undefined;
+  }
+
+  /** The complete result of a call whose result is in the form of an extension. */
+  complete(outcome: ExtendedOutcome): Promise<Record<string, unknown>> {
+    for (const { completes } of this.#connected.values()) {
+      const complete = completes?.[outcome.resultType];
+      if (complete !== undefined) return complete(outcome);
+    }
+    return Promise.resolve(outcome.result);
+  }
+
+  get answering(): ConnectedExtension<unknown>["answering"] {
+    for (const { answering } of this.#connected.values()) if (answering !== undefined) return answering;
+    return undefined;
+  }
+
+  close(): void {
+    for (const { close } of this.#connected.values()) close?.();
+  }
+}
+
+/** What an extension adds to a client. Throws when the client did not get it. */
+export function extensionFeature(extensions: ClientExtensions, id: string): unknown {
+  const feature = extensions.feature(id);
+  if (feature !== undefined) return feature;
+  throw new McpError("misuse", `this client was not given the extension ${id}`, {
+    fix: "Pass it in `extensions` of `connect`.",
+  });
+}

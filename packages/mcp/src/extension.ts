@@ -1,0 +1,16 @@
+export type { ChangeParams, ConnectedExtension, ExtendedClient, ExtendedOutcome } from "./client/extension.js";
+export {
+  type DefinedExtension,
+  defineExtension,
+  type ExtensionDefinition,
+} from "./extensions/seam/define-extension.js";
+export type {
+  ExtendedServer,
+  ExtensionCall,
+  PreparedCall,
+  ServedExtension,
+} from "./extensions/seam/extended-server.js";
+export { declaresExtension, requireExtension } from "./extensions/seam/require-extension.js";
+export type { Extension } from "./protocol/extension.js";
+export { ExtensionResult } from "./server/call/extension-result.js";
+export type { Asker } from "./server/questions/asker.js";

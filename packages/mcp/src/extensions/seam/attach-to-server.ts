@@ -1,0 +1,94 @@
+import type { Params } from "../../jsonrpc/message.js";
+import { McpError } from "../../protocol/error.js";
+import { type DispatchingServer, MAKERS, perform, publicError } from "../../server/call/dispatch.js";
+import { ServerCall } from "../../server/call/server-call.js";
+import type { Hub } from "../../server/changes/hub.js";
+import type { Offers } from "../../server/lists/offers.js";
+import { createMemoryStorage } from "../../storage/memory.js";
+import type { Storage } from "../../storage/storage.js";
+import type { ExtendedServer, ServedExtension } from "./extended-server.js";
+
+/** The parts of a server that extensions are attached to. */
+export interface ServerParts extends DispatchingServer {
+  readonly hub: Hub;
+  readonly offers: Offers;
+}
+
+/** Connects what an extension serves to one server. */
+export function attachToServer(parts: ServerParts, serve: (server: ExtendedServer) => ServedExtension): void {
+  const { registry, pipeline } = parts;
+  const served = serve(extendedServer(parts));
+  const handlers = Object.entries(served.handlers ?? {}).map(([method, handler]) => [
+    method,
+    (call: ServerCall) => handler(call.request.params, call),
+  ]);
+  for (const [method, around] of Object.entries(served.around ?? {})) {
+    if (registry.around.has(method)) {
+      throw new McpError("invalid_definition", `two extensions of this server run around ${method}`, {
+        fix: "Pass only one of them to the server.",
+      });
+    }
+    registry.around.set(method, around);
+  }
+  for (const [option, extend] of Object.entries(served.toolOptions ?? {})) registry.toolOptions.set(option, extend);
+  for (const [filter, admit] of Object.entries(served.listenValues ?? {})) {
+    registry.listenValues.set(filter, async (values, call) => admit(values, call));
+  }
+  if (served.close !== undefined) pipeline.closers.push(() => served.close?.());
+  registry.addFeature({
+    handlers: Object.fromEntries(handlers),
+    capabilities: (revision) => served.capabilities?.(revision) ?? {},
+  });
+}
+
+function extendedServer(parts: ServerParts): ExtendedServer {
+  const { facts, registry, hub, offers } = parts;
+  let memory: Storage | undefined;
+  return {
+    info: facts.info,
+    platform: facts.platform,
+    secrets: facts.secrets,
+    answerMs: facts.limits.answerMs,
+    pageSize: facts.options.pageSize,
+    get storage() {
+      // Made on first use, because a server without tasks needs none.
+      memory ??= facts.options.storage ?? createMemoryStorage({ clock: facts.platform });
+      return memory;
+    },
+    offer: (offer) => offers.add(offer, false),
+    changed: () => registry.changed(),
+    publish: (change) => hub.publish(change),
+    async hear(filter, value, act) {
+      const subscriber = { hear: ({ change }: { change: Parameters<typeof act>[0] }) => act(change) };
+      await hub.ready();
+      hub.subscribe(subscriber, filter, value);
+      return () => hub.unsubscribe(subscriber, filter, value);
+    },
+    async run(request, exchange, prepare) {
+      const route = registry.route(request.method, request.revision);
+      if (route === undefined) {
+        throw new McpError("method_not_found", `the method "${request.method}" is not offered by this server`);
+      }
+      const call = new ServerCall(facts, request, route.row, exchange, MAKERS);
+      call.straight = false;
+      prepare?.(call);
+      let ok = false;
+      try {
+        const result = await perform(parts, call, route.handler);
+        ok = true;
+        return call.interim ?? result;
+      } catch (error) {
+        throw publicError(call, error);
+      } finally {
+        for (const act of call.beforeAnswer ?? []) act(ok);
+      }
+    },
+  };
+}
+
+/** A parameter that must be a string. */
+export function stringParam(params: Params, name: string, method: string): string {
+  const value = params[name];
+  if (typeof value === "string") return value;
+  throw new McpError("invalid_params", `\`params.${name}\` of ${method} must be a string`);
+}

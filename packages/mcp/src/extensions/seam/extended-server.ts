@@ -1,0 +1,82 @@
+import type { Call } from "../../era/era.js";
+import type { Params } from "../../jsonrpc/message.js";
+import type { Platform } from "../../platform/platform.js";
+import type { ServerCapabilities } from "../../protocol/capabilities.js";
+import type { Tool } from "../../protocol/features/tools.js";
+import type { Implementation } from "../../protocol/implementation.js";
+import type { Revision } from "../../protocol/revisions.js";
+import type { Secrets } from "../../seal/secrets.js";
+import type { PublishedChange } from "../../server/changes/change.js";
+import type { HandlerContext } from "../../server/context.js";
+import type { Offer } from "../../server/lists/offers.js";
+import type { Asker } from "../../server/questions/asker.js";
+import type { ToolOffer } from "../../server/tools/tool.js";
+import type { Storage } from "../../storage/storage.js";
+import type { Exchange } from "../../transport/transport.js";
+
+/** A request that an extension serves, or that it runs around. */
+export interface ExtensionCall {
+  /** The request in a form independent of the era, with what is known about the client. */
+  readonly request: Call;
+  /** How it arrived: its peer, its HTTP request, its principal, and what can be sent before the answer. */
+  readonly exchange: Exchange;
+  /** The context that handlers get. */
+  readonly ctx: HandlerContext;
+}
+
+/** A call that `ExtendedServer.run` is about to run. */
+export interface PreparedCall extends ExtensionCall {
+  /** Carries its questions and steps; the one of its era unless it is replaced. */
+  readonly asker: Asker;
+  /** Replaces what carries its questions and steps. */
+  useAsker(asker: Asker): void;
+  /** What `ctx.startTask` does. */
+  startTask: (() => Promise<boolean>) | undefined;
+}
+
+/** What a server lets an extension do. */
+export interface ExtendedServer {
+  readonly info: Implementation;
+  readonly platform: Platform;
+  /** The server's storage, or a memory of this process if it has none. */
+  readonly storage: Storage;
+  readonly secrets: Secrets;
+  /** Milliseconds that clients may take to answer questions. */
+  readonly answerMs: number;
+  /** Items per page of a list; undefined if lists are not split. */
+  readonly pageSize: number | undefined;
+  /** Offers a tool, a resource, a template or a prompt. Throws when the name is taken. */
+  offer(offer: Offer): void;
+  /** Must be called when what `ServedExtension.capabilities` returns has changed. */
+  changed(): void;
+  /** Notifies the `subscriptions/listen` requests of a filter of the extension, on every node. */
+  publish(change: PublishedChange): void;
+  /** Calls `act` with each published change of one filter and value, of every node, until the returned function is called. */
+  hear(filter: string, value: string, act: (change: PublishedChange) => void): Promise<() => void>;
+  /**
+   * Runs a request once more, through middleware and its handler, with another exchange: the one that `around` got, or a stored
+   * one. Resolves with the result, before the era gives it a form; an `ExtensionResult` or the questions of an interrupted
+   * handler may be returned from `around` as they are. Rejects with the error for the client.
+   */
+  run(request: Call, exchange: Exchange, prepare?: (call: PreparedCall) => void): Promise<object>;
+}
+
+/** What an extension adds to one server. All members are optional. */
+export interface ServedExtension {
+  /** Serves the requests of its methods. */
+  readonly handlers?: Readonly<Record<string, (params: Params, call: ExtensionCall) => object | Promise<object>>>;
+  /** Runs around methods of the protocol, outside all middleware. `next` serves the request as usual and may be called once. */
+  readonly around?: Readonly<
+    Record<string, (call: ExtensionCall, next: () => object | Promise<object>) => object | Promise<object>>
+  >;
+  /** Capabilities beside `extensions[id]`, which is declared anyway. */
+  capabilities?(revision: Revision): ServerCapabilities;
+  /** Options of tools that it understands: adds to a tool's entry in the list. Called with every tool, whether it has them. */
+  readonly toolOptions?: Readonly<Record<string, (tool: ToolOffer, wire: Tool) => Partial<Tool>>>;
+  /** The values of its listen filters that this caller may hear of, by filter. Default: all. */
+  readonly listenValues?: Readonly<
+    Record<string, (values: readonly string[], call: ExtensionCall) => string[] | Promise<string[]>>
+  >;
+  /** Called when the server closes. */
+  close?(): void | Promise<void>;
+}
