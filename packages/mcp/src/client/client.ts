@@ -1,6 +1,4 @@
-import { type Prior, priorOf } from "../era/negotiate/prior.js";
 import type { Params } from "../jsonrpc/message.js";
-import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { Completion } from "../protocol/features/completion.js";
 import type { LoggingLevel } from "../protocol/features/logging.js";
 import type { GetPromptResult, ListPromptsResult, Prompt } from "../protocol/features/prompts.js";
@@ -13,18 +11,13 @@ import type {
 } from "../protocol/features/resources.js";
 import type { Root } from "../protocol/features/roots.js";
 import type { CallToolResult, ListToolsResult, Tool } from "../protocol/features/tools.js";
-import type { Implementation } from "../protocol/implementation.js";
 import type { ParamsOf, RequestMethod, ResultOf } from "../protocol/method-types.js";
-import type { Revision } from "../protocol/revisions.js";
 import { type Tried, tried } from "./call/tried.js";
 import type { ArgsOf, CallArguments, LoosePrompts, LooseTools, ManyOptions, ValueOf } from "./call-arguments.js";
-import { type ReceivedNotification, streamNotifications } from "./changes/notification-stream.js";
-import type { ClientEvents, Unlisten } from "./changes/notifications.js";
 import type { SubscriptionTarget } from "./changes/subscription-filter.js";
 import type { Subscription } from "./changes/subscriptions.js";
-import { type ClientParts, type CloseOptions, closeClient } from "./connection/assemble.js";
-import type { ConnectionState } from "./connection/connection-state.js";
-import { extensionFeature } from "./extension.js";
+import { ConnectedClient } from "./connected-client.js";
+import type { ClientParts } from "./connection/assemble.js";
 import { type CallEvent, streamCall } from "./features/call-stream.js";
 import { setLogLevel } from "./features/log-level.js";
 import { collect, DEFAULT_CONCURRENCY, settleMany } from "./features/pages.js";
@@ -38,45 +31,15 @@ import {
 } from "./features/resources.js";
 import type { ClientRoots } from "./features/roots.js";
 import { listTools, requestTool, requestToolValue, walkTools } from "./features/tools.js";
-import type { ClientMiddleware } from "./middleware.js";
 import type { CallOptions } from "./options.js";
 
 /** One connection to one server. Made by `connect`; usable with `await using`. */
-export class Client<T = LooseTools, P = LoosePrompts> {
+export class Client<T = LooseTools, P = LoosePrompts> extends ConnectedClient {
   readonly #parts: ClientParts;
 
   constructor(parts: ClientParts) {
+    super(parts);
     this.#parts = parts;
-  }
-
-  /** Where the connection stands; `on("state", …)` tells of changes. */
-  get state(): ConnectionState {
-    return this.#parts.connection.state;
-  }
-
-  /** Who the server says it is; unverified. */
-  get serverInfo(): Implementation | undefined {
-    return this.#parts.connection.established.serverInfo;
-  }
-
-  /** What the server says it offers. */
-  get serverCapabilities(): ServerCapabilities {
-    return this.#parts.connection.established.capabilities;
-  }
-
-  /** What the server says about its use, for the model. */
-  get instructions(): string | undefined {
-    return this.#parts.connection.established.instructions;
-  }
-
-  /** The revision that both sides speak. */
-  get protocolVersion(): Revision {
-    return this.#parts.connection.established.era.revision;
-  }
-
-  /** What was learnt of the server, as JSON: given to a later `connect` as `prior` it saves asking again. */
-  get prior(): Prior {
-    return priorOf(this.#parts.connection.established);
   }
 
   /** Calls a tool and gives its value: structured content, or text. A failed tool throws `McpError` of kind `tool_error`. */
@@ -246,25 +209,6 @@ export class Client<T = LooseTools, P = LoosePrompts> {
     await this.#parts.caller.call(method, undefined, { ...options, cache: false });
   }
 
-  /** Listens to notifications by method, to all by `notification`, to unknown ones by `unknown`, and to the connection itself. */
-  on<E extends keyof ClientEvents>(event: E, listener: (value: ClientEvents[E]) => void): Unlisten;
-  /** Listens to notifications that an extension defines. */
-  on(event: `notifications/${string}`, listener: (params: Params) => void): Unlisten;
-  on(event: string, listener: (value: never) => void): Unlisten {
-    return this.#parts.router.on(event, listener);
-  }
-
-  /** All notifications from now on, in order, for `for await`. Ends with the connection, or when the loop is left. */
-  notifications(): AsyncIterableIterator<ReceivedNotification, undefined> {
-    return streamNotifications(this.#parts.router, this.#parts.connection);
-  }
-
-  /** Adds middleware around every later call; the first one added is the outermost. */
-  use(...middleware: ClientMiddleware[]): this {
-    this.#parts.caller.middleware.push(...middleware);
-    return this;
-  }
-
   /** Sends any request and gives its complete result. */
   request<M extends RequestMethod>(method: M, params?: ParamsOf<M>, options?: CallOptions): Promise<ResultOf<M>>;
   request(method: string, params?: object, options?: CallOptions): Promise<Record<string, unknown>>;
@@ -282,25 +226,5 @@ export class Client<T = LooseTools, P = LoosePrompts> {
   tryRequest(method: string, params?: object, options?: CallOptions): Promise<Tried<Record<string, unknown>>>;
   tryRequest(method: string, params?: object, options?: CallOptions): Promise<Tried<Record<string, unknown>>> {
     return tried(() => this.request(method, params, options));
-  }
-
-  /** What an extension that was given to `connect` adds to this client. Throws `misuse` if it was not given. */
-  extension<F>(extension: { readonly id: string; readonly feature?: F }): F {
-    return extensionFeature(this.#parts.extensions, extension.id) as F;
-  }
-
-  /** Sends any notification. */
-  notify(method: string, params?: object): Promise<void> {
-    // As for `request`.
-    return this.#parts.caller.notify(method, params as Params | undefined);
-  }
-
-  /** Ends the connection. Calls in flight may end within `drainMs`, default 0; what is still pending then rejects. */
-  close(options?: CloseOptions): Promise<void> {
-    return closeClient(this.#parts, options);
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
   }
 }

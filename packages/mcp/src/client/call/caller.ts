@@ -5,7 +5,6 @@ import { type Id, isId, isObject, type Params } from "../../jsonrpc/message.js";
 import { callHook } from "../../platform/call-hook.js";
 import { fromWire, McpError } from "../../protocol/error.js";
 import type { ProgressNotificationParams } from "../../protocol/lifecycle.js";
-import { readTrace, traceMeta } from "../../protocol/trace-context.js";
 import type { Answerer } from "../answers/answerer.js";
 import { withSafePages } from "../answers/elicitation.js";
 import type { ClientConnection } from "../connection/connection.js";
@@ -15,7 +14,17 @@ import { type ClientMiddleware, throughClientMiddleware } from "../middleware.js
 import { type CallOptions, checkCallOptions } from "../options.js";
 import { onAbort } from "./abort-watch.js";
 import type { CachedCalls } from "./cache.js";
-import { cancelled, closing, failedIn, notOffered, operationOf } from "./operation.js";
+import { metaOf } from "./call-meta.js";
+import {
+  answeredInVain,
+  cancelled,
+  closing,
+  failedIn,
+  isOwnEnd,
+  notOffered,
+  operationOf,
+  unsendable,
+} from "./operation.js";
 import { CallDeadlines, type CallOwner, PendingCall } from "./pending-call.js";
 import type { CallExtras, Requester } from "./requester.js";
 import { waitBeforeResend } from "./resend.js";
@@ -96,7 +105,8 @@ export class Caller implements Requester, CallOwner {
 
   /** A message about a call arrived, so it is alive. Without an id it can only be the one call in flight. */
   heard(about: Id | undefined): void {
-    const call = about === undefined ? this.#only() : this.#pending.get(about);
+    const only = this.#pending.size === 1 ? this.#pending.values().next().value : undefined;
+    const call = about === undefined ? only : this.#pending.get(about);
     call?.sign(this.#connection.platform.monotonic());
   }
 
@@ -117,13 +127,8 @@ export class Caller implements Requester, CallOwner {
     if (id === undefined || connection === undefined) return call.interrupt(reason);
     const { transport, era } = connection;
     const notice = call.row?.cancellable === false ? undefined : era.cancel(id, reason.message);
-    if (notice !== undefined) {
-      try {
-        Promise.resolve(transport.notify(notice)).catch(() => {});
-      } catch {
-        // A pipe that ended cannot be told, and need not be.
-      }
-    }
+    // A pipe that ended cannot be told, and need not be.
+    if (notice !== undefined) (async () => transport.notify(notice))().catch(() => {});
     transport.abandon(id, reason);
   }
 
@@ -138,16 +143,11 @@ export class Caller implements Requester, CallOwner {
     this.deadlines.stop();
   }
 
-  #only(): PendingCall | undefined {
-    return this.#pending.size === 1 ? this.#pending.values().next().value : undefined;
-  }
-
   /** Lets an extension change the parameters. */
   #prepare(method: string, params: Params | undefined, options: CallOptions, extras: CallExtras): Promise<Result> {
     const change = this.#extensions.outgoing(method);
     if (change === undefined) return this.#start(method, params, options, extras);
-    const failed = (error: unknown) => Promise.reject(failedIn(error, operationOf(method, params)));
-    return change(params, options).then((changed) => this.#start(method, changed, options, extras), failed);
+    return change(params, options).then((changed) => this.#start(method, changed, options, extras));
   }
 
   #start(method: string, params: Params | undefined, options: CallOptions, extras: CallExtras): Promise<Result> {
@@ -169,7 +169,7 @@ export class Caller implements Requester, CallOwner {
       logLevel: connection.logLevel,
       inputs: undefined,
       mirrored: extras.mirrored,
-      meta: metaOf(options, connection, (message) => this.warn(message)),
+      meta: metaOf(options, connection.options, (message) => this.warn(message)),
     };
     const call = new PendingCall(out, row, options, extras, now, connection.timeouts, this);
     if (call.total !== Number.POSITIVE_INFINITY || call.idle !== Number.POSITIVE_INFINITY) this.deadlines.add(call);
@@ -212,7 +212,7 @@ export class Caller implements Requester, CallOwner {
         (error) => this.#lost(call, id, error),
       );
     } catch (error) {
-      return this.#fail(call, error instanceof TypeError ? unsendable(call, error) : error);
+      return this.#fail(call, error instanceof TypeError ? unsendable(call.out.method, error) : error);
     }
   }
 
@@ -260,8 +260,7 @@ export class Caller implements Requester, CallOwner {
     try {
       call.paused++;
       const { out, options } = call;
-      const { method, params } = out;
-      const outcome = { method, params, resultType: type, result, options, signal: given.signal };
+      const outcome = { ...out, resultType: type, result, options, signal: given.signal };
       return await call.during(this.#extensions.complete(outcome));
     } catch (error) {
       given.abort(error);
@@ -299,37 +298,3 @@ export class Caller implements Requester, CallOwner {
     return Promise.reject(failedIn(error, operationOf(call.out.method, call.out.params)));
   }
 }
-
-/** What the application wants in `_meta`: the trace context, and what it gave for this call. */
-function metaOf(
-  { trace, meta }: CallOptions,
-  { options }: ClientConnection,
-  warn: (message: string) => void,
-): Record<string, unknown> | undefined {
-  let wanted = trace;
-  if (wanted === undefined && options.trace !== undefined) {
-    callHook(warn, "trace", () => {
-      wanted = options.trace?.();
-      return wanted;
-    });
-  }
-  // Reading it again leaves out what is malformed: tracing never breaks a call.
-  const read = wanted === undefined ? undefined : readTrace(wanted);
-  return read === undefined ? meta : { ...traceMeta(read), ...meta };
-}
-
-/** The former revision carried the answers in the call; in this one the call would begin anew, and run twice. */
-function answeredInVain(method: string): McpError {
-  return new McpError("connection_closed", `the server came back in a revision that cannot continue ${method}`, {
-    fix: "Repeat the call if it is safe to run it twice.",
-  });
-}
-
-function unsendable({ out }: PendingCall, cause: TypeError): McpError {
-  return new McpError("invalid_params", `the parameters of ${out.method} cannot be written as JSON: ${cause.message}`, {
-    cause,
-    fix: "Pass plain data: no cycles, no BigInt.",
-  });
-}
-
-const isOwnEnd = (error: unknown) => McpError.is(error) && (error.kind === "timeout" || error.kind === "cancelled");

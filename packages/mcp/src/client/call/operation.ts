@@ -51,3 +51,23 @@ export function closing(method: string): McpError {
     fix: "Close the client when its calls have ended.",
   });
 }
+
+/** The former revision carried the answers in the call; in this one the call would begin anew, and run twice. */
+export function answeredInVain(method: string): McpError {
+  return new McpError("connection_closed", `the server came back in a revision that cannot continue ${method}`, {
+    fix: "Repeat the call if it is safe to run it twice.",
+  });
+}
+
+/** A call whose parameters are no JSON. */
+export function unsendable(method: string, cause: TypeError): McpError {
+  return new McpError("invalid_params", `the parameters of ${method} cannot be written as JSON: ${cause.message}`, {
+    cause,
+    fix: "Pass plain data: no cycles, no BigInt.",
+  });
+}
+
+/** Whether a wait was ended by the caller or a deadline. */
+export function isOwnEnd(error: unknown): boolean {
+  return McpError.is(error) && (error.kind === "timeout" || error.kind === "cancelled");
+}
