@@ -14,7 +14,6 @@ import { type ClientMiddleware, throughClientMiddleware } from "../middleware.js
 import { type CallOptions, checkCallOptions } from "../options.js";
 import { onAbort } from "./abort-watch.js";
 import type { CachedCalls } from "./cache.js";
-import { metaOf } from "./call-meta.js";
 import {
   answeredInVain,
   cancelled,
@@ -25,7 +24,7 @@ import {
   operationOf,
   unsendable,
 } from "./operation.js";
-import { CallDeadlines, type CallOwner, PendingCall } from "./pending-call.js";
+import { CallDeadlines, type CallOwner, metaOf, PendingCall } from "./pending-call.js";
 import type { CallExtras, Requester } from "./requester.js";
 import { waitBeforeResend } from "./resend.js";
 import { Rounds } from "./rounds.js";

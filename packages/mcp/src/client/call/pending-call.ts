@@ -1,12 +1,14 @@
 import type { OutgoingCall } from "../../era/era.js";
 import type { Id } from "../../jsonrpc/message.js";
+import { callHook } from "../../platform/call-hook.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { ProgressNotificationParams } from "../../protocol/lifecycle.js";
 import type { MethodRow } from "../../protocol/methods.js";
+import { readTrace, traceMeta } from "../../protocol/trace-context.js";
 import { pause } from "../../transport/reconnect.js";
 import type { CurrentConnection } from "../connection/current-connection.js";
-import type { CallOptions, Timeouts } from "../options.js";
+import type { CallOptions, ClientOptions, Timeouts } from "../options.js";
 import type { CallExtras } from "./requester.js";
 
 /** Ends calls before their answer. */
@@ -220,4 +222,22 @@ export class CallDeadlines {
     const latest = started + total;
     return paused > 0 ? latest : Math.min(heard + idle, latest);
   }
+}
+
+/** What the application wants in `_meta`: the trace context, and what it gave for this call. */
+export function metaOf(
+  { trace, meta }: CallOptions,
+  options: ClientOptions,
+  warn: (message: string) => void,
+): Record<string, unknown> | undefined {
+  let wanted = trace;
+  if (wanted === undefined && options.trace !== undefined) {
+    callHook(warn, "trace", () => {
+      wanted = options.trace?.();
+      return wanted;
+    });
+  }
+  // Reading it again leaves out what is malformed: tracing never breaks a call.
+  const read = wanted === undefined ? undefined : readTrace(wanted);
+  return read === undefined ? meta : { ...traceMeta(read), ...meta };
 }
