@@ -20,6 +20,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   "./node": "Functions that need Node: serving and connecting over stdio, HTTP, sockets and WebSocket.",
   "./transport": "For authors of transports: the interfaces to servers and clients, channels and framings.",
   "./auth": "Authorization: OAuth for clients, and protection for servers.",
+  "./apps": "MCP Apps: tools with a page, for servers, and showing such pages, for hosts.",
   "./login": "Logging in from programs on Node: with a browser, from a terminal, with tokens in a file.",
   "./http": "HTTP independent of the runtime: handlers, their options, requests and responses.",
   "./protocol": "The specification as types and tables: messages, errors, revisions.",

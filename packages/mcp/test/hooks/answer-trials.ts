@@ -1,4 +1,5 @@
 import { type ClientOptions, consent, Server, type ServerHandler } from "@parley/mcp";
+import { apps } from "@parley/mcp/apps";
 import { nodeWebSocketTransport, serveSocket, serveWebSocket, socketTransport } from "@parley/mcp/node";
 import { recordedTransport } from "@parley/mcp/testing";
 import { httpTransport, webSocketTransport } from "@parley/mcp/transport";
@@ -243,6 +244,15 @@ export const ANSWER_TRIALS: Readonly<Record<string, readonly [trial: Trial, ende
         emptyServer({ toJsonSchema: fail }).tool("t", { input }, () => "");
       }),
     "error invalid_schema",
+  ],
+  "ToolUi.html": [
+    (fail) =>
+      withClient(
+        emptyServer({ extensions: [apps()] }).tool("t", { ui: { uri: "ui://t", html: fail } }, () => ""),
+        {},
+        (client) => client.readResource("ui://t"),
+      ),
+    "error internal_error",
   ],
   "Server.use(middleware)": [(fail) => withClient(plainServer().use(fail), {}, add), "error internal_error"],
   "Server.tool(handler)": [tool, "tool error"],

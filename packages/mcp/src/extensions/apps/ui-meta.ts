@@ -1,11 +1,122 @@
+import { isObject } from "../../jsonrpc/message.js";
+import type { ClientCapabilities } from "../../protocol/capabilities.js";
+import { checkOptions } from "../../protocol/check-options.js";
+import { McpError } from "../../protocol/error.js";
+import type {
+  UiPermission,
+  UiPermissions,
+  UiResourceMeta,
+  UiToolMeta,
+  UiVisibility,
+} from "../../protocol/features/apps.js";
+import type { Tool } from "../../protocol/features/tools.js";
 import type { ToolUi } from "../../server/tools/tool-ui.js";
+import { CSP_LISTS, checkCsp } from "./content-policy.js";
+
+/** The id of the extension. */
+export const APPS_ID = "io.modelcontextprotocol/ui";
+/** The type of the pages. */
+export const PAGE_TYPE = "text/html;profile=mcp-app";
+
+export const PERMISSIONS: readonly UiPermission[] = ["camera", "microphone", "geolocation", "clipboardWrite"];
+const VISIBILITIES: readonly unknown[] = ["model", "app"];
+
+/** Characters of the address of a page. */
+const MAX_URI_LENGTH = 2048;
+const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+
+/** Whether a text is the address of a page. */
+export function isPageUri(value: unknown): value is string {
+  return typeof value === "string" && value.length <= MAX_URI_LENGTH && /^ui:\/\/[^\s"'<>\\]+$/.test(value);
+}
+
+/** Whether a text is a host name. */
+export function isHostName(value: unknown): value is string {
+  return typeof value === "string" && value.length <= 253 && HOST_NAME.test(value);
+}
+
+/** Reads `ui` of a tool. Throws for what cannot be meant. */
+export function checkToolUi(tool: string, given: string | ToolUi): ToolUi {
+  const ui: ToolUi = typeof given === "string" ? { uri: given } : given;
+  const what = `\`ui\` of tool "${tool}"`;
+  checkOptions(what, ui, "uri html visibility csp permissions domain prefersBorder");
+  const wrong = (problem: string, fix: string) => new McpError("invalid_definition", `${problem} in ${what}`, { fix });
+  const { uri, html, visibility, csp, permissions, domain, prefersBorder } = ui;
+  if (!isPageUri(uri)) {
+    throw wrong(
+      `${JSON.stringify(uri)} is not the address of a page`,
+      "Write `ui://` and a name, such as `ui://weather/map`.",
+    );
+  }
+  if (html !== undefined && typeof html !== "function" && (typeof html !== "string" || html.trim() === "")) {
+    throw wrong("`html` is not a page", "Pass the page as text, or a function that returns it.");
+  }
+  if (visibility !== undefined && !isListOf(visibility, VISIBILITIES)) {
+    throw wrong("`visibility` names nobody", 'List "model", "app" or both.');
+  }
+  checkOptions(`\`csp\` in ${what}`, csp, "connectDomains resourceDomains frameDomains baseUriDomains");
+  checkCsp(`tool "${tool}"`, csp);
+  if (permissions !== undefined && !(permissions.length === 0 || isListOf(permissions, PERMISSIONS))) {
+    throw wrong("`permissions` names something else", `List some of ${PERMISSIONS.join(", ")}.`);
+  }
+  if (domain !== undefined && !isHostName(domain))
+    throw wrong("`domain` is not a host name", "Write it without a scheme.");
+  if (prefersBorder !== undefined && typeof prefersBorder !== "boolean") {
+    throw wrong("`prefersBorder` is not a boolean", "Write true or false, or leave it out.");
+  }
+  return ui;
+}
+
+function isListOf(value: unknown, known: readonly unknown[]): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every((one) => known.includes(one));
+}
 
 /**
  * The `_meta.ui` of a tool's entry in the list.
  *
  * Spec: MCP Apps, "Resource Discovery", https://modelcontextprotocol.io/extensions/apps/overview
  */
-export function toolUiMeta(ui: string | ToolUi): { resourceUri: string; visibility?: readonly string[] } {
-  if (typeof ui === "string") return { resourceUri: ui };
-  return { resourceUri: ui.uri, ...(ui.visibility === undefined ? {} : { visibility: ui.visibility }) };
+export function toolUiMeta({ uri, visibility }: ToolUi): UiToolMeta {
+  return { resourceUri: uri, ...(visibility === undefined ? {} : { visibility: [...visibility] }) };
+}
+
+/** The `_meta.ui` of a page's contents; undefined if there is nothing to say. */
+export function pageUiMeta({ csp, permissions = [], domain, prefersBorder }: ToolUi): UiResourceMeta | undefined {
+  const declared = CSP_LISTS.filter((list) => (csp?.[list]?.length ?? 0) > 0);
+  const meta: UiResourceMeta = {
+    ...(declared.length === 0 ? {} : { csp: Object.fromEntries(declared.map((list) => [list, csp?.[list]])) }),
+    ...(permissions.length === 0 ? {} : { permissions: permissionsOnWire(permissions) }),
+    ...(domain === undefined ? {} : { domain }),
+    ...(prefersBorder === undefined ? {} : { prefersBorder }),
+  };
+  return Object.keys(meta).length === 0 ? undefined : meta;
+}
+
+/** Permissions as they are sent. */
+export function permissionsOnWire(permissions: readonly UiPermission[]): UiPermissions {
+  return Object.fromEntries(permissions.map((name) => [name, {}]));
+}
+
+/** The `_meta.ui` of a tool that a server listed, as far as it can be used. */
+export function readToolUi({ _meta: meta }: Pick<Tool, "_meta">): {
+  uri: string | undefined;
+  visibility: readonly UiVisibility[];
+} {
+  const ui = isObject(meta) && Object.hasOwn(meta, "ui") && isObject(meta["ui"]) ? meta["ui"] : {};
+  // Servers of before the first version have the address in a member of its own.
+  const uri = ui["resourceUri"] ?? meta?.["ui/resourceUri"];
+  return { uri: isPageUri(uri) ? uri : undefined, visibility: readVisibility(ui["visibility"]) };
+}
+
+/** What is unreadable is for nobody, rather than for all. */
+function readVisibility(value: unknown): readonly UiVisibility[] {
+  if (value === undefined) return ["model", "app"];
+  return Array.isArray(value) ? value.filter((one): one is UiVisibility => VISIBILITIES.includes(one)) : [];
+}
+
+/** Tells whether the client of a call shows pages; if not, the result should say everything in its content. */
+export function showsApps({ client }: { readonly client: { readonly capabilities: ClientCapabilities } }): boolean {
+  const settings: unknown = client.capabilities.extensions?.[APPS_ID];
+  const types = isObject(settings) ? settings["mimeTypes"] : undefined;
+  return Array.isArray(types) && types.includes(PAGE_TYPE);
 }

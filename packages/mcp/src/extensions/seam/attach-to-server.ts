@@ -56,6 +56,15 @@ function extendedServer(parts: ServerParts): ExtendedServer {
       return memory;
     },
     offer: (offer) => offers.add(offer, false),
+    hasResource(uri, call) {
+      try {
+        // Safe: only a server makes such calls.
+        return offers.resources.knows(uri, call as ServerCall);
+      } catch {
+        // The caller lacks a scope for it.
+        return true;
+      }
+    },
     changed: () => registry.changed(),
     publish: (change) => hub.publish(change),
     async hear(filter, value, act) {

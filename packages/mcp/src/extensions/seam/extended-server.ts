@@ -47,6 +47,8 @@ export interface ExtendedServer {
   readonly pageSize: number | undefined;
   /** Offers a tool, a resource, a template or a prompt. Throws when the name is taken. */
   offer(offer: Offer): void;
+  /** Whether the caller sees a resource with this URI: one of the server, of a template or of a mounted server. */
+  hasResource(uri: string, call: ExtensionCall): boolean;
   /** Must be called when what `ServedExtension.capabilities` returns has changed. */
   changed(): void;
   /** Notifies the `subscriptions/listen` requests of a filter of the extension, on every node. */

@@ -1,0 +1,115 @@
+import type { ExtendedClient } from "../../client/extension.js";
+import type { CallOptions } from "../../client/options.js";
+import { fromBase64 } from "../../encoding/base64.js";
+import { utf8Bytes } from "../../encoding/json-bytes.js";
+import { isObject } from "../../jsonrpc/message.js";
+import { McpError } from "../../protocol/error.js";
+import type { UiCsp, UiPermission } from "../../protocol/features/apps.js";
+import type { ResourceContents } from "../../protocol/features/content.js";
+import type { Tool } from "../../protocol/features/tools.js";
+import { checkReadResourceResult } from "../../protocol/results.js";
+import { readCsp } from "./content-policy.js";
+import { isHostName, PAGE_TYPE, PERMISSIONS, readToolUi } from "./ui-meta.js";
+
+/** A page of a server, read and checked. */
+export interface AppPage {
+  /** Its address, `ui://…`. */
+  readonly uri: string;
+  readonly html: string;
+  /** What it wants to reach. A host may take members away before it shows the page. */
+  readonly csp: UiCsp;
+  /** What it wants to use of the browser. */
+  readonly permissions: readonly UiPermission[];
+  /** The host name that the server wants for it, in the form that the host documents; undefined if it does not matter. */
+  readonly domain: string | undefined;
+  /** Whether it wants a border; undefined if the host decides. */
+  readonly prefersBorder: boolean | undefined;
+}
+
+/** What `client.extension` gives for `apps()`. */
+export interface AppPages {
+  /**
+   * Reads the page of a tool; undefined if the tool has none. Rejects with `invalid_response` when what the server sends is
+   * not a page, and with `limit_exceeded` when it is larger than `maxPageBytes`. Domains and permissions that are none are
+   * left out with a warning.
+   */
+  pageOf(tool: Tool, options?: CallOptions): Promise<AppPage | undefined>;
+  /** The tools that a model may see and call. */
+  toolsForModel(tools: readonly Tool[]): Tool[];
+  /** Whether the pages of this server may call the tool. */
+  mayBeCalledByApp(tool: Tool): boolean;
+}
+
+/** Pages of one client. */
+export function appPages(client: ExtendedClient, maxPageBytes: number): AppPages {
+  return {
+    async pageOf(tool, options) {
+      const { uri } = readToolUi(tool);
+      if (uri === undefined) return undefined;
+      const { result } = checkReadResourceResult(await client.request("resources/read", { uri }, options));
+      const contents = result?.contents.find((one) => one.uri === uri);
+      if (contents === undefined) throw noPage(uri, "its contents are those of another address");
+      return readPage(contents, maxPageBytes, (what) => client.warn(`of the page ${uri}, ${what} was left out`));
+    },
+    toolsForModel: (tools) => tools.filter((tool) => readToolUi(tool).visibility.includes("model")),
+    mayBeCalledByApp,
+  };
+}
+
+/** Whether the pages of a tool's server may call it. */
+export function mayBeCalledByApp(tool: Tool): boolean {
+  return readToolUi(tool).visibility.includes("app");
+}
+
+function readPage(contents: ResourceContents, maxPageBytes: number, drop: (what: string) => void): AppPage {
+  const { uri, mimeType = "" } = contents;
+  if (mimeType.toLowerCase().replace(/\s/g, "") !== PAGE_TYPE) {
+    throw noPage(uri, `its type is ${JSON.stringify(mimeType.slice(0, 80))}, not ${PAGE_TYPE}`);
+  }
+  const html = htmlOf(contents, maxPageBytes);
+  const meta = contents._meta?.["ui"];
+  const ui = isObject(meta) ? meta : {};
+  const { domain, prefersBorder } = ui;
+  if (domain !== undefined && !isHostName(domain)) drop("`domain`, which is not a host name");
+  return {
+    uri,
+    html,
+    csp: readCsp(ui["csp"], drop),
+    permissions: readPermissions(ui["permissions"], drop),
+    domain: isHostName(domain) ? domain : undefined,
+    prefersBorder: typeof prefersBorder === "boolean" ? prefersBorder : undefined,
+  };
+}
+
+function htmlOf(contents: ResourceContents, maxPageBytes: number): string {
+  const { uri } = contents;
+  const encoded = "text" in contents ? contents.text : contents.blob;
+  // Base64 takes four characters for three bytes; a text at least one for each.
+  const tooLarge = () =>
+    new McpError("limit_exceeded", `the page ${uri} is larger than \`maxPageBytes\`, ${maxPageBytes} bytes`);
+  if (encoded.length > maxPageBytes * (4 / 3) + 4) throw tooLarge();
+  let html = encoded;
+  if (!("text" in contents)) {
+    try {
+      html = new TextDecoder("utf-8", { fatal: true }).decode(fromBase64(encoded));
+    } catch (cause) {
+      throw noPage(uri, "its contents are not text in UTF-8", cause);
+    }
+  }
+  if (utf8Bytes(html) > maxPageBytes) throw tooLarge();
+  if (html.trim() === "") throw noPage(uri, "it is empty");
+  return html;
+}
+
+function readPermissions(value: unknown, drop: (what: string) => void): UiPermission[] {
+  if (value === undefined) return [];
+  if (!isObject(value)) {
+    drop("`permissions`, which is not an object");
+    return [];
+  }
+  return PERMISSIONS.filter((name) => Object.hasOwn(value, name) && isObject(value[name]));
+}
+
+function noPage(uri: string, why: string, cause?: unknown): McpError {
+  return new McpError("invalid_response", `${uri} is not a page: ${why}`, { cause });
+}
