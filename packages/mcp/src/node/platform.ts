@@ -19,6 +19,7 @@ export const platform: Platform = {
   // Read on each call, so that instrumentation that replaces the global sees the library's requests.
   fetch: (url, init) => globalThis.fetch(url, init),
   spawn,
+  files: () => builtin("node:fs"),
   warn: (message) => void process.stderr.write(`${printableMessage(message)}\n`),
   guardRejections,
 };

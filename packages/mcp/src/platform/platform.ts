@@ -21,6 +21,8 @@ export interface Platform {
   fetch: Fetch;
   /** Starts a child process; absent if the runtime has none. */
   spawn?: Spawn | undefined;
+  /** Gives access to files; absent if the runtime has none. */
+  files?: (() => Files) | undefined;
   /** Prints a message for the operator of the program, with control characters escaped; never sent to the peer. */
   warn(message: string): void;
   /**
@@ -96,4 +98,30 @@ export interface ChildEnd {
   signal?: string;
   /** Set if the process could not be started. */
   error?: Error;
+}
+
+/** What is read of files, in the names of Node's `fs`. */
+export interface Files {
+  readonly constants: { readonly O_RDONLY: number; readonly O_NOFOLLOW?: number; readonly O_NONBLOCK?: number };
+  /** The path without links. */
+  realpathSync(path: string): string;
+  /** Does not follow links. */
+  lstatSync(path: string): FileStatus;
+  /** The names in a folder. */
+  readdirSync(path: string): string[];
+  openSync(path: string, flags: number): number;
+  fstatSync(descriptor: number): FileStatus;
+  /** Returns the number of bytes read; 0 at the end of the file. */
+  readSync(descriptor: number, into: Uint8Array, offset: number, length: number, position: null): number;
+  closeSync(descriptor: number): void;
+}
+
+/** What a path leads to. */
+export interface FileStatus {
+  readonly size: number;
+  readonly ino: number;
+  readonly dev: number;
+  isFile(): boolean;
+  isDirectory(): boolean;
+  isSymbolicLink(): boolean;
 }

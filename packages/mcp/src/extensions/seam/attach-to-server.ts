@@ -65,6 +65,7 @@ function extendedServer(parts: ServerParts): ExtendedServer {
         return true;
       }
     },
+    withdraw: (kind, name) => offers.remove(kind, name),
     changed: () => registry.changed(),
     publish: (change) => hub.publish(change),
     async hear(filter, value, act) {

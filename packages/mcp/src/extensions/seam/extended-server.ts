@@ -1,4 +1,4 @@
-import type { Call } from "../../era/era.js";
+import type { CacheHint, Call } from "../../era/era.js";
 import type { Params } from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
@@ -22,6 +22,8 @@ export interface ExtensionCall {
   readonly exchange: Exchange;
   /** The context that handlers get. */
   readonly ctx: HandlerContext;
+  /** How long the client may keep the result, if the row of the method is `cacheable`; a handler may change it. */
+  cache: CacheHint;
 }
 
 /** A call that `ExtendedServer.run` is about to run. */
@@ -49,6 +51,8 @@ export interface ExtendedServer {
   offer(offer: Offer): void;
   /** Whether the caller sees a resource with this URI: one of the server, of a template or of a mounted server. */
   hasResource(uri: string, call: ExtensionCall): boolean;
+  /** Takes back an offer, by its name or URI. Returns false if there was none. */
+  withdraw(kind: Offer["kind"], name: string): boolean;
   /** Must be called when what `ServedExtension.capabilities` returns has changed. */
   changed(): void;
   /** Notifies the `subscriptions/listen` requests of a filter of the extension, on every node. */

@@ -1,10 +1,16 @@
 import { keepText } from "../../era/result-text.js";
 import type { Params } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
-import type { ServerFacts } from "../call/facts.js";
+import type { Secrets } from "../../seal/secrets.js";
 
 /** A cursor holds one position and one key, so a longer one cannot be ours. */
 const MAX_CURSOR_LENGTH = 16_384;
+
+/** What the pages of all lists of one server depend on. */
+export interface PagingFacts {
+  readonly secrets: Secrets;
+  readonly options: { readonly pageSize?: number | undefined };
+}
 
 /** How a list is split into pages and how a page becomes a result. */
 export interface ListShape<T, R extends object> {
@@ -37,7 +43,7 @@ export class PagedList<T, R extends object> {
  * Spec: Pagination, "Error Handling",
  * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination#error-handling
  */
-export function pageOf<T, R extends object>(facts: ServerFacts, list: PagedList<T, R>, params: Params): R {
+export function pageOf<T, R extends object>(facts: PagingFacts, list: PagedList<T, R>, params: Params): R {
   const { cursor } = params;
   const start = cursor === undefined ? 0 : startOf(facts, list, cursor);
   const known = list.pages.get(start);
@@ -47,7 +53,7 @@ export function pageOf<T, R extends object>(facts: ServerFacts, list: PagedList<
   return page;
 }
 
-function cut<T, R extends object>(facts: ServerFacts, { items, shape }: PagedList<T, R>, start: number): R {
+function cut<T, R extends object>(facts: PagingFacts, { items, shape }: PagedList<T, R>, start: number): R {
   const end = start + (facts.options.pageSize ?? items.length);
   const last = items[end - 1];
   const page = items.slice(start, end);
@@ -57,7 +63,7 @@ function cut<T, R extends object>(facts: ServerFacts, { items, shape }: PagedLis
 }
 
 /** The index at which a cursor's page starts: after the item it names or, if that was removed, at the same index as before. */
-function startOf<T, R extends object>(facts: ServerFacts, { items, shape }: PagedList<T, R>, cursor: unknown): number {
+function startOf<T, R extends object>(facts: PagingFacts, { items, shape }: PagedList<T, R>, cursor: unknown): number {
   if (typeof cursor !== "string") throw badCursor(shape, "is not a string");
   if (cursor.length > MAX_CURSOR_LENGTH) throw badCursor(shape, "is too long");
   const position = facts.secrets.verify(purposeOf(shape), cursor);

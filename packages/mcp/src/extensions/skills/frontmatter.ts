@@ -1,0 +1,93 @@
+import { isObject } from "../../jsonrpc/message.js";
+import { McpError } from "../../protocol/error.js";
+import type { SkillFrontmatter } from "../../protocol/features/skills.js";
+import { nameProblem } from "./skill-path.js";
+import { readYaml } from "./yaml/read-yaml.js";
+import { YamlError } from "./yaml/yaml-error.js";
+
+/** Characters of the frontmatter of one skill. */
+const MAX_FRONTMATTER = 65_536;
+// Spec: Agent Skills, "Frontmatter", https://agentskills.io/specification#frontmatter
+const MAX_DESCRIPTION = 1024;
+const MAX_COMPATIBILITY = 500;
+
+/** What a `SKILL.md` holds. */
+export interface SkillText {
+  readonly frontmatter: SkillFrontmatter;
+  /** What follows the frontmatter. */
+  readonly body: string;
+}
+
+/** Reads a `SKILL.md`. Throws an `Error` whose message says what is wrong, and in which line. */
+export function readSkillText(text: string): SkillText {
+  const found = /^\ufeff?---[ \t]*\r?\n/.exec(text);
+  if (found === null) throw new Error("line 1: it does not begin with frontmatter between two lines `---`");
+  const rest = text.slice(found[0].length);
+  const end = /^---[ \t]*(?:\r?\n|$)/m.exec(rest);
+  if (end === null) throw new Error("line 1: its frontmatter has no end: a line `---`");
+  if (end.index > MAX_FRONTMATTER) throw new Error(`its frontmatter is longer than ${MAX_FRONTMATTER} characters`);
+  let frontmatter: Record<string, unknown>;
+  try {
+    frontmatter = readYaml(rest.slice(0, end.index));
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    // The first line of the file is the one above the frontmatter.
+    throw new Error(`line ${error.line + 1}: ${error.message}`);
+  }
+  const problem = frontmatterProblem(frontmatter);
+  if (problem !== undefined) throw new Error(problem);
+  // The name and the description were checked, and nothing is claimed of other fields.
+  return { frontmatter: frontmatter as SkillFrontmatter, body: rest.slice(end.index + end[0].length) };
+}
+
+/** What the Agent Skills format does not allow in frontmatter; undefined if all is well. */
+export function frontmatterProblem(frontmatter: unknown): string | undefined {
+  if (!isObject(frontmatter)) return "it has no frontmatter";
+  const { name, description, license, compatibility, metadata } = frontmatter;
+  const wrongName = nameProblem(name);
+  if (wrongName !== undefined) return wrongName;
+  if (typeof description !== "string" || description.trim() === "") return "it has no description";
+  if (description.length > MAX_DESCRIPTION) return `its description is longer than ${MAX_DESCRIPTION} characters`;
+  if (license !== undefined && typeof license !== "string") return "its license is not a string";
+  if (compatibility !== undefined && (typeof compatibility !== "string" || compatibility.length > MAX_COMPATIBILITY))
+    return `its compatibility is not a string of at most ${MAX_COMPATIBILITY} characters`;
+  if (metadata !== undefined && !isObject(metadata)) return "its metadata is not a map";
+  return undefined;
+}
+
+/** Throws for keys of `metadata` that are kept for extensions of the protocol, none of which defines any. */
+export function checkReservedMetadata(what: string, { metadata }: SkillFrontmatter): void {
+  const reserved = Object.keys(isObject(metadata) ? metadata : {}).find((key) =>
+    key.startsWith("io.modelcontextprotocol/"),
+  );
+  if (reserved === undefined) return;
+  throw new McpError(
+    "invalid_definition",
+    `${what} has the key "${reserved}" in its metadata, which the protocol reserves`,
+    {
+      fix: "Use a prefix of your own.",
+    },
+  );
+}
+
+/** Writes frontmatter and body as the text of a `SKILL.md`. */
+export function writeSkillText(frontmatter: SkillFrontmatter, body: string): string {
+  const lines = Object.entries(frontmatter)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `${yamlText(key)}: ${yamlText(value)}\n`);
+  return `---\n${lines.join("")}---\n${body}`;
+}
+
+/** Words that some version of YAML takes for something else than text. */
+const NOT_TEXT = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
+
+/** JSON is YAML; only what every reader of YAML takes for text is left without quotes. */
+function yamlText(value: unknown): string {
+  if (typeof value === "string" && /^[A-Za-z][\w-]*(?: [\w(][\w,.()-]*)*$/.test(value) && !NOT_TEXT.test(value))
+    return value;
+  // Line breaks of other standards would be folded inside quotes by readers of YAML 1.1.
+  return JSON.stringify(value).replace(
+    /[\u007f-\u009f\u2028\u2029\ufeff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

@@ -1,0 +1,138 @@
+import type { FileStatus, Files, Platform } from "../../platform/platform.js";
+import { McpError } from "../../protocol/error.js";
+import { type SkillOffer, skillOfFiles } from "./skill.js";
+import { MAX_SKILL_BYTES, MAX_SKILL_FILES } from "./skill-limits.js";
+import { pathProblem, SKILL_FILE } from "./skill-path.js";
+
+/** Entries of one folder; more would be no folder of skills. */
+const MAX_ENTRIES = 10_000;
+
+/**
+ * Reads the skill of a folder that holds a `SKILL.md`, or else the skills of the folders in it. Hidden files and folders, whose names
+ * begin with a dot, are no part of a skill. Throws for what cannot be served as it is, and names it.
+ */
+export function readSkillFolder(source: string, platform: Platform): SkillOffer[] {
+  if (platform.files === undefined) {
+    throw new McpError("unsupported", `this runtime has no files, so the skills in "${source}" cannot be read`, {
+      fix: "Pass the skills as values made by `skill`.",
+    });
+  }
+  return new FolderReader(platform.files(), source).skills();
+}
+
+class FolderReader {
+  readonly #files: Files;
+  readonly #source: string;
+
+  constructor(files: Files, source: string) {
+    this.#files = files;
+    this.#source = source;
+  }
+
+  skills(): SkillOffer[] {
+    const root = this.#attempt(this.#source, () => this.#files.realpathSync(this.#source));
+    const names = this.#names(root);
+    if (names.includes(SKILL_FILE)) return [this.#skill(root)];
+    const found: SkillOffer[] = [];
+    for (const name of names) {
+      const path = `${root}/${name}`;
+      const status = this.#status(path);
+      if (status.isSymbolicLink()) throw refused(path, "is a link", "Pass the folder that it leads to.");
+      if (!status.isDirectory()) continue;
+      if (!this.#names(path).includes(SKILL_FILE))
+        throw refused(path, `has no ${SKILL_FILE}`, "Add one, or move the folder.");
+      found.push(this.#skill(path));
+    }
+    if (found.length > 0) return found;
+    throw refused(
+      this.#source,
+      `has no ${SKILL_FILE}, and no folder with one`,
+      "Pass the folder that holds the skills.",
+    );
+  }
+
+  #skill(root: string): SkillOffer {
+    const found: [string, Uint8Array][] = [];
+    const budget = { bytes: MAX_SKILL_BYTES };
+    const walk = (folder: string) => {
+      for (const name of this.#names(folder === "" ? root : `${root}/${folder}`)) {
+        const path = folder === "" ? name : `${folder}/${name}`;
+        const problem = pathProblem(path);
+        if (problem !== undefined) throw refused(`${root}/${path}`, problem, "Rename it.");
+        const status = this.#status(`${root}/${path}`);
+        if (status.isDirectory()) walk(path);
+        else found.push([path, this.#read(root, path, status, budget)]);
+        if (found.length > MAX_SKILL_FILES)
+          throw refused(root, `has more than ${MAX_SKILL_FILES} files`, "Split the skill.");
+      }
+    };
+    walk("");
+    // The root was resolved, so its last segment is the name of the folder itself.
+    return skillOfFiles(`the skill in ${root}`, root.split(/[\\/]/).at(-1) ?? "", found);
+  }
+
+  /** The content of a regular file, or of a link to one in the same skill. */
+  #read(root: string, path: string, status: FileStatus, budget: { bytes: number }): Uint8Array {
+    const shown = `${root}/${path}`;
+    let real = shown;
+    let expected = status;
+    if (status.isSymbolicLink()) {
+      real = this.#attempt(shown, () => this.#files.realpathSync(shown));
+      if (!real.replaceAll("\\", "/").startsWith(`${root.replaceAll("\\", "/")}/`))
+        throw refused(shown, "is a link that leads out of the skill", "Copy the file into the skill.");
+      expected = this.#status(real);
+    }
+    if (!expected.isFile()) throw refused(shown, "is not a regular file", "Remove it from the skill.");
+    if (expected.size > budget.bytes)
+      throw refused(shown, `makes the skill larger than ${MAX_SKILL_BYTES} bytes`, "Split the skill.");
+    budget.bytes -= expected.size;
+    return this.#attempt(shown, () => this.#content(shown, real, expected));
+  }
+
+  #content(shown: string, real: string, expected: FileStatus): Uint8Array {
+    const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = this.#files.constants;
+    // Neither follows a link nor waits for the writer of a pipe, should one have taken the file's place meanwhile.
+    const descriptor = this.#files.openSync(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    try {
+      const { ino, dev, size } = this.#files.fstatSync(descriptor);
+      const content = new Uint8Array(expected.size);
+      let length = 0;
+      for (let read = -1; read !== 0 && length < content.length; length += read)
+        read = this.#files.readSync(descriptor, content, length, content.length - length, null);
+      if (ino !== expected.ino || dev !== expected.dev || size !== expected.size || length !== size)
+        throw refused(shown, "changed while it was read", "Start again.");
+      return content;
+    } finally {
+      this.#files.closeSync(descriptor);
+    }
+  }
+
+  /** The names in a folder that are not hidden, in a fixed order. */
+  #names(folder: string): string[] {
+    const names = this.#attempt(folder, () => this.#files.readdirSync(folder));
+    if (names.length > MAX_ENTRIES)
+      throw refused(folder, `has more than ${MAX_ENTRIES} entries`, "Pass another folder.");
+    return names.filter((name) => !name.startsWith(".")).sort();
+  }
+
+  #status(path: string): FileStatus {
+    return this.#attempt(path, () => this.#files.lstatSync(path));
+  }
+
+  #attempt<T>(path: string, work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      if (McpError.is(error)) throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new McpError("invalid_definition", `the skills in "${this.#source}" cannot be read: ${reason}`, {
+        cause: error,
+        fix: `Check that ${path} exists and is readable.`,
+      });
+    }
+  }
+}
+
+function refused(path: string, why: string, fix: string): McpError {
+  return new McpError("invalid_definition", `skills are refused, because ${path} ${why}`, { fix });
+}

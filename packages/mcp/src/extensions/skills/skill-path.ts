@@ -1,0 +1,82 @@
+/** The file that every skill has at its root. */
+export const SKILL_FILE = "SKILL.md";
+
+/** Characters of a skill's name. Spec: Agent Skills, "name field", https://agentskills.io/specification#name-field */
+const MAX_NAME = 64;
+/** Characters of one segment of a path; what file systems take. */
+const MAX_SEGMENT = 255;
+/** Folders inside folders of one skill. */
+const MAX_FOLDERS = 16;
+
+/** What is wrong with the name of a skill; undefined for a valid one. */
+export function nameProblem(name: unknown): string | undefined {
+  if (typeof name !== "string" || name === "") return "it has no name";
+  if (name.length > MAX_NAME) return `its name is longer than ${MAX_NAME} characters`;
+  if (/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)) return undefined;
+  return `its name ${JSON.stringify(name)} is not made of lowercase letters, digits and single hyphens`;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what the rule is about
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+/** Names that Windows gives to devices, with any extension. */
+const DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?$/i;
+
+/**
+ * Why a path is not that of a file inside a skill; undefined for a good one. It refuses what some file system or decoder would
+ * take for something else: a way out of the folder, a drive, a stream, a device, or the name of another file.
+ */
+export function pathProblem(path: string): string | undefined {
+  const segments = path.split("/");
+  if (segments.length > MAX_FOLDERS) return `lies more than ${MAX_FOLDERS - 1} folders deep`;
+  for (const segment of segments) {
+    if (segment === "") return "has an empty segment";
+    if (segment === "." || segment === "..") return `has a segment \`${segment}\``;
+    if (segment.length > MAX_SEGMENT) return `has a segment of more than ${MAX_SEGMENT} characters`;
+    if (CONTROLS.test(segment)) return "holds a control character";
+    if (/[\\:]/.test(segment)) return "holds a backslash or a colon";
+    if (/%(?:2e|2f|5c|00)/i.test(segment)) return "holds an encoded dot, slash or NUL";
+    if (/[. ]$/.test(segment)) return "has a segment that ends with a dot or a space";
+    if (/\p{Surrogate}|\ufffd/u.test(segment)) return "is not valid Unicode";
+    if (DEVICE.test(segment)) return "has the name of a device";
+  }
+  return undefined;
+}
+
+/** The form under which file systems that ignore case or normalise Unicode would keep a path. */
+export function foldedPath(path: string): string {
+  return path.normalize("NFC").toLowerCase();
+}
+
+/** The URI of a file or folder of a skill that is served as `skill://<name>`. */
+export function skillUri(name: string, path = ""): string {
+  return `skill://${[name, ...path.split("/").map(encodeURIComponent)].join("/")}`.replace(/\/$/, "");
+}
+
+/**
+ * The root of a skill: the URI of its `SKILL.md` without that last segment. Undefined unless the URI has the form that skills
+ * have, in whatever scheme.
+ */
+export function skillRoot(uri: string): string | undefined {
+  const found = /^([a-z][a-z0-9+.-]*:\/\/[^\s?#\\]+)\/SKILL\.md$/i.exec(uri);
+  if (found?.[1] === undefined) return undefined;
+  const path = found[1].slice(found[1].indexOf("://") + 3);
+  return decodedPath(path) === undefined ? undefined : found[1];
+}
+
+/** The path of a file inside the skill at `root`; undefined for a URI that leads elsewhere. */
+export function pathInSkill(root: string, uri: string): string | undefined {
+  return uri.startsWith(`${root}/`) ? decodedPath(uri.slice(root.length + 1)) : undefined;
+}
+
+/** Decodes the segments of a path; undefined if one of them could lead out of its folder. */
+function decodedPath(path: string): string | undefined {
+  if (/[?#\s]/.test(path)) return undefined;
+  try {
+    const decoded = path.split("/").map((segment) => decodeURIComponent(segment));
+    return decoded.some((segment) => segment.includes("/") || pathProblem(segment) !== undefined)
+      ? undefined
+      : decoded.join("/");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,133 @@
+import { isObject } from "../../jsonrpc/message.js";
+import { checkOptions } from "../../protocol/check-options.js";
+import { McpError } from "../../protocol/error.js";
+import type { SkillFrontmatter } from "../../protocol/features/skills.js";
+import type { RequestContext } from "../../server/context.js";
+import { checkReservedMetadata, frontmatterProblem, readSkillText, writeSkillText } from "./frontmatter.js";
+import { foldedPath, pathProblem, SKILL_FILE } from "./skill-path.js";
+
+/** Makes content when it is read. It has no digest, so hosts may decline a skill that has such files. */
+export type GeneratedContent = (ctx: RequestContext) => string | Uint8Array | Promise<string | Uint8Array>;
+
+/** What a file of a skill holds. */
+export type SkillContent = string | Uint8Array | GeneratedContent;
+
+/** A skill as a value. */
+export interface SkillDefinition {
+  /** At most 64 lowercase letters, digits and single hyphens. */
+  name: string;
+  /** What the skill does and when to use it; at most 1024 characters. */
+  description: string;
+  /** The instructions, in Markdown. A function makes them for each reader, and the skill dynamic. */
+  body: string | ((ctx: RequestContext) => string | Promise<string>);
+  /** Further files by their path inside the skill, such as `references/forms.md`. A function makes the skill dynamic. */
+  files?: Readonly<Record<string, SkillContent>> | undefined;
+  /** Further fields of the frontmatter, such as `license`. */
+  frontmatter?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A skill for `skills`. */
+export interface SkillOffer {
+  readonly kind: "skill";
+  readonly frontmatter: SkillFrontmatter;
+  /** All files by path, `SKILL.md` included. */
+  readonly files: ReadonlyMap<string, SkillContent>;
+}
+
+/** Makes a skill, for `skills`. Throws for a name, a description or a path that skills cannot have. */
+export function skill(definition: SkillDefinition): SkillOffer {
+  checkOptions("skill", definition, "name description body files frontmatter");
+  const { name, description, body, files = {}, frontmatter: further = {} } = definition;
+  // A copy, as JSON would carry it, so that later changes of the caller's object change nothing.
+  const frontmatter = jsonCopy({ ...{ name, description }, ...further, name, description }) as SkillFrontmatter;
+  const what = `the skill ${JSON.stringify(name)}`;
+  const problem = frontmatterProblem(frontmatter);
+  if (problem !== undefined) throw new McpError("invalid_definition", `${what} is refused: ${problem}`);
+  checkReservedMetadata(what, frontmatter);
+  const content = bodyOf(what, frontmatter, body);
+  return { kind: "skill", frontmatter, files: checkedFiles(what, [[SKILL_FILE, content], ...Object.entries(files)]) };
+}
+
+function bodyOf(what: string, frontmatter: SkillFrontmatter, body: unknown): SkillContent {
+  if (typeof body === "function") {
+    // The types of the definition say what it returns; what it really returns is checked when it is read.
+    const generate = body as (ctx: RequestContext) => string | Promise<string>;
+    return async (ctx) => {
+      const text: unknown = await generate(ctx);
+      if (typeof text === "string") return writeSkillText(frontmatter, text);
+      throw new McpError("misuse", `\`body\` of ${what} returned ${typeof text}, not a string`);
+    };
+  }
+  if (typeof body !== "string")
+    throw new McpError("invalid_definition", `\`body\` of ${what} is not a string or a function`);
+  return writeSkillText(frontmatter, body);
+}
+
+/** A skill from the files of a folder. `what` names it in errors. */
+export function skillOfFiles(what: string, folder: string, files: readonly [string, Uint8Array][]): SkillOffer {
+  const checked = checkedFiles(what, files);
+  const text = decodeText(checked.get(SKILL_FILE) as Uint8Array);
+  const refused = (reason: string) =>
+    new McpError("invalid_definition", `${what} is refused: ${SKILL_FILE}: ${reason}`, {
+      fix: "Correct the file; see https://agentskills.io/specification.",
+    });
+  if (text === undefined) throw refused("it is not text in UTF-8");
+  let frontmatter: SkillFrontmatter;
+  try {
+    frontmatter = readSkillText(text).frontmatter;
+  } catch (error) {
+    throw refused(error instanceof Error ? error.message : String(error));
+  }
+  if (frontmatter.name !== folder)
+    throw refused(`its name "${frontmatter.name}" is not the name of its folder, "${folder}"`);
+  checkReservedMetadata(what, frontmatter);
+  return { kind: "skill", frontmatter, files: checked };
+}
+
+/** Throws for paths that lead elsewhere, and for two that some file system would take for one. */
+function checkedFiles<C extends SkillContent>(what: string, files: readonly [string, C][]): Map<string, C> {
+  const checked = new Map<string, C>();
+  const taken = new Map<string, string>();
+  for (const [path, content] of files) {
+    const refused = (why: string) =>
+      new McpError("invalid_definition", `${what} is refused: the path ${JSON.stringify(path)} ${why}`, {
+        fix: "Rename the file.",
+      });
+    const problem = pathProblem(path);
+    if (problem !== undefined) throw refused(problem);
+    if (typeof content !== "string" && typeof content !== "function" && !(content instanceof Uint8Array))
+      throw refused("has no text, bytes or function");
+    const segments = path.split("/");
+    for (const [index] of segments.entries()) {
+      const folder = index < segments.length - 1;
+      const part = segments.slice(0, index + 1).join("/");
+      const known = taken.get(foldedPath(part));
+      // A folder may be met again; anything else would be the same place under two names, or a file and a folder.
+      if (known !== undefined && !(folder && known === `${part}/`))
+        throw refused(`collides with ${JSON.stringify(known.replace(/\/$/, ""))}`);
+      taken.set(foldedPath(part), folder ? `${part}/` : part);
+    }
+    checked.set(path, content);
+  }
+  return checked;
+}
+
+/** Bytes as text; undefined unless they are UTF-8 without NULs. A byte order mark is kept, because digests count it. */
+export function decodeText(bytes: Uint8Array): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function jsonCopy(value: Record<string, unknown>): unknown {
+  try {
+    const copy: unknown = JSON.parse(JSON.stringify(value));
+    if (isObject(copy)) return copy;
+  } catch {
+    // Reported below.
+  }
+  throw new McpError("invalid_definition", "the frontmatter of a skill cannot be written as JSON");
+}

@@ -1,0 +1,241 @@
+import type { CacheHint } from "../../era/era.js";
+import type { Params } from "../../jsonrpc/message.js";
+import { checkOptions } from "../../protocol/check-options.js";
+import { McpError } from "../../protocol/error.js";
+import type { Resource } from "../../protocol/features/resources.js";
+import { DIRECTORY_METHOD, SKILL_METHODS, SKILLS_EXTENSION, type Skill } from "../../protocol/features/skills.js";
+import type { RequestContext } from "../../server/context.js";
+import { cacheHint } from "../../server/lists/cache-hints.js";
+import { type ListShape, PagedList, pageOf } from "../../server/lists/pages.js";
+import { type ReadReturn, resource, resourceTemplate } from "../../server/resources/resource.js";
+import { resourceUpdated } from "../../server/resources/watch.js";
+import { stringParam } from "../seam/attach-to-server.js";
+import { type DefinedExtension, defineExtension } from "../seam/define-extension.js";
+import type { ExtendedServer, ExtensionCall, ServedExtension } from "../seam/extended-server.js";
+import { readSkillFolder } from "./read-skill-folder.js";
+import { type ServedFile, type ServedSkill, serveSkill } from "./served-skill.js";
+import type { SkillOffer } from "./skill.js";
+
+/** Where skills come from: a folder that holds a `SKILL.md` or folders with one, or a value made by `skill`. */
+export type SkillSource = string | SkillOffer;
+
+/** Options of `skills`. */
+export interface SkillsOptions {
+  /** Whether clients may list the directories of skills. Default: true. */
+  directoryRead?: boolean | undefined;
+  /** How long clients may keep entries and files. Default: the server's `cache`. */
+  cache?: Partial<CacheHint> | undefined;
+}
+
+/** The skills of a server. */
+export interface SkillsExtension extends DefinedExtension<undefined> {
+  /**
+   * Reads the folders again, and notifies clients of resources that changed. Throws if a skill is refused; then everything stays as
+   * it was.
+   */
+  reload(): void;
+}
+
+/** Skills of one server; more would make every listing slow. */
+const MAX_SKILLS = 1000;
+
+/** Bytes of all skills of one server, because they are held in memory. */
+const MAX_HELD_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Serves skills, for `extensions` of `new Server`: their list, their entries with digests, and their files as `skill://` resources.
+ * Folders are read when the server is made, which throws if a skill is refused.
+ *
+ * Spec: Skills, https://github.com/modelcontextprotocol/ext-skills
+ */
+export function skills(...given: SkillSource[] | [...SkillSource[], SkillsOptions]): SkillsExtension {
+  const last = given.at(-1);
+  const options = last === undefined || isSource(last) ? {} : last;
+  checkOptions("skills", options, "directoryRead cache");
+  const sources = (options === last ? given.slice(0, -1) : given).map((source: SkillSource | SkillsOptions) => {
+    if (isSource(source)) return source;
+    throw new McpError("invalid_definition", "`skills` takes folders and values made by `skill`, and then its options");
+  });
+  if (sources.length === 0) {
+    throw new McpError("invalid_definition", "`skills` was given no source", {
+      fix: "Pass a folder that holds skills, or a value made by `skill`.",
+    });
+  }
+  const directoryRead = options.directoryRead !== false;
+  const served = new Set<SkillSet>();
+  const extension = defineExtension({
+    id: SKILLS_EXTENSION,
+    settings: directoryRead ? { directoryRead } : {},
+    methods: directoryRead ? [...SKILL_METHODS, DIRECTORY_METHOD] : SKILL_METHODS,
+    server(server) {
+      const set = new SkillSet(server, sources, options);
+      served.add(set);
+      return { ...set.served(directoryRead), close: () => void served.delete(set) };
+    },
+  });
+  return Object.assign(extension, {
+    reload() {
+      for (const set of served) set.reload();
+    },
+  });
+}
+
+function isSource(given: SkillSource | SkillsOptions): given is SkillSource {
+  return typeof given === "string" || (typeof given === "object" && given !== null && "kind" in given);
+}
+
+const SKILL_LIST: ListShape<Skill, { skills: Skill[] }> = {
+  name: "skills",
+  keyOf: ({ uri }) => uri,
+  result: (skills, next) => ({ skills, ...next }),
+};
+
+/** The skills of one server. */
+class SkillSet {
+  readonly #server: ExtendedServer;
+  readonly #sources: readonly SkillSource[];
+  readonly #options: SkillsOptions;
+  /** By the URI of their `SKILL.md`. */
+  #skills: ReadonlyMap<string, ServedSkill> = new Map();
+  #list = new PagedList(SKILL_LIST, []);
+
+  constructor(server: ExtendedServer, sources: readonly SkillSource[], options: SkillsOptions) {
+    this.#server = server;
+    this.#sources = sources;
+    this.#options = options;
+    server.offer(
+      resourceTemplate(
+        "skill://{+path}",
+        { name: "skill-files", description: "The files of skills", cache: options.cache },
+        (_variables, ctx, uri) => {
+          const file = this.#file(uri);
+          return file && readFile(file, ctx);
+        },
+      ),
+    );
+    this.reload();
+  }
+
+  served(directoryRead: boolean): ServedExtension {
+    return {
+      handlers: {
+        "skills/list": (params, call) => this.#cached(call, this.#page(this.#list, params)),
+        "skills/get": (params, call) => this.#cached(call, this.#get(stringParam(params, "uri", "skills/get"))),
+        ...(directoryRead ? { "resources/directory/read": (params: Params) => this.#directory(params) } : {}),
+      },
+    };
+  }
+
+  reload(): void {
+    const next = this.#load();
+    const before = this.#skills;
+    this.#skills = next;
+    this.#list = new PagedList(
+      SKILL_LIST,
+      [...next.values()].map(({ entry }) => entry),
+    );
+    for (const [uri, known] of before) {
+      const now = next.get(uri);
+      if (now !== undefined && sameSkill(known, now)) continue;
+      this.#server.withdraw("resource", uri);
+      for (const [file, { digest }] of known.files)
+        if (digest !== now?.files.get(file)?.digest) this.#server.publish(resourceUpdated(file));
+    }
+    for (const [uri, skill] of next) {
+      const known = before.get(uri);
+      if (known === undefined || !sameSkill(known, skill)) this.#offer(uri, skill);
+    }
+  }
+
+  #offer(uri: string, skill: ServedSkill): void {
+    const { uri: _uri, ...definition } = skill.files.get(uri)?.resource ?? { uri };
+    this.#server.offer(
+      resource(uri, { ...definition, cache: this.#options.cache }, (_uri, ctx) => {
+        const file = this.#file(uri);
+        return file && readFile(file, ctx);
+      }),
+    );
+  }
+
+  #load(): Map<string, ServedSkill> {
+    const loaded = new Map<string, ServedSkill>();
+    let bytes = 0;
+    for (const source of this.#sources) {
+      const offers = typeof source === "string" ? readSkillFolder(source, this.#server.platform) : [source];
+      for (const offer of offers) {
+        const skill = serveSkill(offer, this.#server.platform);
+        const { uri, frontmatter } = skill.entry;
+        if (loaded.has(uri)) {
+          throw new McpError("invalid_definition", `two skills have the name "${frontmatter.name}"`, {
+            fix: "Rename one of them.",
+          });
+        }
+        loaded.set(uri, skill);
+        for (const { resource: listed } of skill.files.values()) bytes += listed.size ?? 0;
+        if (loaded.size > MAX_SKILLS || bytes > MAX_HELD_BYTES) {
+          const limit = loaded.size > MAX_SKILLS ? `${MAX_SKILLS} skills` : `${MAX_HELD_BYTES} bytes of skills`;
+          throw new McpError("limit_exceeded", `a server holds at most ${limit}`, { fix: "Serve fewer skills." });
+        }
+      }
+    }
+    return loaded;
+  }
+
+  #file(uri: string): ServedFile | undefined {
+    const [, name = ""] = /^skill:\/\/([^/]+)\//.exec(uri) ?? [];
+    return this.#skills.get(`skill://${name}/SKILL.md`)?.files.get(uri);
+  }
+
+  #get(uri: string): { skill: Skill } {
+    const skill = this.#skills.get(uri)?.entry;
+    if (skill !== undefined) return { skill };
+    throw new McpError("invalid_params", `there is no skill at ${uri}`, {
+      data: { uri },
+      fix: "Pass the URI of a `SKILL.md` that `skills/list` gives.",
+    });
+  }
+
+  #directory(params: Params): object {
+    const uri = stringParam(params, "uri", "resources/directory/read");
+    const [, name = ""] = /^skill:\/\/([^/]+)(?:\/|$)/.exec(uri) ?? [];
+    const skill = this.#skills.get(`skill://${name}/SKILL.md`);
+    const children = skill?.folders.get(uri);
+    if (children === undefined) {
+      const why = skill?.files.has(uri) === true ? `${uri} is not a directory` : `there is no directory at ${uri}`;
+      throw new McpError("invalid_params", why, {
+        data: { uri },
+        fix: "Pass the URI of a directory, without a slash at its end.",
+      });
+    }
+    return this.#page(new PagedList(directoryShape(uri), children), params);
+  }
+
+  #page<T, R extends object>(list: PagedList<T, R>, params: Params): R {
+    const { secrets, pageSize } = this.#server;
+    return pageOf({ secrets, options: { pageSize } }, list, params);
+  }
+
+  #cached<R>(call: ExtensionCall, result: R): R {
+    call.cache = cacheHint("`skills`", call.cache, this.#options.cache);
+    return result;
+  }
+}
+
+function directoryShape(uri: string): ListShape<Resource, { resources: Resource[] }> {
+  return {
+    name: `the directory ${uri}`,
+    keyOf: (child) => child.uri,
+    result: (resources, next) => ({ resources, ...next }),
+  };
+}
+
+function sameSkill(one: ServedSkill, other: ServedSkill): boolean {
+  return one.entry.resources !== "dynamic" && JSON.stringify(one.entry) === JSON.stringify(other.entry);
+}
+
+/** The contents of a file, as read handlers return them. */
+async function readFile({ resource: { mimeType }, content }: ServedFile, ctx: RequestContext): Promise<ReadReturn> {
+  const value = typeof content === "function" ? await content(ctx) : content;
+  const type = mimeType === undefined ? {} : { mimeType };
+  return typeof value === "string" ? { text: value, ...type } : { blob: value, ...type };
+}

@@ -1,0 +1,248 @@
+import { addMember, checkDepth, YamlError, type YamlValue } from "./yaml-error.js";
+import { YamlFlow } from "./yaml-flow.js";
+import { checkPlainStart, foldLines, plainScalar, quotedScalar, quoteEnd } from "./yaml-scalar.js";
+
+/** A line that is neither empty nor a comment alone. */
+interface Row {
+  readonly indent: number;
+  readonly text: string;
+}
+
+/**
+ * Reads a YAML map of the kind that frontmatter consists of: nested maps and lists, in block and flow style, and scalars of all
+ * styles. Throws a `YamlError` for anchors, aliases, tags, merge keys, complex keys, keys that stand there twice, and values that
+ * JSON does not have.
+ */
+export function readYaml(text: string): { [key: string]: YamlValue } {
+  const reader = new YamlReader(text);
+  const first = reader.row();
+  if (first === undefined) return {};
+  if (first.indent > 0) throw reader.wrong("the first line is indented");
+  const map = reader.map(0, 0);
+  if (reader.row() !== undefined) throw reader.wrong("it is indented otherwise than the lines before it");
+  return map;
+}
+
+class YamlReader {
+  readonly #lines: string[];
+  /** Where each line begins in `#text`. */
+  readonly #starts: number[] = [];
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#lines = text.split(/\r\n|\r|\n/);
+    // What follows the last line break is no line.
+    if (this.#lines.at(-1) === "") this.#lines.pop();
+    this.#text = this.#lines.join("\n");
+    let start = 0;
+    for (const line of this.#lines) {
+      this.#starts.push(start);
+      start += line.length + 1;
+    }
+  }
+
+  wrong(message: string): YamlError {
+    return new YamlError(this.#at + 1, message);
+  }
+
+  /** The current line, after empty ones and comments; undefined at the end. */
+  row(): Row | undefined {
+    for (; this.#at < this.#lines.length; this.#at++) {
+      const line = this.#lines[this.#at] ?? "";
+      const text = line.trimStart();
+      if (text === "" || text.startsWith("#")) continue;
+      const indent = line.length - text.length;
+      if (line.slice(0, indent).includes("\t")) throw this.wrong("tabs cannot indent");
+      if (/^(?:---|\.\.\.)(?:\s|$)/.test(line)) throw this.wrong("only one document is allowed");
+      return { indent, text };
+    }
+    return undefined;
+  }
+
+  map(indent: number, depth: number): { [key: string]: YamlValue } {
+    checkDepth(depth, this.#at + 1);
+    const map: { [key: string]: YamlValue } = {};
+    for (let row = this.row(); row?.indent === indent && !isItem(row.text); row = this.row()) {
+      const line = this.#at + 1;
+      const key = keyOf(row.text);
+      if (key === undefined) throw this.wrong("expected a key, a colon and a value");
+      addMember(map, key.key, this.#after(indent, indent + key.length, depth, true), line);
+    }
+    return map;
+  }
+
+  #list(indent: number, depth: number): YamlValue[] {
+    checkDepth(depth, this.#at + 1);
+    const list: YamlValue[] = [];
+    for (let row = this.row(); row?.indent === indent && isItem(row.text); row = this.row()) {
+      const inner = row.text.slice(1).trimStart();
+      const column = indent + row.text.length - inner.length;
+      if (isItem(inner) || (keyOf(inner) !== undefined && !"[{".includes(inner.charAt(0)))) {
+        // The dash is part of the indentation of a map or list that begins in the same line.
+        this.#lines[this.#at] = " ".repeat(column) + inner;
+        list.push(isItem(inner) ? this.#list(column, depth + 1) : this.map(column, depth + 1));
+      } else list.push(this.#after(indent, column, depth, false));
+    }
+    return list;
+  }
+
+  /** The value whose text begins at a column of the current line; what belongs to it is indented deeper than `indent`. */
+  #after(indent: number, column: number, depth: number, ofKey: boolean): YamlValue {
+    const line = this.#lines[this.#at] ?? "";
+    const text = line.slice(column).trimStart();
+    if (text === "" || text.startsWith("#")) return this.#below(indent, depth, ofKey);
+    const begin = (this.#starts[this.#at] ?? 0) + line.length - text.length;
+    const first = text.charAt(0);
+    if (first === "|" || first === ">") return this.#block(indent, text);
+    if (first === '"' || first === "'") {
+      const end = quoteEnd(this.#text, begin);
+      if (end === undefined) throw this.wrong("a quote is not closed");
+      const value = quotedScalar(first, this.#text.slice(begin + 1, end), this.#at + 1);
+      this.#skipTo(end + 1, indent);
+      return value;
+    }
+    return first === "[" || first === "{" ? this.#flow(begin, indent, depth) : this.#plain(indent, text);
+  }
+
+  /** The value that stands in the lines below its key or dash. */
+  #below(indent: number, depth: number, ofKey: boolean): YamlValue {
+    this.#at++;
+    const row = this.row();
+    if (row === undefined || row.indent < indent) return null;
+    if (isItem(row.text) && (row.indent > indent || (ofKey && row.indent === indent)))
+      return this.#list(row.indent, depth + 1);
+    if (row.indent <= indent) return null;
+    const isMap = keyOf(row.text) !== undefined && !"[{".includes(row.text.charAt(0));
+    return isMap ? this.map(row.indent, depth + 1) : this.#after(indent, row.indent, depth, false);
+  }
+
+  #flow(begin: number, indent: number, depth: number): YamlValue {
+    const flow = new YamlFlow(this.#text, begin);
+    try {
+      const value = flow.value(depth + 1);
+      this.#skipTo(flow.at, indent);
+      return value;
+    } catch (error) {
+      if (error instanceof YamlError && error.line === 0) throw this.wrong(error.message);
+      throw error;
+    }
+  }
+
+  /** Goes on behind a value that ends at an index of the text. */
+  #skipTo(end: number, indent: number): void {
+    while ((this.#starts[this.#at + 1] ?? Number.POSITIVE_INFINITY) <= end) {
+      this.#at++;
+      const line = this.#lines[this.#at] ?? "";
+      const isEnd = /^ *[\]}]/.test(line) && line.search(/\S/) === indent;
+      if (line.trim() !== "" && line.search(/\S/) <= indent && !isEnd)
+        throw this.wrong("it must be indented deeper than its key");
+    }
+    const rest = (this.#lines[this.#at] ?? "").slice(end - (this.#starts[this.#at] ?? 0));
+    if (!/^\s*$|^\s+#/.test(rest)) throw this.wrong(`unexpected text after a value: ${rest.trim().slice(0, 40)}`);
+    this.#at++;
+  }
+
+  #plain(indent: number, first: string): YamlValue {
+    const line = this.#at + 1;
+    checkPlainStart(first, line);
+    const lines: string[] = [];
+    let text = first;
+    for (;;) {
+      const comment = text.search(/\s#/);
+      const part = (comment === -1 ? text : text.slice(0, comment)).trim();
+      if (/:(?:\s|$)/.test(part)) throw this.wrong("a colon and a space separate a key from its value; quote the text");
+      lines.push(part);
+      this.#at++;
+      if (comment !== -1) break;
+      const next = this.#continuation(indent, lines);
+      if (next === undefined) break;
+      text = next;
+    }
+    return plainScalar(foldLines(lines), line);
+  }
+
+  /** The next line of a plain scalar; adds the empty lines before it. */
+  #continuation(indent: number, lines: string[]): string | undefined {
+    let ahead = this.#at;
+    while (ahead < this.#lines.length && this.#lines[ahead]?.trim() === "") ahead++;
+    const line = this.#lines[ahead] ?? "";
+    const text = line.trim();
+    if (text === "" || text.startsWith("#") || line.search(/\S/) <= indent) return undefined;
+    for (; this.#at < ahead; this.#at++) lines.push("");
+    return text;
+  }
+
+  #block(indent: number, header: string): string {
+    const found = /^[|>](?:([1-9])([-+]?)|([-+]?)([1-9]?))(?:\s+#.*|\s*)$/.exec(header);
+    if (found === null) throw this.wrong(`${header.slice(0, 20)} does not begin a block of text`);
+    const chomp = found[2] ?? found[3];
+    const digit = found[1] ?? found[4];
+    this.#at++;
+    const lines = this.#blockLines(indent, digit === undefined || digit === "" ? undefined : indent + Number(digit));
+    let empty = 0;
+    while (lines.at(-1) === "") {
+      lines.pop();
+      empty++;
+    }
+    const text = header.startsWith("|") ? lines.join("\n") : foldBlock(lines);
+    if (chomp === "-") return text;
+    return chomp === "+"
+      ? text + "\n".repeat(empty + (lines.length > 0 ? 1 : 0))
+      : text + (lines.length > 0 ? "\n" : "");
+  }
+
+  #blockLines(indent: number, given: number | undefined): string[] {
+    const lines: string[] = [];
+    let column = given;
+    for (; this.#at < this.#lines.length; this.#at++) {
+      const line = this.#lines[this.#at] ?? "";
+      const at = line.search(/[^ ]/);
+      if (at === -1) {
+        lines.push(column === undefined ? "" : line.slice(column));
+        continue;
+      }
+      if (at <= indent || (column !== undefined && at < column)) break;
+      column ??= at;
+      lines.push(line.slice(column));
+    }
+    return lines;
+  }
+}
+
+const isItem = (text: string) => /^-(?:\s|$)/.test(text);
+
+/** The key at the beginning of a line, and how long it is with its colon. */
+function keyOf(text: string): { key: string; length: number } | undefined {
+  const first = text.charAt(0);
+  if (first === '"' || first === "'") {
+    const end = quoteEnd(text, 0);
+    const colon = end === undefined ? null : /^\s*:(?=\s|$)/.exec(text.slice(end + 1));
+    if (end === undefined || colon === null) return undefined;
+    return { key: quotedScalar(first, text.slice(1, end), 0), length: end + 1 + colon[0].length };
+  }
+  const colon = text.search(/:(?:\s|$)/);
+  const comment = text.search(/\s#/);
+  if (colon === -1 || (comment !== -1 && comment < colon) || "&*!|>@`%?{}[],#".includes(first)) return undefined;
+  return { key: text.slice(0, colon).trimEnd(), length: colon + 1 };
+}
+
+/** Folds the lines of a `>` block: those that are indented deeper keep their line breaks. */
+function foldBlock(lines: readonly string[]): string {
+  let text = "";
+  let breaks = 0;
+  let deeper = true;
+  for (const [index, line] of lines.entries()) {
+    if (line === "") {
+      breaks++;
+      continue;
+    }
+    const isDeeper = /^[ \t]/.test(line);
+    if (index === breaks && text === "") text = "\n".repeat(breaks) + line;
+    else if (isDeeper || deeper) text += "\n".repeat(breaks + 1) + line;
+    else text += (breaks === 0 ? " " : "\n".repeat(breaks)) + line;
+    breaks = 0;
+    deeper = isDeeper;
+  }
+  return text;
+}

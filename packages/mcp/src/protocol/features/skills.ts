@@ -1,0 +1,78 @@
+import type { CacheHints, PaginatedRequestParams, PaginatedResult, RequestParams, Result } from "../message.js";
+import type { MethodRow } from "../methods.js";
+import type { Resource } from "./resources.js";
+
+/** The id of the skills extension (SEP-2640). */
+export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
+
+/** The MIME type of a directory, in the results of `resources/directory/read`. */
+export const DIRECTORY_MIME_TYPE = "inode/directory";
+
+const fromClient = { kind: "request", sender: "client", first: "2024-11-05", idempotent: true } as const;
+
+/** The methods that every server with skills has. */
+export const SKILL_METHODS: readonly MethodRow[] = [
+  { method: "skills/list", ...fromClient, cacheable: true },
+  { method: "skills/get", ...fromClient, cacheable: true },
+];
+
+/** The method of servers that declare `directoryRead`. */
+export const DIRECTORY_METHOD: MethodRow = { method: "resources/directory/read", ...fromClient };
+
+/** The YAML frontmatter of a `SKILL.md` as JSON: every field that its author wrote. */
+export interface SkillFrontmatter {
+  /** At most 64 lowercase letters, digits and single hyphens; equal to the name of the skill's directory. */
+  name: string;
+  /** What the skill does and when to use it; at most 1024 characters. */
+  description: string;
+  [field: string]: unknown;
+}
+
+/** A file of a skill. */
+export interface SkillResource {
+  /** The URI for `resources/read`. */
+  uri: string;
+  /** SHA-256 of the file's bytes, as `sha256:` and 64 lowercase hexadecimal digits. */
+  digest: string;
+  /** The number of the file's bytes. */
+  size: number;
+}
+
+/** The entry of a skill: what it is for, and all its files. */
+export interface Skill {
+  /** The URI of its `SKILL.md`. */
+  uri: string;
+  frontmatter: SkillFrontmatter;
+  /** All files, `SKILL.md` included; `"dynamic"` if their content is generated and has no stable digest. */
+  resources: SkillResource[] | "dynamic";
+}
+
+/** Parameters of `skills/list`. */
+export interface ListSkillsRequestParams extends PaginatedRequestParams {}
+
+/** Result of `skills/list`. */
+export interface ListSkillsResult extends PaginatedResult, CacheHints {
+  skills: Skill[];
+}
+
+/** Parameters of `skills/get`. */
+export interface GetSkillRequestParams extends RequestParams {
+  /** The URI of a `SKILL.md`. */
+  uri: string;
+}
+
+/** Result of `skills/get`. */
+export interface GetSkillResult extends Result, CacheHints {
+  skill: Skill;
+}
+
+/** Parameters of `resources/directory/read`. */
+export interface ReadResourceDirectoryRequestParams extends PaginatedRequestParams {
+  /** The URI of a directory, without a slash at its end. */
+  uri: string;
+}
+
+/** Result of `resources/directory/read`: the direct children of a directory. */
+export interface ReadResourceDirectoryResult extends PaginatedResult {
+  resources: Resource[];
+}

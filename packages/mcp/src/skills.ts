@@ -1,0 +1,20 @@
+export {
+  type GeneratedContent,
+  type SkillContent,
+  type SkillDefinition,
+  type SkillOffer,
+  skill,
+} from "./extensions/skills/skill.js";
+export { type SkillSource, type SkillsExtension, type SkillsOptions, skills } from "./extensions/skills/skills.js";
+export {
+  type GetSkillRequestParams,
+  type GetSkillResult,
+  type ListSkillsRequestParams,
+  type ListSkillsResult,
+  type ReadResourceDirectoryRequestParams,
+  type ReadResourceDirectoryResult,
+  SKILLS_EXTENSION,
+  type Skill,
+  type SkillFrontmatter,
+  type SkillResource,
+} from "./protocol/features/skills.js";
