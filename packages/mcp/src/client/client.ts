@@ -30,8 +30,10 @@ import {
   walkResourceTemplates,
 } from "./features/resources.js";
 import type { ClientRoots } from "./features/roots.js";
+import { findTask, startTask } from "./features/tasks.js";
 import { listTools, requestTool, requestToolValue, walkTools } from "./features/tools.js";
 import type { CallOptions } from "./options.js";
+import type { SavedTask, TaskHandle } from "./task-handle.js";
 
 /** One connection to one server. Made by `connect`; usable with `await using`. */
 export class Client<T = LooseTools, P = LoosePrompts> extends ConnectedClient {
@@ -63,6 +65,24 @@ export class Client<T = LooseTools, P = LoosePrompts> extends ConnectedClient {
     // As for `call`.
     const start = (own: CallOptions) => requestToolValue(this.#parts.tools, name, args as object | undefined, own);
     return streamCall(start as (own: CallOptions) => Promise<ValueOf<T, N>>, options);
+  }
+
+  /**
+   * Calls a tool as a task and gives a handle that outlives this connection. Resolves when the server has created the task. Needs
+   * the extension of `@parley/mcp/tasks`.
+   */
+  startTask<N extends keyof T & string>(
+    name: N,
+    ...[args, options]: CallArguments<ArgsOf<T, N>>
+  ): Promise<TaskHandle<ValueOf<T, N>>> {
+    // As for `call`.
+    const call = (own: CallOptions) => requestToolValue(this.#parts.tools, name, args as object | undefined, own);
+    return startTask(this.#parts.extensions, name, options, call as (own: CallOptions) => Promise<ValueOf<T, N>>);
+  }
+
+  /** Finds a task again, by its id or by what `toJSON` of its handle gave. Nothing is sent before the handle is used. */
+  task(saved: string | SavedTask): TaskHandle {
+    return findTask(this.#parts.extensions, saved);
   }
 
   /** Calls a tool and gives its full result, also when the tool failed. */

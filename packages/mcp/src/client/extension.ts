@@ -10,6 +10,10 @@ import type { CallOptions, QuestionContext, ServerRequestHandler } from "./optio
 /** What a client lets an extension do. */
 export interface ExtendedClient {
   readonly platform: Platform;
+  /** Aborted when the client is closed. */
+  readonly closing: AbortSignal;
+  /** Resolves when the connection stands. */
+  ready(): Promise<void>;
   /** The era of the connection. Throws before the connection stands. */
   readonly era: ClientEra;
   /** What the server declares. Throws before the connection stands. */

@@ -36,6 +36,8 @@ export interface RevisionFeatures {
   /** Results state how long they may be cached. */
   cacheHints: boolean;
   notFoundCode: number;
+  /** Whether requests may run as tasks: as an experimental part of the protocol, or by an extension. */
+  tasks: "none" | "experimental" | "extension";
 }
 
 const FIRST: RevisionFeatures = {
@@ -57,6 +59,7 @@ const FIRST: RevisionFeatures = {
   paramHeaders: false,
   cacheHints: false,
   notFoundCode: -32002,
+  tasks: "none",
 };
 
 const MARCH_2025: RevisionFeatures = {
@@ -85,6 +88,7 @@ const NOVEMBER_2025: RevisionFeatures = {
   elicitationIds: true,
   samplingTools: true,
   primingEvent: true,
+  tasks: "experimental",
 };
 
 const JULY_2026: RevisionFeatures = {
@@ -96,6 +100,7 @@ const JULY_2026: RevisionFeatures = {
   paramHeaders: true,
   cacheHints: true,
   notFoundCode: -32602,
+  tasks: "extension",
 };
 
 const FEATURES: Record<Revision, RevisionFeatures> = {

@@ -15,6 +15,8 @@ function extendedClient(parts: ClientParts): ExtendedClient {
   const { connection, caller, answerer, router, tools } = parts;
   return {
     platform: connection.platform,
+    closing: connection.closing.signal,
+    ready: async () => connection.ready(),
     get era() {
       return connection.established.era;
     },

@@ -55,6 +55,9 @@ function extendedServer(parts: ServerParts): ExtendedServer {
       memory ??= facts.options.storage ?? createMemoryStorage({ clock: facts.platform });
       return memory;
     },
+    sharesStorage: facts.options.storage !== undefined,
+    // Whoever holds a call got it from this server.
+    hasTool: (name, call) => offers.tools.knows(name, call as ServerCall),
     offer: (offer) => offers.add(offer, false),
     hasResource(uri, call) {
       try {

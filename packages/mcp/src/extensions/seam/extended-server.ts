@@ -9,7 +9,7 @@ import type { Secrets } from "../../seal/secrets.js";
 import type { PublishedChange } from "../../server/changes/change.js";
 import type { HandlerContext } from "../../server/context.js";
 import type { Offer } from "../../server/lists/offers.js";
-import type { Asker } from "../../server/questions/asker.js";
+import type { Asker, RecordedAnswers } from "../../server/questions/asker.js";
 import type { ToolOffer } from "../../server/tools/tool.js";
 import type { Storage } from "../../storage/storage.js";
 import type { Exchange } from "../../transport/transport.js";
@@ -24,6 +24,8 @@ export interface ExtensionCall {
   readonly ctx: HandlerContext;
   /** How long the client may keep the result, if the row of the method is `cacheable`; a handler may change it. */
   cache: CacheHint;
+  /** Scopes that the caller lacks, when the call was refused for that reason. */
+  scopes: string[] | undefined;
 }
 
 /** A call that `ExtendedServer.run` is about to run. */
@@ -32,8 +34,14 @@ export interface PreparedCall extends ExtensionCall {
   readonly asker: Asker;
   /** Replaces what carries its questions and steps. */
   useAsker(asker: Asker): void;
+  /** What the client has answered and what steps gave in earlier rounds of the call, and in this one so far. */
+  readonly recorded: RecordedAnswers;
+  /** What `ctx.callId` is. */
+  callId: string;
   /** What `ctx.startTask` does. */
   startTask: (() => Promise<boolean>) | undefined;
+  /** Awaited once before the handler of a tool runs, when everything about the call has been checked. */
+  beforeTool: (() => Promise<void>) | undefined;
 }
 
 /** What a server lets an extension do. */
@@ -42,6 +50,8 @@ export interface ExtendedServer {
   readonly platform: Platform;
   /** The server's storage, or a memory of this process if it has none. */
   readonly storage: Storage;
+  /** Whether that storage was given to the server, so that other processes may have it too. */
+  readonly sharesStorage: boolean;
   readonly secrets: Secrets;
   /** Milliseconds that clients may take to answer questions. */
   readonly answerMs: number;
@@ -53,6 +63,8 @@ export interface ExtendedServer {
   hasResource(uri: string, call: ExtensionCall): boolean;
   /** Takes back an offer, by its name or URI. Returns false if there was none. */
   withdraw(kind: Offer["kind"], name: string): boolean;
+  /** Whether this caller can call a tool of this name. */
+  hasTool(name: string, call: ExtensionCall): boolean;
   /** Must be called when what `ServedExtension.capabilities` returns has changed. */
   changed(): void;
   /** Notifies the `subscriptions/listen` requests of a filter of the extension, on every node. */

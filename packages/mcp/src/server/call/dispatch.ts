@@ -9,6 +9,7 @@ import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport
 import type { MethodHandler } from "../lists/feature.js";
 import type { Registry, Route } from "../lists/registry.js";
 import { throughMiddleware } from "../middleware.js";
+import { InputOutcome } from "../questions/input-required.js";
 import { isUrlRequired, urlRequiredFor, urlRequiredInWords } from "../questions/url-required.js";
 import { asking, withAsking } from "../questions/with-asking.js";
 import { contextOf } from "./call-context.js";
@@ -238,7 +239,8 @@ function start(call: ServerCall, handler: MethodHandler): object | Promise<objec
 }
 
 function success({ registry, pipeline }: DispatchingServer, call: ServerCall, result: object): Answer {
-  const { request, row, interim } = call;
+  const { request, row } = call;
+  const interim = result instanceof InputOutcome ? result : call.interim;
   const { self } = registry;
   for (const act of call.beforeAnswer ?? NOTHING) act(true);
   try {

@@ -7,7 +7,7 @@ import type { Coercion } from "../../schema/coerce.js";
 import type { Answer, Exchange } from "../../transport/transport.js";
 import type { HandlerContext } from "../context.js";
 import type { CallEnd } from "../observer.js";
-import type { Asker } from "../questions/asker.js";
+import type { Asker, RecordedAnswers } from "../questions/asker.js";
 import type { InputOutcome } from "../questions/input-required.js";
 import type { CallDeadline } from "./call-deadline.js";
 import type { ServerFacts } from "./facts.js";
@@ -56,6 +56,8 @@ export class ServerCall {
   interrupt: (() => void) | undefined;
   /** Frees the handler's slot when its questions are sent, because an interrupted handler may never settle. Root only. */
   release: (() => void) | undefined;
+  /** Awaited once before the handler of a tool runs, when everything about the call has been checked. Root only. */
+  beforeTool: (() => Promise<void>) | undefined;
   /** Makes the call a task; set by an extension. Root only. */
   startTask: (() => Promise<boolean>) | undefined;
   /** Called before the answer is sent, to flush progress and to withdraw open questions. */
@@ -146,6 +148,11 @@ export class ServerCall {
   get asker(): Asker {
     this.#asker ??= this.outer?.asker ?? this.#makers.asker(this);
     return this.#asker;
+  }
+
+  /** What a later run of the handler need not ask or do again. */
+  get recorded(): RecordedAnswers {
+    return this.#asker?.recorded ?? { answers: {}, steps: {} };
   }
 
   /** Sets the asker of a call whose request has answers. */

@@ -1,9 +1,16 @@
 import type { AskedQuestion } from "../../era/era.js";
 import type { InputOutcome } from "./input-required.js";
+import type { StepRecord } from "./step-record.js";
 
 /** A question in the form of the client's revision. */
 export interface PreparedQuestion extends AskedQuestion {
   readonly key: string | undefined;
+}
+
+/** What a call has been answered, and what its steps gave, so far. */
+export interface RecordedAnswers {
+  readonly answers: Record<string, unknown>;
+  readonly steps: Record<string, StepRecord>;
 }
 
 /** Sends the questions of one call to the client and returns the answers. */
@@ -11,6 +18,8 @@ export interface Asker {
   /** Resolves with the client's raw answer. Rejects with an internal signal when the answer comes in a later round. */
   ask(prepared: PreparedQuestion): Promise<unknown>;
   step(key: string, work: () => unknown): Promise<unknown>;
+  /** What a later run of the handler need not do again; absent where nothing is recorded. */
+  readonly recorded?: RecordedAnswers;
   /** The interim result, after a question has interrupted the handler. */
   conclude(handler: Promise<unknown>): Promise<InputOutcome>;
 }

@@ -1,5 +1,3 @@
-import { toBase64Url } from "../../encoding/base64.js";
-import { canonicalJson } from "../../encoding/canonical-json.js";
 import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import type { Question } from "../../era/era.js";
 import { isObject } from "../../jsonrpc/message.js";
@@ -7,11 +5,13 @@ import { atMost } from "../../platform/at-most.js";
 import type { Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { ServerCall } from "../call/server-call.js";
-import type { Asker, PreparedQuestion } from "./asker.js";
+import type { Asker, PreparedQuestion, RecordedAnswers } from "./asker.js";
 import { claimStep, malformedAnswer, normalise, traced } from "./by-request.js";
 import { requireCapabilities } from "./can-ask.js";
 import { InputOutcome, InputRequired, isInputRequired } from "./input-required.js";
-import { openState, type QuestionState, recordFailure, reviveFailure, type StepRecord, sealState } from "./state.js";
+import { QuestionNames } from "./question-names.js";
+import { openState, type QuestionState, recordFailure, reviveFailure, sealState } from "./state.js";
+import type { StepRecord } from "./step-record.js";
 
 /** How long to wait for the handler to ask the questions that the request answers, before new questions are sent. */
 const CLAIM_MS = 250;
@@ -36,8 +36,7 @@ export class Replay implements Asker {
   /** Answers in this request whose questions the handler has not asked yet. */
   readonly #unclaimed: Set<string>;
   readonly #broughtAnswers: boolean;
-  readonly #counts = new Map<string, number>();
-  readonly #keys = new Set<string>();
+  readonly #names: QuestionNames;
   readonly #stepKeys = new Set<string>();
   readonly #noted = new Map<string, Question>();
   readonly #waiters: ((signal: InputRequired) => void)[] = [];
@@ -53,6 +52,7 @@ export class Replay implements Asker {
 
   constructor(call: ServerCall, state: QuestionState | undefined, responses: Record<string, unknown>) {
     this.#call = call;
+    this.#names = new QuestionNames(call.facts.platform);
     call.facts.platform.guardRejections?.(isInputRequired);
     if (state !== undefined) call.callId = state.id;
     this.#round = state?.round ?? 0;
@@ -70,7 +70,7 @@ export class Replay implements Asker {
   }
 
   async #ask({ question, needs, key }: PreparedQuestion): Promise<unknown> {
-    const name = this.#nameOf(question, key);
+    const name = this.#names.next(question, key);
     if (this.#answers.has(name)) {
       this.#claim(name);
       return this.#answers.get(name);
@@ -119,6 +119,10 @@ export class Replay implements Asker {
     }
   }
 
+  get recorded(): RecordedAnswers {
+    return { answers: Object.fromEntries(this.#answers), steps: Object.fromEntries(this.#steps) };
+  }
+
   /** The interim result after an interruption. Waits for steps as long as the call may last, for the handler not for long. */
   async conclude(handler: Promise<unknown>): Promise<InputOutcome> {
     if (this.#stepsInFlight.size > 0) await this.#stepsToEnd();
@@ -151,23 +155,6 @@ export class Replay implements Asker {
       this.#call.abort(late);
       throw late;
     }
-  }
-
-  #nameOf(question: Question, key: string | undefined): string {
-    if (key !== undefined) {
-      if (this.#keys.has(key)) {
-        throw new McpError("misuse", `the question key "${key}" was used twice in one call`, {
-          fix: "Use a different key for each question.",
-        });
-      }
-      this.#keys.add(key);
-      return key;
-    }
-    const text = canonicalJson([question.method, question.params ?? {}]);
-    const digest = toBase64Url(this.#call.facts.platform.sha256(new TextEncoder().encode(text)).subarray(0, 16));
-    const count = this.#counts.get(digest) ?? 0;
-    this.#counts.set(digest, count + 1);
-    return count === 0 ? digest : `${digest}.${count}`;
   }
 
   #claim(name: string): void {

@@ -2,8 +2,10 @@ import { capabilitiesFor } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { ServerCall } from "../call/server-call.js";
 
+type Asking = Pick<ServerCall, "request" | "exchange">;
+
 /** Whether the client can be asked a question that needs this capability, in this revision and on this connection. */
-export function canAsk({ request, exchange }: ServerCall, capability: string): boolean {
+export function canAsk({ request, exchange }: Asking, capability: string): boolean {
   return request.era.canAsk(request, capability, exchange.ask !== undefined);
 }
 
@@ -13,7 +15,7 @@ export function canAsk({ request, exchange }: ServerCall, capability: string): b
  * Spec: Multi Round-Trip Requests, "Server Requirements (Basic Workflow)",
  * https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr#server-requirements-basic-workflow
  */
-export function requireCapabilities(call: ServerCall, capabilities: readonly string[]): void {
+export function requireCapabilities(call: Asking, capabilities: readonly string[]): void {
   const missing = capabilities.filter((path) => !canAsk(call, path));
   const [first] = missing;
   if (first === undefined) return;

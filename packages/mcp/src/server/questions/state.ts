@@ -2,12 +2,10 @@ import { toBase64Url } from "../../encoding/base64.js";
 import { canonicalJson } from "../../encoding/canonical-json.js";
 import { utf8Bytes } from "../../encoding/json-bytes.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
-import { type ErrorKind, McpError } from "../../protocol/error.js";
+import { McpError } from "../../protocol/error.js";
 import type { ServerCall } from "../call/server-call.js";
 import { ToolError } from "../tools/tool.js";
-
-/** The outcome of a step: its value as JSON, or its failure. */
-export type StepRecord = { value?: unknown } | { failure: StepFailure };
+import type { StepFailure, StepRecord } from "./step-record.js";
 
 /** What one round of questions passes to the next. The client keeps it, sealed, as `requestState`. */
 export interface QuestionState {
@@ -81,14 +79,6 @@ function binding({ request, exchange, facts }: ServerCall): string {
   const principal = (exchange.principal ?? exchange.peer?.principal)?.key ?? null;
   const text = canonicalJson([principal, request.method, params]);
   return toBase64Url(facts.platform.sha256(new TextEncoder().encode(text)));
-}
-
-/** An error that a step threw, as JSON: enough to throw one of the same kind in a later round. */
-interface StepFailure {
-  name: string;
-  message: string;
-  mcp?: { kind: ErrorKind; code: number; data?: unknown };
-  tool?: { content?: ToolError["content"] };
 }
 
 /** The record of an error that a step threw. */

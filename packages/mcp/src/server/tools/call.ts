@@ -88,6 +88,13 @@ export class ToolCalls {
    * promise; everything else goes through `#settle`.
    */
   run(tool: RunnableTool, args: unknown, call: ServerCall): MaybePromise<CallToolResult> {
+    const { beforeTool } = call.root;
+    if (beforeTool === undefined) return this.#enterAndExecute(tool, args, call);
+    call.root.beforeTool = undefined;
+    return beforeTool().then(() => this.#enterAndExecute(tool, args, call));
+  }
+
+  #enterAndExecute(tool: RunnableTool, args: unknown, call: ServerCall): MaybePromise<CallToolResult> {
     const turn = this.#enter(tool, call);
     if (turn !== undefined) return turn.then(() => this.#execute(tool, args, call));
     return this.#execute(tool, args, call);

@@ -1,0 +1,49 @@
+import type { DetailedTask, TaskStatus } from "../protocol/features/tasks.js";
+import type { CallToolResult } from "../protocol/features/tools.js";
+import type { CallOptions } from "./options.js";
+
+/** What is kept of a task to find it again from another process: `client.task(saved)`. */
+export interface SavedTask {
+  readonly taskId: string;
+  /** The tool that runs as the task. */
+  readonly tool?: string | undefined;
+}
+
+/** A tool that runs as a task. Iterate it for each change of the task; the iteration ends with the task. */
+export interface TaskHandle<R = unknown> extends AsyncIterable<DetailedTask, void> {
+  /** Identifies the task; undefined if the server answered at once, without a task. */
+  readonly id: string | undefined;
+  /** The status when the task was last looked at. */
+  readonly status: TaskStatus;
+  /** The task when it was last looked at; undefined before the first look, and without a task. */
+  readonly task: DetailedTask | undefined;
+  /**
+   * Waits until the task is over, answers its questions meanwhile, and gives the value of the tool as `client.call` does. Rejects
+   * as `client.call` does, and with kind `cancelled` for a task that was cancelled.
+   */
+  result(): Promise<R>;
+  /** Asks the server to cancel the task. A task that is over stays as it is. */
+  cancel(options?: CallOptions): Promise<void>;
+  /** What `client.task` takes. */
+  toJSON(): SavedTask;
+}
+
+/** One task of the server, as the tasks extension follows it. */
+export interface FollowedTask extends AsyncIterable<DetailedTask, void> {
+  readonly id: string;
+  readonly task: DetailedTask | undefined;
+  /** Waits until the task is over and answers its questions meanwhile. Rejects with the error of a task that failed. */
+  outcome(signal?: AbortSignal): Promise<CallToolResult>;
+  cancel(options?: CallOptions): Promise<void>;
+}
+
+/** What the tasks extension adds to a client. */
+export interface TaskFeature {
+  /**
+   * Calls with these options run as tasks where the tool allows it. `started` is called with the task before anything waits for
+   * it; the call goes on when the returned promise resolves.
+   */
+  startOptions(options: CallOptions | undefined, started: (task: FollowedTask) => Promise<void>): CallOptions;
+  /** Follows a task by its id. */
+  follow(taskId: string): FollowedTask;
+}

@@ -1,0 +1,171 @@
+import { isObject } from "../jsonrpc/message.js";
+import type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
+import { McpError } from "../protocol/error.js";
+import { TASKS } from "../protocol/features/task-methods.js";
+import type { DetailedTask, LegacyTask, Task, TaskStatus } from "../protocol/features/tasks.js";
+import { META } from "../protocol/meta.js";
+import { featuresOf, type Revision } from "../protocol/revisions.js";
+import type { Call } from "./era.js";
+import { downgradeResult } from "./stateful/downgrade.js";
+
+/** Whether this request may be answered with a task. */
+export function takesTask({ revision, clientCapabilities, params }: Call): boolean {
+  const { tasks } = featuresOf(revision);
+  if (tasks === "extension") return declaresTasks(clientCapabilities);
+  return tasks === "experimental" && isObject(params["task"]);
+}
+
+/** Whether a client that gets a task here must be given one, even if the result is known already. */
+export function wantsTask({ revision }: Call): boolean {
+  return featuresOf(revision).tasks === "experimental";
+}
+
+/** How long the client wants the task to be kept; undefined if it does not say. */
+export function wantedTtl({ revision, params }: Call): number | undefined {
+  if (featuresOf(revision).tasks !== "experimental" || !isObject(params["task"])) return undefined;
+  const { ttl } = params["task"];
+  if (ttl === undefined || ttl === null) return undefined;
+  if (typeof ttl === "number" && Number.isFinite(ttl) && ttl > 0) return ttl;
+  throw new McpError("invalid_params", "`params.task.ttl` must be a number of milliseconds above 0");
+}
+
+/**
+ * The error for a tool that runs as a task only, called by a client that takes none.
+ *
+ * Spec: Tasks, "Tool-Level Negotiation",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#tool-level-negotiation
+ */
+export function taskRequired(tool: string, { revision }: Call): McpError {
+  const message = `the tool "${tool}" runs as a task only`;
+  if (featuresOf(revision).tasks !== "extension")
+    return new McpError("method_not_found", `${message}; send \`params.task\``);
+  return new McpError("capability_missing", message, {
+    data: { requiredCapabilities: { extensions: { [TASKS.id]: {} } } },
+    fix: "Connect with a client that declares the extension.",
+  });
+}
+
+function declaresTasks({ extensions }: ClientCapabilities): boolean {
+  return isObject(extensions) && Object.hasOwn(extensions, TASKS.id);
+}
+
+/** Throws unless the sender of a request about tasks declares the extension, in revisions where tasks are one. */
+export function requireTasks({ revision, clientCapabilities }: Call): void {
+  if (featuresOf(revision).tasks !== "extension" || declaresTasks(clientCapabilities)) return;
+  throw new McpError("capability_missing", "the client does not declare the tasks extension", {
+    data: { requiredCapabilities: { extensions: { [TASKS.id]: {} } } },
+  });
+}
+
+/** What a server declares of tasks beside the extension. */
+export function taskCapabilities(revision: Revision): ServerCapabilities {
+  return featuresOf(revision).tasks === "experimental"
+    ? { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }
+    : {};
+}
+
+/** Whether lists of tools say which of them run as tasks. */
+export function listsTaskSupport(revision: Revision): boolean {
+  return featuresOf(revision).tasks === "experimental";
+}
+
+/** Whether the client that created a task is told its status without asking. */
+export function tellsTaskStatus(revision: Revision): boolean {
+  return featuresOf(revision).tasks === "experimental";
+}
+
+/** The result of a request that became a task. */
+export function createdTask(task: Task, revision: Revision): object {
+  return featuresOf(revision).tasks === "experimental" ? { task: legacyTask(task) } : task;
+}
+
+/** The result of `tasks/get`, or the parameters of a notification about a task. */
+export function shownTask(task: DetailedTask, revision: Revision): object {
+  return featuresOf(revision).tasks === "experimental" ? legacyTask(task) : task;
+}
+
+/** The result of `tasks/cancel`. */
+export function cancelledTask(task: DetailedTask, revision: Revision): object {
+  return featuresOf(revision).tasks === "experimental" ? legacyTask(task) : {};
+}
+
+/** Whether a task that is over cannot be cancelled again. */
+export function refusesLateCancel(revision: Revision): boolean {
+  return featuresOf(revision).tasks === "experimental";
+}
+
+/**
+ * The older form: other names of two members, and a result with `isError` is a failure.
+ *
+ * Spec: Tasks, "Result Retrieval", https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
+ */
+function legacyTask(task: Task): LegacyTask {
+  const { taskId, statusMessage, createdAt, lastUpdatedAt, ttlMs, pollIntervalMs } = task;
+  const failed = task.status === "completed" && isFailure(task);
+  return {
+    taskId,
+    status: failed ? "failed" : task.status,
+    ...(statusMessage === undefined ? {} : { statusMessage }),
+    createdAt,
+    lastUpdatedAt,
+    ttl: ttlMs,
+    ...(pollIntervalMs === undefined ? {} : { pollInterval: pollIntervalMs }),
+  };
+}
+
+function isFailure(task: Task): boolean {
+  const result = "result" in task ? task.result : undefined;
+  return isObject(result) && result["isError"] === true;
+}
+
+/** The result of a call as the task keeps it: in the form that the call would have had without a task. */
+export function keptResult(result: object, { method, revision, wrapsOutput }: Call): Record<string, unknown> {
+  const plain = JSON.parse(JSON.stringify(result)) as Record<string, unknown>;
+  const features = featuresOf(revision);
+  return features.era === "stateful" ? downgradeResult(method, plain, features, wrapsOutput) : plain;
+}
+
+/** A result, or the parameters of a message, with the task that it belongs to. */
+export function relatedTo(taskId: string, members: object): object {
+  const meta = (members as { _meta?: unknown })._meta;
+  return { ...members, _meta: { ...(isObject(meta) ? meta : {}), [META.relatedTask]: { taskId } } };
+}
+
+const STATUSES: readonly unknown[] = ["working", "input_required", "completed", "failed", "cancelled"];
+
+/** A task as a server sent it, in either form. Throws `invalid_response` for anything else. */
+export function readTask(value: Record<string, unknown>): DetailedTask {
+  const { taskId, status, createdAt, lastUpdatedAt, statusMessage } = value;
+  const ttlMs = value["ttlMs"] === undefined ? value["ttl"] : value["ttlMs"];
+  const pollIntervalMs = value["pollIntervalMs"] ?? value["pollInterval"];
+  const problem =
+    typeof taskId !== "string" || taskId === ""
+      ? "has no taskId"
+      : !STATUSES.includes(status)
+        ? `has the status ${JSON.stringify(status)}`
+        : status === "input_required" && value["inputRequests"] !== undefined && !isObject(value["inputRequests"])
+          ? "has inputRequests that are not an object"
+          : status === "failed" && value["error"] !== undefined && !isObject(value["error"])
+            ? "has an error that is not an object"
+            : undefined;
+  if (problem !== undefined) {
+    throw new McpError("invalid_response", `a task of the server ${problem}`, {
+      data: { result: value },
+      fix: "The server violates the protocol; report it to its authors.",
+    });
+  }
+  const { inputRequests, result, error } = value;
+  // The members that decide were checked; times are for people.
+  return {
+    taskId,
+    status: status as TaskStatus,
+    ...(typeof statusMessage === "string" ? { statusMessage } : {}),
+    createdAt: String(createdAt ?? ""),
+    lastUpdatedAt: String(lastUpdatedAt ?? ""),
+    ttlMs: typeof ttlMs === "number" ? ttlMs : null,
+    ...(typeof pollIntervalMs === "number" && pollIntervalMs > 0 ? { pollIntervalMs } : {}),
+    ...(inputRequests === undefined ? {} : { inputRequests }),
+    ...(result === undefined ? {} : { result }),
+    ...(error === undefined ? {} : { error }),
+  } as unknown as DetailedTask;
+}

@@ -1,0 +1,177 @@
+import { neverUnhandled } from "../../encoding/never-unhandled.js";
+import type { Question } from "../../era/era.js";
+import { RpcError } from "../../jsonrpc/error.js";
+import type { Platform } from "../../platform/platform.js";
+import { fromWire, McpError } from "../../protocol/error.js";
+import type { Asker, PreparedQuestion } from "../../server/questions/asker.js";
+import { claimStep, normalise } from "../../server/questions/by-request.js";
+import { QuestionNames } from "../../server/questions/question-names.js";
+import { recordFailure, reviveFailure } from "../../server/questions/state.js";
+import type { StepRecord } from "../../server/questions/step-record.js";
+import { type TaskAnswer, type TaskRecord, withQuestions } from "./task-record.js";
+
+/** Questions that are open at the same time; a person could not follow more. */
+const MAX_QUESTIONS = 32;
+
+/** The stored task of an asker, which it may change as long as its run holds the lease. */
+export interface AskedTask {
+  readonly platform: Platform;
+  readonly answerMs: number;
+  readonly signal: AbortSignal;
+  /** Throws `capability_missing` when the client cannot be asked. */
+  requireCapabilities(needs: readonly string[]): void;
+  /** Rejects when another run has the lease by now, or the task is over. */
+  change(change: (record: TaskRecord) => TaskRecord): Promise<TaskRecord>;
+}
+
+interface Waiting {
+  resolve(answer: TaskAnswer): void;
+  reject(error: McpError): void;
+}
+
+/** Keeps the questions and steps of a task in its record, so that a later run of the handler goes on where this one ended. */
+export class TaskAsker implements Asker {
+  readonly #task: AskedTask;
+  readonly #names: QuestionNames;
+  readonly #answers: Map<string, TaskAnswer>;
+  readonly #steps: Map<string, StepRecord>;
+  readonly #stepKeys = new Set<string>();
+  readonly #waiting = new Map<string, Waiting>();
+  /** Questions of this turn of the event loop, which are stored together. */
+  #noted: Record<string, Question> | undefined;
+
+  constructor(task: AskedTask, recorded: Pick<TaskRecord, "answers" | "steps">) {
+    this.#task = task;
+    this.#names = new QuestionNames(task.platform);
+    this.#answers = new Map(Object.entries(recorded.answers));
+    // A run never begins with a step that has only begun; `resumed` sees to it.
+    this.#steps = new Map(Object.entries(recorded.steps) as [string, StepRecord][]);
+    task.signal.addEventListener("abort", () => this.#giveUp(), { once: true });
+  }
+
+  /** Whether the handler waits for an answer. */
+  get waits(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  ask(prepared: PreparedQuestion): Promise<unknown> {
+    return neverUnhandled(this.#ask(prepared));
+  }
+
+  async #ask({ question, needs, key }: PreparedQuestion): Promise<unknown> {
+    const name = this.#names.next(question, key);
+    const known = this.#answers.get(name);
+    if (known !== undefined) return readAnswer(known);
+    this.#task.requireCapabilities(needs);
+    if (this.#waiting.size >= MAX_QUESTIONS) {
+      throw new McpError("too_many_questions", `a task asked more than ${MAX_QUESTIONS} questions at once`);
+    }
+    const { platform, answerMs } = this.#task;
+    const answer = await new Promise<TaskAnswer>((resolve, reject) => {
+      const timer = platform.timer(answerMs, () => this.#settle(name)?.reject(unanswered(question.method, answerMs)));
+      const settling = (act: (value: never) => void) => (value: never) => {
+        timer.cancel();
+        act(value);
+      };
+      this.#waiting.set(name, { resolve: settling(resolve), reject: settling(reject) });
+      if (this.#task.signal.aborted) return this.#giveUp();
+      this.#note(name, question);
+    });
+    return readAnswer(answer);
+  }
+
+  /** Collects the questions of one turn, so that those that are asked together are shown together. */
+  #note(name: string, question: Question): void {
+    if (this.#noted !== undefined) {
+      this.#noted[name] = question;
+      return;
+    }
+    const noted: Record<string, Question> = { [name]: question };
+    this.#noted = noted;
+    this.#task.platform.defer(() => {
+      this.#noted = undefined;
+      const failed = (error: unknown) => {
+        for (const asked of Object.keys(noted)) this.#settle(asked)?.reject(McpError.from(error));
+      };
+      // An answer that came before the question was stored again, by a run that was taken over, is in the record already.
+      const ask = (record: TaskRecord) => {
+        const open = Object.entries(noted).filter(([asked]) => !Object.hasOwn(record.answers, asked));
+        return open.length === 0 ? record : withQuestions(record, Object.fromEntries(open));
+      };
+      this.#task.change(ask).then((record) => this.answered(record), failed);
+    });
+  }
+
+  /** Gives the handler the answers that the record has by now. */
+  answered({ answers }: TaskRecord): void {
+    for (const name of [...this.#waiting.keys()]) {
+      const answer = Object.hasOwn(answers, name) ? answers[name] : undefined;
+      if (answer === undefined) continue;
+      this.#answers.set(name, answer);
+      this.#settle(name)?.resolve(answer);
+    }
+  }
+
+  step(key: string, work: () => unknown): Promise<unknown> {
+    return neverUnhandled(this.#step(key, work));
+  }
+
+  async #step(key: string, work: () => unknown): Promise<unknown> {
+    claimStep(this.#stepKeys, key);
+    const done = this.#steps.get(key);
+    if (done !== undefined) {
+      if (!("failure" in done)) return done.value;
+      throw reviveFailure(done.failure);
+    }
+    // Stored first: should this process end now, the next one knows that the step may have been done.
+    await this.#task.change((record) => withStep(record, key, { begun: true }));
+    let outcome: StepRecord;
+    try {
+      const value = normalise(await work());
+      outcome = value === undefined ? {} : { value };
+    } catch (error) {
+      await this.#record(key, { failure: recordFailure(error) });
+      throw error;
+    }
+    await this.#record(key, outcome);
+    return outcome.value;
+  }
+
+  async #record(key: string, outcome: StepRecord): Promise<void> {
+    await this.#task.change((record) => withStep(record, key, outcome));
+    this.#steps.set(key, outcome);
+  }
+
+  conclude(): Promise<never> {
+    return Promise.reject(new McpError("internal_error", "a task never interrupts its handler"));
+  }
+
+  #settle(name: string): Waiting | undefined {
+    const waiting = this.#waiting.get(name);
+    this.#waiting.delete(name);
+    return waiting;
+  }
+
+  #giveUp(): void {
+    for (const name of [...this.#waiting.keys()]) {
+      this.#settle(name)?.reject(new McpError("cancelled", "the task ended without this answer"));
+    }
+  }
+}
+
+function readAnswer(answer: TaskAnswer): unknown {
+  if ("value" in answer) return answer.value;
+  const { code, message, data } = answer.error;
+  throw fromWire(new RpcError(code, message, data));
+}
+
+function withStep(record: TaskRecord, key: string, step: TaskRecord["steps"][string]): TaskRecord {
+  return { ...record, steps: { ...record.steps, [key]: step } };
+}
+
+function unanswered(method: string, ms: number): McpError {
+  return new McpError("timeout", `the client did not answer ${method} within ${ms} ms`, {
+    data: { limit: "answerMs", ms },
+    fix: "Raise `limits.answerMs` of the server.",
+  });
+}

@@ -1,0 +1,63 @@
+import type { ConnectedExtension, ExtendedClient, ExtendedOutcome } from "../../client/extension.js";
+import type { CallOptions } from "../../client/options.js";
+import type { FollowedTask, TaskFeature } from "../../client/task-handle.js";
+import { readTask } from "../../era/task-shape.js";
+import type { Params } from "../../jsonrpc/message.js";
+import { hasCapability } from "../../protocol/capabilities.js";
+import { ClientTask } from "./followed-task.js";
+
+/** Marks options of calls that are to become tasks; a symbol outlives copies that middleware makes of options. */
+const STARTED = Symbol("started");
+
+type StartOptions = CallOptions & { [STARTED]?: (task: FollowedTask) => Promise<void> };
+
+/** Lets a client wait for tasks, start them and find them again. */
+export function connectTasks(client: ExtendedClient): ConnectedExtension<TaskFeature> {
+  const support = new Map<string, Promise<string | undefined>>();
+  client.on("notifications/tools/list_changed", () => support.clear());
+  const supportOf = (name: string) => {
+    let known = support.get(name);
+    if (known === undefined) {
+      // A list that failed is asked for again with the next call.
+      known = client.tool(name).then(
+        (tool) => tool?.execution?.taskSupport,
+        () => void support.delete(name),
+      );
+      support.set(name, known);
+    }
+    return known;
+  };
+  return {
+    feature: {
+      startOptions: (options, started) => ({ ...options, [STARTED]: started }) as CallOptions,
+      follow: (taskId) => new ClientTask(client, taskId),
+    },
+    outgoing: {
+      "tools/call": async (params, options) => {
+        await client.ready();
+        // Only where the server cannot decide alone does the call say that it may become a task.
+        if (!client.era.has("tasks/result") || !hasCapability(client.serverCapabilities, "tasks.requests.tools.call")) {
+          return params;
+        }
+        const starts = (options as StartOptions)[STARTED] !== undefined;
+        const wanted = starts || (await supportOf(String(params?.["name"]))) === "required";
+        return wanted ? ({ ...params, task: {} } as Params) : params;
+      },
+    },
+    completes: { task: (outcome) => complete(client, outcome) },
+  };
+}
+
+async function complete(client: ExtendedClient, outcome: ExtendedOutcome): Promise<Record<string, unknown>> {
+  const task = readTask(outcome.result);
+  const followed = new ClientTask(client, task.taskId, task);
+  const started = (outcome.options as StartOptions)[STARTED];
+  try {
+    await started?.(followed);
+    return (await followed.outcome(outcome.signal)) as unknown as Record<string, unknown>;
+  } catch (error) {
+    // The caller gave up, and nobody else knows of the task.
+    if (outcome.signal.aborted && started === undefined) followed.cancel().catch(() => {});
+    throw error;
+  }
+}

@@ -1,0 +1,139 @@
+import type { Question } from "../../era/era.js";
+import type { StoredCall } from "../../era/stored-call.js";
+import type { ErrorObject } from "../../jsonrpc/message.js";
+import type { InputRequests } from "../../protocol/features/input.js";
+import type { DetailedTask, TaskStatus } from "../../protocol/features/tasks.js";
+import type { StepRecord } from "../../server/questions/step-record.js";
+
+/** A step that has begun and has no outcome yet: its process may have ended in the middle of it. */
+interface BegunStep {
+  begun: true;
+}
+
+/** What the client said to a question: its answer, or that it cannot or will not answer. */
+export type TaskAnswer = { readonly value: unknown } | { readonly error: ErrorObject };
+
+/** Which run of the handler may write: a later run has a higher token, and then the earlier one is refused. */
+export interface TaskLease {
+  readonly node: string;
+  readonly token: number;
+}
+
+/** All that is stored of a task, as one JSON value that is only ever replaced as a whole. */
+export interface TaskRecord {
+  readonly id: string;
+  /** The key of the principal that created it; null for a caller without authorization. */
+  readonly owner: string | null;
+  /** Milliseconds since the epoch, as all times here. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly ttlMs: number;
+  readonly pollIntervalMs: number;
+  readonly status: TaskStatus;
+  readonly statusMessage?: string | undefined;
+  /** How often the handler may still begin again. */
+  readonly retry: number;
+  readonly lease: TaskLease;
+  /** What to run again; gone when the task is over, like the next three. */
+  readonly call?: StoredCall | undefined;
+  /** Open questions by name. */
+  readonly questions: Readonly<Record<string, Question>>;
+  readonly answers: Readonly<Record<string, TaskAnswer>>;
+  readonly steps: Readonly<Record<string, StepRecord | BegunStep>>;
+  readonly outcome?: { readonly result: object } | { readonly error: ErrorObject } | undefined;
+}
+
+/** Whether the task is over. */
+export function isOver({ status }: Pick<TaskRecord, "status">): boolean {
+  return status === "completed" || status === "failed" || status === "cancelled";
+}
+
+/** The task as clients see it, in the newest form. */
+export function taskOf(record: TaskRecord): DetailedTask {
+  const { id, status, statusMessage, createdAt, updatedAt, ttlMs, pollIntervalMs, questions, outcome } = record;
+  const task = {
+    taskId: id,
+    status,
+    ...(statusMessage === undefined ? {} : { statusMessage }),
+    createdAt: new Date(createdAt).toISOString(),
+    lastUpdatedAt: new Date(updatedAt).toISOString(),
+    ttlMs,
+    pollIntervalMs,
+  };
+  // The status decides which members a task has, which the compiler cannot follow.
+  if (status === "input_required") return { ...task, inputRequests: questions as InputRequests } as DetailedTask;
+  return { ...task, ...(status === "cancelled" ? {} : outcome) } as DetailedTask;
+}
+
+/** The record with questions added, which the client has to answer. */
+export function withQuestions(record: TaskRecord, asked: Readonly<Record<string, Question>>): TaskRecord {
+  return { ...record, status: "input_required", questions: { ...record.questions, ...asked } };
+}
+
+/** The record with the answers to questions that are open; other answers are ignored. */
+export function withAnswers(record: TaskRecord, given: Readonly<Record<string, TaskAnswer>>): TaskRecord {
+  const known = Object.entries(given).filter(([name]) => Object.hasOwn(record.questions, name));
+  if (known.length === 0) return record;
+  const questions = Object.fromEntries(
+    Object.entries(record.questions).filter(([name]) => !Object.hasOwn(given, name)),
+  );
+  const answers = { ...record.answers, ...Object.fromEntries(known) };
+  const status = Object.keys(questions).length > 0 ? "input_required" : "working";
+  return { ...record, status, questions, answers };
+}
+
+/** The record of a task that is over. */
+export function ended(
+  { call: _call, ...record }: TaskRecord,
+  status: "completed" | "failed" | "cancelled",
+  outcome: TaskRecord["outcome"],
+  statusMessage?: string,
+): TaskRecord {
+  return {
+    ...record,
+    status,
+    ...(statusMessage === undefined ? { statusMessage: undefined } : { statusMessage }),
+    questions: {},
+    answers: {},
+    steps: {},
+    outcome,
+  };
+}
+
+/**
+ * What another run of the handler begins with after its process ended, or why there must be none: work that may have been
+ * done is never done again unless the tool allows it.
+ */
+export function resumed(record: TaskRecord, lease: TaskLease): TaskRecord | { reason: string } {
+  const { begun, done } = stepsOf(record);
+  const asked = Object.keys(record.answers).length + Object.keys(record.questions).length > 0;
+  if (begun.length === 0 && (done.length > 0 || asked)) return { ...record, lease };
+  if (record.retry > 0) {
+    return { ...record, lease, retry: record.retry - 1, steps: Object.fromEntries(done) };
+  }
+  const [name] = begun;
+  return {
+    reason:
+      name === undefined
+        ? "the process that ran it ended before its first step"
+        : `the process that ran it ended in its step "${name}", which may have been done`,
+  };
+}
+
+function stepsOf({ steps }: TaskRecord): { begun: string[]; done: [string, StepRecord][] } {
+  const entries = Object.entries(steps);
+  const begun = entries.filter(([, step]) => "begun" in step).map(([name]) => name);
+  // What has not only begun has an outcome.
+  const done = entries.filter(([, step]) => !("begun" in step)) as [string, StepRecord][];
+  return { begun, done };
+}
+
+/** Whether clients see a difference. */
+export function differs(before: TaskRecord, after: TaskRecord): boolean {
+  return (
+    before.status !== after.status ||
+    before.statusMessage !== after.statusMessage ||
+    before.lease.token !== after.lease.token ||
+    JSON.stringify(before.questions) !== JSON.stringify(after.questions)
+  );
+}

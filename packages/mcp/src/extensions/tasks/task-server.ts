@@ -1,0 +1,193 @@
+import { isThenable } from "../../encoding/maybe-promise.js";
+import { keepText } from "../../era/result-text.js";
+import {
+  cancelledTask,
+  listsTaskSupport,
+  refusesLateCancel,
+  requireTasks,
+  shownTask,
+  takesTask,
+  taskCapabilities,
+  taskRequired,
+} from "../../era/task-shape.js";
+import { isObject, type Params } from "../../jsonrpc/message.js";
+import { McpError } from "../../protocol/error.js";
+import type { ListToolsResult } from "../../protocol/features/tools.js";
+import type { ToolOffer } from "../../server/tools/tool.js";
+import { stringParam } from "../seam/attach-to-server.js";
+import type { ExtendedServer, ExtensionCall, ServedExtension } from "../seam/extended-server.js";
+import type { TaskSettings } from "./task-options.js";
+import { ended, isOver, type TaskRecord, taskOf } from "./task-record.js";
+import { TaskResults } from "./task-results.js";
+import { type TaskRules, taskRules } from "./task-rules.js";
+import { TaskRunner } from "./task-runner.js";
+
+/** Tasks on a page of `tasks/list` where the server sets no page size. */
+const PAGE_SIZE = 100;
+
+/** Serves the tasks of one server. */
+export function serveTasks(server: ExtendedServer, settings: TaskSettings): ServedExtension {
+  const tasks = new TaskServer(server, settings);
+  return {
+    handlers: {
+      "tasks/get": (params, call) => tasks.get(params, call),
+      "tasks/update": (params, call) => tasks.update(params, call),
+      "tasks/cancel": (params, call) => tasks.cancel(params, call),
+      "tasks/list": (params, call) => tasks.list(params, call),
+      "tasks/result": (params, call) => tasks.result(params, call),
+    },
+    around: {
+      "tools/call": (call, next) => tasks.call(call, next),
+      "tools/list": (call, next) => tasks.listTools(call, next),
+    },
+    capabilities: taskCapabilities,
+    toolOptions: { task: (tool) => tasks.addTool(tool) },
+    listenValues: { taskIds: (ids, call) => tasks.listenable(ids, call) },
+    close: () => tasks.close(),
+  };
+}
+
+class TaskServer {
+  readonly #server: ExtendedServer;
+  readonly #runner: TaskRunner;
+  readonly #results: TaskResults;
+  readonly #rules = new Map<string, TaskRules>();
+  readonly #listed = new WeakMap<object, object>();
+
+  constructor(server: ExtendedServer, settings: TaskSettings) {
+    this.#server = server;
+    this.#runner = new TaskRunner(server, settings);
+    this.#results = new TaskResults(server, this.#runner);
+  }
+
+  addTool({ name, definition }: ToolOffer): object {
+    const rules = taskRules(name, definition.task);
+    if (rules === undefined) this.#rules.delete(name);
+    else this.#rules.set(name, rules);
+    return {};
+  }
+
+  call(call: ExtensionCall, next: () => object | Promise<object>): object | Promise<object> {
+    const { request } = call;
+    const { name } = request.params;
+    this.#runner.watch();
+    if (typeof name !== "string" || !this.#server.hasTool(name, call)) return next();
+    const rules = this.#rules.get(name);
+    const takes = takesTask(request);
+    if (rules !== undefined && takes) return this.#runner.begin(call, rules);
+    if (rules?.support === "required") throw taskRequired(name, request);
+    // Spec: Tasks, "Tool-Level Negotiation": a tool without task support refuses to run as one.
+    if (takes && listsTaskSupport(request.revision)) {
+      throw new McpError("method_not_found", `the tool "${name}" does not run as a task; leave \`params.task\` out`);
+    }
+    return next();
+  }
+
+  listTools({ request }: ExtensionCall, next: () => object | Promise<object>): object | Promise<object> {
+    const listed = next();
+    if (!listsTaskSupport(request.revision)) return listed;
+    return isThenable(listed) ? listed.then((result) => this.#withSupport(result)) : this.#withSupport(listed);
+  }
+
+  /** The list with what the revision says of tasks in it; made once for each list, whose text is kept. */
+  #withSupport(result: object): object {
+    const known = this.#listed.get(result);
+    if (known !== undefined) return known;
+    const { tools, ...rest } = result as ListToolsResult;
+    const supporting = tools.map((tool) => {
+      const taskSupport = this.#rules.get(tool.name)?.support;
+      return taskSupport === undefined ? tool : { ...tool, execution: { taskSupport } };
+    });
+    const made = keepText({ tools: supporting, ...rest });
+    this.#listed.set(result, made);
+    return made;
+  }
+
+  async get(params: Params, call: ExtensionCall): Promise<object> {
+    const record = await this.#owned(params, call);
+    return shownTask(taskOf(record), call.request.revision);
+  }
+
+  async update(params: Params, call: ExtensionCall): Promise<object> {
+    const { id } = await this.#owned(params, call);
+    const { inputResponses } = params;
+    if (!isObject(inputResponses)) throw new McpError("invalid_params", "`params.inputResponses` is not an object");
+    for (const [key, answer] of Object.entries(inputResponses)) {
+      if (!isObject(answer)) throw new McpError("invalid_params", `the answer "${key}" is not an object`);
+    }
+    await this.#runner.answer(id, inputResponses);
+    return {};
+  }
+
+  async cancel(params: Params, call: ExtensionCall): Promise<object> {
+    const { id } = await this.#owned(params, call);
+    const { revision } = call.request;
+    const record = await this.#runner.change(id, (found) => {
+      if (!isOver(found)) return ended(found, "cancelled", undefined, "the client cancelled the task");
+      if (!refusesLateCancel(revision)) return found;
+      throw new McpError("invalid_params", `the task is ${found.status} already`);
+    });
+    if (record === undefined) throw unknownTask();
+    return cancelledTask(taskOf(record), revision);
+  }
+
+  async list(params: Params, { request, exchange }: ExtensionCall): Promise<object> {
+    const owner = (exchange.principal ?? exchange.peer?.principal)?.key;
+    const ids =
+      owner === undefined ? this.#runner.listeners.created(exchange.peer) : await this.#runner.store.owned(owner);
+    const after = params["cursor"] === undefined ? undefined : this.#readCursor(params["cursor"]);
+    const start = after === undefined ? 0 : ids.indexOf(after) + 1;
+    const end = start + (this.#server.pageSize ?? PAGE_SIZE);
+    const page = await Promise.all(ids.slice(start, end).map((id) => this.#runner.read(id)));
+    const tasks = page.filter((record) => record !== undefined && record.owner === (owner ?? null));
+    const last = ids[end - 1];
+    return {
+      tasks: tasks.map((record) => shownTask(taskOf(record as TaskRecord), request.revision)),
+      ...(end < ids.length && last !== undefined
+        ? { nextCursor: this.#server.secrets.sign("cursor tasks", last) }
+        : {}),
+    };
+  }
+
+  #readCursor(cursor: unknown): string {
+    const after = typeof cursor === "string" ? this.#server.secrets.verify("cursor tasks", cursor) : undefined;
+    if (after !== undefined) return after;
+    throw new McpError("invalid_params", "the cursor of the list of tasks was not issued by this server");
+  }
+
+  async result(params: Params, call: ExtensionCall): Promise<object> {
+    const { id } = await this.#owned(params, call);
+    return this.#results.wait(id, call);
+  }
+
+  /** The tasks among these that the caller may hear of. */
+  async listenable(ids: readonly string[], call: ExtensionCall): Promise<string[]> {
+    requireTasks(call.request);
+    const found = await Promise.all(ids.map((id) => this.#runner.read(id)));
+    return found.flatMap((record) => (record !== undefined && isOwner(record, call) ? [record.id] : []));
+  }
+
+  close(): Promise<void> {
+    return this.#runner.close();
+  }
+
+  /** The task that a request is about. Tasks of others do not exist for the caller. */
+  async #owned(params: Params, call: ExtensionCall): Promise<TaskRecord> {
+    requireTasks(call.request);
+    this.#runner.watch();
+    const record = await this.#runner.read(stringParam(params, "taskId", call.request.method));
+    if (record === undefined || !isOwner(record, call)) throw unknownTask();
+    return record;
+  }
+}
+
+function isOwner({ owner }: TaskRecord, { exchange }: ExtensionCall): boolean {
+  return owner === ((exchange.principal ?? exchange.peer?.principal)?.key ?? null);
+}
+
+function unknownTask(): McpError {
+  return new McpError("invalid_params", "there is no such task, or it has expired", {
+    data: { reason: "unknown_task" },
+    fix: "Use the id of a task of the same caller within its `ttlMs`.",
+  });
+}
