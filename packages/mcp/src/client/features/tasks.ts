@@ -23,7 +23,11 @@ export function startTask<R>(
     const unbounded = { ...options, timeouts: { totalMs: Number.POSITIVE_INFINITY, ...options?.timeouts } };
     const value = call(
       feature.startOptions(unbounded, (followed) => {
-        resolve(handleOf(tool, followed, () => (demand(), value)));
+        const result = () => {
+          demand();
+          return value;
+        };
+        resolve(handleOf(tool, followed, result));
         return demanded;
       }),
     );
