@@ -1,4 +1,5 @@
-import { type Client, connect } from "@parley/mcp";
+import { type Client, connect, McpError } from "@parley/mcp";
+import { skillsExtension } from "@parley/mcp/skills";
 import { type AuthContext, authOf } from "./client-auth.js";
 
 // The referee names the scenario and the wire by variables, and gives the address as the last argument.
@@ -12,6 +13,7 @@ const url = process.argv.at(-1) ?? "";
 setTimeout(() => process.exit(3), 25_000).unref();
 
 const options = {
+  extensions: [skillsExtension],
   name: "everything-client",
   version: "1.0.0",
   revisions: wire === "2026-07-28" ? (["2026-07-28"] as const) : (["2025-11-25", "2025-06-18", "2025-03-26"] as const),
@@ -25,6 +27,19 @@ const options = {
 
 async function callAll(client: Client, names: readonly string[], args: object = {}): Promise<void> {
   for (const name of names) await client.callTool(name, args);
+}
+
+/** What a host does with a skill that its user approves: reads SKILL.md, and the other files only if that is sound. */
+async function useSkills(client: Client): Promise<void> {
+  const skills = client.extension(skillsExtension);
+  for await (const entry of skills.list()) {
+    try {
+      const skill = await skills.load(entry);
+      for await (const file of skill.readAll()) console.log(file.path);
+    } catch (error) {
+      if (!McpError.is(error) || error.kind !== "invalid_response") throw error;
+    }
+  }
 }
 
 const scenarios: Record<string, (client: Client) => Promise<unknown>> = {
@@ -50,6 +65,12 @@ const scenarios: Record<string, (client: Client) => Promise<unknown>> = {
   "http-invalid-tool-headers": async (client) => {
     for (const { name } of await client.allTools()) await client.callTool(name, { region: "eu" });
   },
+  "sep-2640-client-no-prefetch": async (client) => {
+    for await (const { uri } of client.extension(skillsExtension).list()) console.log(uri);
+  },
+  "sep-2640-client-verify-digest": useSkills,
+  "sep-2640-client-verify-size": useSkills,
+  "sep-2640-client-verify-frontmatter": useSkills,
   "json-schema-ref-no-deref": (client) => client.allTools(),
   "json-schema-2020-12-preservation": async (client) => {
     const tools = await client.allTools();

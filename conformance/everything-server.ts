@@ -1,5 +1,6 @@
 import { content, Server, ToolError } from "@parley/mcp";
 import { serveHttp } from "@parley/mcp/node";
+import { skill, skills } from "@parley/mcp/skills";
 import everyKeyword from "./every-keyword.schema.json" with { type: "json" };
 import { addInputRequiredTools } from "./input-required-tools.js";
 import { addQuestionTools } from "./question-tools.js";
@@ -10,7 +11,20 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const server = new Server(
   { name: "everything-server", version: "1.0.0" },
-  { instructions: "Answers what the referee asks." },
+  {
+    instructions: "Answers what the referee asks.",
+    extensions: [
+      skills(
+        skill({
+          name: "pdf-processing",
+          description: "Extract, fill, and assemble PDF documents",
+          body: "\nChoose a template from `templates/`.\n",
+          files: { "templates/invoice.md": "# Invoice\n", "templates/regional/eu.md": "# Invoice\n", LICENSE: "MIT\n" },
+          frontmatter: { license: "MIT", metadata: { version: "2.1.0" } },
+        }),
+      ),
+    ],
+  },
 );
 
 server

@@ -19,6 +19,7 @@ const FURTHER: readonly [version: string | undefined, prefix: string][] = [
   [undefined, "auth/enterprise-managed-"],
   [undefined, "auth/dpop"],
   [undefined, "auth/wif-"],
+  [undefined, "sep-2640-client-"],
 ];
 
 const serverProgram = await bundleProgram(join(import.meta.dirname, "everything-server.ts"));

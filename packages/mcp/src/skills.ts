@@ -1,3 +1,4 @@
+export type { LoadedSkill, SkillFile } from "./extensions/skills/loaded-skill.js";
 export {
   type GeneratedContent,
   type SkillContent,
@@ -5,7 +6,8 @@ export {
   type SkillOffer,
   skill,
 } from "./extensions/skills/skill.js";
-export { type SkillSource, type SkillsExtension, type SkillsOptions, skills } from "./extensions/skills/skills.js";
+export { type ServerSkills, type SkillSource, type SkillsOptions, skills } from "./extensions/skills/skills.js";
+export { type LoadSkillOptions, type SkillsClient, skillsExtension } from "./extensions/skills/skills-extension.js";
 export {
   type GetSkillRequestParams,
   type GetSkillResult,

@@ -28,7 +28,7 @@ export interface SkillsOptions {
 }
 
 /** The skills of a server. */
-export interface SkillsExtension extends DefinedExtension<undefined> {
+export interface ServerSkills extends DefinedExtension<undefined> {
   /**
    * Reads the folders again, and notifies clients of resources that changed. Throws if a skill is refused; then everything stays as
    * it was.
@@ -48,7 +48,7 @@ const MAX_HELD_BYTES = 256 * 1024 * 1024;
  *
  * Spec: Skills, https://github.com/modelcontextprotocol/ext-skills
  */
-export function skills(...given: SkillSource[] | [...SkillSource[], SkillsOptions]): SkillsExtension {
+export function skills(...given: SkillSource[] | [...SkillSource[], SkillsOptions]): ServerSkills {
   const last = given.at(-1);
   const options = last === undefined || isSource(last) ? {} : last;
   checkOptions("skills", options, "directoryRead cache");

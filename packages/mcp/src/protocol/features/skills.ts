@@ -1,3 +1,4 @@
+import type { MetaObject } from "../json.js";
 import type { CacheHints, PaginatedRequestParams, PaginatedResult, RequestParams, Result } from "../message.js";
 import type { MethodRow } from "../methods.js";
 import type { Resource } from "./resources.js";
@@ -45,6 +46,7 @@ export interface Skill {
   frontmatter: SkillFrontmatter;
   /** All files, `SKILL.md` included; `"dynamic"` if their content is generated and has no stable digest. */
   resources: SkillResource[] | "dynamic";
+  _meta?: MetaObject;
 }
 
 /** Parameters of `skills/list`. */

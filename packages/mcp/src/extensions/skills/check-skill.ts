@@ -1,0 +1,92 @@
+import { isObject } from "../../jsonrpc/message.js";
+import type { Skill, SkillResource } from "../../protocol/features/skills.js";
+import { frontmatterProblem } from "./frontmatter.js";
+import { MAX_SKILL_BYTES, MAX_SKILL_FILES } from "./skill-limits.js";
+import { pathInSkill, skillRoot } from "./skill-path.js";
+import type { YamlValue } from "./yaml/yaml-error.js";
+
+/** An entry that was checked. */
+export interface CheckedSkill {
+  readonly entry: Skill;
+  /** The URI of its directory. */
+  readonly root: string;
+  /** Its files by path; undefined for a dynamic skill, which lists none. */
+  readonly files: ReadonlyMap<string, SkillResource> | undefined;
+}
+
+/**
+ * Checks an entry of a server. Returns what is wrong with it as a string.
+ *
+ * Spec: Skills, "Skill Entries", https://github.com/modelcontextprotocol/ext-skills
+ */
+export function checkSkill(value: unknown): CheckedSkill | string {
+  if (!isObject(value)) return "it is not an object";
+  const { uri, frontmatter, resources, _meta } = value;
+  if (typeof uri !== "string") return "it has no `uri`";
+  const root = skillRoot(uri);
+  if (root === undefined) return "its `uri` is not that of a `SKILL.md` in a directory";
+  const problem = frontmatterProblem(frontmatter);
+  if (problem !== undefined || !isObject(frontmatter)) return problem ?? "";
+  const directory = root.slice(root.lastIndexOf("/") + 1);
+  if (frontmatter["name"] !== directory)
+    return `its name ${JSON.stringify(frontmatter["name"])} is not that of its directory, ${JSON.stringify(directory)}`;
+  const files = resources === "dynamic" ? undefined : checkResources(root, uri, resources);
+  if (typeof files === "string") return files;
+  const entry: Skill = {
+    uri,
+    // The name and the description were checked, and nothing is claimed of other fields.
+    frontmatter: frontmatter as Skill["frontmatter"],
+    resources: files === undefined ? "dynamic" : [...files.values()],
+    ...(isObject(_meta) ? { _meta } : {}),
+  };
+  return { entry, root, files };
+}
+
+function checkResources(root: string, uri: string, resources: unknown): Map<string, SkillResource> | string {
+  if (!Array.isArray(resources)) return '`resources` is neither a list nor "dynamic"';
+  if (resources.length > MAX_SKILL_FILES)
+    return `it has ${resources.length} files, and at most ${MAX_SKILL_FILES} are allowed`;
+  const files = new Map<string, SkillResource>();
+  let total = 0;
+  for (const file of resources as unknown[]) {
+    if (!isObject(file) || typeof file["uri"] !== "string") return "a file has no `uri`";
+    const { uri: address, digest, size } = file as Record<string, unknown> & { uri: string };
+    const path = pathInSkill(root, address);
+    const shown = JSON.stringify(address);
+    if (path === undefined) return `the file ${shown} does not lie in the skill's directory`;
+    if (typeof digest !== "string" || !/^sha256:[0-9a-f]{64}$/.test(digest))
+      return `the file ${shown} has no valid digest`;
+    if (typeof size !== "number" || !Number.isSafeInteger(size) || size < 0)
+      return `the file ${shown} has no valid size`;
+    // Two spellings of one path are one file.
+    const key = path.normalize("NFC");
+    if (files.has(key)) return `the file ${shown} is listed twice`;
+    files.set(key, { uri: address, digest, size });
+    total += size;
+    if (total > MAX_SKILL_BYTES) return `its files have more than ${MAX_SKILL_BYTES} bytes`;
+  }
+  if (![...files.values()].some((file) => file.uri === uri)) return "its files do not include its `SKILL.md`";
+  return files;
+}
+
+/** The first field in which two frontmatters differ; undefined if they are equal. */
+export function differingField(read: Record<string, unknown>, stated: Record<string, unknown>): string | undefined {
+  const fields = new Set([...Object.keys(read), ...Object.keys(stated)]);
+  for (const field of fields) {
+    const both = Object.hasOwn(read, field) && Object.hasOwn(stated, field);
+    // What was read comes from YAML, which has only such values.
+    if (!both || !isSame(read[field] as YamlValue, stated[field])) return field;
+  }
+  return undefined;
+}
+
+/** Goes as deep as what was read, which is bounded. */
+function isSame(read: YamlValue, stated: unknown): boolean {
+  if (typeof read !== "object" || read === null) return read === stated;
+  if (Array.isArray(read)) {
+    return (
+      Array.isArray(stated) && read.length === stated.length && read.every((item, index) => isSame(item, stated[index]))
+    );
+  }
+  return isObject(stated) && differingField(read, stated) === undefined;
+}

@@ -1,0 +1,163 @@
+import type { ExtendedClient } from "../../client/extension.js";
+import type { CallOptions } from "../../client/options.js";
+import { fromBase64 } from "../../encoding/base64.js";
+import { McpError } from "../../protocol/error.js";
+import { isResourceContents } from "../../protocol/features/content.js";
+import type { Skill } from "../../protocol/features/skills.js";
+import { type CheckedSkill, differingField } from "./check-skill.js";
+import { readSkillText, type SkillText } from "./frontmatter.js";
+import { digestOf } from "./served-skill.js";
+import { decodeText } from "./skill.js";
+import { MAX_SKILL_BYTES } from "./skill-limits.js";
+import { pathInSkill, pathProblem, SKILL_FILE } from "./skill-path.js";
+
+/** A file of a skill whose size and digest are those of the entry. */
+export interface SkillFile {
+  /** Inside the skill, such as `references/forms.md`. */
+  readonly path: string;
+  readonly uri: string;
+  /** As the server states it. */
+  readonly mimeType: string | undefined;
+  readonly bytes: Uint8Array;
+  /** Undefined unless the bytes are text in UTF-8. */
+  readonly text: string | undefined;
+}
+
+/**
+ * A skill whose `SKILL.md` was read and verified. It holds the entry that it was loaded with: its files are verified against that
+ * entry, even if the server has changed them since.
+ */
+export class LoadedSkill {
+  /** The entry that everything is verified against. */
+  readonly entry: Skill;
+  /** The instructions: `SKILL.md` without its frontmatter. */
+  readonly body: string;
+  /** The paths of all files; for a dynamic skill, whose files are not listed, only `SKILL.md`. */
+  readonly paths: readonly string[];
+  readonly #reader: SkillReader;
+
+  constructor(reader: SkillReader, { body }: SkillText) {
+    this.#reader = reader;
+    this.entry = reader.skill.entry;
+    this.body = body;
+    this.paths = [...(reader.skill.files?.keys() ?? [SKILL_FILE])];
+  }
+
+  /**
+   * Reads a file by its path or URI. Rejects with `invalid_response` if its size or digest is not that of the entry, and with
+   * `invalid_params` for a file that the entry does not list.
+   */
+  read(path: string, options?: CallOptions): Promise<SkillFile> {
+    return this.#reader.read(path, options);
+  }
+
+  /** Reads all files of the entry, one after the other. */
+  async *readAll(options?: CallOptions): AsyncGenerator<SkillFile, void, undefined> {
+    for (const path of this.paths) yield await this.#reader.read(path, options);
+  }
+}
+
+/** Reads and verifies the files of one entry. */
+export class SkillReader {
+  readonly skill: CheckedSkill;
+  readonly #client: ExtendedClient;
+  /** Bytes that were read of a dynamic skill, whose entry states none. */
+  #received = 0;
+
+  constructor(client: ExtendedClient, skill: CheckedSkill) {
+    this.#client = client;
+    this.skill = skill;
+  }
+
+  /** Reads `SKILL.md` and compares its frontmatter with the entry's, field by field. */
+  async load(options?: CallOptions): Promise<LoadedSkill> {
+    const { uri, frontmatter } = this.skill.entry;
+    const { text } = await this.read(SKILL_FILE, options);
+    let read: SkillText;
+    try {
+      if (text === undefined) throw new Error("it is not text in UTF-8");
+      read = readSkillText(text);
+    } catch (error) {
+      throw unverified(uri, error instanceof Error ? error.message : String(error));
+    }
+    const field = differingField(read.frontmatter, frontmatter);
+    if (field !== undefined) throw unverified(uri, `its field "${field}" is not what the entry says`);
+    return new LoadedSkill(this, read);
+  }
+
+  async read(path: string, options?: CallOptions): Promise<SkillFile> {
+    const file = this.#find(path);
+    const result = await this.#client.request("resources/read", { uri: file.uri }, options);
+    const contents: unknown[] = Array.isArray(result["contents"]) ? result["contents"] : [];
+    const [content, ...others] = contents;
+    if (!isResourceContents(content) || others.length > 0 || content.uri !== file.uri)
+      throw unverified(file.uri, "the server did not answer with this one file");
+    const bytes = "blob" in content ? decode(file.uri, content.blob) : new TextEncoder().encode(content.text);
+    this.#verify(file, bytes);
+    const text = "blob" in content ? decodeText(bytes) : content.text;
+    const { mimeType } = content;
+    return {
+      path: file.path,
+      uri: file.uri,
+      mimeType: typeof mimeType === "string" ? mimeType : undefined,
+      bytes,
+      text,
+    };
+  }
+
+  #verify({ uri, size, digest }: FoundFile, bytes: Uint8Array): void {
+    if (size === undefined || digest === undefined) {
+      this.#received += bytes.length;
+      if (this.#received > MAX_SKILL_BYTES)
+        throw new McpError(
+          "limit_exceeded",
+          `more than ${MAX_SKILL_BYTES} bytes of the skill ${this.skill.root} were read`,
+          {
+            fix: "Load the skill again, and read only what is needed.",
+          },
+        );
+      return;
+    }
+    if (bytes.length !== size) throw unverified(uri, `it has ${bytes.length} bytes, and the entry says ${size}`);
+    if (digestOf(bytes, this.#client.platform) !== digest) throw unverified(uri, "its digest is not that of the entry");
+  }
+
+  /** The file that a path or a URI names. A file that the entry does not list counts as one that was changed. */
+  #find(given: string): FoundFile {
+    const { root, files } = this.skill;
+    const path = given.includes("://") ? pathInSkill(root, given) : given.replace(/^(?:\.\/)+/, "");
+    if (path !== undefined && files === undefined && pathProblem(path) === undefined)
+      return { path, uri: `${root}/${path.split("/").map(encodeURIComponent).join("/")}` };
+    const key = path?.normalize("NFC") ?? "";
+    const file = files?.get(key);
+    if (file !== undefined) return { path: key, ...file };
+    throw new McpError("invalid_params", `${JSON.stringify(given)} is not a file of the skill ${root}`, {
+      fix: "Read one of its `paths`; if the skill has changed, get its entry again and load that.",
+    });
+  }
+}
+
+interface FoundFile {
+  readonly path: string;
+  readonly uri: string;
+  readonly digest?: string;
+  readonly size?: number;
+}
+
+function decode(uri: string, blob: unknown): Uint8Array {
+  try {
+    if (typeof blob === "string") return fromBase64(blob);
+  } catch {
+    // Reported below.
+  }
+  throw unverified(uri, "its content is not Base64");
+}
+
+/** The error for content that is not what the entry says. Nothing of it may be used. */
+function unverified(uri: string, why: string): McpError {
+  return new McpError("invalid_response", `${uri} cannot be used: ${why}`, {
+    data: { uri },
+    fix: "Get the entry again, without `cache`, and load that; if it still differs, tell the server's author.",
+    operation: { method: "resources/read", target: uri },
+  });
+}
