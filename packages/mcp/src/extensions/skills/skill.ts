@@ -66,12 +66,13 @@ function bodyOf(what: string, frontmatter: SkillFrontmatter, body: unknown): Ski
 /** A skill from the files of a folder. `what` names it in errors. */
 export function skillOfFiles(what: string, folder: string, files: readonly [string, Uint8Array][]): SkillOffer {
   const checked = checkedFiles(what, files);
-  const text = decodeText(checked.get(SKILL_FILE) as Uint8Array);
+  const manifest = checked.get(SKILL_FILE);
+  const text = manifest === undefined ? undefined : decodeText(manifest);
   const refused = (reason: string) =>
     new McpError("invalid_definition", `${what} is refused: ${SKILL_FILE}: ${reason}`, {
       fix: "Correct the file; see https://agentskills.io/specification.",
     });
-  if (text === undefined) throw refused("it is not text in UTF-8");
+  if (text === undefined) throw refused("it is not a file with text in UTF-8");
   let frontmatter: SkillFrontmatter;
   try {
     frontmatter = readSkillText(text).frontmatter;
