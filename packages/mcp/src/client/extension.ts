@@ -70,10 +70,13 @@ export interface ConnectedExtension<F> {
 
 /** The extensions of one client. */
 export class ClientExtensions {
+  /** What changes the parameters of requests before they are sent, by method. */
+  readonly outgoing = new Map<string, ChangeParams>();
   readonly #connected = new Map<string, ConnectedExtension<unknown>>();
 
   add(id: string, extension: ConnectedExtension<unknown>): void {
     this.#connected.set(id, extension);
+    for (const [method, change] of Object.entries(extension.outgoing ?? {})) this.outgoing.set(method, change);
   }
 
   /** What `client.extension` gives for this id; undefined if the client did not get the extension. */
@@ -90,13 +93,6 @@ export class ClientExtensions {
   handler(method: string): ServerRequestHandler | undefined {
     for (const { handlers = {} } of this.#connected.values())
       if (Object.hasOwn(handlers, method)) return handlers[method];
-    return undefined;
-  }
-
-  /** What changes the parameters of a request before it is sent. */
-  outgoing(method: string): ChangeParams | undefined {
-    for (const { outgoing = {} } of this.#connected.values())
-      if (Object.hasOwn(outgoing, method)) return outgoing[method];
     return undefined;
   }
 

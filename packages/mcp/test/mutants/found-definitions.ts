@@ -102,7 +102,7 @@ export const FOUND_DEFINITIONS: readonly Mutant[] = [
     name: "header-annotation-in-a-branch",
     recreates: "HTTP26-34: annotations below `contentSchema` and `dependencies` pass",
     file: "era/param-headers.ts",
-    search: 'if (keyword !== "properties" && !DATA.includes(keyword) &&',
+    search: 'if (keyword !== "properties" && !DATA_KEYWORDS.includes(keyword) &&',
     replace: "if (/Of$|^items$|^\\$defs$/.test(keyword) &&",
     tests: ["src/era/param-headers.test.ts"],
   },

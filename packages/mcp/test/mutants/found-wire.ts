@@ -13,7 +13,7 @@ export const FOUND_WIRE: readonly Mutant[] = [
   {
     name: "trace-breaks-call",
     recreates: "a `trace` that throws makes a call fail",
-    file: "client/call/caller.ts",
+    file: "client/call/pending-call.ts",
     search: '    callHook(warn, "trace", () => {\n      wanted = options.trace?.();\n      return wanted;\n    });\n',
     replace: "    wanted = options.trace();\n",
     tests: ["test/hooks/hooks.test.ts"],

@@ -144,7 +144,7 @@ export class Caller implements Requester, CallOwner {
 
   /** Lets an extension change the parameters. */
   #prepare(method: string, params: Params | undefined, options: CallOptions, extras: CallExtras): Promise<Result> {
-    const change = this.#extensions.outgoing(method);
+    const change = this.#extensions.outgoing.get(method);
     if (change === undefined) return this.#start(method, params, options, extras);
     return change(params, options).then((changed) => this.#start(method, changed, options, extras));
   }

@@ -51,10 +51,7 @@ export const statelessServer: ServerEra = {
     };
   },
   input,
-  extended(call, resultType, members, self) {
-    const result = { resultType, ...members, _meta: { [META.serverInfo]: self.info } };
-    return { text: resultText(call.id, JSON.stringify(result)) };
-  },
+  extended,
   failure: ({ id, revision }, error) => encodedError(id, error, false, revision),
   refusal: (id, error) => encodedError(id, error, true, NEWEST_STATELESS),
 };
@@ -180,12 +177,12 @@ function input(
   state: string | undefined,
   self: ServerSelf,
 ): EncodedAnswer {
-  const result = {
-    resultType: "input_required",
-    ...(Object.keys(questions).length === 0 ? {} : { inputRequests: questions }),
-    requestState: state,
-    _meta: { [META.serverInfo]: self.info },
-  };
+  const asked = Object.keys(questions).length === 0 ? {} : { inputRequests: questions };
+  return extended(call, "input_required", { ...asked, requestState: state }, self);
+}
+
+function extended(call: Call, resultType: string, members: object, self: ServerSelf): EncodedAnswer {
+  const result = { resultType, ...members, _meta: { [META.serverInfo]: self.info } };
   return { text: resultText(call.id, JSON.stringify(result)) };
 }
 

@@ -31,14 +31,34 @@ export function attachToServer(parts: ServerParts, serve: (server: ExtendedServe
     registry.around.set(method, around);
   }
   for (const [option, extend] of Object.entries(served.toolOptions ?? {})) registry.toolOptions.set(option, extend);
-  for (const [filter, admit] of Object.entries(served.listenValues ?? {})) {
-    registry.listenValues.set(filter, async (values, call) => admit(values, call));
-  }
+  for (const [member, admit] of Object.entries(served.listenValues ?? {})) narrowListen(parts, member, admit);
   if (served.close !== undefined) pipeline.closers.push(() => served.close?.());
   registry.addFeature({
     handlers: Object.fromEntries(handlers),
     capabilities: (revision) => served.capabilities?.(revision) ?? {},
   });
+}
+
+type AdmitValues = NonNullable<ServedExtension["listenValues"]>[string];
+
+/** Lets an extension decide which values of one member of a listen filter its sender may hear of. */
+function narrowListen({ registry, facts }: ServerParts, member: string, admit: AdmitValues): void {
+  const others = registry.narrowListen;
+  const { subscriptions } = facts.limits;
+  registry.narrowListen = async (filter, call) => {
+    await others?.(filter, call);
+    const values = filter.get(member);
+    if (values === undefined) return;
+    if (values !== true && values.length > subscriptions) {
+      throw new McpError("limit_exceeded", `\`params.notifications.${member}\` has more than ${subscriptions} values`, {
+        data: { limit: "subscriptions", value: subscriptions },
+        fix: "Listen to fewer, or raise `limits.subscriptions` of the server.",
+      });
+    }
+    const heard = values === true ? [] : await admit(values, call);
+    if (heard.length > 0) filter.set(member, heard);
+    else filter.delete(member);
+  };
 }
 
 function extendedServer(parts: ServerParts): ExtendedServer {

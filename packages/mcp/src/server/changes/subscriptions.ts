@@ -114,27 +114,12 @@ export class Subscriptions implements Feature {
       this.#served(this.#registry.capabilities(call.request.revision)),
     );
     this.#narrow(filter, call);
-    return this.#whenReady(() =>
-      this.#narrowed(filter, call, () => {
-        // Checked only now, because other requests may have started while this one waited.
-        this.#checkRoom(call.exchange.peer);
-        return new Promise<object>((resolve) => this.#begin(call, filter, resolve));
-      }),
-    );
-  }
-
-  /** Removes what this caller may not hear of by the filters of extensions, then goes on. */
-  #narrowed(filter: ListenFilter, call: ServerCall, act: () => object | Promise<object>): object | Promise<object> {
-    const { listenValues } = this.#registry;
-    const asked = [...filter].filter(([member]) => listenValues.has(member));
-    if (asked.length === 0) return act();
-    const narrow = async ([member, values]: (typeof asked)[number]) => {
-      if (values !== true) this.#checkSize(values);
-      const heard = values === true ? [] : await listenValues.get(member)?.(values, call);
-      if (heard !== undefined && heard.length > 0) filter.set(member, heard);
-      else filter.delete(member);
+    const begin = () => {
+      // Checked only now, because other requests may have started while this one waited.
+      this.#checkRoom(call.exchange.peer);
+      return new Promise<object>((resolve) => this.#begin(call, filter, resolve));
     };
-    return Promise.all(asked.map(narrow)).then(act);
+    return this.#whenReady(() => this.#registry.narrowListen?.(filter, call).then(begin) ?? begin());
   }
 
   /** Removes the URIs that this caller may not read. */

@@ -31,8 +31,8 @@ export class Registry {
   readonly around = new Map<string, AroundMethod>();
   /** By the option of tools that an extension understands: adds to the entry of a tool in lists. Called with every tool. */
   readonly toolOptions = new Map<string, (tool: ToolOffer, wire: WireTool) => Partial<WireTool>>();
-  /** Which values of a listen filter a caller may hear of, by the filters of extensions. */
-  readonly listenValues = new Map<string, (values: readonly string[], call: ServerCall) => Promise<string[]>>();
+  /** Removes from a listen filter what its sender may not hear of by extensions. */
+  narrowListen: ((filter: Map<string, true | readonly string[]>, call: ServerCall) => Promise<void>) | undefined;
   /** Kinds that come from a handler object; nothing can be added to them. */
   readonly provided = new Set<string>();
   /** Called synchronously whenever the offers change. */

@@ -18,6 +18,12 @@ const TOOLS: ListShape<WireTool, ListToolsResult> = {
   result: (tools, next) => ({ tools, ...next }),
 };
 
+/** Options of tools that belong to an extension, and the entry that has it. */
+const EXTENSION_OPTIONS = [
+  ["task", "tasks"],
+  ["ui", "apps"],
+] as const;
+
 /** The tools of one server. */
 export class Tools implements Feature {
   readonly #facts: ServerFacts;
@@ -64,16 +70,16 @@ export class Tools implements Feature {
 
   /** The tool with what extensions add to its entry in the list. */
   #extended(ready: ReadyTool, tool: ToolOffer): ReadyTool {
-    for (const option of ["task", "ui"] as const) {
-      if (tool.definition[option] === undefined || this.#registry.toolOptions.has(option)) continue;
-      const entry = option === "ui" ? "apps" : "tasks";
+    const { toolOptions } = this.#registry;
+    for (const [option, entry] of EXTENSION_OPTIONS) {
+      if (tool.definition[option] === undefined || toolOptions.has(option)) continue;
       throw new McpError("invalid_definition", `\`${option}\` of tool "${tool.name}" needs an extension`, {
-        fix: `Pass \`extensions: [${entry}()]\` to the server, with \`${entry}\` of \`@parley/mcp/${entry}\`.`,
+        fix: `Pass \`extensions: [${entry}()]\` to the server, from "@parley/mcp/${entry}".`,
       });
     }
-    let { wire } = ready;
-    for (const extend of this.#registry.toolOptions.values()) wire = { ...wire, ...extend(tool, wire) };
-    return wire === ready.wire ? ready : { ...ready, wire };
+    const wire = { ...ready.wire };
+    for (const extend of toolOptions.values()) Object.assign(wire, extend(tool, wire));
+    return { ...ready, wire };
   }
 
   /** Whether this caller can call a tool of this name. */
