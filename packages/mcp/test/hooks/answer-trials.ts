@@ -1,10 +1,11 @@
 import { type ClientOptions, consent, Server, type ServerHandler } from "@parley/mcp";
 import { apps } from "@parley/mcp/apps";
 import { nodeWebSocketTransport, serveSocket, serveWebSocket, socketTransport } from "@parley/mcp/node";
+import { type SkillDefinition, skill, skills } from "@parley/mcp/skills";
 import { recordedTransport } from "@parley/mcp/testing";
 import { httpTransport, webSocketTransport } from "@parley/mcp/transport";
 import { AUTH_TRIALS } from "./auth-trials.js";
-import { add, emptyServer, outcome, overHttp, plainServer, type Trial, withClient } from "./trial.js";
+import { add, emptyServer, type Failing, outcome, overHttp, plainServer, type Trial, withClient } from "./trial.js";
 
 const REVISIONS: ClientOptions["revisions"][] = [["2026-07-28"], ["2025-11-25"]];
 
@@ -45,6 +46,15 @@ const asked: Trial = async (fail) => {
   });
   return ended === "fine" ? answer : ended;
 };
+
+const generating =
+  (change: (fail: Failing) => Partial<SkillDefinition>, path: string): Trial =>
+  (fail) => {
+    const made = skill({ name: "s", description: "d", body: "", ...change(fail) });
+    return withClient(emptyServer({ extensions: [skills(made)] }), {}, (client) =>
+      client.readResource(`skill://s/${path}`),
+    );
+  };
 
 const status = async (url: string): Promise<string> => `status ${(await fetch(url)).status}`;
 const POST = {
@@ -178,6 +188,8 @@ export const ANSWER_TRIALS: Readonly<Record<string, readonly [trial: Trial, ende
     (fail) => overHttp({ isHealthy: fail }, (url) => status(url.replace("/mcp", "/health"))),
     "status 503",
   ],
+  "SkillDefinition.body": [generating((body) => ({ body }), "SKILL.md"), "error internal_error"],
+  "SkillDefinition.files": [generating((file) => ({ files: { x: file } }), "x"), "error internal_error"],
   "WebSocketTransportOptions.openWebSocket, Node": [
     (fail) => withClient(nodeWebSocketTransport("ws://127.0.0.1:9", { openWebSocket: fail }), {}, add),
     "error internal_error",

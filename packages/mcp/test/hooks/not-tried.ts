@@ -41,6 +41,7 @@ export const NOT_TRIED: Readonly<Record<string, string>> = {
   ResourceTemplateOffer: SAME,
   "ResponseCache.drop(matches)": "called while the application calls, which gets the error",
   ServerEra: MADE,
+  SkillOffer: MADE,
   Storage: PART,
   ToolOffer: SAME,
   Transport: PART,
