@@ -40,6 +40,14 @@ const STORIES: Record<string, readonly string[]> = {
     "told     anonymous has used up 2 calls",
   ],
   mounting: ["page     a page", "time     noon", "stranger auth_required", "member   Ada"],
+  skills: [
+    "listed   skill://release-notes/SKILL.md: Writes release notes. Use it when the user asks what has changed.",
+    "loaded   # Release notes",
+    "files    SKILL.md, templates/notes.md",
+    "read     ## {version}",
+    "refused  skill://release-notes/templates/notes.md cannot be used: it has 22 bytes, and the entry says 25",
+    "again    ## {version}: {title}",
+  ],
   stdio: ["speaks   2026-07-28", "result   5", "stderr   adding 2 and 3"],
 };
 

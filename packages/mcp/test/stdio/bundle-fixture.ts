@@ -24,6 +24,7 @@ export async function bundleFixture(file: URL): Promise<string> {
         "@parley/mcp/auth": source("auth.ts"),
         "@parley/mcp/login": source("login.ts"),
         "@parley/mcp/node": source("node.ts"),
+        "@parley/mcp/skills": source("skills.ts"),
         "@parley/mcp/storage": source("storage.ts"),
         "@parley/mcp/testing": source("testing.ts"),
         "@parley/mcp/transport": source("transport.ts"),
