@@ -1,9 +1,11 @@
 import { content, Server, ToolError } from "@parley/mcp";
 import { serveHttp } from "@parley/mcp/node";
 import { skill, skills } from "@parley/mcp/skills";
+import { tasks } from "@parley/mcp/tasks";
 import everyKeyword from "./every-keyword.schema.json" with { type: "json" };
 import { addInputRequiredTools } from "./input-required-tools.js";
 import { addQuestionTools } from "./question-tools.js";
+import { addTaskTools } from "./task-tools.js";
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
@@ -14,6 +16,7 @@ const server = new Server(
   {
     instructions: "Answers what the referee asks.",
     extensions: [
+      tasks({ pollIntervalMs: 200 }),
       skills(
         skill({
           name: "pdf-processing",
@@ -87,6 +90,7 @@ server
 
 addQuestionTools(server);
 addInputRequiredTools(server);
+addTaskTools(server);
 
 server
   .resource(

@@ -3,9 +3,8 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { bundleProgram } from "../scripts/bundle-ts.mjs";
 import { judgeAuthorization, NOT_FOLLOWED } from "./authorization.js";
-import { waitingFor } from "./not-attempted.js";
 import { listScenarios, runReferee } from "./referee.js";
-import { judge, type Verdict } from "./verdict.js";
+import { judge, SHOWN_BY_OWN_TESTS, type Verdict } from "./verdict.js";
 
 const REQUIREMENT_SETS = ["2025-11-25", "2026-07-28"];
 const only = process.argv[2];
@@ -29,14 +28,18 @@ const verdicts: Verdict[] = [
   ...(await judgeClient()),
   ...(await judgeAuthorization()).filter(({ scenario }) => (only ?? scenario) === scenario),
 ];
-const waiting = await listWaiting();
 
 const failed = verdicts.filter(({ problems }) => problems.length > 0);
 for (const { leg, scenario, problems } of failed) console.log(`✗ ${leg} ${scenario}\n    ${problems.join("\n    ")}`);
-console.log(`\nnot attempted yet: ${waiting.length}`);
-for (const line of waiting) console.log(`  ${line}`);
+for (const [name, reason] of Object.entries(SHOWN_BY_OWN_TESTS)) console.log(`own tests show ${name}: ${reason}`);
+for (const [id, reason] of Object.entries(NOT_FOLLOWED))
+  console.log(`not followed, authorization server, ${id}: ${reason}`);
+if (only === undefined) {
+  const known = await listScenarios([]);
+  console.log(`\n--suite all: server ${greenOf("server", known.server)}, client ${greenOf("client", known.client)}`);
+}
 console.log(
-  `\nconformance: ${verdicts.length - failed.length} of ${verdicts.length} scenario runs pass (no failure, no warning)`,
+  `conformance: ${verdicts.length - failed.length} of ${verdicts.length} scenario runs pass (no failure, no warning)`,
 );
 console.log(`${verdicts.length - failed.length} passed, ${failed.length} failed`);
 process.exit(failed.length === 0 && verdicts.length > 0 ? 0 : 1);
@@ -56,8 +59,7 @@ async function judgeServer(): Promise<Verdict[]> {
       const { scenarios, output } = await runReferee(["server", "--url", url, ...chosen], 180_000);
       if (scenarios.size === 0 && only === undefined)
         all.push({ leg, scenario: "(all)", problems: [`the referee ran nothing: ${output.slice(-500)}`] });
-      for (const [name, checks] of scenarios)
-        if (waitingFor("server", name) === undefined) all.push(judge(leg, name, checks));
+      for (const [name, checks] of scenarios) all.push(judge(leg, name, checks));
       if (only !== undefined) break;
     }
     return all;
@@ -79,7 +81,7 @@ async function judgeClient(): Promise<Verdict[]> {
       ...known.filter((name) => name.startsWith(prefix)).map((name): [string | undefined, string] => [version, name]),
     );
   }
-  const chosen = runs.filter(([, name]) => waitingFor("client", name) === undefined && (only ?? name) === name);
+  const chosen = runs.filter(([, name]) => (only ?? name) === name);
   return inParallel(chosen, ([version, name]) => judgeClientOnce(version, name));
 }
 
@@ -103,15 +105,13 @@ async function judgeClientOnce(version: string | undefined, name: string): Promi
   return verdict;
 }
 
-async function listWaiting(): Promise<string[]> {
-  const { server, client } = await listScenarios([]);
-  const lines = (role: "server" | "client", names: readonly string[]) =>
-    names.flatMap((name) => {
-      const reason = waitingFor(role, name);
-      return reason === undefined ? [] : [`${role} ${name}: ${reason}`];
-    });
-  const recommended = Object.entries(NOT_FOLLOWED).map(([id, reason]) => `authorization server, ${id}: ${reason}`);
-  return [...lines("server", server), ...lines("client", client), ...recommended];
+/** Of all scenarios that the referee knows for a role, those that were attempted and passed in every run. */
+function greenOf(role: "server" | "client", known: readonly string[]): string {
+  const runsOf = (name: string) => verdicts.filter(({ leg, scenario }) => leg.startsWith(role) && scenario === name);
+  const green = known.filter(
+    (name) => runsOf(name).length > 0 && runsOf(name).every((run) => run.problems.length === 0),
+  );
+  return `${green.length}/${known.length}`;
 }
 
 function firstLine(stream: NodeJS.ReadableStream): Promise<string> {

@@ -43,13 +43,16 @@ async function bundle(): Promise<string> {
       alias: {
         "#platform": join(sources, "node/platform.ts"),
         "#transports": join(sources, "node/transports.ts"),
-        "@parley/mcp": join(sources, "index.ts"),
       },
     },
     plugins: [
       {
         name: "scenario-host",
-        resolveId: (id) => (id === "scenario-host" ? "\0scenario-host" : null),
+        resolveId(id) {
+          if (id === "scenario-host") return "\0scenario-host";
+          const [, name] = /^@parley\/mcp(?:\/([a-z-]+))?$/.exec(id) ?? [id, undefined];
+          return id.startsWith("@parley/mcp") ? join(sources, `${name ?? "index"}.ts`) : null;
+        },
         load: (id) => (id === "\0scenario-host" ? entry : null),
       },
     ],
