@@ -1,6 +1,26 @@
 export type { AppPage, AppPages } from "./extensions/apps/app-pages.js";
 export { type AppsOptions, apps } from "./extensions/apps/apps.js";
 export { contentPolicy } from "./extensions/apps/content-policy.js";
+export type {
+  AppHooks,
+  AppRefusal,
+  AppServer,
+  AppToolCall,
+  ShowAppOptions,
+} from "./extensions/apps/host/app-options.js";
+export type { HostElement, HostFrame, HostWindow } from "./extensions/apps/host/host-dom.js";
+export type { AppLimits } from "./extensions/apps/host/message-limits.js";
+export { type SandboxPage, type SandboxPageOptions, sandboxPage } from "./extensions/apps/host/sandbox-page.js";
+export { type ShownApp, showApp } from "./extensions/apps/host/show-app.js";
 export { showsApps } from "./extensions/apps/ui-meta.js";
-export type { UiCsp, UiPermission, UiVisibility } from "./protocol/features/apps.js";
+export type {
+  UiCsp,
+  UiDisplayMode,
+  UiHostContext,
+  UiMessageParams,
+  UiModelContext,
+  UiPermission,
+  UiSize,
+  UiVisibility,
+} from "./protocol/features/apps.js";
 export type { ToolUi } from "./server/tools/tool-ui.js";

@@ -1,0 +1,15 @@
+export {
+  type AppHost,
+  type ConnectToHostOptions,
+  connectToHost,
+  type HostRequestOptions,
+} from "./extensions/apps/view/connect-to-host.js";
+export { HostError } from "./extensions/apps/view/host-dialogue.js";
+export type { ViewElement, ViewWindow } from "./extensions/apps/view/view-window.js";
+export type {
+  UiDisplayMode,
+  UiHostCapabilities,
+  UiHostContext,
+  UiModelContext,
+  UiSize,
+} from "./protocol/features/apps.js";

@@ -1,0 +1,122 @@
+import { checkOptions } from "../../../protocol/check-options.js";
+import { McpError } from "../../../protocol/error.js";
+import type {
+  UiDisplayMode,
+  UiHostContext,
+  UiMessageParams,
+  UiModelContext,
+  UiPermission,
+  UiSize,
+} from "../../../protocol/features/apps.js";
+import type { LoggingMessageNotificationParams } from "../../../protocol/features/logging.js";
+import type { ReadResourceResult } from "../../../protocol/features/resources.js";
+import type { CallToolResult, Tool } from "../../../protocol/features/tools.js";
+import type { Implementation } from "../../../protocol/implementation.js";
+import type { HostElement } from "./host-dom.js";
+import type { AppLimits } from "./message-limits.js";
+
+/** What an app may use of the server that its page came from. A `Client` is one. */
+export interface AppServer {
+  tools(): AsyncIterable<Tool>;
+  callTool(name: string, args: object, options: { signal: AbortSignal }): Promise<CallToolResult>;
+  readResource(uri: string, options: { signal: AbortSignal }): Promise<ReadResourceResult>;
+}
+
+/** A tool that an app wants to call. */
+export interface AppToolCall {
+  readonly tool: Tool;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** Aborted when the app gives up, is closed, or has waited for `requestMs`. */
+  readonly signal: AbortSignal;
+}
+
+/** A request of an app that was refused, for the host's log. */
+export interface AppRefusal {
+  /** Undefined if the message had none. */
+  readonly method: string | undefined;
+  readonly reason: string;
+}
+
+/**
+ * What a host decides for an app. What is left out is refused, and the app is told beforehand. A function that throws
+ * refuses; it is named to `onWarning`.
+ */
+export interface AppHooks {
+  /** Whether the app may call this tool now. Called only for tools of its own server that are for apps. Default: it may not. */
+  mayCallTool?: ((call: AppToolCall) => boolean | Promise<boolean>) | undefined;
+  /** Whether the app may read this resource of its server. Default: it may not. */
+  mayReadResource?: ((uri: string, signal: AbortSignal) => boolean | Promise<boolean>) | undefined;
+  /** Opens an `https:` address outside of the host, if the user agrees; false if not. Default: nothing is opened. */
+  openLink?: ((url: string, signal: AbortSignal) => boolean | Promise<boolean>) | undefined;
+  /** Adds a message to the conversation, as the user's; false if that is not wanted. Default: it is refused. */
+  sendMessage?: ((message: UiMessageParams, signal: AbortSignal) => boolean | Promise<boolean>) | undefined;
+  /** Takes what the model should know in its next turn, in place of what this app said before; false if not. Default: refused. */
+  updateModelContext?: ((context: UiModelContext, signal: AbortSignal) => boolean | Promise<boolean>) | undefined;
+  /**
+   * Changes how the app is displayed, and returns how it is then. Called only for modes that are in
+   * `context.availableDisplayModes` and that the app supports. Default: the mode stays.
+   */
+  changeDisplayMode?:
+    | ((mode: UiDisplayMode, signal: AbortSignal) => UiDisplayMode | Promise<UiDisplayMode>)
+    | undefined;
+  /** Called after the app's frame was given the size that the app asked for. */
+  onSize?: ((size: UiSize) => void) | undefined;
+  /** Called with what the app logs. */
+  onLog?: ((message: LoggingMessageNotificationParams) => void) | undefined;
+  /** Called when the app asks to be closed; `close` does it. */
+  onCloseRequested?: (() => void) | undefined;
+  /** Called with each request of the app that was refused. */
+  onRefused?: ((refusal: AppRefusal) => void) | undefined;
+  /** Called with problems of the host's own functions. Default: the console's `warn`. */
+  onWarning?: ((message: string) => void) | undefined;
+}
+
+/** Options of `showApp`. */
+export interface ShowAppOptions extends AppHooks {
+  /** The element that the app's frame is added to. */
+  container: HostElement;
+  /** The address of the page of `sandboxPage`, on another origin than this page. */
+  sandbox: string;
+  /** The server that the page came from. Default: the app can call no tools and read no resources. */
+  server?: AppServer | undefined;
+  /** The name and version of the host. */
+  hostInfo: Implementation;
+  /** The tool whose call the app shows. */
+  tool?: Tool | undefined;
+  /** What the app is told about the host and the user. Default: nothing. */
+  context?: UiHostContext | undefined;
+  /** What apps may use of the browser if their page declares it. Default: nothing. */
+  permissions?: readonly UiPermission[] | undefined;
+  /** Whether the app may reach this machine if its page declares so, for development. Default: false. */
+  allowLoopback?: boolean | undefined;
+  /**
+   * Gives the app the origin of the sandbox, with storage and cookies. Apps of several servers must then have sandboxes on
+   * several origins. Default: false; the app has an origin of its own, which nothing else shares.
+   */
+  sameOrigin?: boolean | undefined;
+  /** How long the app may take to load and to greet the host; it is closed afterwards. Default: 30 s. */
+  initializeMs?: number | undefined;
+  /** How long one request of the app may take, the user's consent included. Default: 5 min. */
+  requestMs?: number | undefined;
+  /** How long the app may take to save its work before it is removed. Default: 1 s. */
+  teardownMs?: number | undefined;
+  /** Limits on what the app may send. */
+  limits?: { [K in keyof AppLimits]?: AppLimits[K] | undefined } | undefined;
+}
+
+/** Throws for options of `showApp` that cannot be meant. */
+export function checkShowAppOptions(options: ShowAppOptions): void {
+  checkOptions(
+    "showApp",
+    options,
+    "container sandbox server hostInfo tool context permissions allowLoopback sameOrigin initializeMs requestMs teardownMs limits mayCallTool mayReadResource openLink sendMessage updateModelContext changeDisplayMode onSize onLog onCloseRequested onRefused onWarning",
+  );
+  checkOptions("`limits` of showApp", options.limits, "maxMessageBytes maxMessagesPerSecond maxRequests");
+  const { initializeMs, requestMs, teardownMs, limits } = options;
+  for (const [name, value] of Object.entries({ initializeMs, requestMs, teardownMs, ...limits })) {
+    if (value === undefined || (Number.isSafeInteger(value) && value > 0)) continue;
+    throw new McpError("invalid_definition", `\`${name}\` of showApp is ${value}`, {
+      fix: "Pass a whole number above 0.",
+    });
+  }
+}

@@ -1,0 +1,128 @@
+import { checkOptions } from "../../../protocol/check-options.js";
+import { McpError } from "../../../protocol/error.js";
+import { DIRECTIVES, DOMAIN, LOOPBACK_DOMAIN, MAX_DOMAIN_LENGTH, MAX_DOMAINS } from "../content-policy.js";
+
+/** Options of `sandboxPage`. */
+export interface SandboxPageOptions {
+  /** The origins whose pages may show apps in this sandbox, such as `https://chat.example.com`. */
+  hosts: readonly string[];
+  /** Whether pages may reach this machine if they declare so, for development. Default: false. */
+  allowLoopback?: boolean | undefined;
+}
+
+/** A page to be served, with its headers. */
+export interface SandboxPage {
+  readonly html: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What a host may allow inside: never the navigation of the whole window, nor new windows, nor downloads. */
+export const SANDBOX_FLAGS = ["allow-scripts", "allow-forms", "allow-same-origin"] as const;
+
+/** The names that the permissions have in `allow` of a frame. */
+export const FEATURES = {
+  camera: "camera",
+  microphone: "microphone",
+  geolocation: "geolocation",
+  clipboardWrite: "clipboard-write",
+} as const;
+
+/**
+ * The script of the page. Its rules:
+ *
+ * - It speaks to one host alone, one of those it was made for, and to the frame that it makes.
+ * - The policy of an app is set on this page too, before the app is there. The app's frame inherits it, so that it does not
+ *   depend on the app's HTML; and a frame can only be navigated where its parent's `frame-src` allows, so that an app cannot
+ *   send data out by navigating itself.
+ * - A frame that was navigated is no longer the app, and gets and sends nothing.
+ */
+const SCRIPT = `(() => {
+  "use strict";
+  const { hosts, directives, domain, loopback, features, flags, maxDomains, maxLength } = SETTINGS;
+  const above = location.ancestorOrigins?.[0] ?? (URL.canParse(document.referrer) ? new URL(document.referrer).origin : "");
+  if (parent === self || !hosts.includes(above)) return;
+  const isDomain = (text) => typeof text === "string" && text.length <= maxLength &&
+    (new RegExp(domain, "i").test(text) || loopback !== "" && new RegExp(loopback, "i").test(text));
+  const own = (value, name) => value !== null && typeof value === "object" && Object.hasOwn(value, name) ? value[name] : undefined;
+  const allowed = (csp, list) => {
+    const domains = list === "" ? undefined : own(csp, list);
+    return Array.isArray(domains) ? domains.slice(0, maxDomains).filter(isDomain) : [];
+  };
+  const policyOf = (csp) => directives.map(([name, always, list]) =>
+    name + " " + ([always, ...allowed(csp, list)].filter((source) => source !== "").join(" ") || "'none'")).join("; ");
+  const isReserved = (message) => String(own(message, "method")).startsWith("ui/notifications/sandbox-");
+  let frame;
+  let loads = 0;
+  const show = (params) => {
+    const html = own(params, "html");
+    if (typeof html !== "string") return;
+    const policy = policyOf(own(params, "csp"));
+    const meta = document.createElement("meta");
+    meta.httpEquiv = "content-security-policy";
+    meta.content = policy;
+    document.head.append(meta);
+    frame = document.createElement("iframe");
+    const asked = own(params, "sandbox");
+    const chosen = typeof asked === "string" ? asked.split(" ").filter((flag) => flags.includes(flag)) : flags.slice(0, 2);
+    frame.setAttribute("sandbox", chosen.join(" "));
+    const permissions = own(params, "permissions");
+    frame.allow = Object.entries(features).filter(([name]) => own(permissions, name)).map(([, feature]) => feature).join("; ");
+    frame.addEventListener("load", () => { loads += 1; });
+    const head = document.createElement("div");
+    head.append(meta.cloneNode());
+    frame.srcdoc = "<!doctype html><html><head>" + head.innerHTML + '<meta http-equiv="x-dns-prefetch-control" content="off">' + html;
+    document.body.append(frame);
+  };
+  addEventListener("message", ({ source, origin, data }) => {
+    if (source === parent && origin === above) {
+      if (!isReserved(data)) { if (frame && loads < 2) frame.contentWindow.postMessage(data, "*"); }
+      else if (!frame && data.method === "ui/notifications/sandbox-resource-ready") show(own(data, "params"));
+    } else if (frame && source === frame.contentWindow && loads < 2 && !isReserved(data)) parent.postMessage(data, above);
+  });
+  parent.postMessage({ jsonrpc: "2.0", method: "ui/notifications/sandbox-proxy-ready", params: {} }, above);
+})();`;
+
+const STYLE = "html,body,iframe{margin:0;padding:0;border:0;width:100%;height:100%;display:block;overflow:hidden}";
+
+/**
+ * Gives the page that a host serves from another origin, for `sandbox` of `showApp`: apps run in a frame inside of it, apart
+ * from the host's cookies, storage and document. Throws for `hosts` that are no origins.
+ *
+ * Spec: MCP Apps, "Sandbox proxy", https://modelcontextprotocol.io/extensions/apps/overview
+ */
+export function sandboxPage(options: SandboxPageOptions): SandboxPage {
+  checkOptions("sandboxPage", options, "hosts allowLoopback");
+  const { hosts, allowLoopback = false } = options;
+  const wrong = Array.isArray(hosts) && hosts.length > 0 ? hosts.find((host) => !isOrigin(host)) : hosts;
+  if (wrong !== undefined) {
+    throw new McpError("invalid_definition", `${JSON.stringify(wrong)} in \`hosts\` of sandboxPage is not an origin`, {
+      fix: "List origins such as `https://chat.example.com`, without a path.",
+    });
+  }
+  const settings = {
+    hosts,
+    directives: DIRECTIVES,
+    domain: DOMAIN.source,
+    loopback: allowLoopback ? LOOPBACK_DOMAIN.source : "",
+    features: FEATURES,
+    flags: SANDBOX_FLAGS,
+    maxDomains: MAX_DOMAINS,
+    maxLength: MAX_DOMAIN_LENGTH,
+  };
+  // A replacer function, because `$` means something in a text; and no `<`, which could end the script.
+  const script = SCRIPT.replace("SETTINGS", () => JSON.stringify(settings).replaceAll("<", "\\u003c"));
+  return {
+    html: `<!doctype html><html><head><meta charset="utf-8"><title>App</title><style>${STYLE}</style></head><body><script>${script}</script></body></html>`,
+    headers: {
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": `frame-ancestors ${hosts.join(" ")}`,
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+      "cache-control": "no-cache",
+    },
+  };
+}
+
+function isOrigin(value: unknown): boolean {
+  return typeof value === "string" && URL.canParse(value) && /^https?:/.test(value) && new URL(value).origin === value;
+}

@@ -1,0 +1,267 @@
+import { neverUnhandled } from "../../../encoding/never-unhandled.js";
+import { withDefaults } from "../../../encoding/with-defaults.js";
+import { INVALID_PARAMS, RpcError } from "../../../jsonrpc/error.js";
+import { isObject, type Params } from "../../../jsonrpc/message.js";
+import { callHook } from "../../../platform/call-hook.js";
+import { McpError } from "../../../protocol/error.js";
+import {
+  APPS_VERSION,
+  type UiHostContext,
+  type UiHostNotifications,
+  type UiInitializeResult,
+  type UiSize,
+} from "../../../protocol/features/apps.js";
+import { isLoggingLevel } from "../../../protocol/features/logging.js";
+import type { CallToolResult } from "../../../protocol/features/tools.js";
+import type { AppPage } from "../app-pages.js";
+import { type AppFrame, appFrame } from "./app-frame.js";
+import { checkShowAppOptions, type ShowAppOptions } from "./app-options.js";
+import { DEFAULT_APP_LIMITS } from "./message-limits.js";
+import { ViewDialogue } from "./view-dialogue.js";
+import { hostCapabilities, type ViewRequestHandler, viewRequests } from "./view-requests.js";
+
+/** An app that is shown. */
+export interface ShownApp {
+  /** Resolves when the app is there and has what it was sent; rejects when it is closed before. */
+  readonly ready: Promise<void>;
+  /** Resolves with the reason when the app is closed, by `close` or because of what it did. */
+  readonly closed: Promise<string>;
+  /** Tells the app of arguments that are still being made. Without effect after `toolInput`. */
+  toolInputPartial(args: Record<string, unknown>): void;
+  /** Tells the app the arguments of the call that it shows. Throws `misuse` the second time. */
+  toolInput(args: Record<string, unknown>): void;
+  /** Tells the app the result of the call. Throws `misuse` before `toolInput` and the second time. */
+  toolResult(result: CallToolResult): void;
+  /** Tells the app that the call was cancelled, in place of a result. */
+  toolCancelled(reason?: string): void;
+  /** Changes what the app knows of the host and the user; members that are left out stay. */
+  changeContext(change: UiHostContext): void;
+  /** Lets the app save its work, then removes it. */
+  close(reason?: string): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Shows the page of an app in a sandbox, and answers its requests as far as the options allow. Runs in a browser.
+ *
+ * What is sent before the app is there is kept for it. Throws `invalid_definition` when the sandbox is not on another
+ * origin.
+ *
+ * Spec: MCP Apps, https://modelcontextprotocol.io/extensions/apps/overview
+ */
+export function showApp(page: AppPage, options: ShowAppOptions): ShownApp {
+  checkShowAppOptions(options);
+  return new AppInFrame(page, options);
+}
+
+type Stage = "loading" | "greeted" | "ready" | "closing" | "closed";
+type Kept = { [M in keyof UiHostNotifications]?: UiHostNotifications[M] };
+
+class AppInFrame implements ShownApp {
+  readonly #options: ShowAppOptions;
+  readonly #frame: AppFrame;
+  readonly #dialogue: ViewDialogue;
+  readonly #requests: ReadonlyMap<string, ViewRequestHandler>;
+  readonly ready: Promise<void>;
+  readonly closed: Promise<string>;
+  #stage: Stage = "loading";
+  #context: UiHostContext;
+  #appModes: readonly unknown[] | undefined;
+  /** What is sent once the app is there, in this order. */
+  readonly #kept: Kept = {};
+  /** What was told of the call: its arguments, then how it ended. */
+  #told: "nothing" | "input" | "end" = "nothing";
+  #settle: { ready: () => void; failed: (error: McpError) => void; closed: (reason: string) => void };
+
+  constructor(page: AppPage, options: ShowAppOptions) {
+    this.#options = options;
+    const { tool, context = {}, initializeMs = 30_000, requestMs = 300_000 } = options;
+    this.#context = { ...(tool === undefined ? {} : { toolInfo: { tool } }), ...context };
+    this.#settle = { ready: () => {}, failed: () => {}, closed: () => {} };
+    this.ready = neverUnhandled(
+      new Promise((resolve, reject) => Object.assign(this.#settle, { ready: resolve, failed: reject })),
+    );
+    this.closed = new Promise((resolve) => Object.assign(this.#settle, { closed: resolve }));
+    this.#requests = viewRequests(this.#answering());
+    this.#frame = appFrame(page, options, {
+      received: (data) => this.#dialogue.receive(data),
+      navigated: () => this.#remove("the sandbox was navigated"),
+      late: () => this.#remove(`the app did not greet the host within ${initializeMs} ms`),
+    });
+    this.#dialogue = new ViewDialogue({
+      window: this.#frame.window,
+      limits: withDefaults(DEFAULT_APP_LIMITS, options.limits),
+      requestMs,
+      post: (message) => this.#frame.post(message),
+      handlerOf: (method) => this.#handlerOf(method),
+      notified: (method, params) => this.#notified(method, params),
+      flooded: () => this.#remove("the app sent too many messages"),
+      refused: (refusal) => this.#call("onRefused", () => options.onRefused?.(refusal)),
+      warn: (message) => this.#warn(message),
+    });
+  }
+
+  toolInputPartial(args: Record<string, unknown>): void {
+    if (this.#told === "nothing") this.#tell("ui/notifications/tool-input-partial", { arguments: args });
+  }
+
+  toolInput(args: Record<string, unknown>): void {
+    if (this.#told !== "nothing") throw new McpError("misuse", "the app was told the arguments of its call already");
+    this.#told = "input";
+    delete this.#kept["ui/notifications/tool-input-partial"];
+    this.#tell("ui/notifications/tool-input", { arguments: args });
+  }
+
+  toolResult(result: CallToolResult): void {
+    if (this.#told !== "input") {
+      const why =
+        this.#told === "end" ? "was told how its call ended already" : "was not told the arguments of its call";
+      throw new McpError("misuse", `the app ${why}`, { fix: "Call `toolInput` once, then `toolResult` once." });
+    }
+    this.#told = "end";
+    this.#tell("ui/notifications/tool-result", result);
+  }
+
+  toolCancelled(reason?: string): void {
+    if (this.#told === "end") throw new McpError("misuse", "the app was told how its call ended already");
+    this.#told = "end";
+    this.#tell("ui/notifications/tool-cancelled", reason === undefined ? {} : { reason });
+  }
+
+  changeContext(change: UiHostContext): void {
+    this.#context = { ...this.#context, ...change };
+    // Before its greeting is answered, the app gets the whole context with the answer.
+    if (this.#stage === "loading") return;
+    this.#tell("ui/notifications/host-context-changed", {
+      ...this.#kept["ui/notifications/host-context-changed"],
+      ...change,
+    });
+  }
+
+  async close(reason = "closed by the host"): Promise<void> {
+    if (this.#stage === "ready") {
+      this.#stage = "closing";
+      await this.#dialogue.ask("ui/resource-teardown", { reason }, this.#options.teardownMs ?? 1000);
+    } else if (this.#stage === "closing") {
+      await this.closed;
+    }
+    this.#remove(reason);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #answering() {
+    const app = this;
+    const { server } = this.#options;
+    return {
+      hooks: this.#options,
+      server,
+      now: () => app.#frame.window.performance.now(),
+      get context() {
+        return app.#context;
+      },
+      get appModes() {
+        return app.#appModes;
+      },
+      changeContext: (change: UiHostContext) => app.changeContext(change),
+    };
+  }
+
+  /** Sends, or keeps until the app is there: nothing may be sent before. */
+  #tell<M extends keyof UiHostNotifications>(method: M, params: UiHostNotifications[M]): void {
+    if (this.#stage === "ready") this.#dialogue.notify(method, params);
+    else if (this.#stage !== "closed") Object.assign(this.#kept, { [method]: params });
+  }
+
+  #handlerOf(method: string): ViewRequestHandler | undefined {
+    if (method === "ui/initialize" && this.#stage === "loading") return async (params) => this.#initialize(params);
+    return method === "ping" || this.#isThere ? this.#requests.get(method) : undefined;
+  }
+
+  /** An app that is being closed may still save its work. */
+  get #isThere(): boolean {
+    return this.#stage === "ready" || this.#stage === "closing";
+  }
+
+  #initialize(params: Params): UiInitializeResult {
+    const { protocolVersion, appInfo, appCapabilities } = params;
+    if (typeof protocolVersion !== "string" || !isObject(appInfo) || !isObject(appCapabilities)) {
+      throw new RpcError(INVALID_PARAMS, "ui/initialize needs `protocolVersion`, `appInfo` and `appCapabilities`");
+    }
+    const { availableDisplayModes: modes } = appCapabilities;
+    this.#appModes = Array.isArray(modes) ? modes : undefined;
+    this.#stage = "greeted";
+    return {
+      protocolVersion: APPS_VERSION,
+      hostInfo: this.#options.hostInfo,
+      hostCapabilities: {
+        ...hostCapabilities({ hooks: this.#options, server: this.#options.server }),
+        sandbox: this.#frame.sandbox,
+      },
+      hostContext: this.#context,
+    };
+  }
+
+  #notified(method: string, params: Params): void {
+    if (method === "ui/notifications/initialized" && this.#stage === "greeted") return this.#begin();
+    if (!this.#isThere) return;
+    if (method === "ui/notifications/size-changed") this.#resize(params);
+    else if (method === "ui/notifications/request-teardown") {
+      this.#call("onCloseRequested", () => this.#options.onCloseRequested?.());
+    } else if (method === "notifications/message") {
+      const { level, logger, data } = params;
+      if (!isLoggingLevel(level)) return;
+      const message = { level, data, ...(typeof logger === "string" ? { logger } : {}) };
+      this.#call("onLog", () => this.#options.onLog?.(message));
+    }
+  }
+
+  #begin(): void {
+    this.#stage = "ready";
+    this.#frame.arrived();
+    const order: readonly (keyof UiHostNotifications)[] = [
+      "ui/notifications/host-context-changed",
+      "ui/notifications/tool-input-partial",
+      "ui/notifications/tool-input",
+      "ui/notifications/tool-result",
+      "ui/notifications/tool-cancelled",
+    ];
+    for (const method of order) {
+      const params = this.#kept[method];
+      if (params !== undefined) this.#dialogue.notify(method, params);
+    }
+    this.#settle.ready();
+  }
+
+  #resize({ width, height }: Params): void {
+    const size: UiSize = { ...(isLength(width) ? { width } : {}), ...(isLength(height) ? { height } : {}) };
+    this.#frame.resize(size, this.#context.containerDimensions);
+    this.#call("onSize", () => this.#options.onSize?.(size));
+  }
+
+  #call(name: string, run: () => unknown): void {
+    callHook((message) => this.#warn(message), name, run);
+  }
+
+  #warn(message: string): void {
+    const { onWarning } = this.#options;
+    const { console } = this.#frame.window;
+    if (onWarning === undefined) console.warn(message);
+    else callHook(console, "onWarning", () => onWarning(message));
+  }
+
+  #remove(reason: string): void {
+    if (this.#stage === "closed") return;
+    this.#stage = "closed";
+    this.#dialogue.end();
+    this.#frame.remove();
+    this.#settle.failed(new McpError("connection_closed", `the app was closed: ${reason}`));
+    this.#settle.closed(reason);
+  }
+}
+
+function isLength(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0;
+}

@@ -1,0 +1,178 @@
+import { thrownMessage } from "../../../encoding/thrown-message.js";
+import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError } from "../../../jsonrpc/error.js";
+import { classify, type Id, isObject, type Params, type RequestMessage } from "../../../jsonrpc/message.js";
+import { McpError } from "../../../protocol/error.js";
+import type { AppRefusal } from "./app-options.js";
+import type { HostWindow } from "./host-dom.js";
+import { type AppLimits, MessageRate, messageFlaw } from "./message-limits.js";
+import { DENIED, type ViewRequestHandler } from "./view-requests.js";
+
+/** What a dialogue needs of its host. */
+export interface DialogueHost {
+  readonly window: HostWindow;
+  readonly limits: AppLimits;
+  readonly requestMs: number;
+  /** Sends to the page. */
+  post(message: object): void;
+  /** What answers a request now; undefined if the method is not offered, or not yet. */
+  handlerOf(method: string): ViewRequestHandler | undefined;
+  /** Called with each notification of the page. */
+  notified(method: string, params: Params): void;
+  /** Called when the page sends more than any page does by mistake. */
+  flooded(): void;
+  refused(refusal: AppRefusal): void;
+  warn(message: string): void;
+}
+
+/** A request of the page that is being answered. */
+interface Answering {
+  readonly abort: AbortController;
+  readonly stop: () => void;
+}
+
+/** JSON-RPC with the page of an app: checks and bounds what comes, and gives every request one answer in time. */
+export class ViewDialogue {
+  readonly #host: DialogueHost;
+  readonly #rate: MessageRate;
+  readonly #answering = new Map<Id, Answering>();
+  #asked: { id: Id; settle: () => void } | undefined;
+  #lastId = 0;
+  #ended = false;
+
+  constructor(host: DialogueHost) {
+    this.#host = host;
+    this.#rate = new MessageRate(host.window, host.limits.maxMessagesPerSecond);
+  }
+
+  notify(method: string, params: object): void {
+    if (!this.#ended) this.#host.post({ jsonrpc: "2.0", method, params });
+  }
+
+  /** Asks the page, and resolves when it has answered, whatever it says, or after `ms`. */
+  ask(method: string, params: object, ms: number): Promise<void> {
+    const id = `host-${++this.#lastId}`;
+    return new Promise((resolve) => {
+      const stop = this.#after(ms, resolve);
+      this.#asked = { id, settle: () => [stop(), resolve()] };
+      this.#host.post({ jsonrpc: "2.0", id, method, params });
+    });
+  }
+
+  /** Takes a message of the page, which can be any value. */
+  receive(data: unknown): void {
+    if (this.#ended) return;
+    const rate = this.#rate.take();
+    if (rate === "flood") return this.#host.flooded();
+    const flaw = rate === "refused" ? "the app sends too many messages" : messageFlaw(data, this.#host.limits);
+    if (flaw !== undefined) return this.#refuse(data, flaw);
+    const message = classify(data);
+    switch (message.kind) {
+      case "request":
+        return this.#answer(message.message);
+      case "notification": {
+        const { method, params = {} } = message.message;
+        return method === "notifications/cancelled" ? this.#cancel(params) : this.#host.notified(method, params);
+      }
+      case "result":
+      case "error":
+        if (message.message.id === this.#asked?.id) this.#asked?.settle();
+        return;
+      default:
+        this.#refuse(data, message.kind === "invalid" ? message.reason : "batches are not allowed");
+    }
+  }
+
+  /** Gives up all requests; nothing is sent afterwards. */
+  end(): void {
+    this.#ended = true;
+    for (const { abort, stop } of this.#answering.values()) {
+      stop();
+      abort.abort(new RpcError(DENIED, "the app is closed"));
+    }
+    this.#answering.clear();
+    this.#asked?.settle();
+  }
+
+  /** A request in a message that cannot be read gets an answer, if its id can be. */
+  #refuse(data: unknown, reason: string): void {
+    const id = ownOf(data, "id");
+    const method = ownOf(data, "method");
+    this.#host.refused({ method: typeof method === "string" ? method.slice(0, 100) : undefined, reason });
+    if (method === undefined || !(Number.isSafeInteger(id) || (typeof id === "string" && id.length <= 100))) return;
+    this.#host.post({ jsonrpc: "2.0", id, error: { code: INVALID_REQUEST, message: reason } });
+  }
+
+  #answer({ id, method, params = {} }: RequestMessage): void {
+    const handler = this.#host.handlerOf(method);
+    if (this.#answering.has(id)) return this.#refuse({ id, method }, "this id is in use");
+    if (this.#answering.size >= this.#host.limits.maxRequests) {
+      return this.#fail(
+        id,
+        method,
+        new RpcError(DENIED, `more than ${this.#host.limits.maxRequests} requests at once`),
+      );
+    }
+    if (handler === undefined)
+      return this.#fail(id, method, new RpcError(METHOD_NOT_FOUND, `${method} is not offered, or not yet`));
+    const abort = new AbortController();
+    const stop = this.#after(this.#host.requestMs, () => {
+      const late = new RpcError(DENIED, `${method} took longer than ${this.#host.requestMs} ms`);
+      if (this.#finish(id)) this.#fail(id, method, late);
+      abort.abort(late);
+    });
+    this.#answering.set(id, { abort, stop });
+    handler(params, abort.signal).then(
+      (result) => {
+        if (!this.#finish(id)) return;
+        try {
+          this.#host.post({ jsonrpc: "2.0", id, result });
+        } catch (error) {
+          // It cannot be cloned.
+          this.#fail(id, method, error);
+        }
+      },
+      (error: unknown) => {
+        if (this.#finish(id)) this.#fail(id, method, error);
+      },
+    );
+  }
+
+  /** Ends a request; false if it has its answer already. */
+  #finish(id: Id): boolean {
+    this.#answering.get(id)?.stop();
+    return this.#answering.delete(id) && !this.#ended;
+  }
+
+  #cancel({ requestId }: Params): void {
+    // The cast claims nothing: an id of another type is not in the map.
+    const request = this.#answering.get(requestId as Id);
+    if (request === undefined || !this.#finish(requestId as Id)) return;
+    request.abort.abort(new RpcError(DENIED, "the app cancelled the request"));
+  }
+
+  #fail(id: Id, method: string, error: unknown): void {
+    const { code, message, reason } = told(error);
+    this.#host.refused({ method, reason });
+    if (message !== reason) this.#host.warn(`${method} of an app failed: ${reason}`);
+    this.#host.post({ jsonrpc: "2.0", id, error: { code, message } });
+  }
+
+  #after(ms: number, run: () => void): () => void {
+    const { window } = this.#host;
+    const timer = window.setTimeout(run, ms);
+    // Safe: the timer is this window's.
+    return () => window.clearTimeout(timer as never);
+  }
+}
+
+/** What the app is told of an error, and the reason for the host: what failed inside of the host is not the app's to know. */
+function told(error: unknown): { code: number; message: string; reason: string } {
+  if (error instanceof RpcError || (McpError.is(error) && error.remote)) {
+    return { code: error.code, message: error.message, reason: error.message };
+  }
+  return { code: INTERNAL_ERROR, message: "the host failed", reason: thrownMessage(error) };
+}
+
+function ownOf(value: unknown, name: string): unknown {
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}

@@ -1,0 +1,179 @@
+import { isWebAddress } from "../../../encoding/web-address.js";
+import { INVALID_PARAMS, METHOD_NOT_FOUND, RpcError } from "../../../jsonrpc/error.js";
+import { isObject, type Params } from "../../../jsonrpc/message.js";
+import type {
+  UiDisplayMode,
+  UiHostCapabilities,
+  UiHostContext,
+  UiModelContext,
+} from "../../../protocol/features/apps.js";
+import { type ContentBlock, isContentBlock } from "../../../protocol/features/content.js";
+import type { Tool } from "../../../protocol/features/tools.js";
+import { mayBeCalledByApp } from "../app-pages.js";
+import type { AppHooks, AppServer } from "./app-options.js";
+
+/** The code of what the host or its user does not allow. */
+export const DENIED = -32000;
+/** How long a list of tools is good for; it is read again afterwards, because a server may take a tool away from apps. */
+const TOOLS_FRESH_MS = 30_000;
+/** Tools of one server that are looked at. */
+const MAX_TOOLS = 10_000;
+/** Content blocks of one message. */
+const MAX_BLOCKS = 100;
+const DISPLAY_MODES: readonly unknown[] = ["inline", "fullscreen", "pip"] satisfies UiDisplayMode[];
+
+/** What the answers to an app depend on. */
+export interface AnsweringHost {
+  readonly hooks: AppHooks;
+  readonly server: AppServer | undefined;
+  now(): number;
+  /** What the app is told about the host; `displayMode` is the current one. */
+  readonly context: UiHostContext;
+  /** The modes that the app supports; undefined if it did not say. */
+  readonly appModes: readonly unknown[] | undefined;
+  /** Changes `context` and tells the app. */
+  changeContext(change: UiHostContext): void;
+}
+
+/** Answers one request of the app. Throws `RpcError` to refuse it. */
+export type ViewRequestHandler = (params: Params, signal: AbortSignal) => Promise<object>;
+
+/** What the host does for the app, for the handshake. */
+export function hostCapabilities({ hooks, server }: Pick<AnsweringHost, "hooks" | "server">): UiHostCapabilities {
+  const anyContent = { text: {}, image: {}, audio: {}, resource: {}, resourceLink: {} };
+  return {
+    ...(server !== undefined && hooks.mayCallTool !== undefined ? { serverTools: {} } : {}),
+    ...(server !== undefined && hooks.mayReadResource !== undefined ? { serverResources: {} } : {}),
+    ...(hooks.openLink === undefined ? {} : { openLinks: {} }),
+    ...(hooks.sendMessage === undefined ? {} : { message: anyContent }),
+    ...(hooks.updateModelContext === undefined ? {} : { updateModelContext: { ...anyContent, structuredContent: {} } }),
+    ...(hooks.onLog === undefined ? {} : { logging: {} }),
+  };
+}
+
+/** The requests that apps may send after the handshake, by method. */
+export function viewRequests(host: AnsweringHost): ReadonlyMap<string, ViewRequestHandler> {
+  const toolOf = toolFinder(host);
+  return new Map<string, ViewRequestHandler>([
+    ["ping", async () => ({})],
+    ["tools/call", (params, signal) => callTool(host, toolOf, params, signal)],
+    ["resources/read", (params, signal) => readResource(host, params, signal)],
+    ["ui/open-link", (params, signal) => openLink(host, params, signal)],
+    ["ui/message", (params, signal) => sendMessage(host, params, signal)],
+    ["ui/update-model-context", (params, signal) => updateModelContext(host, params, signal)],
+    ["ui/request-display-mode", (params, signal) => changeDisplayMode(host, params, signal)],
+  ]);
+}
+
+async function callTool(
+  { hooks, server }: AnsweringHost,
+  toolOf: (name: string, server: AppServer) => Promise<Tool | undefined>,
+  { name, arguments: args = {} }: Params,
+  signal: AbortSignal,
+): Promise<object> {
+  const { mayCallTool } = hooks;
+  if (server === undefined || mayCallTool === undefined) throw notOffered("tools/call");
+  if (typeof name !== "string" || !isObject(args))
+    throw invalid("tools/call needs a `name`, and `arguments` are an object");
+  const tool = await toolOf(name, server);
+  // One answer for tools that do not exist and for those of models, so that an app cannot tell which there are.
+  if (tool === undefined || !mayBeCalledByApp(tool)) throw invalid(`there is no tool ${JSON.stringify(name)} for apps`);
+  if (!(await mayCallTool({ tool, arguments: args, signal }))) throw denied("the call of this tool");
+  signal.throwIfAborted();
+  return server.callTool(name, args, { signal });
+}
+
+/** Finds tools of the server by name. */
+function toolFinder({
+  now,
+}: Pick<AnsweringHost, "now">): (name: string, server: AppServer) => Promise<Tool | undefined> {
+  let listed = new Map<string, Tool>();
+  let until = Number.NEGATIVE_INFINITY;
+  return async (name, server) => {
+    if (now() >= until) {
+      const found = new Map<string, Tool>();
+      for await (const tool of server.tools()) {
+        found.set(tool.name, tool);
+        if (found.size >= MAX_TOOLS) break;
+      }
+      listed = found;
+      until = now() + TOOLS_FRESH_MS;
+    }
+    return listed.get(name);
+  };
+}
+
+async function readResource({ hooks, server }: AnsweringHost, { uri }: Params, signal: AbortSignal): Promise<object> {
+  const { mayReadResource } = hooks;
+  if (server === undefined || mayReadResource === undefined) throw notOffered("resources/read");
+  if (typeof uri !== "string" || !URL.canParse(uri)) throw invalid("resources/read needs a `uri`");
+  if (!(await mayReadResource(uri, signal))) throw denied("this read");
+  signal.throwIfAborted();
+  return server.readResource(uri, { signal });
+}
+
+async function openLink({ hooks }: AnsweringHost, { url }: Params, signal: AbortSignal): Promise<object> {
+  if (hooks.openLink === undefined) throw notOffered("ui/open-link");
+  if (!isWebAddress(url) || new URL(url).protocol !== "https:") throw invalid("`url` is not an https address");
+  // As browsers read it, so that the user is shown what will be opened.
+  if (!(await hooks.openLink(new URL(url).href, signal))) throw denied("this link");
+  return {};
+}
+
+async function sendMessage({ hooks }: AnsweringHost, { role, content }: Params, signal: AbortSignal): Promise<object> {
+  if (hooks.sendMessage === undefined) throw notOffered("ui/message");
+  // The specification shows one block, its schema a list.
+  const blocks = readBlocks(Array.isArray(content) ? content : [content]);
+  if (role !== "user" || blocks === undefined || blocks.length === 0) {
+    throw invalid('ui/message needs the `role` "user" and `content`');
+  }
+  if (!(await hooks.sendMessage({ role, content: blocks }, signal))) throw denied("this message");
+  return {};
+}
+
+async function updateModelContext({ hooks }: AnsweringHost, params: Params, signal: AbortSignal): Promise<object> {
+  if (hooks.updateModelContext === undefined) throw notOffered("ui/update-model-context");
+  const { content, structuredContent } = params;
+  const blocks = content === undefined ? undefined : Array.isArray(content) ? readBlocks(content) : undefined;
+  if (content !== undefined && blocks === undefined) throw invalid("`content` is not a list of content blocks");
+  if (structuredContent !== undefined && !isObject(structuredContent))
+    throw invalid("`structuredContent` is not an object");
+  const context: UiModelContext = {
+    ...(blocks === undefined ? {} : { content: blocks }),
+    ...(structuredContent === undefined ? {} : { structuredContent }),
+  };
+  if (!(await hooks.updateModelContext(context, signal))) throw denied("this context");
+  return {};
+}
+
+async function changeDisplayMode(host: AnsweringHost, { mode }: Params, signal: AbortSignal): Promise<object> {
+  if (!isDisplayMode(mode)) throw invalid("`mode` is not a display mode");
+  const { displayMode: current = "inline", availableDisplayModes = [] } = host.context;
+  const offered = availableDisplayModes.includes(mode) && (host.appModes?.includes(mode) ?? true);
+  if (!offered || mode === current || host.hooks.changeDisplayMode === undefined) return { mode: current };
+  const now = await host.hooks.changeDisplayMode(mode, signal);
+  const resulting = isDisplayMode(now) ? now : current;
+  if (resulting !== current) host.changeContext({ displayMode: resulting });
+  return { mode: resulting };
+}
+
+function isDisplayMode(value: unknown): value is UiDisplayMode {
+  return DISPLAY_MODES.includes(value);
+}
+
+function readBlocks(content: readonly unknown[]): ContentBlock[] | undefined {
+  return content.length <= MAX_BLOCKS && content.every(isContentBlock) ? [...content] : undefined;
+}
+
+/** What the host does not offer at all. */
+function notOffered(method: string): RpcError {
+  return new RpcError(METHOD_NOT_FOUND, `this host does not offer ${method}`);
+}
+
+function invalid(what: string): RpcError {
+  return new RpcError(INVALID_PARAMS, what);
+}
+
+function denied(what: string): RpcError {
+  return new RpcError(DENIED, `${what} was denied`);
+}

@@ -1,0 +1,202 @@
+import {
+  APPS_VERSION,
+  type UiDisplayMode,
+  type UiHostCapabilities,
+  type UiHostContext,
+  type UiInitializeResult,
+  type UiModelContext,
+} from "../../../protocol/features/apps.js";
+import type { ContentBlock } from "../../../protocol/features/content.js";
+import type { LoggingLevel } from "../../../protocol/features/logging.js";
+import type { ReadResourceResult } from "../../../protocol/features/resources.js";
+import type { CallToolResult } from "../../../protocol/features/tools.js";
+import type { Implementation } from "../../../protocol/implementation.js";
+import { HostDialogue } from "./host-dialogue.js";
+import { reportSize } from "./report-size.js";
+import type { ViewWindow } from "./view-window.js";
+
+/** Options of `connectToHost`. */
+export interface ConnectToHostOptions {
+  /** Called with the arguments of the call that the page shows. */
+  onInput?: ((args: Record<string, unknown>) => void) | undefined;
+  /** Called with arguments that are still being made; values may be missing or cut. */
+  onPartialInput?: ((args: Record<string, unknown>) => void) | undefined;
+  /** Called with the result of the call. */
+  onResult?: ((result: CallToolResult) => void) | undefined;
+  /** Called when the call was cancelled. */
+  onCancelled?: ((reason: string | undefined) => void) | undefined;
+  /** Called when the host's context has changed, with what changed; `host.context` has all of it. */
+  onContext?: ((change: UiHostContext) => void) | undefined;
+  /** Called before the page is removed; the host waits for its promise, for a while. */
+  onTeardown?: ((reason: string | undefined) => void | Promise<void>) | undefined;
+  /** The ways of display that the page supports. Default: it does not say, and the host decides. */
+  displayModes?: readonly UiDisplayMode[] | undefined;
+  /** Whether the host is told the size of the page when it changes. Default: true. */
+  reportsSize?: boolean | undefined;
+  /** How long a request may take, the user's consent included. Default: 5 min; the handshake: 30 s. */
+  timeoutMs?: number | undefined;
+  /** The page's window. Default: the global one. */
+  window?: ViewWindow | undefined;
+}
+
+/** Options of one request. */
+export interface HostRequestOptions {
+  /** Gives the request up. */
+  signal?: AbortSignal | undefined;
+}
+
+/** The host of the page. Requests reject with `HostError` when the host refuses them or does not answer in time. */
+export interface AppHost {
+  /** The host's name and version. */
+  readonly info: Implementation;
+  /** What the host does for the page. */
+  readonly capabilities: UiHostCapabilities;
+  /** What the host told of itself and the user, with all changes so far. */
+  readonly context: UiHostContext;
+  /** Calls a tool of the server that the page came from. */
+  callTool(name: string, args?: object, options?: HostRequestOptions): Promise<CallToolResult>;
+  /** Reads a resource of the server that the page came from. */
+  readResource(uri: string, options?: HostRequestOptions): Promise<ReadResourceResult>;
+  /** Asks the host to open a link outside of the page. */
+  openLink(url: string, options?: HostRequestOptions): Promise<void>;
+  /** Adds a message to the conversation, as the user's. */
+  sendMessage(message: string | ContentBlock[], options?: HostRequestOptions): Promise<void>;
+  /** Sets what the model should know in its next turn, in place of what was set before. */
+  updateModelContext(context: UiModelContext, options?: HostRequestOptions): Promise<void>;
+  /** Asks for another way of display, and gives the one that the host chose. */
+  requestDisplayMode(mode: UiDisplayMode, options?: HostRequestOptions): Promise<UiDisplayMode>;
+  /** Writes to the host's log. */
+  log(level: LoggingLevel, data: unknown, logger?: string): void;
+  /** Asks the host to remove the page. */
+  requestTeardown(): void;
+  /** Stops listening; requests that wait are rejected. */
+  close(): void;
+}
+
+const INITIALIZE_MS = 30_000;
+const REQUEST_MS = 300_000;
+
+/**
+ * Connects a page of MCP Apps, inside its frame, with the host that shows it. Rejects with `HostError` when the host does not
+ * answer.
+ *
+ * Spec: MCP Apps, https://modelcontextprotocol.io/extensions/apps/overview
+ */
+export async function connectToHost(info: Implementation, options: ConnectToHostOptions = {}): Promise<AppHost> {
+  // Safe: a page's global object is its window.
+  const { window = globalThis as unknown as ViewWindow, timeoutMs = REQUEST_MS, displayModes } = options;
+  let host: HostOfPage | undefined;
+  const dialogue = new HostDialogue(window, {
+    notified: (method, params) => host?.notified(method, params),
+    asked: async (method, params) => {
+      if (method === "ping") return {};
+      if (method !== "ui/resource-teardown") return undefined;
+      await options.onTeardown?.(reasonOf(params));
+      return {};
+    },
+  });
+  const appCapabilities = displayModes === undefined ? {} : { availableDisplayModes: displayModes };
+  const greeting = { protocolVersion: APPS_VERSION, appInfo: info, appCapabilities };
+  try {
+    const greeted = await dialogue.request("ui/initialize", greeting, Math.min(timeoutMs, INITIALIZE_MS));
+    // Safe as far as pages go: who embeds a page decides what it sees anyway.
+    host = new HostOfPage(dialogue, greeted as unknown as UiInitializeResult, options, timeoutMs);
+  } catch (error) {
+    dialogue.close();
+    throw error;
+  }
+  dialogue.notify("ui/notifications/initialized", {});
+  if (options.reportsSize !== false) {
+    dialogue.closers.push(reportSize(window, (size) => dialogue.notify("ui/notifications/size-changed", size)));
+  }
+  return host;
+}
+
+class HostOfPage implements AppHost {
+  readonly info: Implementation;
+  readonly capabilities: UiHostCapabilities;
+  context: UiHostContext;
+  readonly #dialogue: HostDialogue;
+  readonly #options: ConnectToHostOptions;
+  readonly #timeoutMs: number;
+
+  constructor(dialogue: HostDialogue, greeted: UiInitializeResult, options: ConnectToHostOptions, timeoutMs: number) {
+    this.#dialogue = dialogue;
+    this.#options = options;
+    this.#timeoutMs = timeoutMs;
+    this.info = greeted.hostInfo;
+    this.capabilities = greeted.hostCapabilities ?? {};
+    this.context = greeted.hostContext ?? {};
+  }
+
+  callTool(name: string, args: object = {}, options?: HostRequestOptions): Promise<CallToolResult> {
+    return this.#ask("tools/call", { name, arguments: args }, options);
+  }
+
+  readResource(uri: string, options?: HostRequestOptions): Promise<ReadResourceResult> {
+    return this.#ask("resources/read", { uri }, options);
+  }
+
+  async openLink(url: string, options?: HostRequestOptions): Promise<void> {
+    await this.#do("ui/open-link", { url }, options);
+  }
+
+  async sendMessage(message: string | ContentBlock[], options?: HostRequestOptions): Promise<void> {
+    const content = typeof message === "string" ? [{ type: "text", text: message }] : message;
+    await this.#do("ui/message", { role: "user", content }, options);
+  }
+
+  async updateModelContext(context: UiModelContext, options?: HostRequestOptions): Promise<void> {
+    await this.#do("ui/update-model-context", context, options);
+  }
+
+  async requestDisplayMode(mode: UiDisplayMode, options?: HostRequestOptions): Promise<UiDisplayMode> {
+    const { mode: chosen } = await this.#ask<{ mode: UiDisplayMode }>("ui/request-display-mode", { mode }, options);
+    return chosen;
+  }
+
+  log(level: LoggingLevel, data: unknown, logger?: string): void {
+    this.#dialogue.notify("notifications/message", { level, data, ...(logger === undefined ? {} : { logger }) });
+  }
+
+  requestTeardown(): void {
+    this.#dialogue.notify("ui/notifications/request-teardown", {});
+  }
+
+  close(): void {
+    this.#dialogue.close();
+  }
+
+  notified(method: string, params: Record<string, unknown>): void {
+    const { onInput, onPartialInput, onResult, onCancelled, onContext } = this.#options;
+    // Safe: members that a host leaves out stay undefined, as in every object.
+    const args = (params["arguments"] ?? {}) as Record<string, unknown>;
+    switch (method) {
+      case "ui/notifications/tool-input":
+        return onInput?.(args);
+      case "ui/notifications/tool-input-partial":
+        return onPartialInput?.(args);
+      case "ui/notifications/tool-result":
+        // Safe: this is what the specification has there.
+        return onResult?.(params as unknown as CallToolResult);
+      case "ui/notifications/tool-cancelled":
+        return onCancelled?.(reasonOf(params));
+      case "ui/notifications/host-context-changed":
+        this.context = { ...this.context, ...params };
+        return onContext?.(params);
+    }
+  }
+
+  async #ask<R>(method: string, params: object, options: HostRequestOptions | undefined): Promise<R> {
+    // Safe: the result of each method is what the specification says.
+    return (await this.#dialogue.request(method, params, this.#timeoutMs, options?.signal)) as R;
+  }
+
+  /** Some hosts answer with an error, others with a result that says so. */
+  async #do(method: string, params: object, options: HostRequestOptions | undefined): Promise<void> {
+    const { isError } = await this.#ask<{ isError?: boolean }>(method, params, options);
+    if (isError === true) throw this.#dialogue.refusal(method);
+  }
+}
+
+const reasonOf = ({ reason }: Record<string, unknown>) => (typeof reason === "string" ? reason : undefined);

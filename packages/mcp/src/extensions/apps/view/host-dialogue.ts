@@ -1,0 +1,121 @@
+import type { ViewWindow } from "./view-window.js";
+
+/** A request that the host refused, or that it did not answer. */
+export class HostError extends Error {
+  override readonly name = "HostError";
+  /** The host's code; -32000 if there was no answer. */
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+type Members = Record<string, unknown>;
+
+/** Who hears of the host's messages. */
+interface Listeners {
+  notified(method: string, params: Members): void;
+  /** Answers a request of the host; undefined if there is no such method. */
+  asked(method: string, params: Members): Promise<object | undefined>;
+}
+
+const NO_ANSWER = -32000;
+
+/** JSON-RPC with the host, by messages of the window. */
+export class HostDialogue {
+  readonly #window: ViewWindow;
+  readonly #listeners: Listeners;
+  readonly #waiting = new Map<number, { resolve: (result: Members) => void; reject: (error: HostError) => void }>();
+  /** The origin of the first answer; messages of another one are not the host's. */
+  #origin: string | undefined;
+  #lastId = 0;
+  /** Called when the dialogue ends. */
+  readonly closers: (() => void)[];
+
+  constructor(window: ViewWindow, listeners: Listeners) {
+    this.#window = window;
+    this.#listeners = listeners;
+    const listener = (event: MessageEvent) => this.#receive(event);
+    window.addEventListener("message", listener);
+    this.closers = [() => window.removeEventListener("message", listener)];
+  }
+
+  notify(method: string, params: object): void {
+    this.#post({ method, params });
+  }
+
+  request(method: string, params: object, ms: number, signal?: AbortSignal): Promise<Members> {
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      const give = (message: string) => {
+        if (!this.#waiting.has(id)) return;
+        end();
+        this.notify("notifications/cancelled", { requestId: id, reason: message });
+        reject(new HostError(NO_ANSWER, `${method} ${message}`));
+      };
+      const timer = this.#window.setTimeout(() => give(`was not answered within ${ms} ms`), ms);
+      const aborted = () => give("was given up");
+      const end = () => {
+        this.#waiting.delete(id);
+        // Safe: the timer is this window's.
+        this.#window.clearTimeout(timer as never);
+        signal?.removeEventListener("abort", aborted);
+      };
+      this.#waiting.set(id, {
+        resolve: (result) => [end(), resolve(result)],
+        reject: (error) => [end(), reject(error)],
+      });
+      this.#post({ id, method, params });
+      signal?.addEventListener("abort", aborted);
+      if (signal?.aborted) aborted();
+    });
+  }
+
+  /** The error for a request that the host answered, but did not do. */
+  refusal(method: string): HostError {
+    return new HostError(NO_ANSWER, `the host refused ${method}`);
+  }
+
+  close(): void {
+    for (const close of this.closers.splice(0)) close();
+    for (const { reject } of [...this.#waiting.values()])
+      reject(new HostError(NO_ANSWER, "the page has left its host"));
+  }
+
+  #post(message: object): void {
+    // The page cannot know its host before; what it sends first is its name and version.
+    this.#window.parent.postMessage({ jsonrpc: "2.0", ...message }, this.#origin ?? "*");
+  }
+
+  #receive({ source, origin, data }: MessageEvent): void {
+    if (source !== (this.#window.parent as unknown) || data?.jsonrpc !== "2.0") return;
+    if (this.#origin !== undefined && origin !== this.#origin) return;
+    const { id, method, params, result, error } = data;
+    if (typeof method === "string") {
+      if (id === undefined) this.#listeners.notified(method, params ?? {});
+      else void this.#answer(id, method, params ?? {});
+      return;
+    }
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return;
+    // Pages of files, and of sandboxes, have no origin that a message could be addressed to.
+    if (origin !== "null" && origin !== "") this.#origin = origin;
+    if (error === undefined) waiting.resolve(result ?? {});
+    else waiting.reject(new HostError(Number(error?.code), String(error?.message), error?.data));
+  }
+
+  async #answer(id: unknown, method: string, params: Members): Promise<void> {
+    try {
+      const result = await this.#listeners.asked(method, params);
+      if (result === undefined)
+        this.#post({ id, error: { code: -32601, message: `this page does not know ${method}` } });
+      else this.#post({ id, result });
+    } catch (error) {
+      this.#post({ id, error: { code: NO_ANSWER, message: String(error) } });
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type BrowserStage, type HostPage, hasBrowser, openStage } from "./browser-stage.js";
+import { OUTSIDE_ATTACKS, OUTSIDE_PAGES, POLICY_ATTACKS, PRELUDE } from "./outside-attacks.js";
+
+const SLOW = { timeout: 60_000 };
+/** How long a request may take to arrive; those that are allowed take a few milliseconds. */
+const WAIT_MS = 150;
+
+describe.runIf(hasBrowser)("APP-06: a page in Chromium that declares nothing", () => {
+  let stage: BrowserStage;
+  let host: HostPage;
+  let opened: string[];
+  beforeAll(async () => {
+    stage = await openStage();
+    await openHost();
+  }, 240_000);
+  afterAll(() => stage?.close());
+
+  async function openHost(): Promise<void> {
+    await stage.closePages();
+    stage.arrivals();
+    opened = [];
+    host = await stage.openHost();
+    host.page.on("popup", (popup) => opened.push(popup.url()));
+    host.page.on("download", (download) => opened.push(download.url()));
+  }
+
+  /** Runs code in the page, and gives what reached the outside. */
+  async function tried(code: string): Promise<string[]> {
+    const run = `(async () => { const OUTSIDE = ${JSON.stringify(`${stage.outside}/x`)}; ${PRELUDE} ${code} })()`;
+    // Navigation may end the page before it answers.
+    const ran = host
+      .view()
+      .evaluate(run)
+      .catch(() => {});
+    await Promise.race([ran, host.page.waitForTimeout(1000)]);
+    await host.page.waitForTimeout(WAIT_MS);
+    return stage.arrivals();
+  }
+
+  it("is tried with attacks that all arrive from a page without a policy", { timeout: 240_000 }, async () => {
+    const stopped: string[] = [];
+    for (const [name, code] of OUTSIDE_ATTACKS) {
+      if (host.page.url() !== `${stage.hostOrigin}/` || opened.length > 0) await openHost();
+      const inner = "<iframe srcdoc='<head></head><body>'></iframe>";
+      await host.page.evaluate(`document.body.innerHTML = "<iframe></iframe>"`);
+      await host.page.evaluate(`frames[0].document.body.innerHTML = ${JSON.stringify(inner)}`);
+      await host.page.waitForTimeout(50);
+      if ((await tried(code)).length === 0) stopped.push(name);
+    }
+    expect(stopped).toEqual([]);
+    await openHost();
+  });
+
+  it("reaches what it declares, by the same means", SLOW, async () => {
+    const page = { html: stage.view, csp: { connectDomains: [stage.outside], resourceDomains: [stage.outside] } };
+    await host.run("show", page, { sandbox: stage.sandbox, allowLoopback: true });
+    expect(await tried("await fetch(OUTSIDE)")).toEqual(["GET /x"]);
+    expect(await tried("new Image().src = OUTSIDE")).toEqual(["GET /x"]);
+    await openHost();
+  });
+
+  it.each(OUTSIDE_ATTACKS)("cannot reach others by %s", SLOW, async (_name, code) => {
+    // One page serves many attacks; those that navigate or close it get another.
+    const there =
+      host.page.frames().length === 3 && (await host.view().evaluate('typeof globalThis.host === "object"'));
+    if (!there) {
+      await openHost();
+      expect(await host.run("show", { html: stage.view }, { sandbox: stage.sandbox })).toBe("ready");
+    }
+    expect(await tried(code)).toEqual([]);
+    expect(opened).toEqual([]);
+    expect(host.page.url()).toBe(`${stage.hostOrigin}/`);
+  });
+
+  it.each(OUTSIDE_PAGES)("cannot reach others as %s", SLOW, async (_name, html) => {
+    await openHost();
+    const text = html.replaceAll("OUTSIDE", `${stage.outside}/x`).replace("VIEW", () => stage.view);
+    await host.run("show", { html: text }, { sandbox: stage.sandbox, initializeMs: 2000 });
+    await host.page.waitForTimeout(WAIT_MS);
+    expect(stage.arrivals()).toEqual([]);
+  });
+
+  it.each(POLICY_ATTACKS)("cannot be let out by the domain %j", SLOW, async (domain) => {
+    await openHost();
+    const domains = [domain.replace("ORIGIN", stage.outside)];
+    const csp = { connectDomains: domains, resourceDomains: domains, frameDomains: domains, baseUriDomains: domains };
+    expect(await host.run("show", { html: stage.view, csp }, { sandbox: stage.sandbox })).toBe("ready");
+    expect(await tried("fetch(OUTSIDE).catch(() => {}); new Image().src = OUTSIDE")).toEqual([]);
+    expect(await tried("body(\"<iframe src='@'></iframe>\")")).toEqual([]);
+  });
+
+  it.each(POLICY_ATTACKS.filter((domain) => !domain.startsWith("ORIGIN")))(
+    "cannot be let out by the domain %j where the host checks nothing and the sandbox is alone",
+    SLOW,
+    async (domain) => {
+      await openHost();
+      const domains = [domain.replace("ORIGIN", stage.outside)];
+      const params = { html: stage.view, csp: { connectDomains: domains, resourceDomains: domains } };
+      await host.page.evaluate(showUnchecked(stage.sandbox, params));
+      expect(await tried("fetch(OUTSIDE).catch(() => {}); new Image().src = OUTSIDE")).toEqual([]);
+    },
+  );
+});
+
+/** Code of a host that gives a sandbox whatever it has, until the page greets it. */
+const showUnchecked = (sandbox: string, params: object) => `new Promise((resolve) => {
+  const frame = document.createElement("iframe");
+  frame.src = ${JSON.stringify(sandbox)};
+  addEventListener("message", ({ data: { method } }) => {
+    const message = { method: "ui/notifications/sandbox-resource-ready", params: ${JSON.stringify(params)} };
+    if (method === "ui/notifications/sandbox-proxy-ready") frame.contentWindow.postMessage(message, "*");
+    if (method === "ui/initialize") resolve();
+  });
+  document.body.append(frame);
+})`;
