@@ -4,6 +4,7 @@ import { nodeWebSocketTransport, serveSocket, serveWebSocket, socketTransport } 
 import { type SkillDefinition, skill, skills } from "@parley/mcp/skills";
 import { recordedTransport } from "@parley/mcp/testing";
 import { httpTransport, webSocketTransport } from "@parley/mcp/transport";
+import { APP_ANSWER_TRIALS } from "./app-trials.js";
 import { AUTH_TRIALS } from "./auth-trials.js";
 import { add, emptyServer, type Failing, outcome, overHttp, plainServer, type Trial, withClient } from "./trial.js";
 
@@ -303,5 +304,6 @@ export const ANSWER_TRIALS: Readonly<Record<string, readonly [trial: Trial, ende
     },
     "bare Error: boom",
   ],
+  ...APP_ANSWER_TRIALS,
   ...AUTH_TRIALS,
 };

@@ -1,11 +1,13 @@
 const MADE = "made by the library, and handed back as it is";
 const PART =
   "a part of the runtime, a storage or a transport that somebody writes anew; its contract is tested where it is declared";
+const BROWSER = "the browser's own";
 const SAME = "the function of `server.tool` and its siblings, given as an object";
 const TEST = "called by a test of the application";
 
 /** Types, or single functions, that are no callbacks of an application, and why. */
 export const NOT_TRIED: Readonly<Record<string, string>> = {
+  AppServer: PART,
   AppendLog: PART,
   AuthenticationRequest: MADE,
   CallExtras: MADE,
@@ -18,6 +20,9 @@ export const NOT_TRIED: Readonly<Record<string, string>> = {
   Exchange: MADE,
   "GrantRequest.fetch": MADE,
   HandlerContext: MADE,
+  HostElement: BROWSER,
+  HostFrame: BROWSER,
+  HostWindow: BROWSER,
   HttpContext: MADE,
   HttpFacts: MADE,
   KeyValue: PART,
@@ -48,6 +53,8 @@ export const NOT_TRIED: Readonly<Record<string, string>> = {
   TransportCase: TEST,
   TransportMaker: PART,
   Validator: PART,
+  ViewElement: BROWSER,
+  ViewWindow: BROWSER,
   WebSocketLike: PART,
   "delayedStorage(delay)": TEST,
   "fetchHandler(servable)": MADE,

@@ -20,6 +20,7 @@ export async function bundleFixture(file: URL): Promise<string> {
     logLevel: "silent",
     resolve: {
       alias: {
+        "@parley/mcp/apps-view": source("apps-view.ts"),
         "@parley/mcp/apps": source("apps.ts"),
         "@parley/mcp/auth": source("auth.ts"),
         "@parley/mcp/login": source("login.ts"),

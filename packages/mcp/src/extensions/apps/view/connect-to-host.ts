@@ -1,3 +1,4 @@
+import { callHook } from "../../../platform/call-hook.js";
 import {
   APPS_VERSION,
   type UiDisplayMode,
@@ -73,6 +74,8 @@ export interface AppHost {
   close(): void;
 }
 
+type Told = "onInput" | "onPartialInput" | "onResult" | "onCancelled" | "onContext";
+
 const INITIALIZE_MS = 30_000;
 const REQUEST_MS = 300_000;
 
@@ -91,7 +94,12 @@ export async function connectToHost(info: Implementation, options: ConnectToHost
     asked: async (method, params) => {
       if (method === "ping") return {};
       if (method !== "ui/resource-teardown") return undefined;
-      await options.onTeardown?.(reasonOf(params));
+      try {
+        await options.onTeardown?.(reasonOf(params));
+      } catch (error) {
+        // The host gets an answer in any case, so that it need not wait.
+        callHook(window.console, "onTeardown", () => Promise.reject(error));
+      }
       return {};
     },
   });
@@ -168,23 +176,28 @@ class HostOfPage implements AppHost {
   }
 
   notified(method: string, params: Record<string, unknown>): void {
-    const { onInput, onPartialInput, onResult, onCancelled, onContext } = this.#options;
     // Safe: members that a host leaves out stay undefined, as in every object.
     const args = (params["arguments"] ?? {}) as Record<string, unknown>;
     switch (method) {
       case "ui/notifications/tool-input":
-        return onInput?.(args);
+        return this.#call("onInput", args);
       case "ui/notifications/tool-input-partial":
-        return onPartialInput?.(args);
+        return this.#call("onPartialInput", args);
       case "ui/notifications/tool-result":
         // Safe: this is what the specification has there.
-        return onResult?.(params as unknown as CallToolResult);
+        return this.#call("onResult", params as unknown as CallToolResult);
       case "ui/notifications/tool-cancelled":
-        return onCancelled?.(reasonOf(params));
+        return this.#call("onCancelled", reasonOf(params));
       case "ui/notifications/host-context-changed":
         this.context = { ...this.context, ...params };
-        return onContext?.(params);
+        return this.#call("onContext", params);
     }
+  }
+
+  #call<N extends Told>(name: N, what: Parameters<NonNullable<ConnectToHostOptions[N]>>[0]): void {
+    // Safe: `what` is the parameter of the function of this name.
+    const hook = this.#options[name] as ((what: unknown) => void) | undefined;
+    callHook(this.#dialogue.window.console, name, () => hook?.(what));
   }
 
   async #ask<R>(method: string, params: object, options: HostRequestOptions | undefined): Promise<R> {

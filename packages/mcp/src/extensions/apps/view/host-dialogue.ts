@@ -19,7 +19,7 @@ type Members = Record<string, unknown>;
 /** Who hears of the host's messages. */
 interface Listeners {
   notified(method: string, params: Members): void;
-  /** Answers a request of the host; undefined if there is no such method. */
+  /** Answers a request of the host; undefined if there is no such method. Never rejects. */
   asked(method: string, params: Members): Promise<object | undefined>;
 }
 
@@ -27,7 +27,7 @@ const NO_ANSWER = -32000;
 
 /** JSON-RPC with the host, by messages of the window. */
 export class HostDialogue {
-  readonly #window: ViewWindow;
+  readonly window: ViewWindow;
   readonly #listeners: Listeners;
   readonly #waiting = new Map<number, { resolve: (result: Members) => void; reject: (error: HostError) => void }>();
   /** The origin of the first answer; messages of another one are not the host's. */
@@ -37,7 +37,7 @@ export class HostDialogue {
   readonly closers: (() => void)[];
 
   constructor(window: ViewWindow, listeners: Listeners) {
-    this.#window = window;
+    this.window = window;
     this.#listeners = listeners;
     const listener = (event: MessageEvent) => this.#receive(event);
     window.addEventListener("message", listener);
@@ -57,12 +57,12 @@ export class HostDialogue {
         this.notify("notifications/cancelled", { requestId: id, reason: message });
         reject(new HostError(NO_ANSWER, `${method} ${message}`));
       };
-      const timer = this.#window.setTimeout(() => give(`was not answered within ${ms} ms`), ms);
+      const timer = this.window.setTimeout(() => give(`was not answered within ${ms} ms`), ms);
       const aborted = () => give("was given up");
       const end = () => {
         this.#waiting.delete(id);
         // Safe: the timer is this window's.
-        this.#window.clearTimeout(timer as never);
+        this.window.clearTimeout(timer as never);
         signal?.removeEventListener("abort", aborted);
       };
       this.#waiting.set(id, {
@@ -88,11 +88,11 @@ export class HostDialogue {
 
   #post(message: object): void {
     // The page cannot know its host before; what it sends first is its name and version.
-    this.#window.parent.postMessage({ jsonrpc: "2.0", ...message }, this.#origin ?? "*");
+    this.window.parent.postMessage({ jsonrpc: "2.0", ...message }, this.#origin ?? "*");
   }
 
   #receive({ source, origin, data }: MessageEvent): void {
-    if (source !== (this.#window.parent as unknown) || data?.jsonrpc !== "2.0") return;
+    if (source !== (this.window.parent as unknown) || data?.jsonrpc !== "2.0") return;
     if (this.#origin !== undefined && origin !== this.#origin) return;
     const { id, method, params, result, error } = data;
     if (typeof method === "string") {
@@ -109,13 +109,8 @@ export class HostDialogue {
   }
 
   async #answer(id: unknown, method: string, params: Members): Promise<void> {
-    try {
-      const result = await this.#listeners.asked(method, params);
-      if (result === undefined)
-        this.#post({ id, error: { code: -32601, message: `this page does not know ${method}` } });
-      else this.#post({ id, result });
-    } catch (error) {
-      this.#post({ id, error: { code: NO_ANSWER, message: String(error) } });
-    }
+    const result = await this.#listeners.asked(method, params);
+    if (result === undefined) this.#post({ id, error: { code: -32601, message: `this page does not know ${method}` } });
+    else this.#post({ id, result });
   }
 }

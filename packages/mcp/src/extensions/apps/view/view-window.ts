@@ -2,6 +2,7 @@
 export interface ViewWindow {
   readonly parent: { postMessage(message: unknown, targetOrigin: string): void };
   readonly document: { readonly documentElement: ViewElement; readonly body: ViewElement | null };
+  readonly console: { warn(message: string): void };
   readonly ResizeObserver?: new (changed: () => void) => { observe(element: never): void; disconnect(): void };
   addEventListener(type: "message", listener: (event: MessageEvent) => void): void;
   removeEventListener(type: "message", listener: (event: MessageEvent) => void): void;
