@@ -25,6 +25,8 @@ export interface ExtendedClient {
   on(method: string, listener: (params: Params) => void): () => void;
   /** Answers a question of the server with what the application gave to `connect`. Throws when that is not possible. */
   answer(question: Question, signal?: AbortSignal): Promise<object>;
+  /** Whether the application gave `connect` what answers such questions. */
+  canAnswer(method: Question["method"]): boolean;
   /** The entry of a tool in the server's list; lists the tools if that has not happened yet. */
   tool(name: string): Promise<Tool | undefined>;
   warn(message: string): void;
@@ -58,7 +60,10 @@ export interface ConnectedExtension<F> {
   readonly completes?: Readonly<Record<string, (outcome: ExtendedOutcome) => Promise<Record<string, unknown>>>>;
   /** Answers requests of the server for its methods. */
   readonly handlers?: Readonly<Record<string, ServerRequestHandler>>;
-  /** Runs around the answers to questions of the server that arrive as requests. */
+  /**
+   * Runs around the answers to questions of the server that arrive as requests. `answer` asks the application; it follows the
+   * request, or the given signal for an answer that outlives it.
+   */
   answering?(
     question: Question,
     answer: (signal?: AbortSignal) => Promise<object>,

@@ -1,11 +1,16 @@
 import { isObject } from "../jsonrpc/message.js";
-import type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
+import {
+  type ClientCapabilities,
+  capabilitiesFor,
+  hasCapability,
+  type ServerCapabilities,
+} from "../protocol/capabilities.js";
 import { McpError } from "../protocol/error.js";
 import { TASKS } from "../protocol/features/task-methods.js";
 import type { DetailedTask, LegacyTask, Task, TaskStatus } from "../protocol/features/tasks.js";
 import { META } from "../protocol/meta.js";
 import { featuresOf, type Revision } from "../protocol/revisions.js";
-import type { Call } from "./era.js";
+import type { Call, Question } from "./era.js";
 import { downgradeResult } from "./stateful/downgrade.js";
 
 /** Whether this request may be answered with a task. */
@@ -21,7 +26,7 @@ export function wantsTask({ revision }: Call): boolean {
 }
 
 /** How long the client wants the task to be kept; undefined if it does not say. */
-export function wantedTtl({ revision, params }: Call): number | undefined {
+export function wantedTtl({ revision, params }: Pick<Call, "revision" | "params">): number | undefined {
   if (featuresOf(revision).tasks !== "experimental" || !isObject(params["task"])) return undefined;
   const { ttl } = params["task"];
   if (ttl === undefined || ttl === null) return undefined;
@@ -62,6 +67,31 @@ export function taskCapabilities(revision: Revision): ServerCapabilities {
   return featuresOf(revision).tasks === "experimental"
     ? { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }
     : {};
+}
+
+/** Questions that clients answer as tasks, where they can. */
+const TASK_QUESTIONS = ["sampling/createMessage", "elicitation/create"] as const;
+
+/** What a client declares of tasks beside the extension, if it answers these questions. */
+export function answerTaskCapabilities(
+  revision: Revision,
+  canAnswer: (method: Question["method"]) => boolean,
+): ClientCapabilities {
+  if (featuresOf(revision).tasks !== "experimental") return {};
+  const paths = TASK_QUESTIONS.filter(canAnswer).map((method) => `tasks.requests.${method.replace("/", ".")}`);
+  return paths.length === 0 ? {} : capabilitiesFor("tasks.list", "tasks.cancel", ...paths);
+}
+
+/** Whether this side answers a question with a task: the server wants one, and it is of a kind that was declared. */
+export function answersByTask({ method, params }: Question, revision: Revision): boolean {
+  if (featuresOf(revision).tasks !== "experimental" || !isObject(params?.["task"])) return false;
+  return (TASK_QUESTIONS as readonly string[]).includes(method);
+}
+
+/** Whether the client lets this question be a task of its own. */
+export function asksByTask({ revision, clientCapabilities }: Call, { method }: Question): boolean {
+  if (featuresOf(revision).tasks !== "experimental") return false;
+  return hasCapability(clientCapabilities, `tasks.requests.${method.replace("/", ".")}`);
 }
 
 /** Whether lists of tools say which of them run as tasks. */
@@ -133,8 +163,8 @@ export function relatedTo(taskId: string, members: object): object {
 
 const STATUSES: readonly unknown[] = ["working", "input_required", "completed", "failed", "cancelled"];
 
-/** A task as a server sent it, in either form. Throws `invalid_response` for anything else. */
-export function readTask(value: Record<string, unknown>): DetailedTask {
+/** A task as the other side sent it, in either form. Throws `invalid_response` for anything else. */
+export function readTask(value: Record<string, unknown>, sender: "server" | "client" = "server"): DetailedTask {
   const { taskId, status, createdAt, lastUpdatedAt, statusMessage } = value;
   const ttlMs = value["ttlMs"] === undefined ? value["ttl"] : value["ttlMs"];
   const pollIntervalMs = value["pollIntervalMs"] ?? value["pollInterval"];
@@ -149,9 +179,9 @@ export function readTask(value: Record<string, unknown>): DetailedTask {
             ? "has an error that is not an object"
             : undefined;
   if (problem !== undefined) {
-    throw new McpError("invalid_response", `a task of the server ${problem}`, {
+    throw new McpError("invalid_response", `a task of the ${sender} ${problem}`, {
       data: { result: value },
-      fix: "The server violates the protocol; report it to its authors.",
+      fix: `The ${sender} violates the protocol; report it to its authors.`,
     });
   }
   const { inputRequests, result, error } = value;

@@ -23,6 +23,8 @@ export class Answerer {
   readonly #warn: (message: string) => void;
   readonly #answerMs: number;
   readonly #extensions: ClientExtensions;
+  /** Errors that the application knows of: one that is kept is sent as often as the server asks for it. */
+  readonly #told = new WeakSet<McpError>();
   #roots: ClientOptions["roots"];
 
   constructor(
@@ -67,6 +69,14 @@ export class Answerer {
     return typeof roots === "function" ? checkRoots(await roots()) : roots;
   }
 
+  /** Whether `connect` was given what answers such questions. */
+  canAnswer(method: Question["method"]): boolean {
+    const { onElicit, onSample, roots } = this.#options;
+    return (
+      { "elicitation/create": onElicit, "sampling/createMessage": onSample, "roots/list": roots }[method] !== undefined
+    );
+  }
+
   /** Throws `capability_missing` for a question that was not declared, and `invalid_params` for a malformed one. */
   check(question: Question): void {
     const { onElicit, elicitUrls = true, onSample, sampleTools = true, roots } = this.#options;
@@ -108,7 +118,8 @@ export class Answerer {
   async respond(message: RequestMessage, asking: CurrentConnection, unwanted: AbortController): Promise<string> {
     const { id, method, params } = message;
     if (method !== "elicitation/create" && method !== "sampling/createMessage" && method !== "roots/list") {
-      const handler = this.#extensions.handler(method) ?? ownMember(this.#options.handlers, method);
+      const extended = asking.era.has(method) ? this.#extensions.handler(method) : undefined;
+      const handler = extended ?? ownMember(this.#options.handlers, method);
       if (handler === undefined) {
         return errorText(id, METHOD_NOT_FOUND, `this client does not know the method "${method}"`);
       }
@@ -123,7 +134,14 @@ export class Answerer {
       const { kind, code, message: text } = McpError.from(error);
       return errorText(id, kind === "capability_missing" ? undeclaredCode(method) : code, text);
     }
-    const answer = async () => asking.era.answer(method, await this.answer(question, asking, unwanted));
+    const answer = async (signal?: AbortSignal) => {
+      const ending = signal === undefined ? unwanted : following(signal);
+      try {
+        return asking.era.answer(method, await this.answer(question, asking, ending));
+      } catch (error) {
+        throw this.#tell(method, error);
+      }
+    };
     const { answering } = this.#extensions;
     if (answering === undefined) return this.#answered(message, answer);
     const context: QuestionContext = { signal: unwanted.signal, server: asking.asker };
@@ -135,10 +153,18 @@ export class Answerer {
     try {
       return resultText(id, JSON.stringify(await answer()));
     } catch (error) {
-      const { kind, code, message: text, fix } = McpError.from(error);
-      if (!DECISIONS.has(kind)) this.#warn(`${method} was not answered: ${text}. ${fix}`);
-      return errorText(id, code, OWN_FAULTS.has(kind) ? "the application could not answer" : text);
+      const failure = this.#tell(method, error);
+      return errorText(id, failure.code, publicText(failure));
     }
+  }
+
+  /** Warns the application once of what it could not answer. */
+  #tell(method: string, error: unknown): McpError {
+    const failure = McpError.from(error);
+    if (DECISIONS.has(failure.kind) || this.#told.has(failure)) return failure;
+    this.#told.add(failure);
+    this.#warn(`${method} was not answered: ${failure.message}. ${failure.fix}`);
+    return failure;
   }
 
   /** What the application gives within `timeouts.answerMs`; what comes later, or is no object, is an error. */
@@ -170,6 +196,19 @@ export class Answerer {
         .finally(() => timer.cancel());
     });
   }
+}
+
+/** A controller that is aborted with a signal, and can be aborted without it. */
+export function following(signal: AbortSignal): AbortController {
+  const controller = new AbortController();
+  if (signal.aborted) controller.abort(signal.reason);
+  else signal.addEventListener("abort", () => controller.abort(signal.reason), { once: true });
+  return controller;
+}
+
+/** What the server is told of an error. */
+export function publicText({ kind, message }: McpError): string {
+  return OWN_FAULTS.has(kind) ? "the application could not answer" : message;
 }
 
 function ownMember<T>(members: Readonly<Record<string, T>> | undefined, name: string): T | undefined {

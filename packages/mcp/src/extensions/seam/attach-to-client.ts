@@ -1,3 +1,4 @@
+import { following } from "../../client/answers/answerer.js";
 import type { ClientParts } from "../../client/connection/assemble.js";
 import type { ConnectedExtension, ExtendedClient } from "../../client/extension.js";
 import { walkTools } from "../../client/features/tools.js";
@@ -28,10 +29,10 @@ function extendedClient(parts: ClientParts): ExtendedClient {
     on: (method, listener) => router.on(method, listener),
     async answer(question, signal) {
       answerer.check(question);
-      const unwanted = new AbortController();
-      signal?.addEventListener("abort", () => unwanted.abort(signal.reason), { once: true });
+      const unwanted = signal === undefined ? new AbortController() : following(signal);
       return answerer.answer(question, connection.established, unwanted);
     },
+    canAnswer: (method) => answerer.canAnswer(method),
     async tool(name) {
       for await (const tool of walkTools(tools)) if (tool.name === name) return tool;
       return undefined;

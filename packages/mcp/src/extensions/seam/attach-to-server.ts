@@ -88,6 +88,8 @@ function extendedServer(parts: ServerParts): ExtendedServer {
         return true;
       }
     },
+    // Safe: only a server makes such calls.
+    usualAsker: (call) => MAKERS.asker(call as ServerCall),
     withdraw: (kind, name) => offers.remove(kind, name),
     changed: () => registry.changed(),
     publish: (change) => hub.publish(change),

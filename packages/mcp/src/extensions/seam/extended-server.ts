@@ -28,7 +28,7 @@ export interface ExtensionCall {
   scopes: string[] | undefined;
 }
 
-/** A call that `ExtendedServer.run` is about to run. */
+/** A call whose handler has not begun: one that `around` got, or that `ExtendedServer.run` is about to run. */
 export interface PreparedCall extends ExtensionCall {
   /** Carries its questions and steps; the one of its era unless it is replaced. */
   readonly asker: Asker;
@@ -40,6 +40,8 @@ export interface PreparedCall extends ExtensionCall {
   callId: string;
   /** What `ctx.startTask` does. */
   startTask: (() => Promise<boolean>) | undefined;
+  /** Registers a function that is called before the answer is sent; `ok` unless it is an error. */
+  whenAnswered(act: (ok: boolean) => void): void;
   /** Awaited once before the handler of a tool runs, when everything about the call has been checked. */
   beforeTool: (() => Promise<void>) | undefined;
 }
@@ -67,6 +69,8 @@ export interface ExtendedServer {
   hasTool(name: string, call: ExtensionCall): boolean;
   /** Must be called when what `ServedExtension.capabilities` returns has changed. */
   changed(): void;
+  /** What carries questions as the era of a call does, for an asker that replaces it. Only for use while a handler asks. */
+  usualAsker(call: ExtensionCall): Asker;
   /** Notifies the `subscriptions/listen` requests of a filter of the extension, on every node. */
   publish(change: PublishedChange): void;
   /** Calls `act` with each published change of one filter and value, of every node, until the returned function is called. */
@@ -85,7 +89,7 @@ export interface ServedExtension {
   readonly handlers?: Readonly<Record<string, (params: Params, call: ExtensionCall) => object | Promise<object>>>;
   /** Runs around methods of the protocol, outside all middleware. `next` serves the request as usual and may be called once. */
   readonly around?: Readonly<
-    Record<string, (call: ExtensionCall, next: () => object | Promise<object>) => object | Promise<object>>
+    Record<string, (call: PreparedCall, next: () => object | Promise<object>) => object | Promise<object>>
   >;
   /** Capabilities beside `extensions[id]`, which is declared anyway. */
   capabilities?(revision: Revision): ServerCapabilities;

@@ -4,7 +4,9 @@ import type { FollowedTask, TaskFeature } from "../../client/task-handle.js";
 import { readTask } from "../../era/task-shape.js";
 import type { Params } from "../../jsonrpc/message.js";
 import { hasCapability } from "../../protocol/capabilities.js";
+import { AnswerTasks } from "./answer-tasks.js";
 import { ClientTask } from "./followed-task.js";
+import type { TaskSettings } from "./task-options.js";
 
 /** Marks options of calls that are to become tasks; a symbol outlives copies that middleware makes of options. */
 const STARTED = Symbol("started");
@@ -12,7 +14,8 @@ const STARTED = Symbol("started");
 type StartOptions = CallOptions & { [STARTED]?: (task: FollowedTask) => Promise<void> };
 
 /** Lets a client wait for tasks, start them and find them again. */
-export function connectTasks(client: ExtendedClient): ConnectedExtension<TaskFeature> {
+export function connectTasks(client: ExtendedClient, settings: TaskSettings): ConnectedExtension<TaskFeature> {
+  const answers = settings.answerByTask ? new AnswerTasks(client, settings) : undefined;
   const support = new Map<string, Promise<string | undefined>>();
   client.on("notifications/tools/list_changed", () => support.clear());
   const supportOf = (name: string) => {
@@ -45,6 +48,14 @@ export function connectTasks(client: ExtendedClient): ConnectedExtension<TaskFea
       },
     },
     completes: { task: (outcome) => complete(client, outcome) },
+    ...(answers === undefined
+      ? {}
+      : {
+          capabilities: (revision) => answers.capabilities(revision),
+          handlers: answers.handlers,
+          answering: answers.answering,
+          close: () => answers.close(),
+        }),
   };
 }
 

@@ -1,11 +1,14 @@
 import type { Question } from "../../era/era.js";
-import { relatedTo } from "../../era/task-shape.js";
+import { notificationText } from "../../era/notification.js";
+import { asksByTask, relatedTo } from "../../era/task-shape.js";
 import { RpcError } from "../../jsonrpc/error.js";
-import { isObject } from "../../jsonrpc/message.js";
+import { isObject, type Params } from "../../jsonrpc/message.js";
 import { requestText } from "../../jsonrpc/message-text.js";
 import { fromWire, McpError } from "../../protocol/error.js";
 import { malformedAnswer } from "../../server/questions/by-request.js";
+import type { Exchange } from "../../transport/transport.js";
 import type { ExtendedServer, ExtensionCall } from "../seam/extended-server.js";
+import { askByTask } from "./ask-by-task.js";
 import { isOver, type TaskAnswer, type TaskRecord } from "./task-record.js";
 import type { TaskRunner } from "./task-runner.js";
 
@@ -21,13 +24,15 @@ const LOOK_MS = 5000;
 export class TaskResults {
   readonly #server: ExtendedServer;
   readonly #runner: TaskRunner;
+  readonly #byTask: boolean;
   /** Questions that a client has been asked and not answered yet. */
   readonly #asked = new Set<string>();
   #questions = 0;
 
-  constructor(server: ExtendedServer, runner: TaskRunner) {
+  constructor(server: ExtendedServer, runner: TaskRunner, byTask: boolean) {
     this.#server = server;
     this.#runner = runner;
+    this.#byTask = byTask;
   }
 
   async wait(id: string, call: ExtensionCall): Promise<object> {
@@ -36,46 +41,87 @@ export class TaskResults {
     const unhear = await this.#server.hear("taskIds", id, () => changes.note());
     const cancel = () => changes.note();
     signal.addEventListener("abort", cancel, { once: true });
+    /** What ends the questions that this request put to the client. */
+    const asked = new Map<string, AbortController>();
     try {
       while (!signal.aborted) {
         const record = await this.#runner.read(id);
         if (record === undefined) throw new McpError("invalid_params", "the task has expired");
+        for (const [name, unwanted] of asked) if (!Object.hasOwn(record.questions, name)) unwanted.abort();
         if (isOver(record)) return outcomeOf(record);
-        for (const [name, question] of Object.entries(record.questions)) this.#ask(record, name, question, call);
+        for (const [name, question] of Object.entries(record.questions)) {
+          const unwanted = this.#ask(record, name, question, call);
+          if (unwanted !== undefined) asked.set(name, unwanted);
+        }
         const timer = this.#server.platform.timer(LOOK_MS, () => changes.note());
         await changes.next();
         timer.cancel();
       }
       throw new McpError("cancelled", "the client no longer waits for the task");
     } finally {
+      for (const unwanted of asked.values()) unwanted.abort();
       unhear();
       signal.removeEventListener("abort", cancel);
     }
   }
 
   /** Puts one question to the client on the stream of its request, unless it is being asked already. */
-  #ask({ id }: TaskRecord, name: string, question: Question, { exchange }: ExtensionCall): void {
+  #ask({ id }: TaskRecord, name: string, question: Question, call: ExtensionCall): AbortController | undefined {
+    const { exchange, request } = call;
     const key = `${id} ${name}`;
-    if (exchange.ask === undefined || this.#asked.has(key)) return;
+    if (exchange.ask === undefined || this.#asked.has(key)) return undefined;
     this.#asked.add(key);
-    this.#questions++;
-    const requestId = `t${id.slice(0, 8)}-${this.#questions}`;
-    const { method, params = {} } = question;
-    const text = requestText(requestId, method, JSON.stringify(relatedTo(id, params)));
-    const answered = exchange.ask({ id: requestId, method, text }, exchange.signal).then(
-      (answer): TaskAnswer => (isObject(answer) ? { value: answer } : failed(malformedAnswer(method))),
-      (error: unknown): TaskAnswer => {
-        // The client is gone; it asks for the result again, and is then asked again.
-        if (!(error instanceof RpcError)) throw error;
-        return failed(fromWire(error));
-      },
-    );
-    answered
-      .then((answer) => this.#runner.answerOne(id, name, answer))
+    const unwanted = new AbortController();
+    const { signal } = unwanted;
+    const { method } = question;
+    // Members are only added to what is one already.
+    const params = relatedTo(id, question.params ?? {}) as Params;
+    const send = (about: string, members: Params) => this.#send(id, exchange, signal, about, members);
+    const { platform, answerMs } = this.#server;
+    const answer =
+      this.#byTask && asksByTask(request, question)
+        ? askByTask({ platform, answerMs, signal, exchange, send }, { method, params })
+        : send(method, params);
+    answer
+      .then(
+        (value): TaskAnswer => (isObject(value) ? { value } : failed(malformedAnswer(method))),
+        (error: unknown): TaskAnswer => {
+          if (error instanceof RpcError) return failed(fromWire(error));
+          if (!signal.aborted && McpError.is(error) && FAILURES.has(error.kind)) return failed(error);
+          // The client is gone; it asks for the result again, and is then asked again.
+          throw error;
+        },
+      )
+      .then((given) => this.#runner.answerOne(id, name, given))
       .catch(() => {})
       .finally(() => this.#asked.delete(key));
+    return unwanted;
+  }
+
+  /** Sends a request to the client, which is taken back when the signal aborts, so that no user fills in a form in vain. */
+  #send(id: string, exchange: Exchange, signal: AbortSignal, method: string, params: Params): Promise<unknown> {
+    this.#questions++;
+    const requestId = `t${id.slice(0, 8)}-${this.#questions}`;
+    const text = requestText(requestId, method, JSON.stringify(params));
+    return new Promise((resolve, reject) => {
+      const reason = "the task no longer waits for this answer";
+      const giveUp = () => {
+        reject(new McpError("cancelled", reason));
+        const stream = exchange.signal.aborted ? exchange.peer : exchange;
+        stream?.say(notificationText("notifications/cancelled", { requestId, reason }));
+      };
+      if (signal.aborted || exchange.ask === undefined) return reject(new McpError("cancelled", reason));
+      signal.addEventListener("abort", giveUp, { once: true });
+      exchange
+        .ask({ id: requestId, method, text }, signal)
+        .then(resolve, reject)
+        .finally(() => signal.removeEventListener("abort", giveUp));
+    });
   }
 }
+
+/** What the client did with a question that it was asked by a task. */
+const FAILURES: ReadonlySet<string> = new Set(["timeout", "cancelled", "invalid_response"]);
 
 function failed({ code, message }: McpError): TaskAnswer {
   return { error: { code, message } };

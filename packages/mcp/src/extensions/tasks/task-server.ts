@@ -15,7 +15,8 @@ import { McpError } from "../../protocol/error.js";
 import type { ListToolsResult } from "../../protocol/features/tools.js";
 import type { ToolOffer } from "../../server/tools/tool.js";
 import { stringParam } from "../seam/attach-to-server.js";
-import type { ExtendedServer, ExtensionCall, ServedExtension } from "../seam/extended-server.js";
+import type { ExtendedServer, ExtensionCall, PreparedCall, ServedExtension } from "../seam/extended-server.js";
+import { AskerByTask } from "./ask-by-task.js";
 import type { TaskSettings } from "./task-options.js";
 import { ended, isOver, type TaskRecord, taskOf } from "./task-record.js";
 import { TaskResults } from "./task-results.js";
@@ -51,13 +52,15 @@ class TaskServer {
   readonly #server: ExtendedServer;
   readonly #runner: TaskRunner;
   readonly #results: TaskResults;
+  readonly #asksByTask: boolean;
   readonly #rules = new Map<string, TaskRules>();
   readonly #listed = new WeakMap<object, object>();
 
   constructor(server: ExtendedServer, settings: TaskSettings) {
     this.#server = server;
     this.#runner = new TaskRunner(server, settings);
-    this.#results = new TaskResults(server, this.#runner);
+    this.#results = new TaskResults(server, this.#runner, settings.askByTask);
+    this.#asksByTask = settings.askByTask;
   }
 
   addTool({ name, definition }: ToolOffer): object {
@@ -67,7 +70,7 @@ class TaskServer {
     return {};
   }
 
-  call(call: ExtensionCall, next: () => object | Promise<object>): object | Promise<object> {
+  call(call: PreparedCall, next: () => object | Promise<object>): object | Promise<object> {
     const { request } = call;
     const { name } = request.params;
     this.#runner.watch();
@@ -80,6 +83,7 @@ class TaskServer {
     if (takes && listsTaskSupport(request.revision)) {
       throw new McpError("method_not_found", `the tool "${name}" does not run as a task; leave \`params.task\` out`);
     }
+    if (this.#asksByTask && listsTaskSupport(request.revision)) call.useAsker(new AskerByTask(this.#server, call));
     return next();
   }
 

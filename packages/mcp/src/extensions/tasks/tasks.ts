@@ -11,6 +11,6 @@ export function tasks(options: TaskOptions = {}): DefinedExtension<TaskFeature> 
   return defineExtension<TaskFeature>({
     ...TASKS,
     server: (server) => serveTasks(server, settings),
-    client: connectTasks,
+    client: (client) => connectTasks(client, settings),
   });
 }

@@ -1,0 +1,141 @@
+import { randomName } from "../../encoding/base64.js";
+import type { Question } from "../../era/era.js";
+import { asksByTask, readTask } from "../../era/task-shape.js";
+import { isObject, type Params } from "../../jsonrpc/message.js";
+import { requestText } from "../../jsonrpc/message-text.js";
+import type { Platform } from "../../platform/platform.js";
+import { McpError } from "../../protocol/error.js";
+import type { DetailedTask } from "../../protocol/features/tasks.js";
+import type { Asker, PreparedQuestion } from "../../server/questions/asker.js";
+import type { Exchange } from "../../transport/transport.js";
+import type { ExtendedServer, PreparedCall } from "../seam/extended-server.js";
+
+/** Bounds of what a client may ask for as the time between two looks. */
+const SHORTEST_MS = 20;
+const LONGEST_MS = 60_000;
+const DEFAULT_POLL_MS = 1000;
+
+/** How the messages about one question reach the client. */
+export interface QuestionRoute {
+  readonly platform: Platform;
+  /** Milliseconds that the client may take. */
+  readonly answerMs: number;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+  readonly exchange: Exchange;
+  /** Sends a request; rejects when the signal aborts. */
+  send(method: string, params: Params): Promise<unknown>;
+}
+
+/**
+ * Asks a question as a task of the client: the client answers with the task, which is then looked at until it is over.
+ *
+ * Spec: Tasks, https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks
+ */
+export async function askByTask(route: QuestionRoute, { method, params }: Question): Promise<unknown> {
+  const answer = await route.send(method, { ...params, task: { ttl: route.answerMs } });
+  if (!isObject(answer) || !isObject(answer["task"])) return answer;
+  let task = readTask(answer["task"], "client");
+  const { taskId } = task;
+  try {
+    task = await untilOver(route, method, task);
+    if (task.status === "cancelled") throw new McpError("cancelled", `the client cancelled its task for ${method}`);
+    return await route.send("tasks/result", { taskId });
+  } catch (error) {
+    if (task.status === "working" || task.status === "input_required") withdraw(route, taskId);
+    throw error;
+  }
+}
+
+/** Looks at the task until its result can be asked for. */
+async function untilOver(route: QuestionRoute, method: string, first: DetailedTask): Promise<DetailedTask> {
+  const { platform, answerMs } = route;
+  const until = platform.monotonic() + answerMs;
+  let task = first;
+  while (task.status === "working") {
+    const left = until - platform.monotonic();
+    if (left <= 0) throw unanswered(method, answerMs);
+    const interval = Math.min(Math.max(task.pollIntervalMs ?? DEFAULT_POLL_MS, SHORTEST_MS), LONGEST_MS);
+    await pause(route, Math.min(interval, left));
+    const found = await route.send("tasks/get", { taskId: task.taskId });
+    task = readTask(isObject(found) ? found : {}, "client");
+    if (task.taskId !== first.taskId) throw new McpError("invalid_response", "the client answered with another task");
+  }
+  return task;
+}
+
+function pause({ platform, signal }: QuestionRoute, ms: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      timer.cancel();
+      reject(new McpError("cancelled", "the call ended without this answer"));
+    };
+    const timer = platform.timer(ms, () => {
+      signal.removeEventListener("abort", abort);
+      resolve();
+    });
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true });
+  });
+}
+
+/**
+ * Cancels the task, so that no user fills in a form in vain. Only said, because nobody waits for the answer: a task that is over
+ * cannot be cancelled, and a client that is gone never answers.
+ */
+function withdraw({ platform, exchange }: QuestionRoute, taskId: string): void {
+  const text = requestText(`w${randomName(platform, 9)}`, "tasks/cancel", JSON.stringify({ taskId }));
+  // The stream of a cancelled call is closed.
+  const stream = exchange.signal.aborted ? exchange.peer : exchange;
+  stream?.say(text);
+}
+
+function unanswered(method: string, ms: number): McpError {
+  return new McpError("timeout", `the client did not answer ${method} within ${ms} ms`, {
+    data: { limit: "answerMs", ms },
+    fix: "Ask for less at a time, or raise `limits.answerMs` of the server.",
+  });
+}
+
+/** Asks what the client lets be tasks of its own by tasks, and the rest as usual. */
+export class AskerByTask implements Asker {
+  readonly #server: ExtendedServer;
+  readonly #call: PreparedCall;
+  readonly #unwanted = new AbortController();
+  #usual: Asker | undefined;
+
+  constructor(server: ExtendedServer, call: PreparedCall) {
+    this.#server = server;
+    this.#call = call;
+  }
+
+  get #asker(): Asker {
+    if (this.#usual !== undefined) return this.#usual;
+    const { signal } = this.#call.ctx;
+    const end = () => this.#unwanted.abort();
+    signal.addEventListener("abort", end, { once: true });
+    this.#call.whenAnswered(end);
+    this.#usual = this.#server.usualAsker(this.#call);
+    return this.#usual;
+  }
+
+  ask(prepared: PreparedQuestion): Promise<unknown> {
+    const { question, ...rest } = prepared;
+    const asker = this.#asker;
+    if (!asksByTask(this.#call.request, question)) return asker.ask(prepared);
+    const { platform, answerMs } = this.#server;
+    // An asker sends whatever it is given, and methods of tasks are not known to it.
+    const send = (method: string, params: Params) =>
+      asker.ask({ ...rest, question: { method, params } as unknown as Question });
+    const { exchange } = this.#call;
+    return askByTask({ platform, answerMs, signal: this.#unwanted.signal, exchange, send }, question);
+  }
+
+  step(key: string, work: () => unknown): Promise<unknown> {
+    return this.#asker.step(key, work);
+  }
+
+  conclude(handler: Promise<unknown>): ReturnType<Asker["conclude"]> {
+    return this.#asker.conclude(handler);
+  }
+}
