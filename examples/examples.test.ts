@@ -48,6 +48,18 @@ const STORIES: Record<string, readonly string[]> = {
     "refused  skill://release-notes/templates/notes.md cannot be used: it has 22 bytes, and the entry says 25",
     "again    ## {version}: {title}",
   ],
+  tasks: [
+    "speaks   2025-11-25",
+    "status   input_required",
+    "asked    Which format?",
+    "result   1200 rows of 2026 as pdf",
+    "done     count 2026, write pdf",
+    "speaks   2026-07-28",
+    "status   input_required",
+    "asked    Which format?",
+    "result   1200 rows of 2026 as pdf",
+    "done     count 2026, write pdf",
+  ],
   stdio: ["speaks   2026-07-28", "result   5", "stderr   adding 2 and 3"],
 };
 
