@@ -1,11 +1,21 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
 const root = fileURLToPath(new URL("../../../..", import.meta.url));
 const source = (path: string) => join(root, "packages/mcp/src", path);
+
+/** The sources of what users import. The longer names come first, because the bundler takes the first that begins a name. */
+const { exports } = JSON.parse(readFileSync(source("../package.json"), "utf8")) as { exports: Record<string, unknown> };
+const ENTRIES = Object.fromEntries(
+  Object.keys(exports)
+    .filter((key) => !key.endsWith(".json"))
+    .map((key) => (key === "." ? "index" : key.slice(2)))
+    .map((name) => [name === "index" ? "@parley/mcp" : `@parley/mcp/${name}`, source(`${name}.ts`)] as const)
+    .sort(([a], [b]) => b.length - a.length),
+);
 
 /**
  * Bundles a TypeScript fixture with the library's sources into one file that plain Node runs, and returns its path.
@@ -21,15 +31,7 @@ export async function bundleFixture(file: URL): Promise<string> {
     resolve: {
       alias: {
         "@parley/mcp/apps-view": source("apps-view.ts"),
-        "@parley/mcp/apps": source("apps.ts"),
-        "@parley/mcp/auth": source("auth.ts"),
-        "@parley/mcp/login": source("login.ts"),
-        "@parley/mcp/node": source("node.ts"),
-        "@parley/mcp/skills": source("skills.ts"),
-        "@parley/mcp/storage": source("storage.ts"),
-        "@parley/mcp/testing": source("testing.ts"),
-        "@parley/mcp/transport": source("transport.ts"),
-        "@parley/mcp": source("index.ts"),
+        ...ENTRIES,
         "#platform": source("node/platform.ts"),
         "#transports": source("node/transports.ts"),
       },
