@@ -16,13 +16,15 @@ export interface StoredCall {
   clientCapabilities: ClientCapabilities;
   /** Without `claims`, which may hold what must not be stored. */
   principal?: Omit<Principal, "claims"> | undefined;
+  /** Whether the sender may be a stranger, who must not see messages of unexpected errors. */
+  remote: boolean;
 }
 
 /** What is stored of a request. */
-export function storedCall(call: Call, principal: Principal | undefined): StoredCall {
+export function storedCall(call: Call, principal: Principal | undefined, remote: boolean): StoredCall {
   const { method, params, revision, clientInfo, clientCapabilities } = call;
   const { inputResponses: _answers, requestState: _state, ...kept } = params;
-  const stored: StoredCall = { method, params: kept, revision, clientInfo, clientCapabilities };
+  const stored: StoredCall = { method, params: kept, revision, clientInfo, clientCapabilities, remote };
   if (principal === undefined) return stored;
   const { claims: _claims, ...identity } = principal;
   return { ...stored, principal: identity };

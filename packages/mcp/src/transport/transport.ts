@@ -37,6 +37,8 @@ export interface Exchange {
   readonly peer?: Peer | undefined;
   readonly http?: HttpFacts | undefined;
   readonly principal?: Principal | undefined;
+  /** True if the other end may be a stranger, where neither `http` nor `peer` tells it. */
+  readonly remote?: boolean | undefined;
   /** True if the request was part of a batch. */
   readonly batched?: boolean | undefined;
   /** Sends a notification that belongs to this request, in order, before its answer. Dropped after the answer. */

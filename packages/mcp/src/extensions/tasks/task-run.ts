@@ -22,6 +22,9 @@ export interface RunContext {
   over(run: TaskRun): void;
 }
 
+/** What a run takes over from the exchange of its call, or from what was stored of it. */
+type ExchangeSource = Pick<Exchange, "http" | "principal" | "peer" | "remote">;
+
 /** One run of the handler of a task. It may write as long as it holds the lease of the record. */
 export class TaskRun {
   readonly id: string;
@@ -104,9 +107,10 @@ export class TaskRun {
   }
 
   /** The exchange of the run: what a handler says becomes the status message, and nobody can be asked by a request. */
-  exchange({ http, principal, peer }: Pick<Exchange, "http" | "principal" | "peer">): Exchange {
+  exchange({ http, principal, peer, remote = peer?.remote }: ExchangeSource): Exchange {
     const caller = principal ?? peer?.principal;
     return {
+      ...(remote === undefined ? {} : { remote }),
       id: this.id,
       signal: this.#controller.signal,
       ...(http === undefined ? {} : { http }),

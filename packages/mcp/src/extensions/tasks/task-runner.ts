@@ -4,6 +4,7 @@ import { restoredCall, storedCall } from "../../era/stored-call.js";
 import { createdTask, keptResult, wantedTtl, wantsTask } from "../../era/task-shape.js";
 import { INTERNAL_ERROR } from "../../jsonrpc/error.js";
 import { McpError } from "../../protocol/error.js";
+import { mayBeStranger } from "../../server/call/call-failure.js";
 import { ExtensionResult } from "../../server/call/extension-result.js";
 import { InputOutcome } from "../../server/questions/input-required.js";
 import type { ExtendedServer, ExtensionCall, PreparedCall } from "../seam/extended-server.js";
@@ -134,7 +135,7 @@ export class TaskRunner implements RunContext {
       status: "working",
       retry: rules.retry,
       lease: { node, token: 1 },
-      call: storedCall(request, principal),
+      call: storedCall(request, principal, mayBeStranger(exchange)),
       questions: {},
       answers: {},
       steps: {},
@@ -275,8 +276,7 @@ export class TaskRunner implements RunContext {
     this.#runs.set(id, run);
     const request: Call = { ...restoredCall(record.call, id), progressToken: id };
     await run.listen();
-    const { principal } = record.call;
-    const outcome = this.#server.run(request, run.exchange({ principal }), (prepared) => {
+    const outcome = this.#server.run(request, run.exchange(record.call), (prepared) => {
       run.prepare(prepared, record);
       prepared.startTask = async () => true;
     });

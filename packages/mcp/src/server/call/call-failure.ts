@@ -73,8 +73,8 @@ export function publicFailure(call: ServerCall, error: unknown): PublicFailure {
  * Whether a peer may be a stranger. Servers on addresses beyond this machine must be told to accept everybody, or who is
  * who; a proxy on this machine is recognised by what it adds.
  */
-function mayBeStranger({ http, principal, peer }: Exchange): boolean {
-  if ((principal ?? peer?.principal) !== undefined || peer?.remote === true) return true;
+export function mayBeStranger({ http, principal, peer, remote }: Exchange): boolean {
+  if ((principal ?? peer?.principal) !== undefined || (remote ?? peer?.remote) === true) return true;
   if (http === undefined) return false;
   const local =
     /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(http.header("host") ?? "") &&
