@@ -77,12 +77,14 @@ function listSkills(client: ExtendedClient, options: CallOptions | undefined): A
     async (cursor) => {
       requireDeclared(client, "skills/list");
       const result = await client.request("skills/list", cursor === undefined ? undefined : { cursor }, options);
+      const refused: string[] = [];
       const items = itemsOf(result, "skills", "skills/list").flatMap((item) => {
         const checked = checkSkill(item);
         if (typeof checked !== "string") return [checked.entry];
-        client.warn(`a skill of the server is left out: ${shownUri(item)}: ${checked}`);
+        refused.push(`${shownUri(item)} (${checked})`);
         return [];
       });
+      warnOf(client, "skills are left out of the list", refused);
       return { items, nextCursor: cursorOf(result) };
     },
     ({ uri }) => uri,
@@ -124,11 +126,13 @@ function readDirectory(
       // Spec: Skills, "Capability Negotiation": clients must not call it otherwise.
       if (settings["directoryRead"] !== true) throw notDeclared(method, "directoryRead");
       const result = await client.request(method, cursor === undefined ? { uri } : { uri, cursor }, options);
+      const refused: string[] = [];
       const items = itemsOf(result, "resources", method).filter((item): item is Resource => {
         const isChild = isObject(item) && typeof item["name"] === "string" && isChildOf(uri, item["uri"]);
-        if (!isChild) client.warn(`a resource is left out of ${uri}, because it is no child: ${shownUri(item)}`);
+        if (!isChild) refused.push(shownUri(item));
         return isChild;
       });
+      warnOf(client, `resources that are no children are left out of ${uri}`, refused);
       return { items, nextCursor: cursorOf(result) };
     },
     (child) => child.uri,
@@ -166,6 +170,15 @@ function itemsOf(result: Record<string, unknown>, member: string, method: string
 
 function cursorOf({ nextCursor }: Record<string, unknown>): string | undefined {
   return typeof nextCursor === "string" ? nextCursor : undefined;
+}
+
+/** Items of a page that one warning names. */
+const MAX_NAMED = 5;
+
+function warnOf(client: ExtendedClient, what: string, refused: readonly string[]): void {
+  if (refused.length === 0) return;
+  const named = refused.slice(0, MAX_NAMED).join(", ");
+  client.warn(`${what}: ${named}${refused.length > MAX_NAMED ? `, and ${refused.length - MAX_NAMED} more` : ""}`);
 }
 
 function shownUri(item: unknown): string {

@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parse } from "yaml";
+import { parse, stringify } from "yaml";
 import { readYaml } from "../../../src/extensions/skills/yaml/read-yaml.js";
 
 /** Texts that both readers take for the same. */
@@ -86,13 +87,129 @@ const REFUSED: readonly [string, number, RegExp][] = [
   ["  a: 1", 1, /indented/],
   ["a:\n    b: 1\n  c: 2", 3, /indented|key/],
   ["a: [b: 1]", 1, /braces/],
+  ["a: [1,, 2]", 1, /missing/],
+  ["a: [#x]", 1, /begin/],
+  ["a: [|x]", 1, /begin/],
+  ["a: 1\n\tx", 2, /tabs/],
+  ["a: 1\n\t\n  x", 2, /tabs/],
+  ["a: >\n     \n  x", 3, /indented less/],
+  ["~: 1", 1, /not text/],
+  ["a: {0x10: 1}", 1, /not text/],
+  [": 1", 1, /missing/],
   [`a: ${"[".repeat(100)}`, 1, /deep|closed/],
   [Array.from({ length: 40 }, (_, n) => `${" ".repeat(n)}k:`).join("\n"), 18, /deep/],
 ];
 
+function outcome(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
 describe("the YAML of frontmatter", () => {
   it.each(SAME)("is read as YAML 1.2 says: %j", (text) => {
     expect(readYaml(text)).toEqual(parse(text) ?? {});
+  });
+
+  it("is read back as another library wrote it", () => {
+    const text = fc.oneof(
+      fc.string({ maxLength: 30 }),
+      fc.string({
+        maxLength: 200,
+        unit: fc.constantFrom("a", "b", " ", "\n", ":", "#", "-", '"', "'", "\\", "\t", "é", ","),
+      }),
+      fc.constantFrom(
+        "",
+        "yes",
+        "null",
+        "1",
+        "1.0",
+        "- x",
+        "a: b",
+        "# x",
+        "[x]",
+        "{x}",
+        "|",
+        ">",
+        "&a",
+        "*a",
+        "!x",
+        "%x",
+        "@x",
+        "`",
+        "---",
+        "...",
+        "<<x",
+      ),
+    );
+    const key = fc.stringMatching(/^[a-z][a-z0-9 _.-]{0,10}[a-z0-9]$/);
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        { depthSize: "small", maxDepth: 4 },
+        text,
+        fc.integer(),
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        fc.boolean(),
+        fc.constant(null),
+        fc.array(tie("tree"), { maxLength: 4 }),
+        fc.dictionary(key, tie("tree"), { maxKeys: 4, noNullPrototype: true }),
+      ),
+    }));
+    const style = fc.record({
+      defaultStringType: fc.constantFrom("PLAIN", "QUOTE_DOUBLE", "QUOTE_SINGLE", "BLOCK_LITERAL", "BLOCK_FOLDED"),
+      lineWidth: fc.constantFrom(0, 20, 80),
+      collectionStyle: fc.constantFrom("any", "flow"),
+      indent: fc.constantFrom(2, 4),
+      indentSeq: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.dictionary(key, tree, { maxKeys: 5, noNullPrototype: true }), style, (value, options) => {
+        // There the other library writes some texts in a way that nobody reads back.
+        fc.pre(options.collectionStyle !== "flow" || options.defaultStringType !== "PLAIN");
+        const written = stringify(value, { ...options, aliasDuplicateObjects: false } as never);
+        expect(readYaml(written), written).toEqual(parse(written) ?? {});
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("is never taken for something else than another library takes it for", () => {
+    const lines = ["\n", "\n  ", "\n    ", "\n- ", "\n  - ", "\na: ", "\nb:", "\n  c: "];
+    const marks = [
+      "- ",
+      "[",
+      "]",
+      "{",
+      "}",
+      ", ",
+      '"',
+      "'",
+      "|",
+      ">",
+      "|-",
+      ">+",
+      " #",
+      "#",
+      ":",
+      " ",
+      "\\n",
+      "?",
+      "!",
+    ];
+    const part = fc.constantFrom(...lines, ...marks, "a: ", "x", "x y", "1", "true", "~");
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 14 }), (parts) => {
+        const text = `k: 1\n${parts.join("")}`;
+        // They differ on lines of spaces at the end of a block of text.
+        fc.pre(!/\n +(?:\n|$)/.test(text));
+        const ours = outcome(() => readYaml(text));
+        const theirs = outcome(() => parse(text, { logLevel: "error" }));
+        if (ours !== undefined && theirs !== undefined) expect(ours, text).toEqual(theirs);
+      }),
+      { numRuns: 5000 },
+    );
   });
 
   it.each(REFUSED)("is refused with its line: %j", (text, line, message) => {
@@ -119,6 +236,9 @@ describe("the YAML of frontmatter", () => {
     ["backslashes", `a: "${"\\\\".repeat(30_000)}`],
     ["spaces", `a: x${" ".repeat(60_000)}#`],
     ["quoted spaces", `a: "x${" ".repeat(60_000)}y"`],
+    ["quoted spaces before a line break", `a: "x${" ".repeat(60_000)}y\n z"`],
+    ["spaces in brackets", `a: [x${" ".repeat(60_000)}y]`],
+    ["spaces in a line", `a: x${" ".repeat(60_000)}y\n  z`],
     ["lines", `a: "${"x \n ".repeat(15_000)}"`],
     ["colons", `${":".repeat(60_000)}`],
     ["dashes", `a:\n${"- ".repeat(30_000)}`],

@@ -133,6 +133,35 @@ describe("the skills of a folder", () => {
   });
 });
 
+describe("the skills of a folder, further", () => {
+  it("SEP-2640: have subscribers, who hear of files that were read again and differ", async () => {
+    const extension = skills(join(place, "pdf"));
+    await using client = await connect(new Server(info, { extensions: [extension] }));
+    const changes = await client.subscribe("skill://pdf/references/forms.md");
+    extension.reload();
+    write("pdf/references/forms.md", "# New\n");
+    extension.reload();
+    for await (const { uri } of changes) {
+      expect(uri).toBe("skill://pdf/references/forms.md");
+      expect((await client.readResource(uri ?? "")).contents).toMatchObject([{ text: "# New\n" }]);
+      break;
+    }
+  });
+
+  it("SEP-2640: may lie in one another; the inner one is a part of the outer one", async () => {
+    write("pdf/inner/SKILL.md", "---\nname: inner\ndescription: Lies inside\n---\n");
+    const uris = async (...sources: Parameters<typeof skills>) => {
+      await using client = await open(...sources);
+      return ((await client.request("skills/list"))["skills"] as { uri: string }[]).map(({ uri }) => uri);
+    };
+    expect(await uris(join(place, "pdf"))).toEqual(["skill://pdf/SKILL.md"]);
+    expect(await uris(join(place, "pdf"), join(place, "pdf/inner"))).toEqual([
+      "skill://pdf/SKILL.md",
+      "skill://inner/SKILL.md",
+    ]);
+  });
+});
+
 describe("skills as values", () => {
   const value = skill({
     name: "pdf",

@@ -1,6 +1,6 @@
 import { addMember, checkDepth, YamlError, type YamlValue } from "./yaml-error.js";
 import { YamlFlow } from "./yaml-flow.js";
-import { checkPlainStart, foldLines, plainScalar, quotedScalar, quoteEnd } from "./yaml-scalar.js";
+import { checkPlainStart, foldLines, plainKeyScalar, plainScalar, quotedScalar, quoteEnd } from "./yaml-scalar.js";
 
 /** A line that is neither empty nor a comment alone. */
 interface Row {
@@ -18,7 +18,7 @@ export function readYaml(text: string): { [key: string]: YamlValue } {
   const first = reader.row();
   if (first === undefined) return {};
   if (first.indent > 0) throw reader.wrong("the first line is indented");
-  const map = reader.map(0, 0);
+  const map = first.text.startsWith("{") ? reader.flowMap() : reader.map(0, 0);
   if (reader.row() !== undefined) throw reader.wrong("it is indented otherwise than the lines before it");
   return map;
 }
@@ -60,6 +60,12 @@ class YamlReader {
     return undefined;
   }
 
+  /** The whole text as one map in braces. */
+  flowMap(): { [key: string]: YamlValue } {
+    // Safe: it begins with a brace.
+    return this.#flow(this.#starts[this.#at] ?? 0, -1, 0) as { [key: string]: YamlValue };
+  }
+
   map(indent: number, depth: number): { [key: string]: YamlValue } {
     checkDepth(depth, this.#at + 1);
     const map: { [key: string]: YamlValue } = {};
@@ -67,7 +73,8 @@ class YamlReader {
       const line = this.#at + 1;
       const key = keyOf(row.text);
       if (key === undefined) throw this.wrong("expected a key, a colon and a value");
-      addMember(map, key.key, this.#after(indent, indent + key.length, depth, true), line);
+      const name = key.quoted ? key.key : plainKeyScalar(key.key, line);
+      addMember(map, name, this.#after(indent, indent + key.length, depth, true), line);
     }
     return map;
   }
@@ -99,7 +106,7 @@ class YamlReader {
       const end = quoteEnd(this.#text, begin);
       if (end === undefined) throw this.wrong("a quote is not closed");
       const value = quotedScalar(first, this.#text.slice(begin + 1, end), this.#at + 1);
-      this.#skipTo(end + 1, indent);
+      this.#skipTo(end + 1, indent, false);
       return value;
     }
     return first === "[" || first === "{" ? this.#flow(begin, indent, depth) : this.#plain(indent, text);
@@ -121,7 +128,7 @@ class YamlReader {
     const flow = new YamlFlow(this.#text, begin);
     try {
       const value = flow.value(depth + 1);
-      this.#skipTo(flow.at, indent);
+      this.#skipTo(flow.at, indent, true);
       return value;
     } catch (error) {
       if (error instanceof YamlError && error.line === 0) throw this.wrong(error.message);
@@ -130,11 +137,11 @@ class YamlReader {
   }
 
   /** Goes on behind a value that ends at an index of the text. */
-  #skipTo(end: number, indent: number): void {
+  #skipTo(end: number, indent: number, inBrackets: boolean): void {
     while ((this.#starts[this.#at + 1] ?? Number.POSITIVE_INFINITY) <= end) {
       this.#at++;
       const line = this.#lines[this.#at] ?? "";
-      const isEnd = /^ *[\]}]/.test(line) && line.search(/\S/) === indent;
+      const isEnd = inBrackets && /^ *[\]}]/.test(line) && line.search(/\S/) === indent;
       if (line.trim() !== "" && line.search(/\S/) <= indent && !isEnd)
         throw this.wrong("it must be indented deeper than its key");
     }
@@ -169,7 +176,11 @@ class YamlReader {
     const line = this.#lines[ahead] ?? "";
     const text = line.trim();
     if (text === "" || text.startsWith("#") || line.search(/\S/) <= indent) return undefined;
-    for (; this.#at < ahead; this.#at++) lines.push("");
+    for (; this.#at < ahead; this.#at++) {
+      if (this.#lines[this.#at]?.includes("\t")) throw this.wrong("tabs cannot indent");
+      lines.push("");
+    }
+    if (line.slice(0, line.search(/\S/)).includes("\t")) throw this.wrong("tabs cannot indent");
     return text;
   }
 
@@ -195,14 +206,18 @@ class YamlReader {
   #blockLines(indent: number, given: number | undefined): string[] {
     const lines: string[] = [];
     let column = given;
+    let longest = 0;
     for (; this.#at < this.#lines.length; this.#at++) {
       const line = this.#lines[this.#at] ?? "";
       const at = line.search(/[^ ]/);
       if (at === -1) {
+        longest = Math.max(longest, line.length);
         lines.push(column === undefined ? "" : line.slice(column));
         continue;
       }
       if (at <= indent || (column !== undefined && at < column)) break;
+      if (column === undefined && longest > at)
+        throw this.wrong("the first line is indented less than the empty ones above it");
       column ??= at;
       lines.push(line.slice(column));
     }
@@ -213,18 +228,18 @@ class YamlReader {
 const isItem = (text: string) => /^-(?:\s|$)/.test(text);
 
 /** The key at the beginning of a line, and how long it is with its colon. */
-function keyOf(text: string): { key: string; length: number } | undefined {
+function keyOf(text: string): { key: string; quoted: boolean; length: number } | undefined {
   const first = text.charAt(0);
   if (first === '"' || first === "'") {
     const end = quoteEnd(text, 0);
     const colon = end === undefined ? null : /^\s*:(?=\s|$)/.exec(text.slice(end + 1));
     if (end === undefined || colon === null) return undefined;
-    return { key: quotedScalar(first, text.slice(1, end), 0), length: end + 1 + colon[0].length };
+    return { key: quotedScalar(first, text.slice(1, end), 0), quoted: true, length: end + 1 + colon[0].length };
   }
   const colon = text.search(/:(?:\s|$)/);
   const comment = text.search(/\s#/);
   if (colon === -1 || (comment !== -1 && comment < colon) || "&*!|>@`%?{}[],#".includes(first)) return undefined;
-  return { key: text.slice(0, colon).trimEnd(), length: colon + 1 };
+  return { key: text.slice(0, colon).trimEnd(), quoted: false, length: colon + 1 };
 }
 
 /** Folds the lines of a `>` block: those that are indented deeper keep their line breaks. */

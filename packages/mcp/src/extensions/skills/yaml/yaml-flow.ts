@@ -1,5 +1,5 @@
 import { addMember, checkDepth, YamlError, type YamlValue } from "./yaml-error.js";
-import { checkPlainStart, plainScalar, quotedScalar, quoteEnd } from "./yaml-scalar.js";
+import { checkPlainStart, foldLines, plainKeyScalar, plainScalar, quotedScalar, quoteEnd } from "./yaml-scalar.js";
 
 // A comment begins after white space; a plain scalar ends at a bracket, a comma, a comment, or a colon that separates.
 const SPACE = /(?:\s|(?<=\s)#[^\n]*)*/y;
@@ -41,7 +41,7 @@ export class YamlFlow {
     this.at++;
     while (this.#peek() !== "}") {
       const quoted = this.#peek() === '"' || this.#peek() === "'";
-      const key = quoted ? this.#quoted() : this.#plain();
+      const key = quoted ? this.#quoted() : plainKeyScalar(this.#plain(), 0);
       let value: YamlValue = null;
       if (this.#peek() === ":") {
         this.at++;
@@ -71,12 +71,10 @@ export class YamlFlow {
   #plain(): string {
     PLAIN_END.lastIndex = this.at;
     const end = PLAIN_END.exec(this.#text)?.index ?? this.#text.length;
-    const text = this.#text
-      .slice(this.at, end)
-      .trim()
-      .replace(/\s*\n\s*/g, " ");
-    checkPlainStart(text, 0);
+    const lines = this.#text.slice(this.at, end).trim().split("\n");
+    const text = foldLines(lines.map((line) => line.trim()));
     if (text === "") throw new YamlError(0, "a value is missing");
+    checkPlainStart(text, 0);
     this.at = end;
     return text;
   }

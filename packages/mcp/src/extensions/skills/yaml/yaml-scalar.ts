@@ -18,12 +18,18 @@ export function plainScalar(text: string, line: number): YamlValue {
   return text;
 }
 
+/** A key without quotes. Throws for one that YAML takes for something else than this text, such as `~` or `0x10`. */
+export function plainKeyScalar(text: string, line: number): string {
+  if (String(plainScalar(text, line)) === text && text !== "null") return text;
+  throw new YamlError(line, `the key ${text === "" ? "is missing" : `\`${text}\` is not text; quote it`}`);
+}
+
 /** Throws for a plain scalar that begins with a character that means something else. */
 export function checkPlainStart(text: string, line: number): void {
   const first = text.charAt(0);
   if (first === "&" || first === "*") throw new YamlError(line, "anchors and aliases are not supported");
   if (first === "!") throw new YamlError(line, "tags are not supported");
-  if ("@`%".includes(first) || /^[?-](?:\s|$)/.test(text) || "]},".includes(first)) {
+  if ("@`%#|>".includes(first) || /^[?-](?:\s|$)/.test(text) || "]},".includes(first)) {
     throw new YamlError(line, `a value cannot begin with \`${first}\`; quote it`);
   }
 }
@@ -87,7 +93,7 @@ export function quotedScalar(quote: string, inner: string, line: number): string
   for (let at = 0; at < inner.length; at++) {
     const character = inner.charAt(at);
     if (character === "\n") {
-      value += current.slice(0, kept) + current.slice(kept).replace(/[ \t]+$/, "");
+      value += current.slice(0, kept) + trimSpaces(current.slice(kept));
       current = "";
       kept = 0;
       const space = spaceFrom(inner, at);
@@ -111,6 +117,13 @@ export function quotedScalar(quote: string, inner: string, line: number): string
     }
   }
   return value + current;
+}
+
+/** Without the spaces and tabs at the end; an expression for that takes time quadratic in the spaces elsewhere. */
+function trimSpaces(text: string): string {
+  let end = text.length;
+  while (" \t".includes(text.charAt(end - 1)) && end > 0) end--;
+  return text.slice(0, end);
 }
 
 /** The white space from `at` on: how many line breaks it has, and where it ends. */
