@@ -129,8 +129,9 @@ export async function openStage(): Promise<BrowserStage> {
     response.end(script ?? `<!doctype html><title>host</title><body>${scripts.join("")}`);
   });
   const hostOrigin = originOf(site, "localhost");
-  const sandboxSite = await listen("127.0.0.1", (_request, response) => {
-    const { html, headers } = sandboxPage({ hosts: [hostOrigin], allowLoopback: true });
+  const sandboxSite = await listen("127.0.0.1", (request, response) => {
+    const hosts = [request.url === "/sandbox" ? hostOrigin : "https://chat.example.com"];
+    const { html, headers } = sandboxPage({ hosts, allowLoopback: true });
     response.writeHead(200, headers).end(html);
   });
   const outsideSite = await listen("127.0.0.1", (request, response) => {
