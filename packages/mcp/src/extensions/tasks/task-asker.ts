@@ -8,7 +8,7 @@ import { claimStep, normalise } from "../../server/questions/by-request.js";
 import { QuestionNames } from "../../server/questions/question-names.js";
 import { recordFailure, reviveFailure } from "../../server/questions/state.js";
 import type { StepRecord } from "../../server/questions/step-record.js";
-import { type TaskAnswer, type TaskRecord, withQuestions } from "./task-record.js";
+import { type TaskAnswer, type TaskRecord, withAnswers, withQuestions, withStep } from "./task-record.js";
 
 /** Questions that are open at the same time; a person could not follow more. */
 const MAX_QUESTIONS = 32;
@@ -20,8 +20,10 @@ export interface AskedTask {
   readonly signal: AbortSignal;
   /** Throws `capability_missing` when the client cannot be asked. */
   requireCapabilities(needs: readonly string[]): void;
-  /** Rejects when another run has the lease by now, or the task is over. */
+  /** Rejects when another run has the lease by now, when the task is over, and when this process gives its tasks away. */
   change(change: (record: TaskRecord) => TaskRecord): Promise<TaskRecord>;
+  /** The same for what has been done, which is kept although this process gives its tasks away. */
+  keep(change: (record: TaskRecord) => TaskRecord): Promise<TaskRecord>;
 }
 
 interface Waiting {
@@ -38,7 +40,9 @@ export class TaskAsker implements Asker {
   readonly #stepKeys = new Set<string>();
   readonly #waiting = new Map<string, Waiting>();
   /** Questions of this turn of the event loop, which are stored together. */
-  #noted: Record<string, Question> | undefined;
+  #noted: Map<string, Question> | undefined;
+  /** Steps whose work runs now. */
+  readonly #working = new Set<Promise<unknown>>();
 
   constructor(task: AskedTask, recorded: Pick<TaskRecord, "answers" | "steps">) {
     this.#task = task;
@@ -52,6 +56,11 @@ export class TaskAsker implements Asker {
   /** Whether the handler waits for an answer. */
   get waits(): boolean {
     return this.#waiting.size > 0;
+  }
+
+  /** Resolves when the outcome of every step whose work runs now is stored. */
+  async rested(): Promise<void> {
+    await Promise.allSettled(this.#working);
   }
 
   ask(prepared: PreparedQuestion): Promise<unknown> {
@@ -68,7 +77,7 @@ export class TaskAsker implements Asker {
     }
     const { platform, answerMs } = this.#task;
     const answer = await new Promise<TaskAnswer>((resolve, reject) => {
-      const timer = platform.timer(answerMs, () => this.#settle(name)?.reject(unanswered(question.method, answerMs)));
+      const timer = platform.timer(answerMs, () => this.#expire(name, unanswered(question.method, answerMs)));
       const settling = (act: (value: never) => void) => (value: never) => {
         timer.cancel();
         act(value);
@@ -83,23 +92,37 @@ export class TaskAsker implements Asker {
   /** Collects the questions of one turn, so that those that are asked together are shown together. */
   #note(name: string, question: Question): void {
     if (this.#noted !== undefined) {
-      this.#noted[name] = question;
+      this.#noted.set(name, question);
       return;
     }
-    const noted: Record<string, Question> = { [name]: question };
+    const noted = new Map([[name, question]]);
     this.#noted = noted;
     this.#task.platform.defer(() => {
       this.#noted = undefined;
       const failed = (error: unknown) => {
-        for (const asked of Object.keys(noted)) this.#settle(asked)?.reject(McpError.from(error));
+        for (const asked of noted.keys()) this.#settle(asked)?.reject(McpError.from(error));
       };
       // An answer that came before the question was stored again, by a run that was taken over, is in the record already.
       const ask = (record: TaskRecord) => {
-        const open = Object.entries(noted).filter(([asked]) => !Object.hasOwn(record.answers, asked));
+        const open = [...noted].filter(([asked]) => !Object.hasOwn(record.answers, asked));
         return open.length === 0 ? record : withQuestions(record, Object.fromEntries(open));
       };
       this.#task.change(ask).then((record) => this.answered(record), failed);
     });
+  }
+
+  /** Nobody answered in time. That is stored like an answer, so that each run of the handler learns the same. */
+  #expire(name: string, error: McpError): void {
+    const { code, message, data } = error;
+    const answer = { error: { code, message, data } };
+    this.#task
+      .change((record) => withAnswers(record, { [name]: answer }))
+      .then((record) => {
+        // An answer that came at the last moment counts.
+        if (record.answers[name] !== answer) this.answered(record);
+      })
+      .catch(() => {})
+      .finally(() => this.#settle(name)?.reject(error));
   }
 
   /** Gives the handler the answers that the record has by now. */
@@ -123,6 +146,16 @@ export class TaskAsker implements Asker {
       if (!("failure" in done)) return done.value;
       throw reviveFailure(done.failure);
     }
+    const performed = this.#perform(key, work);
+    this.#working.add(performed);
+    try {
+      return await performed;
+    } finally {
+      this.#working.delete(performed);
+    }
+  }
+
+  async #perform(key: string, work: () => unknown): Promise<unknown> {
     // Stored first: should this process end now, the next one knows that the step may have been done.
     await this.#task.change((record) => withStep(record, key, { begun: true }));
     let outcome: StepRecord;
@@ -138,7 +171,7 @@ export class TaskAsker implements Asker {
   }
 
   async #record(key: string, outcome: StepRecord): Promise<void> {
-    await this.#task.change((record) => withStep(record, key, outcome));
+    await this.#task.keep((record) => withStep(record, key, outcome));
     this.#steps.set(key, outcome);
   }
 
@@ -163,10 +196,6 @@ function readAnswer(answer: TaskAnswer): unknown {
   if ("value" in answer) return answer.value;
   const { code, message, data } = answer.error;
   throw fromWire(new RpcError(code, message, data));
-}
-
-function withStep(record: TaskRecord, key: string, step: TaskRecord["steps"][string]): TaskRecord {
-  return { ...record, steps: { ...record.steps, [key]: step } };
 }
 
 function unanswered(method: string, ms: number): McpError {

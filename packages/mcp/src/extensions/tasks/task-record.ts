@@ -33,6 +33,8 @@ export interface TaskRecord {
   readonly statusMessage?: string | undefined;
   /** How often the handler may still begin again. */
   readonly retry: number;
+  /** How often in a row the process that ran it ended before the task got any further. */
+  readonly stalls?: number | undefined;
   readonly lease: TaskLease;
   /** What to run again; gone when the task is over, like the next three. */
   readonly call?: StoredCall | undefined;
@@ -42,6 +44,9 @@ export interface TaskRecord {
   readonly steps: Readonly<Record<string, StepRecord | BegunStep>>;
   readonly outcome?: { readonly result: object } | { readonly error: ErrorObject } | undefined;
 }
+
+/** Processes in a row that a task may see the end of without getting any further: it may be what ends them. */
+const MAX_STALLS = 10;
 
 /** Whether the task is over. */
 export function isOver({ status }: Pick<TaskRecord, "status">): boolean {
@@ -79,7 +84,13 @@ export function withAnswers(record: TaskRecord, given: Readonly<Record<string, T
   );
   const answers = { ...record.answers, ...Object.fromEntries(known) };
   const status = Object.keys(questions).length > 0 ? "input_required" : "working";
-  return { ...record, status, questions, answers };
+  return { ...record, status, questions, answers, stalls: 0 };
+}
+
+/** The record with a step that has begun, or with its outcome. */
+export function withStep(record: TaskRecord, key: string, step: StepRecord | BegunStep): TaskRecord {
+  const stalls = "begun" in step ? record.stalls : 0;
+  return { ...record, stalls, steps: { ...record.steps, [key]: step } };
 }
 
 /** The record of a task that is over. */
@@ -106,17 +117,24 @@ export function ended(
  */
 export function resumed(record: TaskRecord, lease: TaskLease): TaskRecord | { reason: string } {
   const { begun, done } = stepsOf(record);
-  const asked = Object.keys(record.answers).length + Object.keys(record.questions).length > 0;
-  if (begun.length === 0 && (done.length > 0 || asked)) return { ...record, lease };
+  const isAsking = Object.keys(record.questions).length > 0;
+  // A task that waits for a person does nothing that could end a process.
+  const stalls = isAsking ? 0 : (record.stalls ?? 0) + 1;
+  if (stalls > MAX_STALLS) {
+    return { reason: `${MAX_STALLS} processes that ran it ended one after the other before it got any further` };
+  }
+  const wasAsked = isAsking || Object.keys(record.answers).length > 0;
+  if (begun.length === 0 && (done.length > 0 || wasAsked)) return { ...record, lease, stalls };
   if (record.retry > 0) {
-    return { ...record, lease, retry: record.retry - 1, steps: Object.fromEntries(done) };
+    return { ...record, lease, stalls, retry: record.retry - 1, steps: Object.fromEntries(done) };
   }
   const [name] = begun;
+  const allows = "and the tool does not allow to begin again";
   return {
     reason:
       name === undefined
-        ? "the process that ran it ended before its first step"
-        : `the process that ran it ended in its step "${name}", which may have been done`,
+        ? `the process that ran it ended before its first step was done, ${allows}`
+        : `the process that ran it ended in the middle of its step "${name}", which may have been done, ${allows}`,
   };
 }
 

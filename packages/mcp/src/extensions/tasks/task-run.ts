@@ -1,15 +1,17 @@
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Call } from "../../era/era.js";
 import { keptResult } from "../../era/task-shape.js";
+import { longTimer } from "../../platform/long-timer.js";
+import type { Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { requireCapabilities } from "../../server/questions/can-ask.js";
 import type { Exchange } from "../../transport/transport.js";
 import type { ExtendedServer, PreparedCall } from "../seam/extended-server.js";
+import { StatusMessage } from "./status-message.js";
+import { LeasedTask } from "./stored/leased-task.js";
+import { timely } from "./stored/timely-key-value.js";
 import { type AskedTask, TaskAsker } from "./task-asker.js";
-import { ended, isOver, type TaskLease, type TaskRecord } from "./task-record.js";
-
-/** How often the message of a task's progress is stored at most. */
-const STATUS_INTERVAL_MS = 1000;
+import { ended, type TaskRecord } from "./task-record.js";
 
 /** What a run needs from the server that it belongs to. */
 export interface RunContext {
@@ -30,35 +32,46 @@ export class TaskRun {
   readonly id: string;
   readonly #server: ExtendedServer;
   readonly #context: RunContext;
-  readonly #lease: TaskLease;
-  readonly #controller = new AbortController();
+  readonly #task: LeasedTask;
+  readonly #until: number;
   #asker: TaskAsker | undefined;
-  #unhear: (() => void) | undefined;
-  #message: string | undefined;
-  #shown: string | undefined;
-  #showing = false;
-  #released = false;
+  #hearing: Promise<(() => void) | undefined> | undefined;
+  #expiry: Timer | undefined;
+  #looking: Promise<void> | undefined;
+  #looksAgain = false;
+  readonly #message: StatusMessage;
   #began = false;
+  #ended = false;
 
-  constructor(server: ExtendedServer, context: RunContext, id: string, lease: TaskLease) {
-    this.id = id;
+  constructor(server: ExtendedServer, context: RunContext, record: TaskRecord) {
+    this.id = record.id;
     this.#server = server;
     this.#context = context;
-    this.#lease = lease;
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
+    this.#task = new LeasedTask(server.platform, record, (change) => context.change(record.id, change));
+    this.#until = record.createdAt + record.ttlMs;
+    this.#message = new StatusMessage(
+      (statusMessage) => this.#task.change((found) => ({ ...found, statusMessage })),
+      (ms) => this.#task.pause(ms),
+    );
   }
 
   /** Ends the run without an outcome of its own: the task was cancelled, or another process has it. */
   abort(reason: McpError): void {
-    this.#controller.abort(reason);
+    this.#task.abort(reason);
   }
 
-  /** Ends the run so that another process can go on with the task: nothing is written any more. */
-  release(): void {
-    this.#released = true;
+  /** Whether another process shall go on with the task. */
+  get isReleased(): boolean {
+    return this.#task.isReleased;
+  }
+
+  /**
+   * Ends the run so that another process can go on with the task: no step and no question begins any more, and the outcome is
+   * not stored. Resolves when steps that have begun are done and stored.
+   */
+  async release(): Promise<void> {
+    this.#task.isReleased = true;
+    await this.#asker?.rested();
     this.abort(new McpError("cancelled", "the server is closed"));
   }
 
@@ -67,43 +80,82 @@ export class TaskRun {
     const task: AskedTask = {
       platform: this.#server.platform,
       answerMs: this.#server.answerMs,
-      signal: this.#controller.signal,
+      signal: this.#task.signal,
       requireCapabilities: (needs) => requireCapabilities(call, needs),
-      change: (change) => this.#change(change),
+      change: (change) => this.#task.change(change),
+      keep: (change) => this.#task.keep(change),
     };
     this.#asker = new TaskAsker(task, recorded);
     call.useAsker(this.#asker);
     call.callId = this.id;
   }
 
-  /** Listens to what happens to the stored task elsewhere: answers, cancellation, another lease. */
+  /** Listens to what happens to the stored task elsewhere: answers, cancellation, another lease. Never rejects. */
   async listen(): Promise<void> {
     this.#began = true;
-    this.#unhear = await this.#server.hear("taskIds", this.id, () => void this.look());
+    this.#watchExpiry();
+    await this.#hear();
     // What happened before the ear was there.
     await this.look();
   }
 
-  /** Reads the record again. Never rejects. */
-  async look(): Promise<void> {
+  /** Where it cannot listen now, it looks with the beats of its process and tries again then. */
+  async #hear(): Promise<void> {
+    this.#hearing ??= this.#server
+      .hear("taskIds", this.id, () => void this.look())
+      .then(
+        (unhear) => {
+          if (!this.#ended) return unhear;
+          unhear();
+          return undefined;
+        },
+        (error: unknown) => {
+          this.#hearing = undefined;
+          this.#server.platform.warn(`a task cannot be listened to: ${thrownMessage(error)}`);
+          return undefined;
+        },
+      );
     try {
-      const record = await this.#context.read(this.id);
-      if (record === undefined) this.abort(new McpError("cancelled", "the task has expired"));
-      else this.#see(record);
-    } catch (error) {
-      this.#server.platform.warn(`a task could not be read: ${thrownMessage(error)}`);
+      await timely(this.#hearing, this.#server.platform);
+    } catch {
+      // It goes on without for now.
     }
   }
 
-  get waits(): boolean {
-    return this.#asker?.waits === true;
+  #watchExpiry(): void {
+    const { platform } = this.#server;
+    const ms = Math.max(1, this.#until - platform.now());
+    this.#expiry = longTimer(
+      ms,
+      () => this.abort(new McpError("cancelled", "the task has expired")),
+      (part, run) => platform.timer(part, run),
+    );
   }
 
-  #see(record: TaskRecord): void {
-    if (record.lease.token !== this.#lease.token)
-      this.abort(new McpError("cancelled", "another process runs the task"));
-    else if (isOver(record)) this.abort(new McpError("cancelled", "the task was cancelled"));
-    else this.#asker?.answered(record);
+  /** Reads the record again; one read at a time, however many reasons there are. Never rejects. */
+  look(): Promise<void> {
+    if (this.#looking !== undefined) {
+      this.#looksAgain = true;
+      return this.#looking;
+    }
+    this.#looking = this.#lookNow();
+    return this.#looking;
+  }
+
+  async #lookNow(): Promise<void> {
+    do {
+      this.#looksAgain = false;
+      try {
+        const record = await this.#context.read(this.id);
+        if (record === undefined) this.abort(new McpError("cancelled", "the task has expired"));
+        else if (this.#task.see(record)) this.#asker?.answered(record);
+      } catch (error) {
+        this.#server.platform.warn(`a task could not be read: ${thrownMessage(error)}`);
+      }
+    } while (this.#looksAgain && !this.#task.signal.aborted);
+    // In the same turn as the question whether to look again, which would else be lost in between.
+    this.#looking = undefined;
+    if (this.#hearing === undefined && !this.#ended) await this.#hear();
   }
 
   /** The exchange of the run: what a handler says becomes the status message, and nobody can be asked by a request. */
@@ -112,7 +164,7 @@ export class TaskRun {
     return {
       ...(remote === undefined ? {} : { remote }),
       id: this.id,
-      signal: this.#controller.signal,
+      signal: this.#task.signal,
       ...(http === undefined ? {} : { http }),
       ...(caller === undefined ? {} : { principal: caller }),
       say: (text) => this.#say(text),
@@ -138,80 +190,29 @@ export class TaskRun {
 
   /** Stores how the handler ended, and tells those who wait. Never rejects. */
   async settle(outcome: Promise<object>, request: Call): Promise<void> {
-    let change: (record: TaskRecord) => TaskRecord;
-    try {
-      const result = keptResult(await outcome, request);
-      change = (record) => ended(record, "completed", { result }, failureText(result));
-    } catch (thrown) {
-      const { code, message, data } = McpError.from(thrown);
-      const error = { code, message, ...(data === undefined ? {} : { data }) };
-      change = (record) => ended(record, "failed", { error }, message);
-    }
-    try {
-      await this.#change(change);
-    } catch (error) {
-      await this.#unsettled(error);
-    } finally {
-      this.#unhear?.();
-      this.#context.over(this);
-    }
+    await this.#task.end(await endOf(outcome, request));
+    this.#ended = true;
+    this.#expiry?.cancel();
+    this.#hearing?.then((unhear) => unhear?.());
+    this.#context.over(this);
   }
 
-  /** The outcome could not be stored. If this run still holds the lease, the client gets at least the reason. */
-  async #unsettled(error: unknown): Promise<void> {
-    if (this.#controller.signal.aborted) return;
-    const failure = McpError.from(error);
-    const { code, message } = failure;
-    await this.#change((record) => ended(record, "failed", { error: { code, message } }, message)).catch((again) => {
-      this.#server.platform.warn(`the outcome of a task is lost: ${thrownMessage(again)}`);
-    });
-  }
-
-  async #change(change: (record: TaskRecord) => TaskRecord): Promise<TaskRecord> {
-    const { token } = this.#lease;
-    if (this.#released) throw new McpError("cancelled", "the server is closed");
-    let refused: McpError | undefined;
-    const changed = await this.#context.change(this.id, (record) => {
-      refused = undefined;
-      if (record.lease.token === token && !isOver(record)) return change(record);
-      refused = new McpError("cancelled", isOver(record) ? "the task is over" : "another process runs the task");
-      return record;
-    });
-    if (changed === undefined) refused = new McpError("cancelled", "the task has expired");
-    if (refused === undefined && changed !== undefined) return changed;
-    this.abort(refused ?? new McpError("cancelled", "the task is over"));
-    throw refused;
-  }
-
-  /**
-   * Keeps the message of a progress report as the status message.
-   *
-   * Spec: Tasks extension, "Notifications": tasks have neither progress nor log notifications.
-   */
   #say(text: string): void {
-    const { method, params } = JSON.parse(text) as { method: string; params?: Record<string, unknown> };
-    this.#context.notify(this.id, method, params ?? {});
-    if (method !== "notifications/progress") return;
-    const { message, progress, total } = params ?? {};
-    this.#message =
-      typeof message === "string" ? message : `${String(progress)}${total === undefined ? "" : ` of ${String(total)}`}`;
-    if (!this.#showing) void this.#show();
+    const { method, params = {} } = JSON.parse(text) as { method: string; params?: Record<string, unknown> };
+    this.#context.notify(this.id, method, params);
+    if (method === "notifications/progress") this.#message.note(params);
   }
+}
 
-  async #show(): Promise<void> {
-    this.#showing = true;
-    try {
-      while (this.#message !== this.#shown && !this.#controller.signal.aborted) {
-        const statusMessage = this.#message;
-        await this.#change((record) => ({ ...record, statusMessage }));
-        this.#shown = statusMessage;
-        await new Promise<void>((resolve) => void this.#server.platform.timer(STATUS_INTERVAL_MS, resolve));
-      }
-    } catch {
-      // The task is over or elsewhere: nobody waits for the message.
-    } finally {
-      this.#showing = false;
-    }
+/** What the end of the handler makes of the record. Never rejects. */
+async function endOf(outcome: Promise<object>, request: Call): Promise<(record: TaskRecord) => TaskRecord> {
+  try {
+    const result = keptResult(await outcome, request);
+    return (record) => ended(record, "completed", { result }, failureText(result));
+  } catch (thrown) {
+    const { code, message, data } = McpError.from(thrown);
+    const error = { code, message, ...(data === undefined ? {} : { data }) };
+    return (record) => ended(record, "failed", { error }, message);
   }
 }
 

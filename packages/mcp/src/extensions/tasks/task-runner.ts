@@ -1,26 +1,18 @@
 import { randomName } from "../../encoding/base64.js";
+import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Call } from "../../era/era.js";
-import { restoredCall, storedCall } from "../../era/stored-call.js";
-import { createdTask, keptResult, wantedTtl, wantsTask } from "../../era/task-shape.js";
-import { INTERNAL_ERROR } from "../../jsonrpc/error.js";
+import { createdTask, keptResult, wantsTask } from "../../era/task-shape.js";
 import { McpError } from "../../protocol/error.js";
-import { mayBeStranger } from "../../server/call/call-failure.js";
 import { ExtensionResult } from "../../server/call/extension-result.js";
 import { InputOutcome } from "../../server/questions/input-required.js";
 import type { ExtendedServer, ExtensionCall, PreparedCall } from "../seam/extended-server.js";
+import { newRecord } from "./new-record.js";
+import { TaskNodes } from "./stored/task-nodes.js";
+import { STORAGE_MS, timelyKeyValue } from "./stored/timely-key-value.js";
+import { TakeOver } from "./take-over.js";
 import { TaskListeners } from "./task-listeners.js";
-import { TaskNodes } from "./task-nodes.js";
 import type { TaskSettings } from "./task-options.js";
-import {
-  differs,
-  ended,
-  isOver,
-  resumed,
-  type TaskAnswer,
-  type TaskRecord,
-  taskOf,
-  withAnswers,
-} from "./task-record.js";
+import { differs, ended, isOver, type TaskAnswer, type TaskRecord, taskOf, withAnswers } from "./task-record.js";
 import type { TaskRules } from "./task-rules.js";
 import { type RunContext, TaskRun } from "./task-run.js";
 import { TaskStore, tooMany } from "./task-store.js";
@@ -34,20 +26,30 @@ interface TaskParts {
   readonly nodes: TaskNodes | undefined;
 }
 
+/** The filter of what processes tell each other of themselves; no client can listen to it. */
+const NODES_FILTER = "taskNodes";
+/** Milliseconds that steps which have begun may take when the server closes. */
+const CLOSE_MS = 10_000;
+
 /** Runs the handlers of tasks: begins them, and takes over those of processes that are gone. */
 export class TaskRunner implements RunContext {
   readonly listeners = new TaskListeners();
   readonly #server: ExtendedServer;
   readonly #settings: TaskSettings;
   readonly #runs = new Map<string, TaskRun>();
-  /** When the tasks that this process created expire, oldest first. */
-  readonly #kept: number[] = [];
+  /** When the tasks that this process created expire. */
+  #kept: number[] = [];
   #parts: TaskParts | undefined;
+  #hearing: Promise<(() => void) | undefined> | undefined;
   #closed = false;
 
   constructor(server: ExtendedServer, settings: TaskSettings) {
     this.#server = server;
     this.#settings = settings;
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
   }
 
   get store(): TaskStore {
@@ -56,14 +58,21 @@ export class TaskRunner implements RunContext {
 
   /** Begins to look for tasks of processes that are gone. */
   watch(): void {
-    if (!this.#closed) this.#open().nodes?.watch();
+    const nodes = this.#closed ? undefined : this.#open().nodes;
+    if (nodes === undefined) return;
+    nodes.watch();
+    this.#listenToNodes(nodes);
   }
 
   /** Serves a call as a task: answers with the task once everything about the call is checked and the task is stored. */
   async begin(call: ExtensionCall, rules: TaskRules): Promise<object> {
     const { node, store } = this.#open();
-    const record = this.#newRecord(call, rules, store.newId(), node);
-    const run = new TaskRun(this.#server, this, record.id, record.lease);
+    const record = newRecord(call, rules, this.#settings, {
+      id: store.newId(),
+      node,
+      now: this.#server.platform.now(),
+    });
+    const run = new TaskRun(this.#server, this, record);
     const request: Call = { ...call.request, id: record.id, progressToken: record.id, session: undefined };
     const late = rules.begin === "handler" && !wantsTask(request);
     const { promise: created, resolve: isCreated } = withResolver();
@@ -96,10 +105,20 @@ export class TaskRunner implements RunContext {
     if ("error" in first) throw first.error;
     if (!wantsTask(request) || first.result instanceof InputOutcome) return first.result;
     const done = ended(record, "completed", { result: keptResult(first.result, request) });
+    this.#admit();
     await store.create(done, this.#ownerLimits());
-    await store.ended(done);
-    this.listeners.add(record.id, call);
+    this.#kept.push(done.createdAt + done.ttlMs);
     return answeredWith(done, request);
+  }
+
+  /** Another process may say that it leaves; where that cannot be heard, its tasks are found with the next beat. */
+  #listenToNodes(nodes: TaskNodes): void {
+    this.#hearing ??= this.#server
+      .hear(NODES_FILTER, "", () => nodes.scan())
+      .catch(() => {
+        this.#hearing = undefined;
+        return undefined;
+      });
   }
 
   #startLate(
@@ -121,50 +140,45 @@ export class TaskRunner implements RunContext {
     };
   }
 
-  #newRecord({ request, exchange }: ExtensionCall, rules: TaskRules, id: string, node: string): TaskRecord {
-    const { ttlMs, maxTtlMs, pollIntervalMs } = this.#settings;
-    const principal = exchange.principal ?? exchange.peer?.principal;
-    const now = this.#server.platform.now();
-    return {
-      id,
-      owner: principal?.key ?? null,
-      createdAt: now,
-      updatedAt: now,
-      ttlMs: Math.min(Math.ceil(wantedTtl(request) ?? rules.ttlMs ?? ttlMs), Math.max(maxTtlMs, rules.ttlMs ?? 0)),
-      pollIntervalMs: rules.pollIntervalMs ?? pollIntervalMs,
-      status: "working",
-      retry: rules.retry,
-      lease: { node, token: 1 },
-      call: storedCall(request, principal, mayBeStranger(exchange)),
-      questions: {},
-      answers: {},
-      steps: {},
-    };
-  }
-
   async #create(record: TaskRecord, run: TaskRun, call: ExtensionCall): Promise<void> {
     const { store, nodes } = this.#open();
-    this.#admit(record);
+    const until = record.createdAt + record.ttlMs;
+    this.#admit();
     this.#runs.set(record.id, run);
     try {
       // In this order: a process that ends in between leaves a task that nobody knows, never one that nobody runs.
-      await nodes?.add(record.id);
+      await nodes?.add(record.id, until);
       await store.create(record, this.#ownerLimits());
-      this.listeners.add(record.id, call);
-      await run.listen();
+      await this.#count(record);
     } catch (error) {
       this.over(run);
       throw error;
     }
+    this.#kept.push(until);
+    this.listeners.add(record.id, call);
+    await run.listen();
   }
 
-  #admit({ createdAt, ttlMs }: TaskRecord): void {
+  /** The task is stored: makes sure that it is also known to run here. */
+  async #count(record: TaskRecord): Promise<void> {
+    const { store, nodes } = this.#open();
+    try {
+      await nodes?.confirm();
+      if (this.#closed) throw closedServer();
+    } catch (error) {
+      await store.discard(record).catch(() => {});
+      throw error;
+    }
+  }
+
+  #admit(): void {
     const { running, kept } = this.#settings.limits;
-    if (this.#closed) throw new McpError("connection_closed", "the server is closed");
+    if (this.#closed) throw closedServer();
     if (this.#runs.size >= running) throw tooMany("tasks run", "running", running);
-    while (this.#kept.length > 0 && (this.#kept[0] ?? 0) <= createdAt) this.#kept.shift();
+    if (this.#kept.length < kept) return;
+    const now = this.#server.platform.now();
+    this.#kept = this.#kept.filter((until) => until > now);
     if (this.#kept.length >= kept) throw tooMany("tasks are kept", "kept", kept);
-    this.#kept.push(createdAt + ttlMs);
   }
 
   #ownerLimits(): { kept: number; running: number } {
@@ -204,7 +218,7 @@ export class TaskRunner implements RunContext {
     if (isOver(after) && !isOver(before)) {
       this.listeners.remove(after.id);
       this.store.ended(after).catch((error: unknown) => {
-        this.#server.platform.warn(`a finished task still counts as running: ${String(error)}`);
+        this.#server.platform.warn(`a finished task still counts as running: ${thrownMessage(error)}`);
       });
     }
   }
@@ -214,13 +228,26 @@ export class TaskRunner implements RunContext {
   }
 
   over(run: TaskRun): void {
-    this.#runs.delete(run.id);
-    this.#parts?.nodes?.remove(run.id);
+    if (this.#runs.get(run.id) === run) this.#runs.delete(run.id);
+    this.listeners.remove(run.id);
+    // What another process shall go on with stays in the list of this one until then.
+    if (!run.isReleased) this.#parts?.nodes?.remove(run.id);
   }
 
+  /** Leaves the tasks to other processes, after steps that have begun. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const run of this.#runs.values()) run.release();
+    const { platform } = this.#server;
+    const released = Promise.all([...this.#runs.values()].map((run) => run.release()));
+    await new Promise<void>((resolve) => {
+      const timer = platform.timer(CLOSE_MS, resolve, true);
+      void released.finally(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
+    for (const run of this.#runs.values()) run.abort(closedServer());
+    (await this.#hearing)?.();
     await this.#parts?.nodes?.close();
   }
 
@@ -234,54 +261,23 @@ export class TaskRunner implements RunContext {
     const { platform, storage, sharesStorage, info } = this.#server;
     const { leaseMs, limits } = this.#settings;
     const node = randomName(platform, 12);
-    const nodes = sharesStorage
-      ? new TaskNodes(storage.kv, platform, info.name, node, leaseMs, {
-          orphaned: (ids, from) => this.#takeOver(ids, from),
-          beat: () => this.#look(),
-        })
-      : undefined;
-    return { store: new TaskStore(storage, platform, info.name, limits.taskLength), node, nodes };
-  }
-
-  /** Messages between processes may be lost, and so may a lease, so all runs look for themselves now and then. */
-  #look(): void {
-    for (const run of this.#runs.values()) void run.look();
-  }
-
-  async #takeOver(ids: readonly string[], from: string): Promise<string[]> {
-    const settled: string[] = [];
-    for (const id of ids) {
-      if (this.#closed || this.#runs.size >= this.#settings.limits.running) break;
-      await this.#adopt(id, from);
-      settled.push(id);
-    }
-    return settled;
-  }
-
-  async #adopt(id: string, from: string): Promise<void> {
-    const { node, nodes } = this.#open();
-    await nodes?.add(id);
-    const record = await this.change(id, (found) => {
-      if (isOver(found) || found.lease.node !== from) return found;
-      const next = resumed(found, { node, token: found.lease.token + 1 });
-      if (!("reason" in next)) return next;
-      const message = `the task cannot be resumed: ${next.reason}`;
-      return ended(found, "failed", { error: { code: INTERNAL_ERROR, message } }, message);
+    const store = new TaskStore(timelyKeyValue(storage.kv, platform), platform, info.name, limits.taskLength);
+    if (!sharesStorage) return { store, node, nodes: undefined };
+    const takeOver = new TakeOver(this.#server, this, this.#runs, limits.running);
+    // A beat that hangs must have failed before the lease ends.
+    const kv = timelyKeyValue(storage.kv, platform, Math.min(STORAGE_MS, Math.max(1000, leaseMs / 3)));
+    const nodes: TaskNodes = new TaskNodes(kv, platform, info.name, node, leaseMs, {
+      orphaned: (ids, from) => takeOver.takeAll(ids, from, nodes),
+      beat: (lost) => void takeOver.look(lost),
+      scanned: () => takeOver.takeUnsure(nodes),
+      left: () => this.#server.publish({ filter: NODES_FILTER, value: "", method: "notifications/tasks" }),
     });
-    if (record?.call === undefined || record.lease.node !== node || isOver(record)) {
-      nodes?.remove(id);
-      return;
-    }
-    const run = new TaskRun(this.#server, this, id, record.lease);
-    this.#runs.set(id, run);
-    const request: Call = { ...restoredCall(record.call, id), progressToken: id };
-    await run.listen();
-    const outcome = this.#server.run(request, run.exchange(record.call), (prepared) => {
-      run.prepare(prepared, record);
-      prepared.startTask = async () => true;
-    });
-    void run.settle(outcome, request);
+    return { store, node, nodes };
   }
+}
+
+function closedServer(): McpError {
+  return new McpError("connection_closed", "the server is closed");
 }
 
 function answeredWith(record: TaskRecord, { revision }: Call): ExtensionResult {

@@ -1,16 +1,9 @@
-import { randomName, toBase64Url } from "../../encoding/base64.js";
+import { randomName } from "../../encoding/base64.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
-import type { Storage } from "../../storage/storage.js";
-import type { TaskRecord } from "./task-record.js";
-
-/** An entry of the list of one principal's tasks. */
-interface OwnedTask {
-  readonly id: string;
-  /** When it expires. */
-  readonly until: number;
-  readonly runs: boolean;
-}
+import type { KeyValue } from "../../storage/storage.js";
+import { type OwnedTask, OwnedTasks } from "./stored/owned-tasks.js";
+import { isOver, type TaskRecord } from "./task-record.js";
 
 /** Bounds of the tasks of one principal. */
 export interface OwnerLimits {
@@ -20,19 +13,26 @@ export interface OwnerLimits {
 
 /** Attempts to write what another process writes at the same time; each lost attempt means that another one succeeded. */
 const MAX_ATTEMPTS = 64;
+/** Tasks of a principal with too many that are looked at with each refusal, whether they still run. */
+const CHECKED_TASKS = 8;
+/** A task is in the list of its owner before it is stored; after this time it is stored, or never will be. */
+const CREATION_MS = 60_000;
 
 /** The tasks of one server in its storage. */
 export class TaskStore {
-  readonly #storage: Storage;
+  readonly #kv: KeyValue;
   readonly #platform: Platform;
   readonly #base: string;
-  readonly #maxBytes: number;
+  readonly #maxLength: number;
+  readonly #owned: OwnedTasks;
+  #checks = 0;
 
-  constructor(storage: Storage, platform: Platform, server: string, maxBytes: number) {
-    this.#storage = storage;
+  constructor(kv: KeyValue, platform: Platform, server: string, maxLength: number) {
+    this.#kv = kv;
     this.#platform = platform;
     this.#base = `server/${server}/tasks`;
-    this.#maxBytes = maxBytes;
+    this.#maxLength = maxLength;
+    this.#owned = new OwnedTasks(kv, platform, `${this.#base}-of`);
   }
 
   /** An id that cannot be guessed: 192 random bits. */
@@ -40,21 +40,56 @@ export class TaskStore {
     return randomName(this.#platform, 24);
   }
 
-  /** Stores a new task. Throws `limit_exceeded` when its owner has too many. */
+  /** Stores a new task. Throws `limit_exceeded` when its owner has too many. Leaves nothing behind when it fails. */
   async create(record: TaskRecord, limits: OwnerLimits): Promise<void> {
-    const { id, owner, createdAt, ttlMs } = record;
-    if (owner !== null) {
-      const entry = { id, until: createdAt + ttlMs, runs: true };
-      await this.#updateOwned(owner, (owned) => {
+    const { id, owner, ttlMs } = record;
+    const text = this.#text(record);
+    if (owner !== null) await this.#claim(record, owner, limits);
+    try {
+      await this.#kv.set(this.#key(id), text, { ttlMs, ifVersion: 0 });
+    } catch (error) {
+      await this.discard(record).catch(() => {});
+      throw error;
+    }
+  }
+
+  async #claim(record: TaskRecord, owner: string, limits: OwnerLimits): Promise<void> {
+    const { id, createdAt, ttlMs } = record;
+    const entry = { id, since: createdAt, until: createdAt + ttlMs, runs: !isOver(record) };
+    const add = () =>
+      this.#owned.update(owner, (owned) => {
         checkOwned(owned, limits);
         return [...owned, entry];
       });
+    try {
+      await add();
+    } catch (error) {
+      // A process that ends between the last write of a task and this list leaves a task in it that no longer runs.
+      if (!McpError.is(error) || error.kind !== "limit_exceeded" || !(await this.#recount(owner))) throw error;
+      await add();
     }
-    await this.#storage.kv.set(this.#key(id), this.#text(record), { ttlMs, ifVersion: 0 });
+  }
+
+  /** Looks whether some of an owner's tasks still run. Resolves with true if the list was wrong. */
+  async #recount(owner: string): Promise<boolean> {
+    const now = this.#platform.now();
+    const running = (await this.#owned.read(owner)).filter(({ runs, since }) => runs && now - since > CREATION_MS);
+    if (running.length === 0) return false;
+    const from = this.#checks % running.length;
+    this.#checks += CHECKED_TASKS;
+    const some = [...running.slice(from), ...running.slice(0, from)].slice(0, CHECKED_TASKS);
+    const wrong = new Set<string>();
+    for (const { id } of some) {
+      const record = await this.read(id);
+      if (record === undefined || isOver(record)) wrong.add(id);
+    }
+    if (wrong.size === 0) return false;
+    await this.#owned.update(owner, (owned) => owned.map((one) => (wrong.has(one.id) ? { ...one, runs: false } : one)));
+    return true;
   }
 
   async read(id: string): Promise<TaskRecord | undefined> {
-    const found = await this.#storage.kv.get(this.#key(id));
+    const found = await this.#kv.get(this.#key(id));
     // Only this class writes under these keys.
     return found === undefined ? undefined : (JSON.parse(found.value) as TaskRecord);
   }
@@ -65,19 +100,19 @@ export class TaskStore {
    */
   async update(id: string, change: (record: TaskRecord) => TaskRecord): Promise<TaskRecord | undefined> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const found = await this.#storage.kv.get(this.#key(id));
+      const found = await this.#kv.get(this.#key(id));
       if (found === undefined) return undefined;
       const record = JSON.parse(found.value) as TaskRecord;
       const changed = change(record);
       if (changed === record) return record;
-      const updatedAt = this.#platform.now();
-      const next = { ...changed, updatedAt };
-      const ttlMs = Math.max(1, next.createdAt + next.ttlMs - updatedAt);
-      if (
-        (await this.#storage.kv.set(this.#key(id), this.#text(next), { ttlMs, ifVersion: found.version })) !== undefined
-      ) {
+      const now = this.#platform.now();
+      const ttlMs = record.createdAt + record.ttlMs - now;
+      if (ttlMs <= 0) return undefined;
+      // Clocks of processes may differ, and the time of a task never goes back.
+      const next = { ...changed, updatedAt: Math.max(now, record.updatedAt) };
+      const { version } = found;
+      if ((await this.#kv.set(this.#key(id), this.#text(next), { ttlMs, ifVersion: version })) !== undefined)
         return next;
-      }
     }
     throw new McpError("internal_error", "a task was changed by others each time it was to be written", {
       fix: "Try again later.",
@@ -86,59 +121,35 @@ export class TaskStore {
 
   /** Removes a task that no client was told of. */
   async discard({ id, owner }: TaskRecord): Promise<void> {
-    await this.#storage.kv.delete(this.#key(id));
-    if (owner !== null) await this.#updateOwned(owner, (owned) => owned.filter((one) => one.id !== id));
+    await this.#kv.delete(this.#key(id));
+    if (owner !== null) await this.#owned.update(owner, (owned) => owned.filter((one) => one.id !== id));
   }
 
   /** A task of this owner is over, and no longer counts as running. */
   async ended({ id, owner }: TaskRecord): Promise<void> {
     if (owner === null) return;
-    await this.#updateOwned(owner, (owned) => owned.map((one) => (one.id === id ? { ...one, runs: false } : one)));
+    const rests = (one: OwnedTask) => (one.id === id ? { ...one, runs: false } : one);
+    await this.#owned.update(owner, (owned) =>
+      owned.some((one) => one.id === id && one.runs) ? owned.map(rests) : owned,
+    );
   }
 
   /** The ids of an owner's tasks, oldest first. */
   async owned(owner: string): Promise<string[]> {
-    const found = await this.#storage.kv.get(this.#ownerKey(owner));
-    return this.#living(found?.value).map(({ id }) => id);
-  }
-
-  async #updateOwned(owner: string, change: (owned: readonly OwnedTask[]) => readonly OwnedTask[]): Promise<void> {
-    const key = this.#ownerKey(owner);
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const found = await this.#storage.kv.get(key);
-      const owned = change(this.#living(found?.value));
-      const until = Math.max(...owned.map((one) => one.until), 0);
-      const ttlMs = Math.max(1, until - this.#platform.now());
-      const ifVersion = found?.version ?? 0;
-      if ((await this.#storage.kv.set(key, JSON.stringify(owned), { ttlMs, ifVersion })) !== undefined) return;
-    }
-    throw new McpError("internal_error", "the list of tasks was changed by others each time it was to be written", {
-      fix: "Try again later.",
-    });
-  }
-
-  #living(text: string | undefined): OwnedTask[] {
-    const now = this.#platform.now();
-    // Only this class writes it.
-    return ((text === undefined ? [] : JSON.parse(text)) as OwnedTask[]).filter(({ until }) => until > now);
+    return (await this.#owned.read(owner)).map(({ id }) => id);
   }
 
   #text(record: TaskRecord): string {
     const text = JSON.stringify(record);
-    if (text.length <= this.#maxBytes) return text;
-    throw new McpError("limit_exceeded", `the task needs more than ${this.#maxBytes} characters`, {
-      data: { limit: "taskLength", value: this.#maxBytes },
+    if (text.length <= this.#maxLength) return text;
+    throw new McpError("limit_exceeded", `the task needs more than ${this.#maxLength} characters`, {
+      data: { limit: "taskLength", value: this.#maxLength },
       fix: "Return less from the tool and its steps, or raise `limits.taskLength` of the tasks extension.",
     });
   }
 
   #key(id: string): string {
     return `${this.#base}/${id}`;
-  }
-
-  /** A digest, because keys of principals may be long and may be personal. */
-  #ownerKey(owner: string): string {
-    return `${this.#base}-of/${toBase64Url(this.#platform.sha256(new TextEncoder().encode(owner)))}`;
   }
 }
 

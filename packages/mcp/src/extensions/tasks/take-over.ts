@@ -1,0 +1,130 @@
+import { thrownMessage } from "../../encoding/thrown-message.js";
+import type { Call } from "../../era/era.js";
+import { restoredCall } from "../../era/stored-call.js";
+import { INTERNAL_ERROR } from "../../jsonrpc/error.js";
+import type { ExtendedServer } from "../seam/extended-server.js";
+import type { TaskNodes } from "./stored/task-nodes.js";
+import { ended, isOver, resumed, type TaskRecord } from "./task-record.js";
+import { type RunContext, TaskRun } from "./task-run.js";
+
+/** Tasks that are looked at with each beat, in turn: the cost of a beat must not grow with the number of tasks. */
+const LOOKS_PER_BEAT = 100;
+/** Reads at a time where all tasks have to be looked at. */
+const READS_AT_ONCE = 16;
+
+/** What taking over needs from the runner. */
+interface TakingServer extends RunContext {
+  readonly isClosed: boolean;
+}
+
+/** Takes over the tasks of processes that are gone, and lets the runs of this process learn when that happened to theirs. */
+export class TakeOver {
+  readonly #server: ExtendedServer;
+  readonly #context: TakingServer;
+  readonly #runs: Map<string, TaskRun>;
+  readonly #mostRuns: number;
+  /** Tasks of which is not known whether they were taken over, with the process that had them. */
+  readonly #unsure = new Map<string, string>();
+  #looked = 0;
+  #isLooking = false;
+
+  constructor(server: ExtendedServer, context: TakingServer, runs: Map<string, TaskRun>, mostRuns: number) {
+    this.#server = server;
+    this.#context = context;
+    this.#runs = runs;
+    this.#mostRuns = mostRuns;
+  }
+
+  /**
+   * Messages between processes may be lost, so runs look at their records now and then; all of them do when others may have taken
+   * this process for gone.
+   */
+  async look(lost: boolean): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      await this.#lookAll(lost);
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  async #lookAll(lost: boolean): Promise<void> {
+    const runs = [...this.#runs.values()];
+    const from = lost || runs.length <= LOOKS_PER_BEAT ? 0 : this.#looked % runs.length;
+    const some = lost ? runs : [...runs.slice(from), ...runs.slice(0, from)].slice(0, LOOKS_PER_BEAT);
+    this.#looked += some.length;
+    for (let at = 0; at < some.length; at += READS_AT_ONCE) {
+      await Promise.all(some.slice(at, at + READS_AT_ONCE).map((run) => run.look()));
+    }
+  }
+
+  /** Tries again what failed in between. */
+  async takeUnsure(nodes: TaskNodes): Promise<void> {
+    for (const [id, from] of [...this.#unsure]) await this.takeAll([id], from, nodes);
+  }
+
+  /** Takes over tasks of a process that is gone. Resolves with those that need not be looked at again. */
+  async takeAll(ids: readonly string[], from: string, nodes: TaskNodes): Promise<string[]> {
+    const settled: string[] = [];
+    for (const id of ids) {
+      if (this.#context.isClosed || this.#runs.size >= this.#mostRuns) break;
+      try {
+        await this.#take(id, from, nodes);
+        settled.push(id);
+      } catch (error) {
+        this.#server.platform.warn(`a task could not be taken over: ${thrownMessage(error)}`);
+      }
+    }
+    return settled;
+  }
+
+  async #take(id: string, from: string, nodes: TaskNodes): Promise<void> {
+    const before = await this.#context.read(id);
+    const isLeft = (found: TaskRecord) =>
+      !isOver(found) && !this.#runs.has(id) && (found.lease.node === from || found.lease.node === nodes.self);
+    if (before === undefined || !isLeft(before)) {
+      this.#unsure.delete(id);
+      if (!this.#runs.has(id)) nodes.remove(id);
+      return;
+    }
+    // Until it is known what became of it: a write that failed may have been made all the same.
+    this.#unsure.set(id, from);
+    // In this order: a process that ends in between leaves the task in one list too many.
+    await nodes.add(id, before.createdAt + before.ttlMs);
+    let taken = false;
+    const record = await this.#context.change(id, (found) => {
+      taken = isLeft(found);
+      return taken ? takenOver(found, nodes.self) : found;
+    });
+    this.#unsure.delete(id);
+    if (taken && record !== undefined && !isOver(record)) this.#run(record);
+    else if (!this.#runs.has(id)) nodes.remove(id);
+    await nodes.confirm();
+  }
+
+  /** Lets the handler begin again. What cannot be stored from here on is the business of the run. */
+  #run(record: TaskRecord): void {
+    const { id, call } = record;
+    // A closed server leaves it in its list, for others.
+    if (call === undefined || this.#context.isClosed) return;
+    const run = new TaskRun(this.#server, this.#context, record);
+    this.#runs.set(id, run);
+    const request: Call = { ...restoredCall(call, id), progressToken: id };
+    const outcome = run.listen().then(() =>
+      this.#server.run(request, run.exchange(call), (prepared) => {
+        run.prepare(prepared, record);
+        prepared.startTask = async () => true;
+      }),
+    );
+    void run.settle(outcome, request);
+  }
+}
+
+/** What becomes of a task that this process takes over. */
+function takenOver(found: TaskRecord, node: string): TaskRecord {
+  const next = resumed(found, { node, token: found.lease.token + 1 });
+  if (!("reason" in next)) return next;
+  const message = `the task cannot be resumed: ${next.reason}`;
+  return ended(found, "failed", { error: { code: INTERNAL_ERROR, message } }, message);
+}

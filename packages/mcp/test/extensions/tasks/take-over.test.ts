@@ -1,0 +1,131 @@
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { gate, TestNodes, turns, warmUp } from "./nodes.js";
+
+beforeAll(warmUp);
+
+const open: TestNodes[] = [];
+afterEach(async () => {
+  for (const nodes of open.splice(0)) await nodes.end();
+});
+
+/** Processes whose tool "two" counts its steps, with a gate between the two. */
+function counted(options = {}) {
+  const log: string[] = [];
+  const between = new Map<string, ReturnType<typeof gate>>();
+  const aborted: string[] = [];
+  const nodes = new TestNodes((server, name) => {
+    const wait = gate();
+    between.set(name, wait);
+    server
+      .tool("two", { task: "required" }, async (_args, ctx) => {
+        ctx.signal.addEventListener("abort", () => aborted.push(name));
+        log.push(`${name} runs`);
+        const a = await ctx.step("a", () => log.push(`${name} a`) && 1);
+        log.push(`${name} between`);
+        await wait.opened;
+        const b = await ctx.step("b", () => log.push(`${name} b`) && 2);
+        return `sum ${a + b}`;
+      })
+      .tool("plain", { task: "required" }, async () => {
+        log.push(`${name} plain`);
+        await wait.opened;
+        return "plain";
+      })
+      .tool("again", { task: { support: "required", retry: 1 } }, async () => {
+        log.push(`${name} again`);
+        await wait.opened;
+        return "again";
+      })
+      .tool("asks", { task: "required" }, async (_args, ctx) => {
+        const { n } = await ctx.elicit("how many?", z.object({ n: z.number() }));
+        return `n is ${n}`;
+      });
+  }, options);
+  open.push(nodes);
+  return { nodes, log, between, aborted };
+}
+
+const text = (task: Record<string, unknown>) =>
+  (task["result"] as { content: { text: string }[] } | undefined)?.content[0]?.text;
+
+describe("tasks of a process that is gone", () => {
+  it("go on in another one after the lease, with no step done twice", async () => {
+    const { nodes, log, between } = counted();
+    const a = nodes.node("A");
+    const b = nodes.node("B");
+    const id = await a.start("two");
+    await nodes.until(() => log.includes("A between"));
+    a.storage.cut();
+    between.get("B")?.open();
+    const task = await nodes.until(
+      () => b.get(id),
+      ({ status }) => status !== "working",
+    );
+    expect(text(task)).toBe("sum 3");
+    expect(log).toEqual(["A runs", "A a", "A between", "B runs", "B between", "B b"]);
+  });
+
+  it("are taken over by one process alone, however many look", async () => {
+    const { nodes, log, between } = counted();
+    const a = nodes.node("A");
+    const b = nodes.node("B");
+    const others = [b, ...["C", "D", "E"].map((name) => nodes.node(name))];
+    for (const name of ["B", "C", "D", "E"]) between.get(name)?.open();
+    const ids = await Promise.all(Array.from({ length: 20 }, () => a.start("two")));
+    await nodes.until(() => log.filter((line) => line === "A between").length === 20);
+    a.storage.cut();
+    for (const node of others) await node.get(ids[0] as string);
+    for (const id of ids) {
+      const task = await nodes.until(
+        () => b.get(id),
+        ({ status }) => status === "completed",
+      );
+      expect(text(task)).toBe("sum 3");
+    }
+    expect(log.filter((line) => line.endsWith(" b"))).toHaveLength(20);
+    expect(log.filter((line) => line.endsWith(" runs"))).toHaveLength(40);
+  });
+
+  it("run once, although the list of the process that is gone could not be written", async () => {
+    const { nodes, log, between } = counted();
+    const a = nodes.node("A");
+    const b = nodes.node("B");
+    const ids = [await a.start("two"), await a.start("two")];
+    await nodes.until(() => log.filter((line) => line === "A between").length === 2);
+    a.storage.cut();
+    const failing = new Set([...ids.slice(1)]);
+    b.storage.before = (operation, key) => {
+      if (operation === "delete" && key.includes("/task-nodes/")) throw new Error("lost");
+      if (operation === "set" && [...failing].some((id) => key.endsWith(id))) throw new Error("lost");
+    };
+    await b.get(ids[0] as string);
+    await nodes.pass(12_000);
+    failing.clear();
+    b.storage.before = () => {};
+    await nodes.pass(6000);
+    between.get("B")?.open();
+    for (const id of ids) {
+      await nodes.until(
+        () => b.get(id),
+        ({ status }) => status === "completed",
+      );
+    }
+    expect(log.filter((line) => line === "B runs")).toHaveLength(2);
+  });
+
+  it("are handed over at once when their process closes", async () => {
+    const { nodes, log, between } = counted({ leaseMs: 30_000 });
+    const a = nodes.node("A");
+    const b = nodes.node("B");
+    const id = await a.start("two");
+    await b.get(id);
+    await nodes.until(() => log.includes("A between"));
+    between.get("B")?.open();
+    await nodes.during(a.server.close());
+    await turns(20);
+    const task = await b.get(id);
+    expect(text(task)).toBe("sum 3");
+    expect(log).toEqual(["A runs", "A a", "A between", "B runs", "B between", "B b"]);
+  });
+});
