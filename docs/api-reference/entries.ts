@@ -24,6 +24,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   "./login": "Logging in from programs on Node: with a browser, from a terminal, with tokens in a file.",
   "./http": "HTTP independent of the runtime: handlers, their options, requests and responses.",
   "./protocol": "The specification as types and tables: messages, errors, revisions.",
+  "./skills": "The skills extension: instructions for agents, to serve from folders or values, and to verify and load.",
   "./storage": "The storage contract, for state that several processes share, and an implementation in memory.",
   "./testing": "For tests of servers, clients, transports and storage.",
 };
