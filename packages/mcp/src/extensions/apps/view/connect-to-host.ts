@@ -1,4 +1,3 @@
-import { callHook } from "../../../platform/call-hook.js";
 import {
   APPS_VERSION,
   type UiDisplayMode,
@@ -94,12 +93,8 @@ export async function connectToHost(info: Implementation, options: ConnectToHost
     asked: async (method, params) => {
       if (method === "ping") return {};
       if (method !== "ui/resource-teardown") return undefined;
-      try {
-        await options.onTeardown?.(reasonOf(params));
-      } catch (error) {
-        // The host gets an answer in any case, so that it need not wait.
-        callHook(window.console, "onTeardown", () => Promise.reject(error));
-      }
+      // The host gets an answer in any case, so that it need not wait.
+      await guard(window, "onTeardown", () => options.onTeardown?.(reasonOf(params)));
       return {};
     },
   });
@@ -197,7 +192,7 @@ class HostOfPage implements AppHost {
   #call<N extends Told>(name: N, what: Parameters<NonNullable<ConnectToHostOptions[N]>>[0]): void {
     // Safe: `what` is the parameter of the function of this name.
     const hook = this.#options[name] as ((what: unknown) => void) | undefined;
-    callHook(this.#dialogue.window.console, name, () => hook?.(what));
+    void guard(this.#dialogue.window, name, () => hook?.(what));
   }
 
   async #ask<R>(method: string, params: object, options: HostRequestOptions | undefined): Promise<R> {
@@ -209,6 +204,15 @@ class HostOfPage implements AppHost {
   async #do(method: string, params: object, options: HostRequestOptions | undefined): Promise<void> {
     const { isError } = await this.#ask<{ isError?: boolean }>(method, params, options);
     if (isError === true) throw this.#dialogue.refusal(method);
+  }
+}
+
+/** Runs a function of the page. It has a copy elsewhere in the library, which is not worth a second file for every page. */
+async function guard({ console }: ViewWindow, name: string, run: () => unknown): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    console.warn(`\`${name}\` failed: ${error instanceof Error ? error.message : error}`);
   }
 }
 
