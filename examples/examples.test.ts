@@ -7,6 +7,17 @@ const run = promisify(execFile);
 
 /** What each story prints, line by line. */
 const STORIES: Record<string, readonly string[]> = {
+  apps: [
+    "model    show_tides",
+    "page     show_tides, refresh",
+    "reads    ui://tides/chart, 4 lines",
+    "asks for geolocation",
+    "policy   default-src 'none'",
+    "policy   script-src 'self' 'unsafe-inline' https://fonts.example.com",
+    "policy   style-src 'self' 'unsafe-inline' https://fonts.example.com",
+    'shown    {"heights":[0.9,1.6,1.1]}',
+    "told     Bergen: 0.9, 1.6, 1.1 m",
+  ],
   booking: [
     "speaks   2025-11-25",
     "asked    Which seat?",
