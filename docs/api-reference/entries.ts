@@ -21,6 +21,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   "./transport": "For authors of transports: the interfaces to servers and clients, channels and framings.",
   "./auth": "Authorization: OAuth for clients, and protection for servers.",
   "./apps": "MCP Apps: tools with a page, for servers, and showing such pages, for hosts.",
+  "./apps-view": "MCP Apps: the client for the script of a page, inside its frame.",
   "./login": "Logging in from programs on Node: with a browser, from a terminal, with tokens in a file.",
   "./http": "HTTP independent of the runtime: handlers, their options, requests and responses.",
   "./protocol": "The specification as types and tables: messages, errors, revisions.",

@@ -26,7 +26,7 @@ const MAX_URI_LENGTH = 2048;
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
 /** Whether a text is the address of a page. */
-export function isPageUri(value: unknown): value is string {
+function isPageUri(value: unknown): value is string {
   return typeof value === "string" && value.length <= MAX_URI_LENGTH && /^ui:\/\/[^\s"'<>\\]+$/.test(value);
 }
 

@@ -3,7 +3,7 @@ import { type BrowserStage, type HostPage, hasBrowser, openStage } from "./brows
 import { OUTSIDE_ATTACKS, OUTSIDE_PAGES, POLICY_ATTACKS, PRELUDE } from "./outside-attacks.js";
 
 const SLOW = { timeout: 60_000 };
-/** How long a request may take to arrive; those that are allowed take a few milliseconds. */
+/** How long what should not arrive is waited for. Without a policy all of it arrives within this time, as the first test shows. */
 const WAIT_MS = 150;
 
 describe.runIf(hasBrowser)("APP-06: a page in Chromium that declares nothing", () => {

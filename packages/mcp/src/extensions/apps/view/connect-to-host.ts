@@ -3,6 +3,7 @@ import {
   type UiDisplayMode,
   type UiHostCapabilities,
   type UiHostContext,
+  type UiInitializeParams,
   type UiInitializeResult,
   type UiModelContext,
 } from "../../../protocol/features/apps.js";
@@ -98,8 +99,8 @@ export async function connectToHost(info: Implementation, options: ConnectToHost
       return {};
     },
   });
-  const appCapabilities = displayModes === undefined ? {} : { availableDisplayModes: displayModes };
-  const greeting = { protocolVersion: APPS_VERSION, appInfo: info, appCapabilities };
+  const appCapabilities = displayModes === undefined ? {} : { availableDisplayModes: [...displayModes] };
+  const greeting: UiInitializeParams = { protocolVersion: APPS_VERSION, appInfo: info, appCapabilities };
   try {
     const greeted = await dialogue.request("ui/initialize", greeting, Math.min(timeoutMs, INITIALIZE_MS));
     // Safe as far as pages go: who embeds a page decides what it sees anyway.
