@@ -40,7 +40,12 @@ function withUi(wire: Tool, ui: ToolUi): Partial<Tool> {
   return { _meta: { ...wire._meta, ui: toolUiMeta(ui) } };
 }
 
-function addPage(server: ExtendedServer, pages: Map<string, ServedPage>, { name }: ToolOffer, ui: ToolUi): void {
+function addPage(
+  server: ExtendedServer,
+  pages: Map<string, ServedPage>,
+  { name, definition }: ToolOffer,
+  ui: ToolUi,
+): void {
   const before = pages.get(ui.uri);
   if (before !== undefined && before.tool !== name && !isSamePage(before.ui, ui)) {
     throw new McpError(
@@ -51,11 +56,15 @@ function addPage(server: ExtendedServer, pages: Map<string, ServedPage>, { name 
       },
     );
   }
+  if (before === undefined) {
+    const { visibleTo, scopes } = definition;
+    const read = () => readPage(pages.get(ui.uri)?.ui ?? ui);
+    // Who may not see the tool may not see its page.
+    const listed = { name: ui.uri.slice("ui://".length), mimeType: PAGE_TYPE, visibleTo, scopes };
+    server.offer(resource(ui.uri, listed, read));
+  }
   // A tool that is replaced brings its page anew.
   pages.set(ui.uri, { tool: name, ui });
-  if (before !== undefined) return;
-  const read = () => readPage(pages.get(ui.uri)?.ui ?? ui);
-  server.offer(resource(ui.uri, { name: ui.uri.slice("ui://".length), mimeType: PAGE_TYPE }, read));
 }
 
 function isSamePage(one: ToolUi, other: ToolUi): boolean {

@@ -4,7 +4,10 @@ import type { UiCsp, UiPermission, UiVisibility } from "../../protocol/features/
 export interface ToolUi {
   /** The address of the page, `ui://…`. */
   uri: string;
-  /** The page itself, as HTML. Default: the server has a resource with this address, or another tool brings the page. */
+  /**
+   * The page itself, as HTML; whoever sees the tool may read it. Default: the server has a resource with this address, or
+   * another tool brings the page.
+   */
   html?: string | (() => string | Promise<string>) | undefined;
   /** Who may call the tool: the model, the page, or both. Default: both. */
   visibility?: readonly UiVisibility[] | undefined;

@@ -148,6 +148,25 @@ describe("a server with apps", () => {
     expect(warnings).toEqual(['the tool "gone" names the page ui://gone, which this server does not have']);
   });
 
+  it("shows a page to those who see the tool that brings it", async () => {
+    const hidden = extended().tool(
+      "map",
+      { visibleTo: ({ auth }) => auth?.key === "ada", ui: { uri: "ui://map", html: HTML } },
+      () => "",
+    );
+    const client = await connected(hidden);
+    await expect(client.readResource("ui://map")).rejects.toMatchObject({ kind: "resource_not_found" });
+    expect(await client.allResources()).toEqual([]);
+  });
+
+  it("keeps nothing of a page whose address is taken", async () => {
+    const server = extended();
+    server.add(resource("ui://map", {}, () => "taken"));
+    const define = () => server.tool("map", { ui: { uri: "ui://map", html: HTML } }, () => "");
+    expect(define).toThrow(/exists already/);
+    expect(define).toThrow(/exists already/);
+  });
+
   it("refuses `ui` without the extension, and says how to add it", () => {
     expect(() => new Server(INFO).tool("map", { ui: "ui://map" }, () => "")).toThrow(
       expect.objectContaining({ fix: expect.stringContaining("@parley/mcp/apps") }),

@@ -80,6 +80,8 @@ export class MessageRate {
     const now = this.#window.performance.now();
     this.#left = Math.min(2 * this.#perSecond, this.#left + ((now - this.#at) / 1000) * this.#perSecond);
     this.#at = now;
+    // A page that was quiet for a while has calmed down.
+    if (this.#left === 2 * this.#perSecond) this.#refused = 0;
     if (this.#left < 1) {
       this.#refused += 1;
       return this.#refused > 10 * this.#perSecond ? "flood" : "refused";

@@ -86,7 +86,7 @@ class AppInFrame implements ShownApp {
     this.#frame = appFrame(page, options, {
       received: (data) => this.#dialogue.receive(data),
       navigated: () => this.#remove("the sandbox was navigated"),
-      late: () => this.#remove(`the app did not greet the host within ${initializeMs} ms`),
+      late: () => this.#remove(`the app did not greet the host within ${initializeMs} ms`, "timeout"),
     });
     this.#dialogue = new ViewDialogue({
       window: this.#frame.window,
@@ -252,12 +252,12 @@ class AppInFrame implements ShownApp {
     else callHook(console, "onWarning", () => onWarning(message));
   }
 
-  #remove(reason: string): void {
+  #remove(reason: string, kind: "connection_closed" | "timeout" = "connection_closed"): void {
     if (this.#stage === "closed") return;
     this.#stage = "closed";
     this.#dialogue.end();
     this.#frame.remove();
-    this.#settle.failed(new McpError("connection_closed", `the app was closed: ${reason}`));
+    this.#settle.failed(new McpError(kind, `the app was closed: ${reason}`));
     this.#settle.closed(reason);
   }
 }
