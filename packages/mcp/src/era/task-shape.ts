@@ -42,8 +42,11 @@ export function wantedTtl({ revision, params }: Pick<Call, "revision" | "params"
  */
 export function taskRequired(tool: string, { revision }: Call): McpError {
   const message = `the tool "${tool}" runs as a task only`;
-  if (featuresOf(revision).tasks !== "extension")
-    return new McpError("method_not_found", `${message}; send \`params.task\``);
+  const { tasks } = featuresOf(revision);
+  if (tasks !== "extension") {
+    const advice = tasks === undefined ? "which this revision of the protocol has not" : "send `params.task`";
+    return new McpError("method_not_found", `${message}; ${advice}`);
+  }
   return new McpError("capability_missing", message, {
     data: { requiredCapabilities: { extensions: { [TASKS.id]: {} } } },
     fix: "Connect with a client that declares the extension.",
@@ -104,9 +107,15 @@ export function tellsTaskStatus(revision: Revision): boolean {
   return featuresOf(revision).tasks === "experimental";
 }
 
-/** The result of a request that became a task. */
+/**
+ * The result of a request that became a task. In the older form every task begins as one that works, even if it is over already.
+ *
+ * Spec: Tasks, "Task Status", https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#task-status
+ */
 export function createdTask(task: Task, revision: Revision): object {
-  return featuresOf(revision).tasks === "experimental" ? { task: legacyTask(task) } : task;
+  if (featuresOf(revision).tasks !== "experimental") return task;
+  const { statusMessage: _message, ...working } = legacyTask(task);
+  return { task: { ...working, status: "working" } };
 }
 
 /** The result of `tasks/get`, or the parameters of a notification about a task. */

@@ -4,6 +4,17 @@ import { TASKS } from "../../src/protocol/features/task-methods.js";
 /** Declares the extension and handles nothing of it, so that a test sees what the server sends. */
 export const declaresTasks = defineExtension({ ...TASKS });
 
+/** The same for a test that wants to see the result that holds a task in the older form, of which it only gets the task. */
+export const seesTasks = defineExtension({ ...TASKS, resultTypes: [] });
+
+/** Knows the methods of tasks and does not declare the extension. */
+export const knowsTasks = defineExtension({
+  ...TASKS,
+  id: "example.com/knows-tasks",
+  resultTypes: [],
+  listenFilters: [],
+});
+
 /** A client that can send any request. */
 interface Asking {
   request(method: string, params: object): Promise<object>;

@@ -1,8 +1,10 @@
 import type { ExtendedClient } from "../../client/extension.js";
 import type { CallOptions } from "../../client/options.js";
 import type { FollowedTask } from "../../client/task-handle.js";
+import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import { readTask } from "../../era/task-shape.js";
 import { RpcError } from "../../jsonrpc/error.js";
+import { isObject } from "../../jsonrpc/message.js";
 import { fromWire, McpError } from "../../protocol/error.js";
 import type { DetailedTask, InputRequiredTask } from "../../protocol/features/tasks.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
@@ -12,12 +14,18 @@ import { TaskPushes } from "./task-pushes.js";
 const SHORTEST_MS = 20;
 const LONGEST_MS = 300_000;
 const DEFAULT_POLL_MS = 1000;
+/** The part of a pause that chance adds, so that clients that began together spread. */
+const JITTER = 0.1;
 /** While the server tells changes by itself, looks only make sure that none was lost. */
 const PUSHED_POLL_MS = 30_000;
-/** Looks in a row that may fail before the wait does; with growing pauses this is about five minutes. */
+/** Requests in a row that may fail before the wait does; with growing pauses this is about five minutes. */
 const MAX_FAILURES = 16;
 /** Questions of one task; each may be a dialog or a paid model call. */
 const MAX_QUESTIONS = 64;
+/** How long a task is waited for beyond its time to live, because clocks and networks may be slow. */
+const GRACE_MS = 60_000;
+/** Changes that the reader of an iteration may leave unread; then it misses the oldest. */
+const MAX_UNREAD = 64;
 
 /** Failures of the way to the server, which say nothing of the task. */
 const PASSING: ReadonlySet<string> = new Set([
@@ -28,60 +36,86 @@ const PASSING: ReadonlySet<string> = new Set([
   "connect_failed",
 ]);
 
-/** Follows one task: looks at it in intervals or is told of changes, and answers its questions. */
+/** Is told each change, or why there will be none. */
+type Watcher = (task: DetailedTask | undefined, error?: unknown) => void;
+
+/** The looks at a task, which all who wait for it share. */
+interface Following {
+  readonly pushes: TaskPushes;
+  /** Aborted when nobody waits any more. */
+  readonly stop: AbortController;
+  readonly over: Promise<DetailedTask>;
+}
+
+/** Follows one task while someone waits for it: looks at it in intervals or is told of changes, and answers its questions. */
 export class ClientTask implements FollowedTask {
   readonly id: string;
   task: DetailedTask | undefined;
   readonly #client: ExtendedClient;
-  readonly #pushes: TaskPushes;
-  readonly #watchers = new Set<(task: DetailedTask | undefined, error?: unknown) => void>();
+  readonly #watchers = new Set<Watcher>();
   readonly #answered = new Set<string>();
-  #following: Promise<DetailedTask> | undefined;
+  #waiting = 0;
+  #following: Following | undefined;
+  /** The request for the outcome, in the older form, and why it was refused. */
+  #result: Promise<CallToolResult> | undefined;
+  #refusal: unknown;
+  /** Whether `task` is what `tasks/get` said: what comes with the creation need not have all members. */
+  #looked = false;
 
   constructor(client: ExtendedClient, id: string, task?: DetailedTask) {
     this.#client = client;
     this.id = id;
     this.task = task;
-    this.#pushes = new TaskPushes(client, id);
   }
 
   async outcome(signal?: AbortSignal): Promise<CallToolResult> {
-    const task = await this.#followed(signal);
-    // In the older form the outcome has a request of its own.
-    if (this.#client.era.has("tasks/result")) return this.#result(signal);
+    const following = this.#follow();
+    try {
+      return await withSignal(this.#outcome(following), signal);
+    } finally {
+      this.#leave();
+    }
+  }
+
+  async #outcome({ over, pushes, stop }: Following): Promise<CallToolResult> {
+    const task = await over;
     if (task.status === "cancelled") throw cancelledTask(task);
+    // In the older form the outcome has a request of its own.
+    if (this.#client.era.has("tasks/result")) {
+      return this.#patiently(pushes, stop.signal, () => this.#requestResult(pushes, stop.signal));
+    }
     if (task.status === "failed") throw failedTask(task);
-    if (task.status === "completed" && task.result !== undefined) return task.result as unknown as CallToolResult;
+    if (task.status === "completed" && isObject(task.result)) return task.result as unknown as CallToolResult;
     throw new McpError("invalid_response", `the task is ${task.status} and has no result`, { data: { task } });
   }
 
-  async #result(signal: AbortSignal | undefined): Promise<CallToolResult> {
-    const options = { timeouts: { idleMs: Number.POSITIVE_INFINITY, totalMs: Number.POSITIVE_INFINITY }, signal };
-    const result = await this.#client.request("tasks/result", { taskId: this.id }, options);
-    // Whoever called the tool checks its result.
-    return result as unknown as CallToolResult;
-  }
-
   async cancel(options?: CallOptions): Promise<void> {
-    await this.#client.request("tasks/cancel", { taskId: this.id }, options);
+    try {
+      await this.#client.request("tasks/cancel", { taskId: this.id }, options);
+    } catch (error) {
+      // In the older form a task that is over refuses.
+      const task = McpError.is(error) && error.remote ? await this.#look().catch(() => undefined) : undefined;
+      if (task === undefined || !isOver(task)) throw error;
+    }
     await this.#look().catch(() => {});
+    this.#following?.pushes.wake();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<DetailedTask, void> {
-    const queue: DetailedTask[] = this.task === undefined ? [] : [this.task];
+    const unread: DetailedTask[] = this.task === undefined ? [] : [this.task];
     let wake = () => {};
     let failure: { error: unknown } | undefined;
-    const watch = (task: DetailedTask | undefined, error?: unknown) => {
-      // A slow reader needs the newest status, not all of them.
-      if (task !== undefined) queue.splice(0, queue.length > 64 ? 1 : 0) && queue.push(task);
+    const watch: Watcher = (task, error) => {
+      if (unread.length >= MAX_UNREAD) unread.shift();
+      if (task !== undefined) unread.push(task);
       else failure = { error };
       wake();
     };
     this.#watchers.add(watch);
-    this.#followed(undefined).catch((error: unknown) => watch(undefined, error));
+    this.#follow().over.catch((error: unknown) => watch(undefined, error));
     try {
       for (;;) {
-        const next = queue.shift();
+        const next = unread.shift();
         if (next !== undefined) {
           yield next;
           if (isOver(next)) return;
@@ -93,58 +127,100 @@ export class ClientTask implements FollowedTask {
       }
     } finally {
       this.#watchers.delete(watch);
+      this.#leave();
     }
   }
 
-  /** Waits until the task is over, or in the older form until it has to be asked for its outcome. */
-  #followed(signal: AbortSignal | undefined): Promise<DetailedTask> {
-    if (this.task !== undefined && isOver(this.task)) return Promise.resolve(this.task);
-    this.#following ??= this.#follow().finally(() => {
-      this.#following = undefined;
-      this.#pushes.close();
-    });
-    return withSignal(this.#following, signal);
+  /** Someone waits until the task is over, and calls `#leave` afterwards. */
+  #follow(): Following {
+    this.#waiting++;
+    if (this.#following === undefined) {
+      const pushes = new TaskPushes(this.#client, this.id);
+      const stop = new AbortController();
+      const over = neverUnhandled(this.#untilOver(pushes, stop.signal).finally(() => pushes.close()));
+      this.#following = { pushes, stop, over };
+    }
+    return this.#following;
   }
 
-  async #follow(): Promise<DetailedTask> {
-    let task = this.task ?? (await this.#look());
+  #leave(): void {
+    this.#waiting--;
+    const following = this.#following;
+    if (this.#waiting > 0 || following === undefined) return;
+    this.#following = undefined;
+    following.stop.abort(new McpError("cancelled", "nobody waits for the task any more"));
+    following.pushes.close();
+  }
+
+  async #untilOver(pushes: TaskPushes, stop: AbortSignal): Promise<DetailedTask> {
+    const { platform } = this.#client;
+    const since = platform.monotonic();
+    const look = () => this.#patiently(pushes, stop, () => this.#look(stop));
+    let task = this.task;
+    if (task === undefined || isOver(task)) task = await look();
     while (!isOver(task)) {
+      if (task.ttlMs !== null && platform.monotonic() - since > task.ttlMs + GRACE_MS) throw outlived(task);
       if (task.status === "input_required") {
-        if (this.#client.era.has("tasks/result")) return task;
-        await this.#answer(task);
+        if (this.#client.era.has("tasks/result")) neverUnhandled(this.#requestResult(pushes, stop));
+        else await this.#answer(task, pushes, stop);
       }
-      await this.#pushes.pause(this.#interval(task));
-      task = await this.#lookPatiently();
+      await pushes.pause(this.#interval(task, pushes));
+      task = await look();
+      // The request for the outcome is the way to the questions: without it nobody would answer them.
+      if (this.#refusal !== undefined && !isOver(task)) throw this.#refusal;
     }
     return task;
   }
 
-  #interval({ pollIntervalMs = DEFAULT_POLL_MS }: DetailedTask): number {
+  #interval({ pollIntervalMs = DEFAULT_POLL_MS }: DetailedTask, { open }: TaskPushes): number {
     const asked = Math.min(Math.max(pollIntervalMs, SHORTEST_MS), LONGEST_MS);
-    return this.#pushes.open ? Math.max(asked, PUSHED_POLL_MS) : asked;
+    const [chance = 0] = this.#client.platform.randomBytes(1);
+    return (open ? Math.max(asked, PUSHED_POLL_MS) : asked) * (1 + (JITTER * chance) / 255);
   }
 
-  async #lookPatiently(): Promise<DetailedTask> {
+  /** Repeats a request that gets lost on its way. */
+  async #patiently<T>(pushes: TaskPushes, stop: AbortSignal, request: () => Promise<T>): Promise<T> {
     for (let failures = 0; ; failures++) {
       try {
-        return await this.#look();
+        return await request();
       } catch (error) {
-        const passing = McpError.is(error) && PASSING.has(error.kind) && !this.#client.closing.aborted;
-        if (!passing || failures >= MAX_FAILURES) throw error;
-        await this.#pushes.pause(Math.min(500 * 2 ** failures, 30_000));
+        const over = stop.aborted || this.#client.closing.aborted;
+        if (over || !isPassing(error) || failures >= MAX_FAILURES) throw error;
+        await pushes.pause(Math.min(500 * 2 ** failures, 30_000));
       }
     }
   }
 
-  async #look(): Promise<DetailedTask> {
-    const task = readTask(await this.#client.request("tasks/get", { taskId: this.id }));
+  async #look(signal?: AbortSignal): Promise<DetailedTask> {
+    if (signal?.aborted === true) throw McpError.from(signal.reason);
+    const task = readTask(await this.#client.request("tasks/get", { taskId: this.id }, { signal }));
     if (task.taskId !== this.id) {
       throw new McpError("invalid_response", "the server answered with another task", { data: { task } });
     }
-    const changed = this.task?.lastUpdatedAt !== task.lastUpdatedAt || this.task.status !== task.status;
+    const before = this.task;
+    // Nothing happens to a task that is over, whatever a late answer says.
+    if (before !== undefined && this.#looked && isOver(before)) return before;
+    this.#looked = true;
     this.task = task;
-    if (changed) for (const watch of this.#watchers) watch(task);
+    if (before === undefined || isOver(task) || differs(before, task)) for (const watch of this.#watchers) watch(task);
     return task;
+  }
+
+  #requestResult(pushes: TaskPushes, signal: AbortSignal): Promise<CallToolResult> {
+    if (this.#result !== undefined) return this.#result;
+    const timeouts = { idleMs: Number.POSITIVE_INFINITY, totalMs: Number.POSITIVE_INFINITY };
+    const request = this.#client.request("tasks/result", { taskId: this.id }, { timeouts, signal });
+    this.#result = request.then(
+      // Whoever called the tool checks its result.
+      (result) => result as unknown as CallToolResult,
+      (error: unknown) => {
+        if (isPassing(error) || signal.aborted) this.#result = undefined;
+        else this.#refusal = error;
+        throw error;
+      },
+    );
+    neverUnhandled(this.#result.finally(() => pushes.wake()));
+    return this.#result;
   }
 
   /**
@@ -152,23 +228,44 @@ export class ClientTask implements FollowedTask {
    *
    * Spec: Tasks extension, "Input Required", https://modelcontextprotocol.io/extensions/tasks/overview
    */
-  async #answer({ inputRequests }: InputRequiredTask): Promise<void> {
+  async #answer({ inputRequests }: InputRequiredTask, pushes: TaskPushes, signal: AbortSignal): Promise<void> {
     const open = Object.entries(inputRequests ?? {}).filter(([key]) => !this.#answered.has(key));
     if (open.length === 0) return;
-    for (const [key] of open) this.#answered.add(key);
     try {
-      if (this.#answered.size > MAX_QUESTIONS) {
-        throw new McpError("too_many_questions", `the task asked more than ${MAX_QUESTIONS} questions`);
+      if (this.#answered.size + open.length > MAX_QUESTIONS) {
+        throw new McpError("too_many_questions", `the task asked more than ${MAX_QUESTIONS} questions`, {
+          data: { limit: MAX_QUESTIONS },
+          fix: "Let the tool ask less; a task is cancelled when it asks more.",
+        });
       }
+      for (const [key] of open) this.#answered.add(key);
       const answers = await Promise.all(
-        open.map(async ([key, question]) => [key, await this.#client.answer(question as never)] as const),
+        open.map(async ([key, question]) => [key, await this.#client.answer(question as never, signal)] as const),
       );
-      await this.#client.request("tasks/update", { taskId: this.id, inputResponses: Object.fromEntries(answers) });
+      const params = { taskId: this.id, inputResponses: Object.fromEntries(answers) };
+      await this.#patiently(pushes, signal, () => this.#client.request("tasks/update", params, { signal }));
     } catch (error) {
-      await this.cancel().catch(() => {});
+      if (signal.aborted) for (const [key] of open) this.#answered.delete(key);
+      else await this.cancel().catch(() => {});
       throw error;
     }
   }
+}
+
+/** Whether there is something new to tell; changes within one millisecond have the same time. */
+function differs(before: DetailedTask, after: DetailedTask): boolean {
+  return (["status", "lastUpdatedAt", "statusMessage"] as const).some((member) => before[member] !== after[member]);
+}
+
+function isPassing(error: unknown): boolean {
+  return McpError.is(error) && PASSING.has(error.kind);
+}
+
+function outlived({ status, ttlMs }: DetailedTask): McpError {
+  return new McpError("timeout", `the task is still ${status}, although it was to be kept for ${ttlMs} ms only`, {
+    data: { limit: "ttlMs", ms: ttlMs },
+    fix: "Let the server keep the task for longer than its work takes.",
+  });
 }
 
 function isOver({ status }: DetailedTask): boolean {

@@ -4,6 +4,7 @@ import type { FollowedTask, TaskFeature } from "../../client/task-handle.js";
 import { readTask } from "../../era/task-shape.js";
 import type { Params } from "../../jsonrpc/message.js";
 import { hasCapability } from "../../protocol/capabilities.js";
+import { McpError } from "../../protocol/error.js";
 import { AnswerTasks } from "./answer-tasks.js";
 import { ClientTask } from "./followed-task.js";
 import type { TaskSettings } from "./task-options.js";
@@ -42,8 +43,9 @@ export function connectTasks(client: ExtendedClient, settings: TaskSettings): Co
         if (!client.era.has("tasks/result") || !hasCapability(client.serverCapabilities, "tasks.requests.tools.call")) {
           return params;
         }
+        const taskSupport = await supportOf(String(params?.["name"]));
         const starts = (options as StartOptions)[STARTED] !== undefined;
-        const wanted = starts || (await supportOf(String(params?.["name"]))) === "required";
+        const wanted = taskSupport === "required" || (starts && taskSupport === "optional");
         return wanted ? ({ ...params, task: {} } as Params) : params;
       },
     },
@@ -60,15 +62,30 @@ export function connectTasks(client: ExtendedClient, settings: TaskSettings): Co
 }
 
 async function complete(client: ExtendedClient, outcome: ExtendedOutcome): Promise<Record<string, unknown>> {
+  // Spec: Tasks extension, "Creating Tasks": no other request may become a task.
+  if (outcome.method !== "tools/call") {
+    throw new McpError("invalid_response", `the server answered ${outcome.method} with a task`, {
+      data: { result: outcome.result },
+    });
+  }
   const task = readTask(outcome.result);
   const followed = new ClientTask(client, task.taskId, task);
   const started = (outcome.options as StartOptions)[STARTED];
   try {
-    await started?.(followed);
+    if (started !== undefined) await untilClosed(client.closing, started(followed));
     return (await followed.outcome(outcome.signal)) as unknown as Record<string, unknown>;
   } catch (error) {
-    // The caller gave up, and nobody else knows of the task.
-    if (outcome.signal.aborted && started === undefined) followed.cancel().catch(() => {});
+    // The caller gave up. Who only closes the client may come back for the task.
+    if (outcome.signal.aborted && !client.closing.aborted) followed.cancel().catch(() => {});
     throw error;
   }
+}
+
+function untilClosed<T>(closing: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const close = () => reject(new McpError("connection_closed", "the client was closed before the task was over"));
+    if (closing.aborted) close();
+    else closing.addEventListener("abort", close, { once: true });
+    work.then(resolve, reject).finally(() => closing.removeEventListener("abort", close));
+  });
 }

@@ -25,22 +25,30 @@ export class TaskPushes {
     return this.#open;
   }
 
-  /** Waits, at most until the server tells a change or the client is closed. */
+  /** Ends the wait of now, or the next one. */
+  wake(): void {
+    this.#pushed = true;
+    this.#wake?.();
+  }
+
+  /** Waits, at most until the server tells a change, or until the client or this is closed. */
   async pause(ms: number): Promise<void> {
     const { platform, closing } = this.#client;
+    if (this.#since === undefined) this.#hear();
     this.#since ??= platform.monotonic();
     if (this.#stream === undefined && platform.monotonic() - this.#since >= LISTEN_AFTER_MS) this.#listen();
     if (!this.#pushed && !closing.aborted) {
       await new Promise<void>((resolve) => {
-        // The wait of the application is what keeps its process alive.
-        const timer = platform.timer(ms, resolve, true);
-        this.#wake = () => {
+        const end = () => {
           timer.cancel();
+          closing.removeEventListener("abort", end);
           resolve();
         };
-        closing.addEventListener("abort", this.#wake, { once: true });
+        // The wait of the application is what keeps its process alive.
+        const timer = platform.timer(ms, end, true);
+        closing.addEventListener("abort", end, { once: true });
+        this.#wake = end;
       });
-      if (this.#wake !== undefined) closing.removeEventListener("abort", this.#wake);
     }
     this.#wake = undefined;
     this.#pushed = false;
@@ -49,9 +57,18 @@ export class TaskPushes {
   close(): void {
     this.#open = false;
     this.#stream?.abort();
-    this.#stream = undefined;
-    this.#since = undefined;
     for (const unlisten of this.#unlisten.splice(0)) unlisten();
+    this.wake();
+  }
+
+  /** In the older form the server tells the client that created the task without being asked; in the other it is asked. */
+  #hear(): void {
+    for (const method of ["notifications/tasks", "notifications/tasks/status"]) {
+      const unlisten = this.#client.on(method, ({ taskId }) => {
+        if (taskId === this.#id) this.wake();
+      });
+      this.#unlisten.push(unlisten);
+    }
   }
 
   #listen(): void {
@@ -59,11 +76,6 @@ export class TaskPushes {
     this.#stream = stream;
     if (!this.#client.era.has("subscriptions/listen")) return;
     this.#unlisten.push(
-      this.#client.on("notifications/tasks", ({ taskId }) => {
-        if (taskId !== this.#id) return;
-        this.#pushed = true;
-        this.#wake?.();
-      }),
       this.#client.on("notifications/subscriptions/acknowledged", (params) => {
         if (acknowledges(params, this.#id)) this.#open = true;
       }),

@@ -93,6 +93,17 @@ export function withStep(record: TaskRecord, key: string, step: StepRecord | Beg
   return { ...record, stalls, steps: { ...record.steps, [key]: step } };
 }
 
+/** The record of a task whose handler gave a result; for one that is an error, with a short text for people who look at the task. */
+export function withResult(record: TaskRecord, result: Record<string, unknown>): TaskRecord {
+  return ended(record, "completed", { result }, failureText(result));
+}
+
+function failureText(result: Record<string, unknown>): string | undefined {
+  if (result["isError"] !== true) return undefined;
+  const [first] = Array.isArray(result["content"]) ? (result["content"] as { text?: unknown }[]) : [];
+  return typeof first?.text === "string" ? first.text.slice(0, 500) : "the tool failed";
+}
+
 /** The record of a task that is over. */
 export function ended(
   { call: _call, ...record }: TaskRecord,

@@ -11,7 +11,7 @@ import { StatusMessage } from "./status-message.js";
 import { LeasedTask } from "./stored/leased-task.js";
 import { timely } from "./stored/timely-key-value.js";
 import { type AskedTask, TaskAsker } from "./task-asker.js";
-import { ended, type TaskRecord } from "./task-record.js";
+import { ended, type TaskRecord, withResult } from "./task-record.js";
 
 /** What a run needs from the server that it belongs to. */
 export interface RunContext {
@@ -208,17 +208,10 @@ export class TaskRun {
 async function endOf(outcome: Promise<object>, request: Call): Promise<(record: TaskRecord) => TaskRecord> {
   try {
     const result = keptResult(await outcome, request);
-    return (record) => ended(record, "completed", { result }, failureText(result));
+    return (record) => withResult(record, result);
   } catch (thrown) {
     const { code, message, data } = McpError.from(thrown);
     const error = { code, message, ...(data === undefined ? {} : { data }) };
     return (record) => ended(record, "failed", { error }, message);
   }
-}
-
-/** A short text of a result that is an error, for people who look at the task. */
-function failureText(result: Record<string, unknown>): string | undefined {
-  if (result["isError"] !== true) return undefined;
-  const [first] = Array.isArray(result["content"]) ? (result["content"] as { text?: unknown }[]) : [];
-  return typeof first?.text === "string" ? first.text.slice(0, 500) : "the tool failed";
 }

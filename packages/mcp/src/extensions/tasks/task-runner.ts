@@ -12,7 +12,7 @@ import { STORAGE_MS, timelyKeyValue } from "./stored/timely-key-value.js";
 import { TakeOver } from "./take-over.js";
 import { TaskListeners } from "./task-listeners.js";
 import type { TaskSettings } from "./task-options.js";
-import { differs, ended, isOver, type TaskAnswer, type TaskRecord, taskOf, withAnswers } from "./task-record.js";
+import { differs, isOver, type TaskAnswer, type TaskRecord, taskOf, withAnswers, withResult } from "./task-record.js";
 import type { TaskRules } from "./task-rules.js";
 import { type RunContext, TaskRun } from "./task-run.js";
 import { TaskStore, tooMany } from "./task-store.js";
@@ -104,7 +104,7 @@ export class TaskRunner implements RunContext {
     }
     if ("error" in first) throw first.error;
     if (!wantsTask(request) || first.result instanceof InputOutcome) return first.result;
-    const done = ended(record, "completed", { result: keptResult(first.result, request) });
+    const done = withResult(record, keptResult(first.result, request));
     this.#admit();
     await store.create(done, this.#ownerLimits());
     this.#kept.push(done.createdAt + done.ttlMs);

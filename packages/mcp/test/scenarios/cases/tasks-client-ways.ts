@@ -18,15 +18,11 @@ export default scenario({
       }),
   async run({ connect }) {
     const passed: unknown[] = [];
-    const client = await connect({
-      extensions: [tasks()],
-      middleware: [
-        async (call, next) => {
-          const result = await next();
-          if (call.method === "tools/call") passed.push((result as { content?: unknown }).content);
-          return result;
-        },
-      ],
+    const client = await connect({ extensions: [tasks()] });
+    client.use(async (call, next) => {
+      const result = await next();
+      if (call.method === "tools/call") passed.push(result["content"]);
+      return result;
     });
     const many = await client.callMany([1, 2, 3].map((n) => ({ name: "double" as const, args: { n } })));
     expect(many.map((one) => one.status === "fulfilled" && one.value.content[0])).toEqual(

@@ -7,7 +7,7 @@ export default scenario({
   name: "a client that takes no tasks gets the result at once, or learns what it lacks",
   ids: ["TASK25-03", "TASK26-02", "TASK26-03"],
   server: () =>
-    new Server({ name: "s", version: "1" }, { extensions: [tasks()] })
+    new Server({ name: "s", version: "1" }, { extensions: [tasks({ pollIntervalMs: 20 })] })
       .tool("may", { task: "optional" }, async (_args, ctx) => `task: ${await ctx.startTask()}`)
       .tool("must", { task: "required" }, () => "x"),
   async run({ connect, era }) {

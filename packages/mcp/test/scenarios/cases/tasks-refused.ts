@@ -2,7 +2,7 @@ import { Server } from "@parley/mcp";
 import { tasks } from "@parley/mcp/tasks";
 import { expect } from "vitest";
 import { scenario } from "../scenario.js";
-import { ask, begin, declaresTasks } from "../task-wire.js";
+import { ask, begin, declaresTasks, knowsTasks } from "../task-wire.js";
 
 const ID = "io.modelcontextprotocol/tasks";
 
@@ -18,7 +18,7 @@ export default scenario({
   async run({ connect, era }) {
     const older = era === "stateful";
     const client = await connect({ extensions: [declaresTasks] });
-    const { capabilities } = client.server;
+    const capabilities = client.serverCapabilities;
     const { tools } = await client.listTools();
     const support = Object.fromEntries(tools.map(({ name, execution }) => [name, execution?.taskSupport]));
     if (older) {
@@ -48,7 +48,7 @@ export default scenario({
     }
     if (older) return;
     const taskId = await begin(client, "must");
-    const without = await connect();
+    const without = await connect({ extensions: [knowsTasks] });
     for (const method of methods) {
       const refused = ask(without, method, { taskId, inputResponses: {} });
       await expect(refused).rejects.toMatchObject({

@@ -2,7 +2,7 @@ import { Server } from "@parley/mcp";
 import { tasks } from "@parley/mcp/tasks";
 import { expect } from "vitest";
 import { scenario } from "../scenario.js";
-import { ask, begin, declaresTasks, look } from "../task-wire.js";
+import { ask, begin, declaresTasks, look, seesTasks } from "../task-wire.js";
 
 const RELATED = "io.modelcontextprotocol/related-task";
 
@@ -19,8 +19,8 @@ export default scenario({
       },
     ),
   async run({ connect, era }) {
-    const client = await connect({ extensions: [declaresTasks] });
     const older = era === "stateful";
+    const client = await connect({ extensions: [older ? seesTasks : declaresTasks] });
     const task = { ttl: 60_000 };
     const created = await ask(client, "tools/call", { name: "slow", ...(older ? { task } : {}) });
     const shown = (older ? created["task"] : created) as Record<string, unknown>;
