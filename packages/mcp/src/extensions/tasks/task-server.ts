@@ -26,6 +26,9 @@ import { TaskRunner } from "./task-runner.js";
 /** Tasks on a page of `tasks/list` where the server sets no page size. */
 const PAGE_SIZE = 100;
 
+/** The form of the ids that `TaskStore.newId` makes. */
+const TASK_ID = /^[\w-]{32}$/;
+
 /** Serves the tasks of one server. */
 export function serveTasks(server: ExtendedServer, settings: TaskSettings): ServedExtension {
   const tasks = new TaskServer(server, settings);
@@ -139,24 +142,24 @@ class TaskServer {
     const owner = (exchange.principal ?? exchange.peer?.principal)?.key;
     const ids =
       owner === undefined ? this.#runner.listeners.created(exchange.peer) : await this.#runner.store.owned(owner);
-    const after = params["cursor"] === undefined ? undefined : this.#readCursor(params["cursor"]);
-    const start = after === undefined ? 0 : ids.indexOf(after) + 1;
+    const signs = `cursor tasks ${owner ?? ""}`;
+    const start = params["cursor"] === undefined ? 0 : this.#start(ids, signs, params["cursor"]);
     const end = start + (this.#server.pageSize ?? PAGE_SIZE);
     const page = await Promise.all(ids.slice(start, end).map((id) => this.#runner.read(id)));
     const tasks = page.filter((record) => record !== undefined && record.owner === (owner ?? null));
     const last = ids[end - 1];
     return {
       tasks: tasks.map((record) => shownTask(taskOf(record as TaskRecord), request.revision)),
-      ...(end < ids.length && last !== undefined
-        ? { nextCursor: this.#server.secrets.sign("cursor tasks", last) }
-        : {}),
+      ...(end < ids.length && last !== undefined ? { nextCursor: this.#server.secrets.sign(signs, last) } : {}),
     };
   }
 
-  #readCursor(cursor: unknown): string {
-    const after = typeof cursor === "string" ? this.#server.secrets.verify("cursor tasks", cursor) : undefined;
-    if (after !== undefined) return after;
-    throw new McpError("invalid_params", "the cursor of the list of tasks was not issued by this server");
+  /** Where the page of a cursor begins. A cursor is for the list of its owner, as long as its last task is kept. */
+  #start(ids: readonly string[], signs: string, cursor: unknown): number {
+    const after = typeof cursor === "string" ? this.#server.secrets.verify(signs, cursor) : undefined;
+    const start = after === undefined ? 0 : ids.indexOf(after) + 1;
+    if (start > 0) return start;
+    throw new McpError("invalid_params", "there is no such cursor in the list of tasks, or it has expired");
   }
 
   async result(params: Params, call: ExtensionCall): Promise<object> {
@@ -167,7 +170,7 @@ class TaskServer {
   /** The tasks among these that the caller may hear of. */
   async listenable(ids: readonly string[], call: ExtensionCall): Promise<string[]> {
     requireTasks(call.request);
-    const found = await Promise.all(ids.map((id) => this.#runner.read(id)));
+    const found = await Promise.all(ids.map((id) => this.#find(id)));
     return found.flatMap((record) => (record !== undefined && isOwner(record, call) ? [record.id] : []));
   }
 
@@ -179,9 +182,14 @@ class TaskServer {
   async #owned(params: Params, call: ExtensionCall): Promise<TaskRecord> {
     requireTasks(call.request);
     this.#runner.watch();
-    const record = await this.#runner.read(stringParam(params, "taskId", call.request.method));
+    const record = await this.#find(stringParam(params, "taskId", call.request.method));
     if (record === undefined || !isOwner(record, call)) throw unknownTask();
     return record;
+  }
+
+  /** Only what could be an id reaches the storage, whose keys are not for callers to choose. */
+  async #find(id: string): Promise<TaskRecord | undefined> {
+    return TASK_ID.test(id) ? this.#runner.read(id) : undefined;
   }
 }
 
