@@ -1,5 +1,6 @@
 import type { ClientEra, Question } from "../era/era.js";
-import type { Params } from "../jsonrpc/message.js";
+import { isObject, type Params } from "../jsonrpc/message.js";
+import { callHook } from "../platform/call-hook.js";
 import type { Platform } from "../platform/platform.js";
 import type { ClientCapabilities, ServerCapabilities } from "../protocol/capabilities.js";
 import { McpError } from "../protocol/error.js";
@@ -79,9 +80,19 @@ export class ClientExtensions {
   readonly outgoing = new Map<string, ChangeParams>();
   readonly #connected = new Map<string, ConnectedExtension<unknown>>();
 
+  /** Throws for an extension that the client has already. */
   add(id: string, extension: ConnectedExtension<unknown>): void {
+    if (this.#connected.has(id)) {
+      throw new McpError("invalid_definition", `the extension ${id} was given twice`, {
+        fix: "Pass it once in `extensions` of `connect`.",
+      });
+    }
     this.#connected.set(id, extension);
-    for (const [method, change] of Object.entries(extension.outgoing ?? {})) this.outgoing.set(method, change);
+    for (const [method, change] of Object.entries(extension.outgoing ?? {})) {
+      const before = this.outgoing.get(method);
+      const both: ChangeParams = async (params, options) => change(await before?.(params, options), options);
+      this.outgoing.set(method, before === undefined ? change : both);
+    }
   }
 
   /** What `client.extension` gives for this id; undefined if the client did not get the extension. */
@@ -90,8 +101,14 @@ export class ClientExtensions {
   }
 
   capabilities(revision: Revision): ClientCapabilities {
-    const all = [...this.#connected.values()].map((extension) => extension.capabilities?.(revision) ?? {});
-    return Object.assign({}, ...all) as ClientCapabilities;
+    const all: ClientCapabilities = {};
+    for (const extension of this.#connected.values()) {
+      for (const [name, value] of Object.entries(extension.capabilities?.(revision) ?? {})) {
+        const known = all[name];
+        all[name] = isObject(known) && isObject(value) ? { ...known, ...value } : value;
+      }
+    }
+    return all;
   }
 
   /** The handler of a request of the server. */
@@ -103,20 +120,34 @@ export class ClientExtensions {
 
   /** The complete result of a call whose result is in the form of an extension. */
   complete(outcome: ExtendedOutcome): Promise<Record<string, unknown>> {
-    for (const { completes } of this.#connected.values()) {
-      const complete = completes?.[outcome.resultType];
+    const { resultType } = outcome;
+    for (const { completes = {} } of this.#connected.values()) {
+      const complete = Object.hasOwn(completes, resultType) ? completes[resultType] : undefined;
       if (complete !== undefined) return complete(outcome);
     }
     return Promise.resolve(outcome.result);
   }
 
+  /** What runs around answers: the first extension around the next. */
   get answering(): ConnectedExtension<unknown>["answering"] {
-    for (const { answering } of this.#connected.values()) if (answering !== undefined) return answering;
-    return undefined;
+    const all = [...this.#connected.values()].flatMap(({ answering }) => answering ?? []);
+    if (all.length === 0) return undefined;
+    return (question, answer, context) => {
+      const run = (index: number, signal: AbortSignal | undefined): Promise<object> => {
+        const answering = all[index];
+        if (answering === undefined) return answer(signal);
+        const followed = signal === undefined ? context : { ...context, signal };
+        return answering(question, (inner = signal) => run(index + 1, inner), followed);
+      };
+      return run(0, undefined);
+    };
   }
 
-  close(): void {
-    for (const { close } of this.#connected.values()) close?.();
+  /** Ends all of them, whatever becomes of single ones. */
+  close(warn: (message: string) => void): void {
+    for (const [id, { close }] of this.#connected) {
+      if (close !== undefined) callHook(warn, `close of the extension ${id}`, () => close());
+    }
   }
 }
 

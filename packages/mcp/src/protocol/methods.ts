@@ -1,3 +1,4 @@
+import { McpError } from "./error.js";
 import { isWithin, type Revision } from "./revisions.js";
 
 /** Everything that the library knows about one method. All other lists of methods are derived from these rows. */
@@ -84,7 +85,9 @@ export class MethodTable {
   constructor(extensions: readonly MethodRow[] = []) {
     for (const row of CORE_METHODS) this.#rows.set(row.method, row);
     for (const row of extensions) {
-      if (this.#rows.has(row.method)) throw new TypeError(`method "${row.method}" is defined twice`);
+      if (this.#rows.has(row.method)) {
+        throw new McpError("invalid_definition", `the method "${row.method}" is defined twice`);
+      }
       this.#rows.set(row.method, row);
     }
   }

@@ -130,7 +130,7 @@ export async function closeClient(
 ): Promise<void> {
   if (drainMs > 0 && connection.state !== "closed") await caller.drain(drainMs);
   requests.cancelAll();
-  extensions.close();
+  extensions.close((message) => caller.warn(message));
   await connection.close();
   caller.close();
 }

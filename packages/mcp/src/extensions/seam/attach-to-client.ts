@@ -2,15 +2,36 @@ import { following } from "../../client/answers/answerer.js";
 import type { ClientParts } from "../../client/connection/assemble.js";
 import type { ConnectedExtension, ExtendedClient } from "../../client/extension.js";
 import { walkTools } from "../../client/features/tools.js";
+import { checkOptions } from "../../protocol/check-options.js";
+import type { Extension } from "../../protocol/extension.js";
+import { checkListed, checkReturned } from "./check-extension.js";
 
 /** Connects what an extension does at a client. */
 export function attachToClient<F>(
-  id: string,
+  { id, methods = [], resultTypes = [] }: Extension,
   parts: ClientParts,
   connect: (client: ExtendedClient) => ConnectedExtension<F>,
 ): void {
-  parts.extensions.add(id, connect(extendedClient(parts)));
+  const connected = connect(extendedClient(parts));
+  checkReturned("client", id, connected);
+  const what = `\`client\` of the extension ${id}`;
+  checkOptions<ConnectedExtension<unknown>, typeof MEMBERS>(what, connected, MEMBERS);
+  checkListed(
+    `\`handlers\` of ${what}`,
+    connected.handlers,
+    methods.map(({ method }) => method),
+    "List it in `methods` of the extension.",
+  );
+  checkListed(
+    `\`completes\` of ${what}`,
+    connected.completes,
+    resultTypes,
+    "List it in `resultTypes` of the extension.",
+  );
+  parts.extensions.add(id, connected);
 }
+
+const MEMBERS = "feature capabilities outgoing completes handlers answering close";
 
 function extendedClient(parts: ClientParts): ExtendedClient {
   const { connection, caller, answerer, router, tools } = parts;

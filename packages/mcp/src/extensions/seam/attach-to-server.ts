@@ -1,11 +1,15 @@
 import type { Params } from "../../jsonrpc/message.js";
+import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
+import type { Extension } from "../../protocol/extension.js";
 import { type DispatchingServer, MAKERS, perform, publicError } from "../../server/call/dispatch.js";
 import { ServerCall } from "../../server/call/server-call.js";
 import type { Hub } from "../../server/changes/hub.js";
 import type { Offers } from "../../server/lists/offers.js";
+import type { AroundMethod, Registry } from "../../server/lists/registry.js";
 import { createMemoryStorage } from "../../storage/memory.js";
 import type { Storage } from "../../storage/storage.js";
+import { checkListed, checkReturned } from "./check-extension.js";
 import type { ExtendedServer, ServedExtension } from "./extended-server.js";
 
 /** The parts of a server that extensions are attached to. */
@@ -14,29 +18,90 @@ export interface ServerParts extends DispatchingServer {
   readonly offers: Offers;
 }
 
+const MEMBERS = "handlers around capabilities toolOptions listenValues close";
+
+/** What runs around one method, in the order of the extensions. */
+type Arounds = { readonly owner: string; readonly around: AroundMethod }[];
+
+/** What extensions have attached to each server so far. */
+const ATTACHED = new WeakMap<Registry, { ids: string[]; arounds: Map<string, Arounds> }>();
+
 /** Connects what an extension serves to one server. */
-export function attachToServer(parts: ServerParts, serve: (server: ExtendedServer) => ServedExtension): void {
+export function attachToServer(
+  extension: Extension,
+  parts: ServerParts,
+  serve: (server: ExtendedServer) => ServedExtension,
+): void {
+  const { id } = extension;
   const { registry, pipeline } = parts;
-  const served = serve(extendedServer(parts));
-  const handlers = Object.entries(served.handlers ?? {}).map(([method, handler]) => [
-    method,
-    (call: ServerCall) => handler(call.request.params, call),
-  ]);
+  const attached = ATTACHED.get(registry) ?? { ids: [], arounds: new Map<string, Arounds>() };
+  ATTACHED.set(registry, attached);
+  if (attached.ids.includes(id)) {
+    throw new McpError("invalid_definition", `the extension ${id} was given twice`, {
+      fix: "Pass it once in `extensions` of the server.",
+    });
+  }
+  attached.ids.push(id);
+  const served = serve(extendedServer(parts, id));
+  checkServed(extension, parts, served);
   for (const [method, around] of Object.entries(served.around ?? {})) {
-    if (registry.around.has(method)) {
-      throw new McpError("invalid_definition", `two extensions of this server run around ${method}`, {
-        fix: "Pass only one of them to the server.",
-      });
-    }
-    registry.around.set(method, around);
+    attached.arounds.set(method, [...(attached.arounds.get(method) ?? []), { owner: id, around }]);
+    registry.around.set(method, (call, next) => through(aroundsOf(registry, method), call, next));
   }
   for (const [option, extend] of Object.entries(served.toolOptions ?? {})) registry.toolOptions.set(option, extend);
   for (const [member, admit] of Object.entries(served.listenValues ?? {})) narrowListen(parts, member, admit);
   if (served.close !== undefined) pipeline.closers.push(() => served.close?.());
+  const handlers = Object.entries(served.handlers ?? {}).map(([method, handler]) => [
+    method,
+    (call: ServerCall) => handler(call.request.params, call),
+  ]);
   registry.addFeature({
     handlers: Object.fromEntries(handlers),
     capabilities: (revision) => served.capabilities?.(revision) ?? {},
   });
+}
+
+/** Throws `invalid_definition` for what would never be called, or would take the place of what another extension adds. */
+function checkServed(
+  { id, methods = [], listenFilters = [] }: Extension,
+  { facts, registry }: ServerParts,
+  served: ServedExtension,
+): void {
+  checkReturned("server", id, served);
+  const what = `\`server\` of the extension ${id}`;
+  checkOptions<ServedExtension, typeof MEMBERS>(what, served, MEMBERS);
+  const own = methods.map(({ method }) => method);
+  checkListed(
+    `\`handlers\` of ${what}`,
+    served.handlers,
+    own,
+    "List it in `methods`; methods of others have `around`.",
+  );
+  checkListed(`\`listenValues\` of ${what}`, served.listenValues, listenFilters, "List it in `listenFilters`.");
+  const known = [...facts.methods.rows()].map(({ method }) => method);
+  checkListed(`\`around\` of ${what}`, served.around, known, "Use a method of the protocol or of an extension.");
+  for (const option of Object.keys(served.toolOptions ?? {})) {
+    if (!registry.toolOptions.has(option)) continue;
+    throw new McpError("invalid_definition", `two extensions of this server have the option \`${option}\` of tools`, {
+      fix: "Pass only one of them to the server.",
+    });
+  }
+}
+
+/** What runs around a method: all of it, or what is inside of one extension. */
+function aroundsOf(registry: Registry, method: string, outer?: string): readonly AroundMethod[] {
+  const { ids = [], arounds } = ATTACHED.get(registry) ?? {};
+  const depth = outer === undefined ? -1 : ids.indexOf(outer);
+  const all = arounds?.get(method) ?? [];
+  return all.filter(({ owner }) => ids.indexOf(owner) > depth).map(({ around }) => around);
+}
+
+function through(
+  [first, ...rest]: readonly AroundMethod[],
+  call: ServerCall,
+  next: () => object | Promise<object>,
+): object | Promise<object> {
+  return first === undefined ? next() : first(call, () => through(rest, call, next));
 }
 
 type AdmitValues = NonNullable<ServedExtension["listenValues"]>[string];
@@ -61,7 +126,7 @@ function narrowListen({ registry, facts }: ServerParts, member: string, admit: A
   };
 }
 
-function extendedServer(parts: ServerParts): ExtendedServer {
+function extendedServer(parts: ServerParts, id: string): ExtendedServer {
   const { facts, registry, hub, offers } = parts;
   let memory: Storage | undefined;
   return {
@@ -109,7 +174,8 @@ function extendedServer(parts: ServerParts): ExtendedServer {
       prepare?.(call);
       let ok = false;
       try {
-        const result = await perform(parts, call, route.handler);
+        const inside = aroundsOf(registry, request.method, id);
+        const result = await through(inside, call, () => perform(parts, call, route.handler));
         ok = true;
         return call.interim ?? result;
       } catch (error) {

@@ -1,10 +1,10 @@
 import type { ClientParts } from "../../client/connection/assemble.js";
 import type { ConnectedExtension, ExtendedClient } from "../../client/extension.js";
-import { McpError } from "../../protocol/error.js";
+import { checkOptions } from "../../protocol/check-options.js";
 import type { Extension } from "../../protocol/extension.js";
-import { checkMetaKey } from "../../protocol/meta-key.js";
 import { attachToClient } from "./attach-to-client.js";
 import { attachToServer, type ServerParts } from "./attach-to-server.js";
+import { checkExtension } from "./check-extension.js";
 import type { ExtendedServer, ServedExtension } from "./extended-server.js";
 
 /** The definition of an extension: what it declares, and what it adds to servers and clients. */
@@ -21,32 +21,26 @@ export interface DefinedExtension<F> extends Extension {
   readonly feature?: F;
 }
 
+const MEMBERS = "id settings first methods resultTypes listenFilters server client";
+
 /**
- * Makes an extension of the protocol, for `extensions` of `new Server` and of `connect`. Throws for an id without a prefix.
+ * Makes an extension of the protocol, for `extensions` of `new Server` and of `connect`. Throws for one that could not work: an id
+ * without a prefix, a method of the protocol itself, an unknown revision.
  *
  * Spec: Extensions, https://modelcontextprotocol.io/extensions/overview
  */
-export function defineExtension<F = undefined>({
-  server,
-  client,
-  ...declared
-}: ExtensionDefinition<F>): DefinedExtension<F> {
-  checkId(declared.id);
+export function defineExtension<F = undefined>(definition: ExtensionDefinition<F>): DefinedExtension<F> {
+  checkOptions<ExtensionDefinition<unknown>, typeof MEMBERS>("an extension", definition, MEMBERS);
+  const { server, client, ...declared } = definition;
+  checkExtension(declared);
   return {
     ...declared,
     // The casts are safe: servers and clients pass their own parts, and nobody else calls these.
     ...(server === undefined
       ? {}
-      : { attachToServer: (parts: unknown) => attachToServer(parts as ServerParts, server) }),
+      : { attachToServer: (parts: unknown) => attachToServer(declared, parts as ServerParts, server) }),
     ...(client === undefined
       ? {}
-      : { attachToClient: (parts: unknown) => attachToClient(declared.id, parts as ClientParts, client) }),
+      : { attachToClient: (parts: unknown) => attachToClient(declared, parts as ClientParts, client) }),
   };
-}
-
-function checkId(id: string): void {
-  if (typeof id === "string" && id.includes("/") && !id.endsWith("/") && checkMetaKey(id) !== "malformed") return;
-  throw new McpError("invalid_definition", `${JSON.stringify(id)} is not the id of an extension`, {
-    fix: "Write a prefix of your own and a name, such as `com.example/feature`.",
-  });
 }

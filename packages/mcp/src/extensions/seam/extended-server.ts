@@ -76,8 +76,8 @@ export interface ExtendedServer {
   /** Calls `act` with each published change of one filter and value, of every node, until the returned function is called. */
   hear(filter: string, value: string, act: (change: PublishedChange) => void): Promise<() => void>;
   /**
-   * Runs a request once more, through middleware and its handler, with another exchange: the one that `around` got, or a stored
-   * one. Resolves with the result, before the era gives it a form; an `ExtensionResult` or the questions of an interrupted
+   * Runs a request once more, through `around` of later extensions, middleware and its handler, with another exchange: the one
+   * that `around` got, or a stored one. Resolves with the result, before the era gives it a form; an `ExtensionResult` or the questions of an interrupted
    * handler may be returned from `around` as they are. Rejects with the error for the client.
    */
   run(request: Call, exchange: Exchange, prepare?: (call: PreparedCall) => void): Promise<object>;
@@ -87,7 +87,10 @@ export interface ExtendedServer {
 export interface ServedExtension {
   /** Serves the requests of its methods. */
   readonly handlers?: Readonly<Record<string, (params: Params, call: ExtensionCall) => object | Promise<object>>>;
-  /** Runs around methods of the protocol, outside all middleware. `next` serves the request as usual and may be called once. */
+  /**
+   * Runs around methods of the protocol, outside all middleware; the first extension of the server is outermost. `next` serves the
+   * request as usual and may be called once.
+   */
   readonly around?: Readonly<
     Record<string, (call: PreparedCall, next: () => object | Promise<object>) => object | Promise<object>>
   >;

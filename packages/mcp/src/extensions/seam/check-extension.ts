@@ -1,0 +1,88 @@
+import { isObject } from "../../jsonrpc/message.js";
+import { McpError } from "../../protocol/error.js";
+import type { Extension } from "../../protocol/extension.js";
+import { checkMetaKey } from "../../protocol/meta-key.js";
+import { CORE_TABLE, type MethodRow } from "../../protocol/methods.js";
+import { REVISIONS } from "../../protocol/revisions.js";
+
+/** Kinds of results that the protocol has itself. */
+const OWN_RESULTS: readonly unknown[] = ["complete", "input_required"];
+/** Members of a listen filter that the protocol has itself. */
+const OWN_FILTERS: readonly unknown[] = [
+  "toolsListChanged",
+  "promptsListChanged",
+  "resourcesListChanged",
+  "resourceSubscriptions",
+];
+
+/** Throws `invalid_definition` for an extension that could not work, or that would change the protocol itself. */
+export function checkExtension({
+  id,
+  settings,
+  first,
+  methods = [],
+  resultTypes = [],
+  listenFilters = [],
+}: Extension): void {
+  if (typeof id !== "string" || !id.includes("/") || id.endsWith("/") || checkMetaKey(id) === "malformed") {
+    throw new McpError("invalid_definition", `${JSON.stringify(id)} is not the id of an extension`, {
+      fix: "Write a prefix of your own and a name, such as `com.example/feature`.",
+    });
+  }
+  const refuse = (problem: string, fix: string) =>
+    new McpError("invalid_definition", `the extension ${id} ${problem}`, { fix });
+  if (!isObject(settings)) throw refuse("has no settings", "Write `settings: {}` if there is nothing to declare.");
+  if (first !== undefined) checkRevision(first, "`first`", refuse);
+  for (const row of methods) checkRow(row, refuse);
+  for (const type of resultTypes) {
+    if (OWN_RESULTS.includes(type))
+      throw refuse(`has the result type "${type}" of the protocol`, "Choose another name.");
+  }
+  for (const filter of listenFilters) {
+    if (OWN_FILTERS.includes(filter))
+      throw refuse(`has the filter "${filter}" of the protocol`, "Choose another name.");
+  }
+}
+
+type Refuse = (problem: string, fix: string) => McpError;
+
+function checkRow(row: MethodRow, refuse: Refuse): void {
+  // The extension may be written without types.
+  const { method, kind, sender, first, last } = row as Partial<MethodRow>;
+  if (typeof method !== "string" || method === "")
+    throw refuse("has a method without a name", "Give each row `method`.");
+  const named = `the method "${method}"`;
+  if (CORE_TABLE.get(method) !== undefined) {
+    throw refuse(`redefines ${named} of the protocol`, "Use `around` or `outgoing` for it, or choose another name.");
+  }
+  if (kind !== "request" && kind !== "notification") {
+    throw refuse(`has ${named} without a kind`, 'Write `kind: "request"` or `kind: "notification"`.');
+  }
+  if (sender !== "client" && sender !== "server" && sender !== "both") {
+    throw refuse(`has ${named} without a sender`, 'Write `sender: "client"`, `"server"` or `"both"`.');
+  }
+  checkRevision(first, `\`first\` of ${named}`, refuse);
+  if (last !== undefined) checkRevision(last, `\`last\` of ${named}`, refuse);
+}
+
+function checkRevision(value: unknown, what: string, refuse: Refuse): void {
+  if ((REVISIONS as readonly unknown[]).includes(value)) return;
+  throw refuse(`has the revision ${JSON.stringify(value)} as ${what}`, `Write one of: ${REVISIONS.join(", ")}.`);
+}
+
+/** Throws `invalid_definition` unless all of these names are known; `fix` says where to list them. */
+export function checkListed(what: string, given: object | undefined, known: readonly string[], fix: string): void {
+  for (const name of Object.keys(given ?? {})) {
+    if (!known.includes(name))
+      throw new McpError("invalid_definition", `${what} has "${name}", which it does not declare`, { fix });
+  }
+}
+
+/** Throws `invalid_definition` unless an extension returned what it adds. */
+export function checkReturned(side: "server" | "client", id: string, returned: unknown): void {
+  if (isObject(returned) && !(returned instanceof Promise)) return;
+  const got = returned instanceof Promise ? "a promise" : String(returned);
+  throw new McpError("invalid_definition", `\`${side}\` of the extension ${id} returned ${got}`, {
+    fix: "Return an object at once, `{}` if it adds nothing.",
+  });
+}
