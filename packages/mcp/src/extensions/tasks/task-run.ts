@@ -4,6 +4,7 @@ import { keptResult } from "../../era/task-shape.js";
 import { longTimer } from "../../platform/long-timer.js";
 import type { Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
+import { ExtensionResult } from "../../server/call/extension-result.js";
 import { requireCapabilities } from "../../server/questions/can-ask.js";
 import type { Exchange } from "../../transport/transport.js";
 import type { ExtendedServer, PreparedCall } from "../seam/extended-server.js";
@@ -207,7 +208,11 @@ export class TaskRun {
 /** What the end of the handler makes of the record. Never rejects. */
 async function endOf(outcome: Promise<object>, request: Call): Promise<(record: TaskRecord) => TaskRecord> {
   try {
-    const result = keptResult(await outcome, request);
+    const value = await outcome;
+    if (value instanceof ExtensionResult) {
+      throw new McpError("internal_error", "the call was answered in the form of another extension, which no task has");
+    }
+    const result = keptResult(value, request);
     return (record) => withResult(record, result);
   } catch (thrown) {
     const { code, message, data } = McpError.from(thrown);

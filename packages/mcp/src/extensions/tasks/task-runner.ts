@@ -103,7 +103,8 @@ export class TaskRunner implements RunContext {
       return answeredWith(record, request);
     }
     if ("error" in first) throw first.error;
-    if (!wantsTask(request) || first.result instanceof InputOutcome) return first.result;
+    const own = first.result instanceof InputOutcome || first.result instanceof ExtensionResult;
+    if (!wantsTask(request) || own) return first.result;
     const done = withResult(record, keptResult(first.result, request));
     this.#admit();
     await store.create(done, this.#ownerLimits());

@@ -169,8 +169,8 @@ describe("TASK25-13: the list of tasks", () => {
 
   it("is empty for another session of callers without a principal", async () => {
     const [first, second] = [1, 2].map(() => new Drive(server, { revision: "2025-11-25" }));
-    await first?.once("tools/call", { name: "quick", task: {} });
-    expect((await first?.once("tasks/list"))?.result).toMatchObject({ tasks: [{ status: "completed" }] });
+    await first?.once("tools/call", { name: "hangs", task: {} });
+    expect((await first?.once("tasks/list"))?.result).toMatchObject({ tasks: [{ status: "working" }] });
     expect((await second?.once("tasks/list"))?.result).toEqual({ tasks: [] });
   });
 
