@@ -6,6 +6,7 @@ import { calls } from "./lanes/calls.js";
 import { resume } from "./lanes/resume.js";
 import { sessions } from "./lanes/sessions.js";
 import { streams } from "./lanes/streams.js";
+import { tasks } from "./lanes/tasks.js";
 import { readReports, runLane } from "./report.js";
 import { PAGE, tableOf } from "./report-table.js";
 
@@ -15,6 +16,7 @@ const TINY: [Lane, number][] = [
   [streams, 0.003],
   [sessions, 0.005],
   [resume, 0.004],
+  [tasks, 0.1],
 ];
 
 describe("a soak lane at a tiny scale", () => {

@@ -9,6 +9,7 @@ import { slowloris } from "./lanes/slowloris.js";
 import { mutants, simulation } from "./lanes/started.js";
 import { storm } from "./lanes/storm.js";
 import { streams } from "./lanes/streams.js";
+import { tasks } from "./lanes/tasks.js";
 
 /** Every lane, in the order in which they run. */
 export const LANES: readonly Lane[] = [
@@ -21,6 +22,7 @@ export const LANES: readonly Lane[] = [
   storm,
   isolation,
   hostile,
+  tasks,
   simulation,
   mutants,
 ];

@@ -134,13 +134,16 @@ export class TaskRun {
   }
 
   /** Reads the record again; one read at a time, however many reasons there are. Never rejects. */
-  look(): Promise<void> {
+  async look(): Promise<void> {
+    // Before that there may be no record yet, which must not be taken for one that has expired.
+    if (!this.#began) return;
     if (this.#looking !== undefined) {
       this.#looksAgain = true;
-      return this.#looking;
+      await this.#looking;
+      return;
     }
     this.#looking = this.#lookNow();
-    return this.#looking;
+    await this.#looking;
   }
 
   async #lookNow(): Promise<void> {
