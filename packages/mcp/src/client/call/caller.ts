@@ -292,7 +292,7 @@ export class Caller implements Requester, CallOwner {
   }
 
   #fail(call: PendingCall, error: unknown): Promise<never> {
-    this.deadlines.waiting.delete(call);
+    this.deadlines.end(call);
     call.unwatch?.();
     return Promise.reject(failedIn(error, operationOf(call.out.method, call.out.params)));
   }

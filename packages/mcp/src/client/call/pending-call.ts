@@ -146,6 +146,7 @@ export class CallDeadlines {
   readonly waiting = new Set<Deadline>();
   #timer: Timer | undefined;
   #wakesAt = Number.POSITIVE_INFINITY;
+  #stopped = false;
 
   constructor(platform: Platform) {
     this.#platform = platform;
@@ -188,9 +189,20 @@ export class CallDeadlines {
     }
   }
 
+  /** A wait has failed. The timer stays for the next one, unless the client is over: then there is none. */
+  end(deadline: Deadline): void {
+    this.waiting.delete(deadline);
+    if (this.#stopped && this.waiting.size === 0) this.#disarm();
+  }
+
   stop(): void {
+    this.#stopped = true;
     for (const deadline of this.waiting) deadline.abandon();
     this.waiting.clear();
+    this.#disarm();
+  }
+
+  #disarm(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#wakesAt = Number.POSITIVE_INFINITY;

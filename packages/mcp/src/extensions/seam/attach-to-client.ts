@@ -1,4 +1,3 @@
-import { following } from "../../client/answers/answerer.js";
 import type { ClientParts } from "../../client/connection/assemble.js";
 import type { ConnectedExtension, ExtendedClient } from "../../client/extension.js";
 import { walkTools } from "../../client/features/tools.js";
@@ -50,8 +49,16 @@ function extendedClient(parts: ClientParts): ExtendedClient {
     on: (method, listener) => router.on(method, listener),
     async answer(question, signal) {
       answerer.check(question);
-      const unwanted = signal === undefined ? new AbortController() : following(signal);
-      return answerer.answer(question, connection.established, unwanted);
+      const unwanted = new AbortController();
+      const closing = connection.closing.signal;
+      const withdraw = () => unwanted.abort((signal?.aborted === true ? signal : closing).reason);
+      for (const end of [signal, closing]) end?.addEventListener("abort", withdraw, { once: true });
+      if (signal?.aborted === true || closing.aborted) withdraw();
+      try {
+        return await answerer.answer(question, connection.established, unwanted);
+      } finally {
+        for (const end of [signal, closing]) end?.removeEventListener("abort", withdraw);
+      }
     },
     canAnswer: (method) => answerer.canAnswer(method),
     async tool(name) {
