@@ -125,6 +125,9 @@ export class TaskRun {
 
   #watchExpiry(): void {
     const { platform } = this.#server;
+    const { signal } = this.#task;
+    if (signal.aborted) return;
+    signal.addEventListener("abort", () => this.#expiry?.cancel(), { once: true });
     const ms = Math.max(1, this.#until - platform.now());
     this.#expiry = longTimer(
       ms,

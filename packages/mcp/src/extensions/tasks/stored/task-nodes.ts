@@ -102,7 +102,7 @@ export class TaskNodes {
     if (!this.#closed) this.#mine.remove(id);
   }
 
-  /** Leaves the tasks that are still here to other processes. */
+  /** Leaves the tasks that are still here to other processes. Never rejects: what cannot be stored, others see with the lease. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#timer?.cancel();
@@ -113,7 +113,7 @@ export class TaskNodes {
       await this.#mine.storeAll(this.#keepMs(), false);
       if (this.#mine.size === 0) await this.#updateNodes(({ [this.self]: _self, ...others }) => others);
       else this.#events.left();
-    });
+    }).catch((error: unknown) => this.#warn(error));
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
