@@ -1,5 +1,5 @@
 import type { Server } from "../../src/server/server.js";
-import { createMemoryStorage } from "../../src/storage/memory.js";
+import { createMemoryStorage, type MemoryStorage } from "../../src/storage/memory.js";
 import type { Storage } from "../../src/storage/storage.js";
 import { channelTransport } from "../../src/transport/channel/client.js";
 import { StreamChannel } from "../../src/transport/channel/stream-channel.js";
@@ -11,8 +11,8 @@ import type { History } from "./history.js";
 import type { Prng } from "./prng.js";
 import { SimPipe, type Weather } from "./sim-pipe.js";
 import { SimProcess } from "./sim-process.js";
-import { makeServer } from "./sim-server.js";
-import { fullAtTimes, storageOf } from "./sim-storage.js";
+import { makeServer, type ServerParts } from "./sim-server.js";
+import { fullAtTimes, type StorageFaults, storageOf } from "./sim-storage.js";
 import type { Credentials, FullStorage } from "./trials.js";
 import { watchPipe } from "./watch-wire.js";
 import type { World } from "./world.js";
@@ -30,6 +30,11 @@ export interface ClusterPlan {
   /** Longest wait for a shared storage, in milliseconds. */
   storageMs: number;
   http: Pick<HttpServerOptions, "limits" | "times" | "eventLog">;
+  /** Makes the server of each process, with the shared storage. Default: the one of `sim-server.ts`. */
+  makeServer?: ((parts: ServerParts) => Server) | undefined;
+  storageFaults?: StorageFaults | undefined;
+  /** Sees what all processes do with the shared storage. */
+  watchStorage?: ((shared: Storage) => Storage) | undefined;
 }
 
 /** How long a server may take to drain, and how long it then stays. */
@@ -65,6 +70,8 @@ export class SimCluster {
   readonly #plan: ClusterPlan;
   readonly #weather: Weather;
   readonly #random: Prng;
+  /** What the processes share, without delays and faults. */
+  readonly memory: MemoryStorage;
   readonly #shared: Storage;
   #starts = 0;
   #connections = 0;
@@ -75,7 +82,8 @@ export class SimCluster {
     this.#plan = plan;
     this.#weather = weather;
     this.#random = world.random.fork("cluster");
-    this.#shared = createMemoryStorage({ clock: world });
+    this.memory = createMemoryStorage({ clock: world });
+    this.#shared = plan.watchStorage?.(this.memory) ?? this.memory;
     for (let index = 0; index < plan.nodes; index++) this.start(index);
   }
 
@@ -94,11 +102,12 @@ export class SimCluster {
     const storage = this.#storageOf(process, storageMs);
     const watches = new Map<string, number>();
     const peers = new Map<Peer, number>();
-    const server = makeServer({
+    const make = this.#plan.makeServer;
+    const server = (make ?? makeServer)({
       world,
       history: this.#history,
       process,
-      storage: this.#plan.nodes > 1 ? storage : undefined,
+      storage: this.#plan.nodes > 1 || make !== undefined ? storage : undefined,
       watched: (uri, by) => void watches.set(uri, (watches.get(uri) ?? 0) + by),
     });
     const endpoint = { ...watchedEndpoint(world, server.endpoint(), peers), storage };
@@ -125,7 +134,7 @@ export class SimCluster {
     const world = this.#world;
     if (storage === "shared") {
       const shared = fullness === undefined ? this.#shared : fullAtTimes(this.#shared, fullness);
-      return storageOf(world, process, shared, this.#random.fork(process.name), storageMs);
+      return storageOf(world, process, shared, this.#random.fork(process.name), storageMs, this.#plan.storageFaults);
     }
     return fullness === undefined ? undefined : fullAtTimes(createMemoryStorage({ clock: world }), fullness);
   }
@@ -137,6 +146,15 @@ export class SimCluster {
     this.nodes[index] = undefined;
     this.crashes++;
     node.process.kill();
+  }
+
+  /** Stops a server in the middle of whatever it does; it goes on later and does not know that it stood still. */
+  pause(index: number, ms: number): void {
+    const process = this.nodes[index]?.process;
+    if (process === undefined || process.pausedSince(this.#world.now())) return;
+    this.#world.note(`${process.name} stands still`);
+    process.pause();
+    this.#world.after(ms, `${process.name} may go on`, () => process.resume());
   }
 
   /** Ends one server in good order, as a deployment does: what runs may finish, at most for a while. */
@@ -212,6 +230,7 @@ export class SimCluster {
 
   heal(): void {
     for (let index = 0; index < this.#plan.nodes; index++) this.start(index);
+    for (const node of this.nodes) node?.process.resume();
     for (const pipe of this.pipes) if (pipe.near.deaf && pipe.open) pipe.cut();
     this.#weather.stall = 0;
   }

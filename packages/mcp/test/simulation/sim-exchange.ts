@@ -69,7 +69,7 @@ export class SimExchange {
         const node = pick();
         if (refused || node === undefined || !node.process.alive) return this.#fail(refusedError());
         if (lost) return this.break();
-        this.#arriveAt(node);
+        node.process.reach(() => this.#arriveAt(node));
       });
     });
   }
@@ -218,10 +218,11 @@ export class SimExchange {
   #tellServer(ms: number): void {
     if (this.#node === undefined) return;
     this.#net.world.after(ms, `server hears that ${this.id} is gone`, () => {
-      if (this.#node?.process.alive !== true) return;
-      this.#server.abort(new Error("the simulated client is gone"));
-      void this.#reader?.cancel().catch(() => {});
-      this.#net.watcher.left(this);
+      this.#node?.process.reach(() => {
+        this.#server.abort(new Error("the simulated client is gone"));
+        void this.#reader?.cancel().catch(() => {});
+        this.#net.watcher.left(this);
+      });
     });
   }
 

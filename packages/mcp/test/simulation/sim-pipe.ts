@@ -155,20 +155,20 @@ export class PipeEnd implements ByteStream {
     this.#world.after(this.#delay(), `${this.#name} broken`, () => {
       this.#failure ??= { error: Object.assign(new Error("the simulated connection broke"), { code: "ECONNRESET" }) };
       this.#arrived = [];
-      this.#close();
+      this.#process.reach(() => this.#close());
     });
   }
 
   eof(): void {
     if (this.deaf || this.#closed || this.#breaking) return;
     this.#inputEnds = true;
-    this.#pump();
+    this.#process.reach(() => this.#pump());
   }
 
   arrive(piece: Uint8Array): void {
     if (this.deaf || this.#closed || this.#breaking) return;
     this.#arrived.push(piece);
-    this.#pump();
+    this.#process.reach(() => this.#pump());
   }
 
   taken(count: number): void {
@@ -233,6 +233,6 @@ export class PipeEnd implements ByteStream {
   }
 
   #soon(name: string, run: () => void): void {
-    this.#world.inOrder(this.#toSelf, 0, `${this.#name} ${name}`, run);
+    this.#world.inOrder(this.#toSelf, 0, `${this.#name} ${name}`, () => this.#process.reach(run));
   }
 }

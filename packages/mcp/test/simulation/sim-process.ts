@@ -17,6 +17,9 @@ export class SimProcess {
   readonly #timers = new Set<Pending>();
   readonly #deferred: Lane = { last: 0 };
   #alive = true;
+  #pausedAt = Number.NEGATIVE_INFINITY;
+  /** What reached the process while it stood still, in order. */
+  #held: (() => void)[] | undefined;
   readonly #onKill: (() => void)[] = [];
 
   constructor(world: World, name: string) {
@@ -51,10 +54,36 @@ export class SimProcess {
   /** Waits in simulated time; for ever once the process is killed. For applications: it is no timer of the library. */
   sleep(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      this.#world.after(ms, `${this.name} wakes`, () => {
-        if (this.#alive) resolve();
-      });
+      this.#world.after(ms, `${this.name} wakes`, () => this.reach(resolve));
     });
+  }
+
+  /** Whether it has stood still at any time since then. */
+  pausedSince(time: number): boolean {
+    return this.#held !== undefined || this.#pausedAt >= time;
+  }
+
+  /** Stops everything in the process, as a stopped machine does; what it had sent is on its way all the same. */
+  pause(): void {
+    if (this.#alive) this.#held ??= [];
+  }
+
+  /** Goes on where it stopped, and learns one thing after the other what has happened since. */
+  resume(): void {
+    if (this.#held === undefined) return;
+    this.#pausedAt = this.#world.now();
+    this.#world.after(0, `${this.name} goes on`, () => {
+      this.#held?.shift()?.();
+      if (this.#held?.length === 0) this.#held = undefined;
+      else this.resume();
+    });
+  }
+
+  /** Lets something from outside happen in the process: now, after its pause, or never if it was killed. */
+  reach(run: () => void): void {
+    if (!this.#alive) return;
+    if (this.#held === undefined) run();
+    else this.#held.push(run);
   }
 
   onKill(run: () => void): void {
@@ -64,6 +93,7 @@ export class SimProcess {
   kill(): void {
     if (!this.#alive) return;
     this.#alive = false;
+    this.#held = undefined;
     for (const timer of this.#timers) this.#world.cancel(timer);
     this.#timers.clear();
     for (const run of this.#onKill.splice(0)) run();
@@ -72,8 +102,10 @@ export class SimProcess {
   #timer(ms: number, run: () => void): { cancel(): void } {
     if (!this.#alive) return { cancel() {} };
     const event = this.#world.after(ms, `timer of ${this.name}`, () => {
-      this.#timers.delete(event);
-      run();
+      // It may be cancelled while the process catches up after a pause.
+      this.reach(() => {
+        if (this.#timers.delete(event)) run();
+      });
     });
     this.#timers.add(event);
     return {
@@ -85,9 +117,7 @@ export class SimProcess {
 
   #defer(run: () => void): void {
     if (!this.#alive) return;
-    this.#world.inOrder(this.#deferred, 0, `turn of ${this.name}`, () => {
-      if (this.#alive) run();
-    });
+    this.#world.inOrder(this.#deferred, 0, `turn of ${this.name}`, () => this.reach(run));
   }
 }
 

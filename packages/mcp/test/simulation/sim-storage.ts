@@ -30,21 +30,40 @@ export function fullAtTimes({ kv, log, pubsub }: Storage, fullness: FullStorage)
   };
 }
 
+/** What goes wrong between a process and its storage. */
+export interface StorageFaults {
+  /** Whether a call that uses this key is refused, or is done although the process is told that it failed. */
+  failure(key: string): "refused" | "done" | undefined;
+  /** Whether a subscriber misses a message of this topic. */
+  loses(topic: string): boolean;
+}
+
 /**
  * One process's view of a storage that outlives it, each call at one instant but with its answer late, as over a network.
  * A process that was killed reads and writes nothing any more.
  */
-export function storageOf(world: World, process: SimProcess, shared: Storage, random: Prng, maxMs: number): Storage {
+export function storageOf(
+  world: World,
+  process: SimProcess,
+  shared: Storage,
+  random: Prng,
+  maxMs: number,
+  faults?: StorageFaults,
+): Storage {
   const messages: Lane = { last: 0 };
-  const late = <T>(name: string, run: () => T | Promise<T>): Promise<T> =>
-    new Promise((resolve, reject) => {
+  const late: Late = <T>(name: string, run: () => T | Promise<T>, key = "") =>
+    new Promise<T>((resolve, reject) => {
       world.after(random.next() * maxMs, `${process.name} asks storage to ${name}`, () => {
         if (!process.alive) return;
+        const failure = faults?.failure(key);
         try {
-          const result = run() as T;
-          world.after(random.next() * maxMs, `storage answers ${process.name}`, () => {
-            if (process.alive) resolve(result);
-          });
+          const result = failure === "refused" ? undefined : run();
+          world.after(random.next() * maxMs, `storage ${failure ?? "answers"} ${process.name}`, () =>
+            process.reach(() => {
+              if (failure === undefined) resolve(result as T);
+              else reject(new Error(`the simulated storage did not answer ${name} ${key}`));
+            }),
+          );
         } catch (error) {
           reject(error);
         }
@@ -53,10 +72,10 @@ export function storageOf(world: World, process: SimProcess, shared: Storage, ra
   const { kv, log, pubsub } = shared;
   return {
     kv: {
-      get: (key) => late("get", () => kv.get(key)),
-      set: (key, value, options) => late("set", () => kv.set(key, value, options)),
-      delete: (key, options) => late("delete", () => kv.delete(key, options)),
-      touch: (key, ttlMs) => late("touch", () => kv.touch(key, ttlMs)),
+      get: (key) => late("get", () => kv.get(key), key),
+      set: (key, value, options) => late("set", () => kv.set(key, value, options), key),
+      delete: (key, options) => late("delete", () => kv.delete(key, options), key),
+      touch: (key, ttlMs) => late("touch", () => kv.touch(key, ttlMs), key),
     },
     log: {
       append: (stream, entry, limits) => late("append", () => log.append(stream, entry, limits)),
@@ -71,15 +90,20 @@ export function storageOf(world: World, process: SimProcess, shared: Storage, ra
           world.inOrder(messages, random.next() * maxMs, `${process.name} publishes`, () => {
             if (!process.alive) return;
             void pubsub.publish(topic, message);
-            resolve();
+            process.reach(resolve);
           });
         }),
-      subscribe: (topic, deliver) => subscribe(world, process, shared, random, maxMs, topic, deliver, late),
+      subscribe(topic, deliver) {
+        const hear = (message: string) => {
+          if (faults?.loses(topic) !== true) deliver(message);
+        };
+        return subscribe(world, process, shared, random, maxMs, topic, hear, late);
+      },
     },
   };
 }
 
-type Late = <T>(name: string, run: () => T | Promise<T>) => Promise<T>;
+type Late = <T>(name: string, run: () => T | Promise<T>, key?: string) => Promise<T>;
 
 async function subscribe(
   world: World,
@@ -96,7 +120,9 @@ async function subscribe(
   const stop = await late("subscribe", () =>
     pubsub.subscribe(topic, (message) => {
       world.inOrder(lane, random.next() * maxMs, `${process.name} hears`, () => {
-        if (process.alive && !stopped) deliver(message);
+        process.reach(() => {
+          if (!stopped) deliver(message);
+        });
       });
     }),
   );
