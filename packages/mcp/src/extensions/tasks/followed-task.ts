@@ -231,6 +231,7 @@ export class ClientTask implements FollowedTask {
   async #answer({ inputRequests }: InputRequiredTask, pushes: TaskPushes, signal: AbortSignal): Promise<void> {
     const open = Object.entries(inputRequests ?? {}).filter(([key]) => !this.#answered.has(key));
     if (open.length === 0) return;
+    let answers: Record<string, object>;
     try {
       if (this.#answered.size + open.length > MAX_QUESTIONS) {
         throw new McpError("too_many_questions", `the task asked more than ${MAX_QUESTIONS} questions`, {
@@ -239,16 +240,19 @@ export class ClientTask implements FollowedTask {
         });
       }
       for (const [key] of open) this.#answered.add(key);
-      const answers = await Promise.all(
+      const given = await Promise.all(
         open.map(async ([key, question]) => [key, await this.#client.answer(question as never, signal)] as const),
       );
-      const params = { taskId: this.id, inputResponses: Object.fromEntries(answers) };
-      await this.#patiently(pushes, signal, () => this.#client.request("tasks/update", params, { signal }));
+      answers = Object.fromEntries(given);
     } catch (error) {
       if (signal.aborted) for (const [key] of open) this.#answered.delete(key);
-      else await this.cancel().catch(() => {});
+      // A client that is closed leaves the question to the next one.
+      else if (!this.#client.closing.aborted) await this.cancel().catch(() => {});
       throw error;
     }
+    // Whatever becomes of this request says nothing of the task, which others may still follow.
+    const params = { taskId: this.id, inputResponses: answers };
+    await this.#patiently(pushes, signal, () => this.#client.request("tasks/update", params, { signal }));
   }
 }
 
