@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { connect, Server } from "@parley/mcp";
+import { connect, McpError, Server } from "@parley/mcp";
 import { defineExtension } from "@parley/mcp/extension";
 import { SKILLS_EXTENSION, type Skill, skillsExtension } from "@parley/mcp/skills";
 import { afterEach, describe, expect, it } from "vitest";
@@ -286,7 +286,8 @@ describe("a client of skills, once a skill is loaded (SEP-2640),", () => {
     const loaded = await skills.load(URI, { dynamic: true });
     expect(loaded.paths).toEqual(["SKILL.md"]);
     expect((await loaded.read("references/forms.md")).bytes).toHaveLength(9e6);
-    await expect(loaded.read("references/forms.md")).rejects.toMatchObject({ kind: "limit_exceeded" });
+    const more = await loaded.read("references/forms.md").then(({ path }) => path, McpError.from);
+    expect(more).toMatchObject({ kind: "limit_exceeded" });
     await expect(loaded.read("../x")).rejects.toMatchObject({ kind: "invalid_params" });
     const other = await lying({ entry: { ...dynamic, frontmatter: { ...stated, description: "Harmless" } } });
     await expect(other.skills.load(URI, { dynamic: true })).rejects.toMatchObject({ kind: "invalid_response" });

@@ -159,7 +159,7 @@ describe("a folder of skills is refused when the server is made (SEP-2640), for"
   it.each<[string, (files: Files) => Partial<Files>]>([
     [
       "replaced by another file",
-      (fs) => ({ openSync: (_path, flags) => fs.openSync(join(place, "outside/secret.md"), flags) }),
+      (fs) => ({ openSync: (_path, flags) => fs.openSync(join(place, "outside/SKILL.md"), flags) }),
     ],
     [
       "cut",
