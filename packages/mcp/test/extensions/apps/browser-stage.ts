@@ -60,6 +60,13 @@ export async function bundlePage(path: string): Promise<string> {
 export const pageWith = (script: string, head = "") =>
   `<!doctype html><title>view</title>${head}<body><p>view</p><script type="module">${script.replaceAll("</script", "<\\/script")}</script>`;
 
+/** A page that speaks to the page around it as an app would, before it is loaded. */
+const SPEAKS = `<!doctype html><script>
+  const ask = { jsonrpc: "2.0", id: 1, method: "ui/open-link", params: { url: "https://example.com/" } };
+  parent.postMessage(ask, "*");
+  parent.postMessage("spoken", "*");
+</script>${" ".repeat(2048)}`;
+
 /** The tools that apps may and may not call. */
 const mcpServer = (view: string) =>
   new Server({ name: "weather", version: "1" }, { extensions: [apps()] })
@@ -126,7 +133,8 @@ export async function openStage(): Promise<BrowserStage> {
       request.url === "/host.js" ? hostScript : request.url === "/published.js" ? publishedHost : undefined;
     response.setHeader("content-type", script === undefined ? "text/html" : "text/javascript");
     const scripts = ["/host.js", "/published.js"].map((src) => `<script type="module" src="${src}"></script>`);
-    response.end(script ?? `<!doctype html><title>host</title><body>${scripts.join("")}`);
+    if (request.url === "/empty") response.end("empty");
+    else response.end(script ?? `<!doctype html><title>host</title><body>${scripts.join("")}`);
   });
   const hostOrigin = originOf(site, "localhost");
   const sandboxSite = await listen("127.0.0.1", (request, response) => {
@@ -137,7 +145,8 @@ export async function openStage(): Promise<BrowserStage> {
   const outsideSite = await listen("127.0.0.1", (request, response) => {
     arrived.push(`${request.method} ${request.url}`);
     response.setHeader("access-control-allow-origin", "*");
-    response.end("outside");
+    if (request.url === "/speaks") response.writeHead(200, { "content-type": "text/html" }).write(SPEAKS);
+    else response.end("outside");
   });
   outsideSite.on("upgrade", (request, socket) => {
     arrived.push(`UPGRADE ${request.url}`);

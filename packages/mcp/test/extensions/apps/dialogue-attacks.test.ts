@@ -143,7 +143,7 @@ describe.runIf(hasBrowser)("a hostile page in Chromium", () => {
     it("cannot have more requests answered at once than it may", SLOW, async () => {
       const host = await show(undefined, { hooks: { link: "hang" }, limits: { maxRequests: 4 } });
       const code =
-        'const all = Array.from({ length: 6 }, () => ask("ui/open-link", { url: "https://example.com/" })); return Promise.all(all)';
+        'const all = Array.from({ length: 6 }, () => ask("ui/open-link", { url: "https://example.com/" }, { wait: 500 })); return Promise.all(all)';
       expect(await inView(host, code)).toEqual(["none", "none", "none", "none", -32000, -32000]);
       expect(await host.noted("link")).toHaveLength(4);
     });
@@ -195,25 +195,37 @@ describe.runIf(hasBrowser)("a hostile page in Chromium", () => {
       expect(await host.noted("closed")).toEqual(["the sandbox was navigated"]);
     });
 
-    it("gets no messages of other windows, and they none of its host's", SLOW, async () => {
+    it("is not heard when something else is in the place of its sandbox", SLOW, async () => {
       const host = await show();
-      const message = '{ jsonrpc: "2.0", id: 1, method: "ui/open-link", params: { url: "https://example.com/" } }';
-      // The host's own page, a frame of another origin beside the app, and a message past the sandbox to the page.
-      await host.page.evaluate(`postMessage(${message}, "*")`);
-      await host.page.evaluate(
-        `document.body.insertAdjacentHTML("beforeend", "<iframe id=other src='${stage.outside}'></iframe>")`,
-      );
-      await until(host.page, 'document.querySelector("#other").contentWindow !== null');
-      const other = host.page.frames().at(-1);
-      await other?.waitForLoadState();
-      await other?.evaluate(`parent.postMessage(${message}, "*")`);
-      await other?.evaluate(
-        `parent.frames[0].postMessage({ jsonrpc: "2.0", method: "ui/notifications/tool-input", params: {} }, "*")`,
-      );
-      await host.page.evaluate(
-        'frames[0].frames[0].postMessage({ jsonrpc: "2.0", method: "ui/notifications/tool-input", params: {} }, "*")',
-      );
-      await host.page.waitForTimeout(200);
+      // It never ends to load, so that only its origin tells.
+      await host.page.evaluate(`document.querySelector("iframe").src = "${stage.outside}/speaks"`);
+      await until(host.page, "globalThis.spoken === true");
+      expect(await host.noted("link")).toEqual([]);
+    });
+
+    it("gets no messages of other windows, and its host none of theirs", SLOW, async () => {
+      const host = await show();
+      await until(host.view(), "globalThis.host");
+      const ask = `{ jsonrpc: "2.0", id: 1, method: "ui/open-link", params: { url: "https://example.com/" } }`;
+      const tell = `{ jsonrpc: "2.0", method: "ui/notifications/tool-input", params: {} }`;
+      // A page of another origin, one of the sandbox's own, as another app has it, and one of the host's.
+      for (const src of [stage.outside, stage.sandbox, `${stage.hostOrigin}/empty`]) {
+        await host.page.evaluate(`new Promise((resolve) => {
+          const frame = document.createElement("iframe");
+          frame.onload = resolve;
+          frame.src = ${JSON.stringify(src)};
+          document.body.append(frame);
+        })`);
+        const other = host.page.frames().at(-1);
+        if (other === undefined) throw new Error("there is no other frame");
+        expect(other.url()).toContain(src);
+        await other.evaluate(
+          `parent.postMessage(${ask}, "*"); parent.frames[0].postMessage(${tell}, "*"); parent.frames[0].frames[0].postMessage(${tell}, "*")`,
+        );
+      }
+      await host.page.evaluate(`postMessage(${ask}, "*"); frames[0].frames[0].postMessage(${tell}, "*")`);
+      // What was sent before has arrived when this has.
+      expect(await inView(host, 'ask("ping")')).toEqual({});
       expect(await host.noted("link")).toEqual([]);
       expect(await host.view().evaluate("heard")).toEqual([]);
     });

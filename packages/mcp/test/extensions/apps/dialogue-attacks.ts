@@ -1,6 +1,6 @@
 /**
  * What a page sends to its host, and what it must get. `ask` sends a request and gives `result` or the code of its error;
- * `send` sends anything; `none` is what nobody answers within a while. `host` is the connected client of the page.
+ * `send` sends anything; `none` is what nobody answers within `wait` milliseconds. `host` is the connected client of the page.
  */
 export interface DialogueAttack {
   readonly name: string;
@@ -16,8 +16,9 @@ export const DIALOGUE_PRELUDE = `
   const ask = (method, params, more = {}) => new Promise((resolve) => {
     const id = more.id ?? ++last;
     addEventListener("message", ({ data }) => data.id === id && data.method === undefined && resolve(data.error?.code ?? data.result));
-    setTimeout(resolve, 400, "none");
-    send({ jsonrpc: "2.0", id, method, params, ...more });
+    setTimeout(resolve, more.wait ?? 10000, "none");
+    const { wait, ...members } = more;
+    send({ jsonrpc: "2.0", id, method, params, ...members });
   });
   const nested = (depth) => { let value = {}; for (let at = 0; at < depth; at++) value = { a: value }; return value; };
 `;
@@ -149,8 +150,8 @@ export const DIALOGUE_ATTACKS: readonly DialogueAttack[] = [
   },
   { name: "sends parameters in a list", code: 'ask("ping", [1])', gets: UNREADABLE },
   { name: "sends another version", code: 'ask("ping", {}, { jsonrpc: "1.0" })', gets: UNREADABLE },
-  { name: "sends an id that is none", code: 'ask("ping", {}, { id: { a: 1 } })', gets: "none" },
-  { name: "sends a very long id", code: 'ask("ping", {}, { id: "a".repeat(2000) })', gets: "none" },
+  { name: "sends an id that is none", code: 'ask("ping", {}, { id: { a: 1 }, wait: 300 })', gets: "none" },
+  { name: "sends a very long id", code: 'ask("ping", {}, { id: "a".repeat(2000), wait: 300 })', gets: "none" },
   { name: "sends a batch", code: 'send([{ jsonrpc: "2.0", id: 1, method: "ping" }]); return ask("ping")', gets: {} },
   {
     name: "sends no object",

@@ -108,6 +108,7 @@ const stage = {
   close: (reason?: string) => app.close(reason),
 };
 
+addEventListener("message", ({ data }) => data === "spoken" && Object.assign(globalThis, { spoken: true }));
 Object.assign(globalThis, { stage });
 
 /** What the page offers to the test. */
