@@ -90,8 +90,13 @@ export class ClientExtensions {
     this.#connected.set(id, extension);
     for (const [method, change] of Object.entries(extension.outgoing ?? {})) {
       const before = this.outgoing.get(method);
-      const both: ChangeParams = async (params, options) => change(await before?.(params, options), options);
-      this.outgoing.set(method, before === undefined ? change : both);
+      this.outgoing.set(method, async (params, options) => {
+        try {
+          return await change(before === undefined ? params : await before(params, options), options);
+        } catch (error) {
+          throw McpError.from(error);
+        }
+      });
     }
   }
 

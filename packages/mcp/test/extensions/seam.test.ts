@@ -103,16 +103,24 @@ describe("what an extension adds to a server", () => {
     expect(() => new Server(INFO, { extensions: both })).toThrow(/have the option `task` of tools/);
   });
 
-  it("fails the construction with its own error", () => {
-    const broken = new Error("no license");
-    const extension = defineExtension({
-      id: "com.example/x",
-      settings: {},
-      server: () => {
-        throw broken;
-      },
-    });
-    expect(() => new Server(INFO, { extensions: [extension] })).toThrow(broken);
+  it("fails the construction by its name, with its own error as the cause", () => {
+    const made = (error: Error) => () =>
+      new Server(INFO, {
+        extensions: [
+          defineExtension({
+            id: "com.example/x",
+            settings: {},
+            server: () => {
+              throw error;
+            },
+          }),
+        ],
+      });
+    const cause = new Error("no license");
+    const message = "`server` of the extension com.example/x failed: no license";
+    expect(made(cause)).toThrow(expect.objectContaining({ kind: "invalid_definition", message, cause }));
+    const own = new McpError("misuse", "no license");
+    expect(made(own)).toThrow(own);
   });
 });
 

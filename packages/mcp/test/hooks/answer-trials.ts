@@ -6,6 +6,7 @@ import { recordedTransport } from "@parley/mcp/testing";
 import { httpTransport, webSocketTransport } from "@parley/mcp/transport";
 import { APP_ANSWER_TRIALS } from "./app-trials.js";
 import { AUTH_TRIALS } from "./auth-trials.js";
+import { EXTENSION_ANSWER_TRIALS } from "./extension-trials.js";
 import { add, emptyServer, type Failing, outcome, overHttp, plainServer, type Trial, withClient } from "./trial.js";
 
 const REVISIONS: ClientOptions["revisions"][] = [["2026-07-28"], ["2025-11-25"]];
@@ -305,5 +306,6 @@ export const ANSWER_TRIALS: Readonly<Record<string, readonly [trial: Trial, ende
     "bare Error: boom",
   ],
   ...APP_ANSWER_TRIALS,
+  ...EXTENSION_ANSWER_TRIALS,
   ...AUTH_TRIALS,
 };

@@ -8,6 +8,7 @@ import { channelPair } from "@parley/mcp/testing";
 import { serveChannel } from "@parley/mcp/transport";
 import { WebSocket } from "ws";
 import { APP_HOOK_TRIALS } from "./app-trials.js";
+import { EXTENSION_HOOK_TRIALS } from "./extension-trials.js";
 import { add, emptyServer, type Failing, outcome, overHttp, plainServer, type Trial, withClient } from "./trial.js";
 
 /** This program, as a server on its stdin and stdout. */
@@ -101,6 +102,7 @@ async function throughStdio(fail: Failing): Promise<string> {
 /** Functions whose result nobody needs: their failure is reported, and nothing else happens. */
 export const HOOK_TRIALS: Readonly<Record<string, Trial>> = {
   ...APP_HOOK_TRIALS,
+  ...EXTENSION_HOOK_TRIALS,
   "CallOptions.onProgress": progress,
   "CallOptions.onProgress, many": (fail) =>
     withClient(plainServer(), {}, (client) => client.callMany([{ name: "add" }], { onProgress: fail })),

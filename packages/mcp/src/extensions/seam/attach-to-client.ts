@@ -3,7 +3,8 @@ import type { ConnectedExtension, ExtendedClient } from "../../client/extension.
 import { walkTools } from "../../client/features/tools.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import type { Extension } from "../../protocol/extension.js";
-import { checkListed, checkReturned } from "./check-extension.js";
+import type { Revision } from "../../protocol/revisions.js";
+import { checkListed, returned } from "./check-extension.js";
 
 /** Connects what an extension does at a client. */
 export function attachToClient<F>(
@@ -11,9 +12,8 @@ export function attachToClient<F>(
   parts: ClientParts,
   connect: (client: ExtendedClient) => ConnectedExtension<F>,
 ): void {
-  const connected = connect(extendedClient(parts));
-  checkReturned("client", id, connected);
   const what = `\`client\` of the extension ${id}`;
+  const connected = returned(what, () => connect(extendedClient(parts)));
   checkOptions<ConnectedExtension<unknown>, typeof MEMBERS>(what, connected, MEMBERS);
   checkListed(
     `\`handlers\` of ${what}`,
@@ -27,7 +27,10 @@ export function attachToClient<F>(
     resultTypes,
     "List it in `resultTypes` of the extension.",
   );
-  parts.extensions.add(id, connected);
+  const { capabilities } = connected;
+  const declares = (revision: Revision) =>
+    returned(`\`capabilities\` of the extension ${id}`, () => capabilities?.(revision) ?? {});
+  parts.extensions.add(id, capabilities === undefined ? connected : { ...connected, capabilities: declares });
 }
 
 const MEMBERS = "feature capabilities outgoing completes handlers answering close";

@@ -1,4 +1,5 @@
 import type { Params } from "../../jsonrpc/message.js";
+import { callHook } from "../../platform/call-hook.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import type { Extension } from "../../protocol/extension.js";
@@ -9,7 +10,7 @@ import type { Offers } from "../../server/lists/offers.js";
 import type { AroundMethod, Registry } from "../../server/lists/registry.js";
 import { createMemoryStorage } from "../../storage/memory.js";
 import type { Storage } from "../../storage/storage.js";
-import { checkListed, checkReturned } from "./check-extension.js";
+import { checkListed, returned } from "./check-extension.js";
 import type { ExtendedServer, ServedExtension } from "./extended-server.js";
 
 /** The parts of a server that extensions are attached to. */
@@ -42,13 +43,16 @@ export function attachToServer(
     });
   }
   attached.ids.push(id);
-  const served = serve(extendedServer(parts, id));
+  const served = returned(`\`server\` of the extension ${id}`, () => serve(extendedServer(parts, id)));
   checkServed(extension, parts, served);
   for (const [method, around] of Object.entries(served.around ?? {})) {
     attached.arounds.set(method, [...(attached.arounds.get(method) ?? []), { owner: id, around }]);
     registry.around.set(method, (call, next) => through(aroundsOf(registry, method), call, next));
   }
-  for (const [option, extend] of Object.entries(served.toolOptions ?? {})) registry.toolOptions.set(option, extend);
+  for (const [option, extend] of Object.entries(served.toolOptions ?? {})) {
+    const what = `\`toolOptions.${option}\` of the extension ${id}`;
+    registry.toolOptions.set(option, (tool, wire) => returned(what, () => extend(tool, wire)));
+  }
   for (const [member, admit] of Object.entries(served.listenValues ?? {})) narrowListen(parts, member, admit);
   if (served.close !== undefined) pipeline.closers.push(() => served.close?.());
   const handlers = Object.entries(served.handlers ?? {}).map(([method, handler]) => [
@@ -57,7 +61,8 @@ export function attachToServer(
   ]);
   registry.addFeature({
     handlers: Object.fromEntries(handlers),
-    capabilities: (revision) => served.capabilities?.(revision) ?? {},
+    capabilities: (revision) =>
+      returned(`\`capabilities\` of the extension ${id}`, () => served.capabilities?.(revision) ?? {}),
   });
 }
 
@@ -67,7 +72,6 @@ function checkServed(
   { facts, registry }: ServerParts,
   served: ServedExtension,
 ): void {
-  checkReturned("server", id, served);
   const what = `\`server\` of the extension ${id}`;
   checkOptions<ServedExtension, typeof MEMBERS>(what, served, MEMBERS);
   const own = methods.map(({ method }) => method);
@@ -158,32 +162,44 @@ function extendedServer(parts: ServerParts, id: string): ExtendedServer {
     withdraw: (kind, name) => offers.remove(kind, name),
     changed: () => registry.changed(),
     publish: (change) => hub.publish(change),
+    whenAnswered(call, act) {
+      // Safe: only a server makes such calls.
+      (call as ServerCall).whenAnswered((ok) => callHook(facts.platform, `whenAnswered of ${id}`, () => act(ok)));
+    },
     async hear(filter, value, act) {
-      const subscriber = { hear: ({ change }: { change: Parameters<typeof act>[0] }) => act(change) };
+      const hear = ({ change }: { change: Parameters<typeof act>[0] }) =>
+        callHook(facts.platform, `hear of ${id}`, () => act(change));
+      const subscriber = { hear };
       await hub.ready();
       hub.subscribe(subscriber, filter, value);
       return () => hub.unsubscribe(subscriber, filter, value);
     },
-    async run(request, exchange, prepare) {
-      const route = registry.route(request.method, request.revision);
-      if (route === undefined) {
-        throw new McpError("method_not_found", `the method "${request.method}" is not offered by this server`);
-      }
-      const call = new ServerCall(facts, request, route.row, exchange, MAKERS);
-      call.straight = false;
-      prepare?.(call);
-      let ok = false;
-      try {
-        const inside = aroundsOf(registry, request.method, id);
-        const result = await through(inside, call, () => perform(parts, call, route.handler));
-        ok = true;
-        return call.interim ?? result;
-      } catch (error) {
-        throw publicError(call, error);
-      } finally {
-        for (const act of call.beforeAnswer ?? []) act(ok);
-      }
-    },
+    run: running(parts, id),
+  };
+}
+
+/** `ExtendedServer.run` for one extension, whose own `around` is outside of what it runs. */
+function running(parts: ServerParts, id: string): ExtendedServer["run"] {
+  const { facts, registry } = parts;
+  return async (request, exchange, prepare) => {
+    const route = registry.route(request.method, request.revision);
+    if (route === undefined) {
+      throw new McpError("method_not_found", `the method "${request.method}" is not offered by this server`);
+    }
+    const call = new ServerCall(facts, request, route.row, exchange, MAKERS);
+    call.straight = false;
+    await prepare?.(call);
+    let ok = false;
+    try {
+      const inside = aroundsOf(registry, request.method, id);
+      const result = await through(inside, call, () => perform(parts, call, route.handler));
+      ok = true;
+      return call.interim ?? result;
+    } catch (error) {
+      throw publicError(call, error);
+    } finally {
+      for (const act of call.beforeAnswer ?? []) act(ok);
+    }
   };
 }
 

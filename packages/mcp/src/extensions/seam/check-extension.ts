@@ -1,3 +1,6 @@
+import { isThenable } from "../../encoding/maybe-promise.js";
+import { neverUnhandled } from "../../encoding/never-unhandled.js";
+import { thrownMessage } from "../../encoding/thrown-message.js";
 import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
 import type { Extension } from "../../protocol/extension.js";
@@ -78,11 +81,24 @@ export function checkListed(what: string, given: object | undefined, known: read
   }
 }
 
-/** Throws `invalid_definition` unless an extension returned what it adds. */
-export function checkReturned(side: "server" | "client", id: string, returned: unknown): void {
-  if (isObject(returned) && !(returned instanceof Promise)) return;
-  const got = returned instanceof Promise ? "a promise" : String(returned);
-  throw new McpError("invalid_definition", `\`${side}\` of the extension ${id} returned ${got}`, {
+/**
+ * What a function of an extension returns at once, which must be an object. Throws `invalid_definition` for anything else; an
+ * `McpError` that it throws is passed on.
+ */
+export function returned<T extends object>(what: string, run: () => T): T {
+  let value: T;
+  try {
+    value = run();
+  } catch (error) {
+    if (McpError.is(error)) throw error;
+    throw new McpError("invalid_definition", `${what} failed: ${thrownMessage(error)}`, {
+      cause: error,
+      fix: "Correct it, or report it to the author of the extension.",
+    });
+  }
+  if (isObject(value) && !isThenable(value)) return value;
+  if (isThenable(value)) neverUnhandled(Promise.resolve(value));
+  throw new McpError("invalid_definition", `${what} returned ${isThenable(value) ? "a promise" : String(value)}`, {
     fix: "Return an object at once, `{}` if it adds nothing.",
   });
 }

@@ -40,8 +40,6 @@ export interface PreparedCall extends ExtensionCall {
   callId: string;
   /** What `ctx.startTask` does. */
   startTask: (() => Promise<boolean>) | undefined;
-  /** Registers a function that is called before the answer is sent; `ok` unless it is an error. */
-  whenAnswered(act: (ok: boolean) => void): void;
   /** Awaited once before the handler of a tool runs, when everything about the call has been checked. */
   beforeTool: (() => Promise<void>) | undefined;
 }
@@ -71,6 +69,8 @@ export interface ExtendedServer {
   changed(): void;
   /** What carries questions as the era of a call does, for an asker that replaces it. Only for use while a handler asks. */
   usualAsker(call: ExtensionCall): Asker;
+  /** Calls `act` before the answer of a call is sent; `ok` unless that is an error. */
+  whenAnswered(call: ExtensionCall, act: (ok: boolean) => void): void;
   /** Notifies the `subscriptions/listen` requests of a filter of the extension, on every node. */
   publish(change: PublishedChange): void;
   /** Calls `act` with each published change of one filter and value, of every node, until the returned function is called. */

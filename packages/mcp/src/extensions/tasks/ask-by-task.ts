@@ -114,7 +114,7 @@ export class AskerByTask implements Asker {
     const { signal } = this.#call.ctx;
     const end = () => this.#unwanted.abort();
     signal.addEventListener("abort", end, { once: true });
-    this.#call.whenAnswered(end);
+    this.#server.whenAnswered(this.#call, end);
     this.#usual = this.#server.usualAsker(this.#call);
     return this.#usual;
   }

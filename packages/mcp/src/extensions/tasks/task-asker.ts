@@ -2,7 +2,7 @@ import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import type { Question } from "../../era/era.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import type { Platform } from "../../platform/platform.js";
-import { fromWire, McpError } from "../../protocol/error.js";
+import { fromWire, McpError, USER_REJECTED } from "../../protocol/error.js";
 import type { Asker, PreparedQuestion } from "../../server/questions/asker.js";
 import { claimStep, normalise } from "../../server/questions/by-request.js";
 import { QuestionNames } from "../../server/questions/question-names.js";
@@ -195,7 +195,9 @@ export class TaskAsker implements Asker {
 function readAnswer(answer: TaskAnswer): unknown {
   if ("value" in answer) return answer.value;
   const { code, message, data } = answer.error;
-  throw fromWire(new RpcError(code, message, data));
+  const error = new RpcError(code, message, data);
+  // As without a task: what the user refused is told apart, and anything else is a failure of the tool.
+  throw code === USER_REJECTED ? fromWire(error) : error;
 }
 
 function unanswered(method: string, ms: number): McpError {

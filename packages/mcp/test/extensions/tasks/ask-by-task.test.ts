@@ -31,6 +31,10 @@ function server(options: { askByTask?: boolean; answerMs?: number } = {}) {
     })
     .tool("roots", async (_args, ctx) => `${(await ctx.roots()).length}`)
     .tool("steps", async (_args, ctx) => `${await ctx.step("a", () => 4)}`)
+    .tool("sampling-task", { task: "required" }, async (_args, ctx) => {
+      const messages = [{ role: "user" as const, content: { type: "text" as const, text: "hi" } }];
+      return JSON.stringify((await ctx.sample({ messages, maxTokens: 5 })).content);
+    })
     .tool("task", { task: "required" }, async (_args, ctx) => `n is ${(await ctx.elicit("how many?", N)).n}`)
     .prompt("ask", {}, async (_args, ctx) => `n is ${(await ctx.elicit("how many?", N)).n}`);
 }
@@ -244,6 +248,24 @@ describe.each(["in memory", "over HTTP"])("both sides with tasks, %s", (way) => 
       failures.push(await client.request("tools/call", { name: "samples" }).catch((error: unknown) => String(error)));
     }
     expect(failures[0]).toEqual(failures[1]);
+  });
+
+  it("a task ends as the plain call does when its question fails", async () => {
+    const fails = [() => Promise.reject(new McpError("declined", "not now")), () => Promise.reject(new Error("boom"))];
+    for (const onSample of fails) {
+      const ended: unknown[] = [];
+      for (const [askByTask, name] of [
+        [false, "samples"],
+        [false, "sampling-task"],
+        [true, "sampling-task"],
+      ] as const) {
+        const { client } = await open({ onSample }, server({ askByTask }));
+        const result = await client.callTool(name).catch((error: unknown) => String(error));
+        ended.push(typeof result === "string" ? result : { content: result.content, isError: result.isError });
+      }
+      expect(ended[1]).toEqual(ended[0]);
+      expect(ended[2]).toEqual(ended[0]);
+    }
   });
 
   it("a cancelled call cancels the task of the client", async () => {
