@@ -80,6 +80,23 @@ describe("an extension of a third party", () => {
     expect(() => client.extension(vouchers())).toThrow(/was not given the extension/);
   });
 
+  it("tells those who listen, of what they may hear of", async () => {
+    const client = await connect(server(), { revisions: ["2026-07-28"], extensions: [vouchers()] });
+    cleanups.push(() => client.close());
+    const heard: [string, unknown][] = [];
+    client.on("notification", ({ method, params }) => heard.push([method, params]));
+    const notifications = { vouchers: ["v0", "v1"] };
+    client.request("subscriptions/listen", { notifications } as never).catch(() => {});
+    for (let i = 0; i < 200 && heard.length === 0; i++) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(heard[0]).toEqual([
+      "notifications/subscriptions/acknowledged",
+      expect.objectContaining({ notifications: { vouchers: ["v1"] } }),
+    ]);
+    await client.call("add");
+    for (let i = 0; i < 200 && heard.length === 1; i++) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(heard.slice(1).map(([method]) => method)).toEqual(["notifications/com.example/redeemed"]);
+  });
+
   it("EXT-01: needs an id with a prefix", () => {
     expect(() => defineExtension({ id: "vouchers", settings: {} })).toThrow(/not the id of an extension/);
   });
