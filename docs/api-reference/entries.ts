@@ -22,11 +22,14 @@ const PURPOSES: Readonly<Record<string, string>> = {
   "./auth": "Authorization: OAuth for clients, and protection for servers.",
   "./apps": "MCP Apps: tools with a page, for servers, and showing such pages, for hosts.",
   "./apps-view": "MCP Apps: the client for the script of a page, inside its frame.",
+  "./extension":
+    "For authors of extensions of the protocol: `defineExtension`, and what servers and clients let an extension do.",
   "./login": "Logging in from programs on Node: with a browser, from a terminal, with tokens in a file.",
   "./http": "HTTP independent of the runtime: handlers, their options, requests and responses.",
   "./protocol": "The specification as types and tables: messages, errors, revisions.",
   "./skills": "The skills extension: instructions for agents, to serve from folders or values, and to verify and load.",
   "./storage": "The storage contract, for state that several processes share, and an implementation in memory.",
+  "./tasks": "The tasks extension: tools that outlive their request, for servers and clients.",
   "./testing": "For tests of servers, clients, transports and storage.",
 };
 
