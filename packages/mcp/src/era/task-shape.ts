@@ -97,6 +97,11 @@ export function asksByTask({ revision, clientCapabilities }: Call, { method }: Q
   return hasCapability(clientCapabilities, `tasks.requests.${method.replace("/", ".")}`);
 }
 
+/** Whether the questions of a task are requests, so that `tasks/get` does not show them. */
+export function asksByRequest(revision: Revision): boolean {
+  return featuresOf(revision).tasks === "experimental";
+}
+
 /** Whether lists of tools say which of them run as tasks. */
 export function listsTaskSupport(revision: Revision): boolean {
   return featuresOf(revision).tasks === "experimental";
@@ -161,7 +166,9 @@ function isFailure(task: Task): boolean {
 export function keptResult(result: object, { method, revision, wrapsOutput }: Call): Record<string, unknown> {
   const plain = JSON.parse(JSON.stringify(result)) as Record<string, unknown>;
   const features = featuresOf(revision);
-  return features.era === "stateful" ? downgradeResult(method, plain, features, wrapsOutput) : plain;
+  // Spec: Base Protocol, "Results": every result of the newer era says of what kind it is, and so does one inside a task.
+  if (features.era !== "stateful") return { ...plain, resultType: "complete" };
+  return downgradeResult(method, plain, features, wrapsOutput);
 }
 
 /** A result, or the parameters of a message, with the task that it belongs to. */

@@ -1,5 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { type Client, connect, McpError } from "@parley/mcp";
+import { tasks } from "@parley/mcp/tasks";
 import { expect } from "vitest";
 import type { Change } from "../../src/client/changes/change-queue.js";
 import type { SubscriptionTarget } from "../../src/client/changes/subscription-filter.js";
@@ -91,6 +92,22 @@ export const ACTS: Acts = {
     expect(heard).toEqual([1, 2, 3, 4, 5]);
     expect(seen.cuts).toBe(1);
     expect(seen.returns).toBeGreaterThan(0);
+    await client.close();
+  },
+  async task({ connect: connectOnce }) {
+    const client = await connectOnce({ extensions: [tasks()] });
+    expect(await client.call("job")).toBe("hello Ada");
+    const handle = await client.startTask("job");
+    const seen: string[] = [];
+    for await (const { status } of handle) seen.push(status);
+    expect(seen[0]).toBe("working");
+    expect(seen.at(-1)).toBe("completed");
+    expect(await handle.result()).toBe("hello Ada");
+    const stuck = await client.startTask("stuck");
+    const result = stuck.result();
+    await stuck.cancel();
+    expect(stuck.status).toBe("cancelled");
+    await expect(result).rejects.toMatchObject({ kind: "cancelled" });
     await client.close();
   },
 };

@@ -1,5 +1,5 @@
 import type { Revision } from "../../src/protocol/revisions.js";
-import { FEATURES, type Peer } from "./matrix.js";
+import { FEATURES, type Lacks, type Peer } from "./matrix.js";
 
 /** A client that somebody else made. */
 export interface PeerClient extends Peer {
@@ -23,7 +23,10 @@ const OFFICIAL_V2: PeerClient = {
   package: "@modelcontextprotocol/client",
   transports: { stdio: ALL, "Streamable HTTP": ALL, "HTTP+SSE": ["2024-11-05"] },
   program: "programs/interop-official-v2-client.mjs",
-  lacks: () => ({}),
+  lacks: (transport, revision): Lacks =>
+    transport === "stdio" && revision === "2026-07-28"
+      ? { task: "`ext-tasks`, which adds tasks to it, leaves sending to its host, and ours sends over HTTP" }
+      : {},
 };
 
 const ONE_REQUEST = "the inspector's command line makes one request and prints its result";

@@ -11,6 +11,7 @@ export const FEATURES = [
   "cancel",
   "subscribe",
   "resume",
+  "task",
 ] as const;
 export type Feature = (typeof FEATURES)[number];
 
@@ -66,6 +67,7 @@ function missingInProtocol(transport: TransportName, revision: Revision): Lacks 
   const features = featuresOf(revision);
   const lacks: Lacks = {};
   if (features.elicitation === "none") lacks.elicit = "the revision has no elicitation";
+  if (features.tasks === "none") lacks.task = "the revision has no tasks";
   if (features.era === "stateless") lacks.resume = "the revision has no resumption";
   else if (transport === "stdio") lacks.resume = "a pipe has no streams to come back to";
   else if (transport === "HTTP+SSE") lacks.resume = "the transport has no resumption";

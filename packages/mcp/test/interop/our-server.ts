@@ -1,5 +1,7 @@
 import { Server } from "@parley/mcp";
+import { tasks } from "@parley/mcp/tasks";
 import type { Revision } from "../../src/protocol/revisions.js";
+import type { HandlerContext } from "../../src/server/context.js";
 
 const KEY = { type: "object", properties: { key: { type: "string" } }, required: ["key"] } as const;
 const NUMBER = { type: "number" } as const;
@@ -7,7 +9,13 @@ const NUMBER = { type: "number" } as const;
 /** Parley's server with what `interop-offer.mjs` lists; it speaks one revision, so that the peer's client must too. */
 export function ourServer(revision: Revision): Server {
   const cancelled = new Set<string>();
-  const server = new Server({ name: "parley", version: "1" }, { revisions: [revision] });
+  const server = new Server(
+    { name: "parley", version: "1" },
+    {
+      revisions: [revision],
+      extensions: [tasks({ pollIntervalMs: 50 })],
+    },
+  );
   server
     .tool(
       "add",
@@ -21,9 +29,11 @@ export function ourServer(revision: Revision): Server {
       }
       return "done";
     })
-    .tool("ask", {}, async (_args, ctx) => {
-      const form = { type: "object", properties: { name: { type: "string" } }, required: ["name"] } as const;
-      return `hello ${(await ctx.elicit("Who are you?", form)).name}`;
+    .tool("ask", {}, askName)
+    .tool("job", { task: "optional" }, askName)
+    .tool("stuck", { task: "optional" }, async (_args, ctx) => {
+      await aborted(ctx.signal);
+      return "not cancelled";
     })
     .tool("sample", {}, async (_args, ctx) => {
       const messages = [{ role: "user" as const, content: { type: "text" as const, text: "Say hello" } }];
@@ -42,6 +52,11 @@ export function ourServer(revision: Revision): Server {
     });
   server.resource("note://a", { name: "note" }, () => "a note");
   return server;
+}
+
+async function askName(_args: object, ctx: HandlerContext): Promise<string> {
+  const form = { type: "object", properties: { name: { type: "string" } }, required: ["name"] } as const;
+  return `hello ${(await ctx.elicit("Who are you?", form)).name}`;
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

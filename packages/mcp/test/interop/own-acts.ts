@@ -1,3 +1,4 @@
+import { tasks } from "@parley/mcp/tasks";
 import { expect } from "vitest";
 import { cuttingFetch } from "../peers/programs/interop-cutting-fetch.mjs";
 import { ACTS, type Acts, eventually, hearChange } from "./acts.js";
@@ -63,6 +64,21 @@ const EVERYTHING: Acts = {
     expect(JSON.stringify(content)).toContain("completed");
     expect(seen.cuts).toBe(1);
     expect(seen.returns).toBeGreaterThan(0);
+    await client.close();
+  },
+  async task({ connect }) {
+    const client = await connect({
+      extensions: [tasks()],
+      onElicit: () => ({ action: "accept", content: { interpretation: "snake" } }),
+    });
+    const handle = await client.startTask("simulate-research-query", { topic: "python", ambiguous: true });
+    const stuck = await client.startTask("simulate-research-query", { topic: "rust" });
+    await stuck.cancel();
+    expect(stuck.status).toBe("cancelled");
+    const seen = new Set<string>();
+    for await (const { status } of handle) seen.add(status);
+    expect([...seen]).toEqual(expect.arrayContaining(["working", "completed"]));
+    expect(await handle.result()).toContain("python (snake)");
     await client.close();
   },
 };

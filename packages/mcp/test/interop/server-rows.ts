@@ -29,7 +29,7 @@ const OFFICIAL_V2: PeerServer = {
   transports: { stdio: ALL, "Streamable HTTP": ALL },
   program: "programs/interop-official-v2-server.mjs",
   args: { stdio: ["stdio"], "Streamable HTTP": ["http"] },
-  lacks: () => ({}),
+  lacks: () => ({ task: "servers of the official SDK v2 have no tasks" }),
 };
 
 const MCP_LITE: PeerServer = {
@@ -57,6 +57,7 @@ const TMCP: PeerServer = {
   lacks: (transport) => ({
     ...(transport === "stdio" ? { cancel: "tmcp gives its handlers no signal over stdio" } : {}),
     resume: "tmcp puts no event ids on its streams",
+    task: "tmcp has no tasks",
   }),
 };
 
@@ -66,7 +67,7 @@ const FASTMCP: PeerServer = {
   transports: { stdio: STATEFUL, "Streamable HTTP": STATEFUL },
   program: "programs/interop-fastmcp-server.mjs",
   args: { stdio: ["stdio"], "Streamable HTTP": ["http"] },
-  lacks: () => ({}),
+  lacks: () => ({ task: "fastmcp has no tasks" }),
 };
 
 const EVERYTHING: PeerServer = {
@@ -91,6 +92,7 @@ const FILESYSTEM: PeerServer = {
     sample: "it asks for roots only",
     cancel: "none of its tools looks at a cancellation",
     subscribe: "it offers tools only",
+    task: "none of its tools runs as a task",
   }),
 };
 

@@ -12,6 +12,7 @@ const MEANING: Record<Feature, string> = {
   cancel: "a call is cancelled and the handler on the other side notices",
   subscribe: "a change of a resource (or of a list, where resources cannot be subscribed to) is reported",
   resume: "a stream is cut during a call; the client resumes with `Last-Event-ID` and misses nothing",
+  task: "a tool runs as a task that asks a question and gives its result, and another one is cancelled (by `@modelcontextprotocol/ext-tasks` in clients of the official SDK v2)",
 };
 
 /** Versions of the peers, by package. */

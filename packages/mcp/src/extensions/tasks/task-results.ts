@@ -1,12 +1,12 @@
-import type { Question } from "../../era/era.js";
+import type { Call, Question } from "../../era/era.js";
 import { notificationText } from "../../era/notification.js";
-import { asksByTask, relatedTo } from "../../era/task-shape.js";
+import { asksByRequest, asksByTask, relatedTo } from "../../era/task-shape.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import { isObject, type Params } from "../../jsonrpc/message.js";
 import { requestText } from "../../jsonrpc/message-text.js";
 import { fromWire, McpError } from "../../protocol/error.js";
 import { malformedAnswer } from "../../server/questions/by-request.js";
-import type { Exchange } from "../../transport/transport.js";
+import type { Exchange, Peer } from "../../transport/transport.js";
 import type { ExtendedServer, ExtensionCall } from "../seam/extended-server.js";
 import { askByTask } from "./ask-by-task.js";
 import { isOver, type TaskAnswer, type TaskRecord } from "./task-record.js";
@@ -14,6 +14,21 @@ import type { TaskRunner } from "./task-runner.js";
 
 /** How often a request that waits for a task looks for itself, because messages between processes may be lost. */
 const LOOK_MS = 5000;
+
+/** Tasks of one peer whose questions it was told of that are remembered. */
+const MOST_SEEN = 1000;
+
+const NEVER = new AbortController().signal;
+
+/** A question that the client has been asked. */
+interface SentQuestion {
+  readonly id: string;
+  readonly name: string;
+  /** Ends it. */
+  readonly unwanted: AbortController;
+  /** Whether it was put to a client that does not ask for the outcome. */
+  readonly unasked: boolean;
+}
 
 /**
  * Serves requests that wait for the outcome of a task. The questions of the task are put to the client meanwhile.
@@ -25,8 +40,12 @@ export class TaskResults {
   readonly #server: ExtendedServer;
   readonly #runner: TaskRunner;
   readonly #byTask: boolean;
-  /** Questions that a client has been asked and not answered yet. */
-  readonly #asked = new Set<string>();
+  /** Questions that a client has been asked and not answered yet, by task and name. */
+  readonly #asked = new Map<string, SentQuestion>();
+  /** How many requests wait for each task. */
+  readonly #waiting = new Map<string, number>();
+  /** The tasks whose questions each peer has been told of by `tasks/get`. */
+  readonly #seen = new WeakMap<Peer, Set<string>>();
   #questions = 0;
 
   constructor(server: ExtendedServer, runner: TaskRunner, byTask: boolean) {
@@ -36,6 +55,17 @@ export class TaskResults {
   }
 
   async wait(id: string, call: ExtensionCall): Promise<object> {
+    this.#waiting.set(id, (this.#waiting.get(id) ?? 0) + 1);
+    try {
+      return await this.#wait(id, call);
+    } finally {
+      const left = (this.#waiting.get(id) ?? 1) - 1;
+      if (left > 0) this.#waiting.set(id, left);
+      else this.#waiting.delete(id);
+    }
+  }
+
+  async #wait(id: string, call: ExtensionCall): Promise<object> {
     const { signal } = call.exchange;
     const changes = new Changes();
     const unhear = await this.#server.hear("taskIds", id, () => changes.note());
@@ -50,7 +80,7 @@ export class TaskResults {
         for (const [name, unwanted] of asked) if (!Object.hasOwn(record.questions, name)) unwanted.abort();
         if (isOver(record)) return outcomeOf(record);
         for (const [name, question] of Object.entries(record.questions)) {
-          const unwanted = this.#ask(record, name, question, call);
+          const unwanted = this.#ask(record, name, question, call.request, call.exchange);
           if (unwanted !== undefined) asked.set(name, unwanted);
         }
         const timer = this.#server.platform.timer(LOOK_MS, () => changes.note());
@@ -65,13 +95,50 @@ export class TaskResults {
     }
   }
 
+  /**
+   * A client looked at a task. One that looks again at a task with questions does not ask for the outcome, which would bring them,
+   * so they are put to it by requests of their own.
+   *
+   * Spec: Tasks, "Input Required Status",
+   * https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks#input-required-status
+   */
+  looked(record: TaskRecord, { request, exchange: { peer } }: ExtensionCall): void {
+    if (peer === undefined || !asksByRequest(request.revision)) return;
+    for (const [key, { unwanted, id, name, unasked }] of this.#asked) {
+      if (unasked && id === record.id && !Object.hasOwn(record.questions, name)) {
+        unwanted.abort();
+        this.#asked.delete(key);
+      }
+    }
+    if (record.status !== "input_required" || this.#waiting.has(record.id)) return;
+    const seen = this.#seen.get(peer) ?? new Set();
+    this.#seen.set(peer, seen);
+    if (seen.has(record.id)) {
+      const exchange = { peer, signal: NEVER, say: peer.say.bind(peer), ask: peer.ask.bind(peer), id: record.id };
+      for (const [name, question] of Object.entries(record.questions)) {
+        this.#ask(record, name, question, request, exchange, true);
+      }
+    }
+    seen.add(record.id);
+    if (seen.size > MOST_SEEN) seen.delete(String(seen.values().next().value));
+  }
+
   /** Puts one question to the client on the stream of its request, unless it is being asked already. */
-  #ask({ id }: TaskRecord, name: string, question: Question, call: ExtensionCall): AbortController | undefined {
-    const { exchange, request } = call;
+  #ask(
+    { id }: TaskRecord,
+    name: string,
+    question: Question,
+    request: Call,
+    exchange: Exchange,
+    unasked = false,
+  ): AbortController | undefined {
     const key = `${id} ${name}`;
-    if (exchange.ask === undefined || this.#asked.has(key)) return undefined;
-    this.#asked.add(key);
+    const before = this.#asked.get(key);
+    if (exchange.ask === undefined || (before !== undefined && (unasked || !before.unasked))) return undefined;
+    // The stream of a request arrives in any case, that of the peer may not.
+    before?.unwanted.abort();
     const unwanted = new AbortController();
+    this.#asked.set(key, { id, name, unwanted, unasked });
     const { signal } = unwanted;
     const { method } = question;
     // Members are only added to what is one already.
@@ -94,7 +161,7 @@ export class TaskResults {
       )
       .then((given) => this.#runner.answerOne(id, name, given))
       .catch(() => {})
-      .finally(() => this.#asked.delete(key));
+      .finally(() => this.#asked.get(key)?.unwanted === unwanted && this.#asked.delete(key));
     return unwanted;
   }
 

@@ -112,6 +112,7 @@ class TaskServer {
 
   async get(params: Params, call: ExtensionCall): Promise<object> {
     const record = await this.#owned(params, call);
+    this.#results.looked(record, call);
     return shownTask(taskOf(record), call.request.revision);
   }
 

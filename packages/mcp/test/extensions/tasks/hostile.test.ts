@@ -351,7 +351,7 @@ describe("handlers of tasks that misbehave", () => {
     const task = await look(caller, await begin(caller, "odd"), "completed", "failed");
     expect(task).toMatchObject(expected);
     const direct = await drive(server, { capabilities: {} }).once("tools/call", { name: "odd" });
-    const { resultType: _type, _meta, ...plain } = direct.result ?? {};
+    const { _meta, ...plain } = direct.result ?? {};
     if (direct.result !== undefined) expect(task["result"]).toEqual(plain);
     else expect(task["error"]).toMatchObject({ code: direct.error?.code, message: direct.error?.message });
   });

@@ -11,7 +11,8 @@ const textOf = (result) => result.content[0]?.text;
 
 /**
  * Tries the features that the first argument names and writes one line of JSON for each. `open(place, { fetch })` connects and
- * gives: `version`, `list()`, `call(name, args, { onProgress, signal })`, `subscribe(uri, heard)`, `close()`.
+ * gives: `version`, `list()`, `call(name, args, { onProgress, signal })`, `subscribe(uri, heard)`, `tasks()`, `close()`, where `tasks()`
+ * gives `run(name)`, which waits for the result of a task, and `cancel(name)`, which begins one, cancels it and gives its status.
  */
 export async function runClient(open) {
   const { place, features, revision } = JSON.parse(process.argv[2]);
@@ -99,6 +100,11 @@ const acts = {
     assert.equal(seen.cuts, 1);
     assert.ok(seen.returns > 0, "it came back");
     await client.close();
+  },
+  async task({ client }) {
+    const { run, cancel } = await client.tasks();
+    assert.equal(textOf(await run("job")), "hello Ada");
+    assert.equal(await cancel("stuck"), "cancelled");
   },
 };
 

@@ -1,10 +1,12 @@
 // The client of the official SDK, first line.
+import assert from "node:assert/strict";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import {
   CreateMessageRequestSchema,
+  CreateTaskResultSchema,
   ElicitRequestSchema,
   ResourceUpdatedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
@@ -33,6 +35,27 @@ await runClient(async (place, { fetch }) => {
       client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => heard(params.uri));
       await client.subscribeResource({ uri });
     },
+    tasks: async () => ({
+      async run(name) {
+        const seen = [];
+        const own = client.experimental.tasks;
+        for await (const message of own.callToolStream({ name, arguments: {} }, undefined, { task: { ttl: 60_000 } })) {
+          seen.push(message);
+        }
+        assert.equal(seen[0]?.type, "taskCreated");
+        const last = seen.at(-1);
+        if (last.type === "error") throw last.error;
+        const { tasks } = await own.listTasks();
+        assert.ok(tasks.some(({ taskId }) => taskId === seen[0].task.taskId));
+        return last.result;
+      },
+      async cancel(name) {
+        const params = { name, arguments: {}, task: {} };
+        const { task } = await client.request({ method: "tools/call", params }, CreateTaskResultSchema);
+        await client.experimental.tasks.cancelTask(task.taskId);
+        return (await client.experimental.tasks.getTask(task.taskId)).status;
+      },
+    }),
     close: () => client.close(),
   };
 });

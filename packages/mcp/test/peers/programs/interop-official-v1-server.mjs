@@ -1,5 +1,6 @@
 // A server of the official SDK, first line. Argument: stdio, http or sse.
 import { randomUUID } from "node:crypto";
+import { InMemoryTaskMessageQueue, InMemoryTaskStore } from "@modelcontextprotocol/sdk/experimental/tasks";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
@@ -16,7 +17,12 @@ import { endWithParent, listen, readJson } from "./interop-listen.mjs";
 import { count, FORM, INFO, NOTE, QUESTION, SAMPLE, text, wait, wasCancelled } from "./interop-offer.mjs";
 
 function makeServer() {
-  const server = new McpServer(INFO, { capabilities: { resources: { subscribe: true } } });
+  const tasks = { list: {}, cancel: {}, requests: { tools: { call: {} } } };
+  const server = new McpServer(INFO, {
+    capabilities: { resources: { subscribe: true }, tasks },
+    taskStore: new InMemoryTaskStore(),
+    taskMessageQueue: new InMemoryTaskMessageQueue(),
+  });
   const subscribed = new Set();
   const reporter = (extra) => (progress, total) =>
     extra.sendNotification({
@@ -43,6 +49,13 @@ function makeServer() {
     if (subscribed.has(NOTE)) await server.server.sendResourceUpdated({ uri: NOTE });
     return text("touched");
   });
+  registerTask(server, "job", async (taskId, extra) => {
+    await extra.taskStore.updateTaskStatus(taskId, "input_required");
+    const request = { method: "elicitation/create", params: { message: QUESTION, requestedSchema: FORM } };
+    const reply = await extra.sendRequest(request, ElicitResultSchema, { relatedTask: { taskId } });
+    await extra.taskStore.storeTaskResult(taskId, "completed", text(`hello ${reply.content?.name}`));
+  });
+  registerTask(server, "stuck", async () => {});
   server.registerResource("note", NOTE, {}, () => ({ contents: [{ uri: NOTE, text: "a note" }] }));
   server.server.setRequestHandler(SubscribeRequestSchema, ({ params }) => {
     subscribed.add(params.uri);
@@ -53,6 +66,23 @@ function makeServer() {
     return {};
   });
   return server;
+}
+
+/** A tool that runs as a task only; `work` ends the task. */
+function registerTask(server, name, work) {
+  server.experimental.tasks.registerToolTask(
+    name,
+    { inputSchema: {}, execution: { taskSupport: "required" } },
+    {
+      async createTask(_args, extra) {
+        const task = await extra.taskStore.createTask({ ttl: 60_000, pollInterval: 50 });
+        setTimeout(() => work(task.taskId, extra).catch(console.error), 20);
+        return { task };
+      },
+      getTask: (_args, extra) => extra.taskStore.getTask(extra.taskId),
+      getTaskResult: (_args, extra) => extra.taskStore.getTaskResult(extra.taskId),
+    },
+  );
 }
 
 const sessions = new Map();

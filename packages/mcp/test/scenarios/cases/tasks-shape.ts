@@ -48,6 +48,7 @@ export default scenario({
       expect(await ask(client, "tasks/result", { taskId: other })).toMatchObject(result);
     } else {
       expect(over).toMatchObject({ ...members, taskId, status: "completed", result });
+      expect(over["result"]).toMatchObject({ resultType: "complete" });
       expect(over["result"]).not.toHaveProperty(["_meta", RELATED]);
     }
   },
