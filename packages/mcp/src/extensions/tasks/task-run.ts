@@ -139,7 +139,7 @@ export class TaskRun {
   /** Reads the record again; one read at a time, however many reasons there are. Never rejects. */
   async look(): Promise<void> {
     // Before that there may be no record yet, which must not be taken for one that has expired.
-    if (!this.#began) return;
+    if (!this.#began || this.#ended) return;
     if (this.#looking !== undefined) {
       this.#looksAgain = true;
       await this.#looking;
@@ -154,6 +154,7 @@ export class TaskRun {
       this.#looksAgain = false;
       try {
         const record = await this.#context.read(this.id);
+        if (this.#ended) break;
         if (record === undefined) this.abort(new McpError("cancelled", "the task has expired"));
         else if (this.#task.see(record)) this.#asker?.answered(record);
       } catch (error) {
@@ -197,8 +198,10 @@ export class TaskRun {
 
   /** Stores how the handler ended, and tells those who wait. Never rejects. */
   async settle(outcome: Promise<object>, request: Call): Promise<void> {
-    await this.#task.end(await endOf(outcome, request));
+    const end = await endOf(outcome, request);
+    // From now on nobody has to be told of what becomes of the task, least of all of its end.
     this.#ended = true;
+    await this.#task.end(end);
     this.#expiry?.cancel();
     this.#hearing?.then((unhear) => unhear?.());
     this.#context.over(this);

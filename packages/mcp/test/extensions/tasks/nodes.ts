@@ -74,10 +74,10 @@ export class TestNodes {
     };
   }
 
-  /** Lets time pass, with everything that happens in it. */
-  async pass(ms: number): Promise<void> {
-    for (let left = ms; left > 0; left -= 100) {
-      await this.clock.advance(Math.min(100, left));
+  /** Lets time pass, with everything that happens in it; in longer parts where nothing but beats happens. */
+  async pass(ms: number, partMs = 100): Promise<void> {
+    for (let left = ms; left > 0; left -= partMs) {
+      await this.clock.advance(Math.min(partMs, left));
       await turns(4);
     }
   }

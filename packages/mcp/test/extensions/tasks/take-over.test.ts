@@ -129,3 +129,132 @@ describe("tasks of a process that is gone", () => {
     expect(log).toEqual(["A runs", "A a", "A between", "B runs", "B between", "B b"]);
   });
 });
+
+describe("a process that was stopped for longer than its lease", () => {
+  it("writes nothing when it comes back, and its handler is told", async () => {
+    const { nodes, log, between, aborted } = counted();
+    const a = nodes.node("A");
+    const b = nodes.node("B");
+    const id = await a.start("two");
+    await nodes.until(() => log.includes("A between"));
+    a.storage.stop();
+    await b.get(id);
+    await nodes.until(() => log.includes("B between"));
+    a.storage.go();
+    between.get("A")?.open();
+    await nodes.pass(3000);
+    expect(aborted).toEqual(["A"]);
+    expect(log.filter((line) => line.startsWith("A"))).toEqual(["A runs", "A a", "A between"]);
+    expect(await b.get(id)).toMatchObject({ status: "working" });
+    between.get("B")?.open();
+    const task = await nodes.until(
+      () => a.get(id),
+      ({ status }) => status === "completed",
+    );
+    expect(text(task)).toBe("sum 3");
+    expect(log.filter((line) => line.endsWith(" b"))).toEqual(["B b"]);
+  });
+
+  it("discards the outcome of a step that it was in, whose task failed meanwhile", async () => {
+    const inside = gate();
+    const nodes = new TestNodes((server) => {
+      server.tool("t", { task: "required" }, async (_args, ctx) => ctx.step("slow", () => inside.opened.then(() => 1)));
+    });
+    open.push(nodes);
+    const a = nodes.node("A");
+    const b = nodes.node("B");
+    const id = await a.start("t");
+    await nodes.pass(200);
+    a.storage.stop();
+    const task = await nodes.until(
+      () => b.get(id),
+      ({ status }) => status !== "working",
+    );
+    expect(task).toMatchObject({ status: "failed" });
+    const { message } = task["error"] as { message: string };
+    expect(message).toMatch(/ended in the middle of its step "slow", which may have been done/);
+    a.storage.go();
+    inside.open();
+    await nodes.pass(5000);
+    expect(await b.get(id)).toEqual(task);
+  });
+
+  it("keeps the tasks that nobody else took", async () => {
+    const { nodes, log, between, aborted } = counted();
+    const a = nodes.node("A");
+    const id = await a.start("two");
+    await nodes.until(() => log.includes("A between"));
+    a.storage.stop();
+    await nodes.pass(20_000);
+    a.storage.go();
+    await nodes.pass(2000);
+    between.get("A")?.open();
+    const task = await nodes.until(
+      () => a.get(id),
+      ({ status }) => status !== "working",
+    );
+    expect(text(task)).toBe("sum 3");
+    expect(aborted).toEqual([]);
+  });
+});
+
+describe("a handler that another process cannot go on with", () => {
+  it("fails with a reason", async () => {
+    const { nodes, log } = counted();
+    const a = nodes.node("A");
+    const b = nodes.node("B");
+    const id = await a.start("plain");
+    await nodes.until(() => log.includes("A plain"));
+    a.storage.cut();
+    const task = await nodes.until(
+      () => b.get(id),
+      ({ status }) => status !== "working",
+    );
+    expect(task).toMatchObject({
+      status: "failed",
+      statusMessage:
+        "the task cannot be resumed: the process that ran it ended before its first step was done, and the tool does not allow to begin again",
+    });
+    expect(log).toEqual(["A plain"]);
+  });
+
+  it("begins again as often as `retry` allows", async () => {
+    const { nodes, log, between } = counted();
+    const [a, b, c] = [nodes.node("A"), nodes.node("B"), nodes.node("C")];
+    const [first, second] = [await a.start("again"), await a.start("again")];
+    await nodes.until(() => log.length === 2);
+    a.storage.cut();
+    await b.get(first);
+    await nodes.until(() => log.length === 4);
+    expect(log).toEqual(["A again", "A again", "B again", "B again"]);
+    between.get("B")?.open();
+    await nodes.until(async () => text(await b.get(first)) === "again" && text(await b.get(second)) === "again");
+    // The one run that was allowed is used up.
+    const last = nodes.node("D");
+    const id = await last.start("again");
+    last.storage.cut();
+    await nodes.until(() => log.filter((line) => line === "B again").length === 3 || log.includes("C again"));
+    await c.get(id);
+    expect(await b.get(id)).toMatchObject({ status: expect.stringMatching(/working|completed/) });
+  });
+
+  it("is given up when process after process ends with it", async () => {
+    const { nodes, log } = counted();
+    let node = nodes.node("0");
+    const id = await node.start("two");
+    await nodes.until(() => log.includes("0 between"));
+    for (let at = 1; at <= 10; at++) {
+      node.storage.cut();
+      node = nodes.node(`${at}`);
+      await node.get(id);
+      await nodes.until(() => log.includes(`${at} between`));
+    }
+    node.storage.cut();
+    node = nodes.node("last");
+    const task = await nodes.until(
+      () => node.get(id),
+      ({ status }) => status !== "working",
+    );
+    expect(task).toMatchObject({ statusMessage: expect.stringContaining("10 processes that ran it ended one after") });
+  });
+});

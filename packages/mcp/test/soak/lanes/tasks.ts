@@ -10,6 +10,7 @@ import type { TaskWorkerSettings } from "../programs/task-worker.js";
 import { serveStorage } from "../remote-storage.js";
 import { seededRandom } from "../seeded-random.js";
 import { directResult, type PlannedTask, planTasks, TaskCustomer } from "../task-customer.js";
+import { waitFor } from "../wait-for.js";
 
 const WORKERS = 3;
 const KILLS = 30;
@@ -33,20 +34,21 @@ export const tasks: Lane = {
     try {
       const ports = await crew.start();
       for (const port of ports) customers.push(await TaskCustomer.join(port));
-      let open = planned.length;
-      const running = runAll(planned, customers).finally(() => {
-        open = 0;
+      let goesOn = true;
+      const isDue = (at: number) => crew.killed >= (at / planned.length) * kills - 1;
+      const running = runAll(planned, customers, isDue).finally(() => {
+        goesOn = false;
       });
-      const killed = await crew.killInBetween(kills, () => open > 0, say);
+      await crew.killInBetween(kills, () => goesOn, say);
       await running;
       const seconds = (performance.now() - since) / 1000;
       const counted = count(planned, readFileSync(`${place}.log`, "utf8"));
       const keys = await keysLeft(crew, shared);
       return {
-        size: { tasks: planned.length, workers: WORKERS, kills: killed },
+        size: { tasks: planned.length, workers: WORKERS, kills: crew.killed },
         measures: [
           exactly("tasks that ended", counted.ended, planned.length),
-          exactly("workers killed in the middle", killed, kills),
+          exactly("workers killed in the middle", crew.killed, kills),
           exactly("steps done twice", counted.repeated, 0),
           exactly("steps of completed tasks that were not done", counted.missing, 0),
           exactly("results that differ from those of a direct call", counted.wrong, 0),
@@ -87,11 +89,17 @@ function sum(customers: readonly TaskCustomer[], read: (customer: TaskCustomer) 
   return customers.reduce((total, customer) => total + read(customer), 0);
 }
 
-/** Starts each task at one worker and waits for it at the next one. */
-async function runAll(planned: readonly PlannedTask[], customers: readonly TaskCustomer[]): Promise<void> {
+/** Starts each task at one worker when it is due, and waits for it at the next one. */
+async function runAll(
+  planned: readonly PlannedTask[],
+  customers: readonly TaskCustomer[],
+  isDue: (at: number) => boolean,
+): Promise<void> {
   let next = 0;
   const lane = async () => {
     for (let at = next++; at < planned.length; at = next++) {
+      // Spread over all kills, so that each of them hits some.
+      await waitFor(() => isDue(at), 600_000);
       const task = planned[at];
       const [starter, waiter] = [customers[at % customers.length], customers[(at + 1) % customers.length]];
       if (task !== undefined && starter !== undefined && waiter !== undefined) await starter.run(task, waiter);
@@ -106,6 +114,7 @@ class Crew {
   readonly #settings: Omit<TaskWorkerSettings, "port">;
   readonly #workers: Program<unknown>[] = [];
   readonly #ports: number[] = [];
+  killed = 0;
 
   constructor(file: string, settings: Omit<TaskWorkerSettings, "port">) {
     this.#file = file;
@@ -125,19 +134,17 @@ class Crew {
   }
 
   /** Kills one worker after the other at random moments as long as tasks are open. */
-  async killInBetween(kills: number, goesOn: () => boolean, say: (line: string) => void): Promise<number> {
+  async killInBetween(kills: number, goesOn: () => boolean, say: (line: string) => void): Promise<void> {
     const random = seededRandom(2);
-    let killed = 0;
-    while (killed < kills && goesOn()) {
+    while (this.killed < kills && goesOn()) {
       await new Promise((resolve) => setTimeout(resolve, 300 + 700 * random()));
       if (!goesOn()) break;
       const at = Math.floor(random() * WORKERS);
       await this.#workers[at]?.kill();
-      killed++;
+      this.killed++;
       await this.#startAt(at);
-      if (killed % 10 === 0) say(`killed ${killed} workers`);
+      if (this.killed % 10 === 0) say(`killed ${this.killed} workers`);
     }
-    return killed;
   }
 
   /** Closes all workers, so that they leave what they have. */

@@ -1,3 +1,4 @@
+import type { Platform } from "../../../platform/platform.js";
 import type { KeyValue } from "../../../storage/storage.js";
 
 /** Tasks in one stored list: writing it costs the same however many tasks a process runs. */
@@ -9,12 +10,14 @@ const MAX_ATTEMPTS = 16;
 /** The tasks that one process runs, in stored lists of bounded length. */
 export class NodeTasks {
   readonly #kv: KeyValue;
+  readonly #platform: Platform;
   readonly #keyOf: (list: number) => string;
   readonly #lists: TaskList[] = [];
   readonly #listOf = new Map<string, TaskList>();
 
-  constructor(kv: KeyValue, keyOf: (list: number) => string) {
+  constructor(kv: KeyValue, platform: Platform, keyOf: (list: number) => string) {
     this.#kv = kv;
+    this.#platform = platform;
     this.#keyOf = keyOf;
   }
 
@@ -27,14 +30,15 @@ export class NodeTasks {
     return this.#lists.length;
   }
 
-  add(id: string): void {
+  /** Adds a task that expires at `until`. */
+  add(id: string, until: number): void {
     if (this.#listOf.has(id)) return;
     let list = this.#lists.find(({ ids }) => ids.size < LIST_LENGTH);
     if (list === undefined) {
-      list = new TaskList(this.#kv, this.#keyOf(this.#lists.length));
+      list = new TaskList(this.#kv, this.#platform, this.#keyOf(this.#lists.length));
       this.#lists.push(list);
     }
-    list.ids.add(id);
+    list.ids.set(id, until);
     list.isStored = false;
     this.#listOf.set(id, list);
   }
@@ -48,36 +52,40 @@ export class NodeTasks {
   }
 
   /** Resolves when the list with this task is stored. */
-  async store(id: string, ttlMs: number): Promise<void> {
-    await this.#listOf.get(id)?.store(ttlMs);
+  async store(id: string): Promise<void> {
+    await this.#listOf.get(id)?.store();
   }
 
   /** Stores what changed since it was stored last; `all` if what is stored may be gone. */
-  async storeAll(ttlMs: number, all: boolean): Promise<void> {
+  async storeAll(all: boolean): Promise<void> {
     const lists = this.#lists.filter((list) => all || !list.isStored);
     for (const list of lists) list.isStored = false;
-    await Promise.all(lists.map((list) => list.store(ttlMs)));
+    await Promise.all(lists.map((list) => list.store()));
   }
 }
 
 /** One stored list. Writes happen one after the other; calls during one share the next. */
 class TaskList {
-  readonly ids = new Set<string>();
+  /** When each task expires. */
+  readonly ids = new Map<string, number>();
   isStored = true;
   readonly #kv: KeyValue;
+  readonly #platform: Platform;
   readonly #key: string;
-  #version = 0;
+  /** Undefined if it is not known what is stored, because a write failed. */
+  #version: number | undefined = 0;
   #storing: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
-  constructor(kv: KeyValue, key: string) {
+  constructor(kv: KeyValue, platform: Platform, key: string) {
     this.#kv = kv;
+    this.#platform = platform;
     this.#key = key;
   }
 
-  store(ttlMs: number): Promise<void> {
+  store(): Promise<void> {
     if (this.#storing === undefined) {
-      this.#storing = this.#storeNow(ttlMs).finally(() => {
+      this.#storing = this.#storeNow().finally(() => {
         this.#storing = undefined;
       });
       return this.#storing;
@@ -86,32 +94,35 @@ class TaskList {
       .catch(() => {})
       .then(() => {
         this.#next = undefined;
-        return this.store(ttlMs);
+        return this.store();
       });
     return this.#next;
   }
 
-  async #storeNow(ttlMs: number): Promise<void> {
+  async #storeNow(): Promise<void> {
     this.isStored = true;
     try {
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-        if (await this.#replace(ttlMs)) return;
+        this.#version ??= (await this.#kv.get(this.#key))?.version ?? 0;
+        if (await this.#replace(this.#version)) return;
         // A process that took this one for gone has changed the list.
-        this.#version = (await this.#kv.get(this.#key))?.version ?? 0;
+        this.#version = undefined;
       }
       throw new Error("a list of tasks was changed by others each time it was to be written");
     } catch (error) {
       this.isStored = false;
+      this.#version = undefined;
       throw error;
     }
   }
 
   /** By its version, so that a write that was given up and arrives late changes nothing. */
-  async #replace(ttlMs: number): Promise<boolean> {
-    const ifVersion = this.#version;
+  async #replace(ifVersion: number): Promise<boolean> {
     if (this.ids.size > 0) {
-      const written = await this.#kv.set(this.#key, JSON.stringify([...this.ids]), { ttlMs, ifVersion });
-      this.#version = written ?? 0;
+      const ttlMs = Math.max(...this.ids.values()) - this.#platform.now();
+      const text = JSON.stringify([...this.ids.keys()]);
+      const written = await this.#kv.set(this.#key, text, { ttlMs: Math.max(1, ttlMs), ifVersion });
+      this.#version = written;
       return written !== undefined;
     }
     if (ifVersion !== 0 && !(await this.#kv.delete(this.#key, { ifVersion }))) return false;

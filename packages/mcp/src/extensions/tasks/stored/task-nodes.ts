@@ -59,7 +59,7 @@ export class TaskNodes {
     this.self = self;
     this.#leaseMs = leaseMs;
     this.#events = events;
-    this.#mine = new NodeTasks(kv, (list) => this.#listKey(self, list));
+    this.#mine = new NodeTasks(kv, platform, (list) => this.#listKey(self, list));
   }
 
   /** Begins to look for tasks of processes that are gone; once, however often it is called. */
@@ -81,11 +81,11 @@ export class TaskNodes {
   /** Resolves when it is stored that this process runs a task, which expires at `until`. */
   async add(id: string, until: number): Promise<void> {
     if (this.#closed) throw new McpError("connection_closed", "the server is closed");
-    this.#mine.add(id);
+    this.#mine.add(id, until);
     this.#idle = 0;
     this.watch();
     await this.#enter(until);
-    await this.#mine.store(id, this.#keepMs());
+    await this.#mine.store(id);
   }
 
   /**
@@ -110,7 +110,7 @@ export class TaskNodes {
     await this.#inTurn(async () => {
       if (this.#listed === undefined) return;
       await this.#kv.delete(this.#aliveKey(this.self));
-      await this.#mine.storeAll(this.#keepMs(), false);
+      await this.#mine.storeAll(false);
       if (this.#mine.size === 0) await this.#updateNodes(({ [this.self]: _self, ...others }) => others);
       else this.#events.left();
     }).catch((error: unknown) => this.#warn(error));
@@ -150,10 +150,6 @@ export class TaskNodes {
     this.#provenAt = since;
   }
 
-  #keepMs(): number {
-    return Math.max(1, (this.#listed?.[0] ?? 0) - this.#platform.now());
-  }
-
   #schedule(ms: number): void {
     if (this.#closed) return;
     this.#timer = this.#platform.timer(ms, () => {
@@ -182,7 +178,7 @@ export class TaskNodes {
     const since = this.#platform.monotonic();
     const lost = !(await this.#kv.touch(this.#aliveKey(this.self), this.#leaseMs));
     if (lost) await this.#relist();
-    await this.#mine.storeAll(this.#keepMs(), lost);
+    await this.#mine.storeAll(lost);
     this.#provenAt = since;
     return lost;
   }
@@ -198,7 +194,7 @@ export class TaskNodes {
   #leave(): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#mine.size > 0) return;
-      await this.#mine.storeAll(this.#keepMs(), false);
+      await this.#mine.storeAll(false);
       this.#listed = undefined;
       await this.#updateNodes(({ [this.self]: _self, ...others }) => others);
       await this.#kv.delete(this.#aliveKey(this.self));
@@ -207,15 +203,24 @@ export class TaskNodes {
 
   async #takeOver(): Promise<void> {
     const nodes = await this.#nodes();
-    if (this.#listed !== undefined && !Object.hasOwn(nodes, this.self)) {
-      await this.#relist();
-      await this.#mine.storeAll(this.#keepMs(), true);
-    }
+    await this.#checkEntry(Object.hasOwn(nodes, this.self));
     for (const [node, [, lists]] of Object.entries(nodes)) {
       if (this.#closed) return;
       if (node !== this.self && !(await this.#lives(node))) await this.#takeFrom(node, lists);
     }
     await this.#events.scanned();
+  }
+
+  /** Others may have taken this process from the list although it lives, and it may be there although it could not enter. */
+  async #checkEntry(isThere: boolean): Promise<void> {
+    if (this.#listed !== undefined && !isThere) {
+      await this.#relist();
+      await this.#mine.storeAll(true);
+    } else if (this.#listed === undefined && isThere) {
+      await this.#inTurn(async () => {
+        if (this.#listed === undefined) await this.#updateNodes(({ [this.self]: _self, ...others }) => others);
+      });
+    }
   }
 
   async #lives(node: string): Promise<boolean> {
