@@ -176,7 +176,7 @@ export class TaskAsker implements Asker {
   }
 
   conclude(): Promise<never> {
-    return Promise.reject(new McpError("internal_error", "a task never interrupts its handler"));
+    return Promise.reject(askedTooEarly());
   }
 
   #settle(name: string): Waiting | undefined {
@@ -198,6 +198,13 @@ function readAnswer(answer: TaskAnswer): unknown {
   const error = new RpcError(code, message, data);
   // As without a task: what the user refused is told apart, and anything else is a failure of the tool.
   throw code === USER_REJECTED ? fromWire(error) : error;
+}
+
+/** The error of a handler that began its task without waiting, and asked a question as a plain call does. */
+export function askedTooEarly(): McpError {
+  return new McpError("misuse", "the handler asked before its task had begun; write `await ctx.startTask()`", {
+    fix: "Wait for `ctx.startTask()` before you ask.",
+  });
 }
 
 function unanswered(method: string, ms: number): McpError {

@@ -78,5 +78,11 @@ export function taskSettings(options: TaskOptions): TaskSettings {
     });
   }
   const { askByTask = false, answerByTask = true } = options;
+  for (const [name, value] of Object.entries({ askByTask, answerByTask })) {
+    if (typeof value === "boolean") continue;
+    throw new McpError("invalid_definition", `\`${name}\` of the tasks extension is ${JSON.stringify(value)}`, {
+      fix: "Pass true or false.",
+    });
+  }
   return { ttlMs, maxTtlMs, pollIntervalMs, leaseMs, limits, askByTask, answerByTask };
 }

@@ -6,12 +6,13 @@ import type { Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { ExtensionResult } from "../../server/call/extension-result.js";
 import { requireCapabilities } from "../../server/questions/can-ask.js";
+import { InputOutcome } from "../../server/questions/input-required.js";
 import type { Exchange } from "../../transport/transport.js";
 import type { ExtendedServer, PreparedCall } from "../seam/extended-server.js";
 import { StatusMessage } from "./status-message.js";
 import { LeasedTask } from "./stored/leased-task.js";
 import { timely } from "./stored/timely-key-value.js";
-import { type AskedTask, TaskAsker } from "./task-asker.js";
+import { type AskedTask, askedTooEarly, TaskAsker } from "./task-asker.js";
 import { ended, type TaskRecord, withResult } from "./task-record.js";
 
 /** What a run needs from the server that it belongs to. */
@@ -221,6 +222,7 @@ async function endOf(outcome: Promise<object>, request: Call): Promise<(record: 
     if (value instanceof ExtensionResult) {
       throw new McpError("internal_error", "the call was answered in the form of another extension, which no task has");
     }
+    if (value instanceof InputOutcome) throw askedTooEarly();
     const result = keptResult(value, request);
     return (record) => withResult(record, result);
   } catch (thrown) {

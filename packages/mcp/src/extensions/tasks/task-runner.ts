@@ -1,4 +1,5 @@
 import { randomName } from "../../encoding/base64.js";
+import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Call } from "../../era/era.js";
 import { createdTask, keptResult, wantsTask } from "../../era/task-shape.js";
@@ -75,10 +76,18 @@ export class TaskRunner implements RunContext {
     const run = new TaskRun(this.#server, this, record);
     const request: Call = { ...call.request, id: record.id, progressToken: record.id, session: undefined };
     const late = rules.begin === "handler" && !wantsTask(request);
-    const { promise: created, resolve: isCreated } = withResolver();
-    const create = async (recorded: Pick<TaskRecord, "answers" | "steps">) => {
-      await this.#create({ ...record, ...recorded }, run, call);
-      isCreated();
+    let isCreated = () => {};
+    const created = new Promise<undefined>((resolve) => {
+      isCreated = () => resolve(undefined);
+    });
+    let creating: Promise<boolean> | undefined;
+    const create = (recorded: Pick<TaskRecord, "answers" | "steps">) => {
+      const made = this.#create({ ...record, ...recorded }, run, call).then(isCreated);
+      creating = made.then(
+        () => true,
+        () => false,
+      );
+      return made;
     };
     let inner: PreparedCall | undefined;
     const outcome = this.#server.run(
@@ -98,7 +107,8 @@ export class TaskRunner implements RunContext {
     );
     const first = await Promise.race([created, settled]);
     if (inner?.scopes !== undefined) call.scopes = inner.scopes;
-    if (first === undefined) {
+    // A handler that did not wait for its task has one all the same.
+    if (first === undefined || (await creating) === true) {
       void run.settle(outcome, request);
       return answeredWith(record, request);
     }
@@ -137,7 +147,7 @@ export class TaskRunner implements RunContext {
         run.prepare(prepared, recorded);
         return true;
       })();
-      return started;
+      return neverUnhandled(started);
     };
   }
 
@@ -283,12 +293,4 @@ function closedServer(): McpError {
 
 function answeredWith(record: TaskRecord, { revision }: Call): ExtensionResult {
   return new ExtensionResult("task", createdTask(taskOf(record), revision));
-}
-
-function withResolver(): { promise: Promise<undefined>; resolve: () => void } {
-  let resolve = () => {};
-  const promise = new Promise<undefined>((done) => {
-    resolve = () => done(undefined);
-  });
-  return { promise, resolve };
 }

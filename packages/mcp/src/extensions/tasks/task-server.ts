@@ -57,6 +57,8 @@ class TaskServer {
   readonly #results: TaskResults;
   readonly #asksByTask: boolean;
   readonly #rules = new Map<string, TaskRules>();
+  /** Tools that called `ctx.startTask` in vain; each is told once, and there are no more than tools. */
+  readonly #warned = new Set<string>();
   readonly #listed = new WeakMap<object, object>();
 
   constructor(server: ExtendedServer, settings: TaskSettings) {
@@ -73,6 +75,16 @@ class TaskServer {
     return {};
   }
 
+  /** What `ctx.startTask` does in a tool whose calls never become tasks. */
+  #noTask(tool: string): Promise<boolean> {
+    if (!this.#warned.has(tool)) {
+      this.#warned.add(tool);
+      const task = '`task: { support: "optional", begin: "handler" }`';
+      this.#server.platform.warn(`the tool "${tool}" called \`ctx.startTask\`, and has no task: give it ${task}`);
+    }
+    return Promise.resolve(false);
+  }
+
   call(call: PreparedCall, next: () => object | Promise<object>): object | Promise<object> {
     const { request } = call;
     const { name } = request.params;
@@ -81,6 +93,7 @@ class TaskServer {
     const rules = this.#rules.get(name);
     const takes = takesTask(request);
     if (rules !== undefined && takes) return this.#runner.begin(call, rules);
+    if (rules === undefined) call.startTask = () => this.#noTask(name);
     if (rules?.support === "required") throw taskRequired(name, request);
     // Spec: Tasks, "Tool-Level Negotiation": a tool without task support refuses to run as one.
     if (takes && listsTaskSupport(request.revision)) {
