@@ -78,8 +78,8 @@ export const CLIENT_MUTANTS: readonly Mutant[] = [
     name: "timers-after-close",
     recreates: "the timer of deadlines is left after close",
     file: "client/call/pending-call.ts",
-    search: "    this.waiting.clear();\n    this.#timer?.cancel();",
-    replace: "    this.waiting.clear();",
+    search: "  #disarm(): void {\n    this.#timer?.cancel();",
+    replace: "  #disarm(): void {",
     tests: ["test/simulation/simulation.test.ts"],
   },
   {

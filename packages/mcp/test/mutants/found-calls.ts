@@ -46,8 +46,8 @@ export const FOUND_CALLS: readonly Mutant[] = [
     name: "strangers-read-errors",
     recreates: "attack F14: the text of an unexpected error goes to whoever calls",
     file: "server/call/call-failure.ts",
-    search: "if ((principal ?? peer?.principal) !== undefined || peer?.remote === true) return true;",
-    replace: "if (http === undefined || http !== undefined) return false;",
+    search: "if ((principal ?? peer?.principal) !== undefined || (remote ?? peer?.remote) === true) return true;",
+    replace: "if (http === undefined || remote === false || http !== undefined) return false;",
     tests: ["test/errors/unexpected-errors.test.ts"],
   },
   {

@@ -54,8 +54,8 @@ export const FOUND_CLIENT_API: readonly Mutant[] = [
     name: "server-request-handlers-ignored",
     recreates: "requests of a server by other methods are never answered by the application",
     file: "client/answers/answerer.ts",
-    search: "this.#extensions.handler(method) ?? ownMember(this.#options.handlers, method)",
-    replace: "this.#extensions.handler(method)",
+    search: "extended ?? ownMember(this.#options.handlers, method)",
+    replace: "extended",
     tests: ["test/client/server-handlers.test.ts"],
   },
   {
