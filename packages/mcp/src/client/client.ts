@@ -82,7 +82,7 @@ export class Client<T = LooseTools, P = LoosePrompts> extends ConnectedClient {
 
   /** Finds a task again, by its id or by what `toJSON` of its handle gave. Nothing is sent before the handle is used. */
   task(saved: string | SavedTask): TaskHandle {
-    return findTask(this.#parts.extensions, saved);
+    return findTask(this.#parts.extensions, this.#parts.tools, saved);
   }
 
   /** Calls a tool and gives its full result, also when the tool failed. */

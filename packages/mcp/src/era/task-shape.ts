@@ -178,22 +178,25 @@ export function relatedTo(taskId: string, members: object): object {
 }
 
 const STATUSES: readonly unknown[] = ["working", "input_required", "completed", "failed", "cancelled"];
+const QUESTIONS: readonly unknown[] = ["elicitation/create", "sampling/createMessage", "roots/list"];
+
+/** What is wrong with the members that decide; undefined if nothing is. */
+function problemOf({ taskId, status, inputRequests, error }: Record<string, unknown>): string | undefined {
+  if (typeof taskId !== "string" || taskId === "") return "has no taskId";
+  if (!STATUSES.includes(status)) return `has the status ${JSON.stringify(status)}`;
+  if (status === "failed" && error !== undefined && !isObject(error)) return "has an error that is not an object";
+  if (status !== "input_required" || inputRequests === undefined) return undefined;
+  if (!isObject(inputRequests)) return "has inputRequests that are not an object";
+  const unknown = Object.entries(inputRequests).find(([, one]) => !isObject(one) || !QUESTIONS.includes(one["method"]));
+  return unknown === undefined ? undefined : `asks ${JSON.stringify(unknown[0])} by an unknown method`;
+}
 
 /** A task as the other side sent it, in either form. Throws `invalid_response` for anything else. */
 export function readTask(value: Record<string, unknown>, sender: "server" | "client" = "server"): DetailedTask {
   const { taskId, status, createdAt, lastUpdatedAt, statusMessage } = value;
   const ttlMs = value["ttlMs"] === undefined ? value["ttl"] : value["ttlMs"];
   const pollIntervalMs = value["pollIntervalMs"] ?? value["pollInterval"];
-  const problem =
-    typeof taskId !== "string" || taskId === ""
-      ? "has no taskId"
-      : !STATUSES.includes(status)
-        ? `has the status ${JSON.stringify(status)}`
-        : status === "input_required" && value["inputRequests"] !== undefined && !isObject(value["inputRequests"])
-          ? "has inputRequests that are not an object"
-          : status === "failed" && value["error"] !== undefined && !isObject(value["error"])
-            ? "has an error that is not an object"
-            : undefined;
+  const problem = problemOf(value);
   if (problem !== undefined) {
     throw new McpError("invalid_response", `a task of the ${sender} ${problem}`, {
       data: { result: value },

@@ -5,7 +5,7 @@ import type { DetailedTask } from "../../protocol/features/tasks.js";
 import { type ClientExtensions, extensionFeature } from "../extension.js";
 import type { CallOptions } from "../options.js";
 import type { FollowedTask, SavedTask, TaskFeature, TaskHandle } from "../task-handle.js";
-import { toolValue } from "./tool-value.js";
+import { readToolValue, type ToolRequests } from "./tools.js";
 
 /** Calls a tool as a task. Resolves when the server has created the task, or has answered without one. */
 export function startTask<R>(
@@ -36,12 +36,25 @@ export function startTask<R>(
 }
 
 /** Finds a task again. Nothing is sent before the handle is used. */
-export function findTask(extensions: ClientExtensions, saved: string | SavedTask): TaskHandle {
-  const { taskId, tool } = typeof saved === "string" ? { taskId: saved, tool: undefined } : saved;
-  const followed = featureOf(extensions).follow(taskId);
+export function findTask(extensions: ClientExtensions, tools: ToolRequests, saved: string | SavedTask): TaskHandle {
+  const feature = featureOf(extensions);
+  const { taskId, tool } = typeof saved === "object" && saved !== null ? saved : { taskId: saved, tool: undefined };
+  if (typeof taskId !== "string" || taskId === "") {
+    throw new McpError("misuse", "`client.task` got no id of a task", {
+      fix: "Pass the id of a handle, or what its `toJSON` gave.",
+    });
+  }
+  const followed = feature.follow(taskId);
   let value: Promise<unknown> | undefined;
   const result = () => {
-    value ??= followed.outcome().then((outcome) => toolValue(tool ?? `of task ${taskId}`, outcome, () => {}));
+    value ??= followed.outcome().then(
+      (outcome) => readToolValue(tools, tool ?? `of task ${taskId}`, outcome),
+      (error: unknown) => {
+        // What failed on the way may work the next time.
+        value = undefined;
+        throw error;
+      },
+    );
     return value;
   };
   return handleOf(tool, followed, result);

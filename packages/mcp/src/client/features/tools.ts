@@ -96,27 +96,11 @@ function request<T>(
   read: (result: CallToolResult) => T,
   retried = false,
 ): Promise<T> {
-  const { requester, connection, listed, checksOutput } = calls;
+  const { requester, connection, listed } = calls;
   // The protocol lets `arguments` be left out; servers in the wild hold what is missing against their schema and refuse it.
   const params = { name, arguments: args ?? {} };
   return requester.call("tools/call", params, options, listed.get(name)?.extras).then(
-    (answer) => {
-      const operation = { method: "tools/call", target: name };
-      const checked = checkCallToolResult(answer);
-      const result =
-        checked.problems.length === 0 && checked.result !== undefined
-          ? checked.result
-          : readResult(checked, `the result of tool "${name}"`, requester, operation);
-      try {
-        const value = read(result);
-        // The tools may have been listed while the call ran.
-        const tool = checksOutput ? listed.get(name) : undefined;
-        if (tool !== undefined) checkOutput(name, tool, result);
-        return value;
-      } catch (error) {
-        throw failedIn(error, operation);
-      }
-    },
+    (answer) => readAnswer(calls, name, answer, read),
     (error: unknown) => {
       // Only where arguments travel in headers can the server find that they do not fit its schema.
       const outdated = McpError.is(error) && error.kind === "header_mismatch" && connection.last?.mirrors === true;
@@ -124,6 +108,36 @@ function request<T>(
       return requestAfterListing(calls, name, args, options, read);
     },
   );
+}
+
+/** The value of a result of a tool that came by another way than its call. */
+export function readToolValue(calls: ToolRequests, name: string, answer: unknown): unknown {
+  return readAnswer(calls, name, answer, (result) =>
+    toolValue(name, result, (content) => warnOfBlocks(calls, name, content)),
+  );
+}
+
+function readAnswer<T>(
+  { requester, listed, checksOutput }: ToolRequests,
+  name: string,
+  answer: unknown,
+  read: (result: CallToolResult) => T,
+): T {
+  const operation = { method: "tools/call", target: name };
+  const checked = checkCallToolResult(answer);
+  const result =
+    checked.problems.length === 0 && checked.result !== undefined
+      ? checked.result
+      : readResult(checked, `the result of tool "${name}"`, requester, operation);
+  try {
+    const value = read(result);
+    // The tools may have been listed while the call ran.
+    const tool = checksOutput ? listed.get(name) : undefined;
+    if (tool !== undefined) checkOutput(name, tool, result);
+    return value;
+  } catch (error) {
+    throw failedIn(error, operation);
+  }
 }
 
 /** The schema that the headers were made from is an old one, or was never fetched: lists the tools and tries once more. */
