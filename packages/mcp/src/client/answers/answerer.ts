@@ -199,7 +199,7 @@ export class Answerer {
 }
 
 /** A controller that is aborted with a signal, and can be aborted without it. */
-export function following(signal: AbortSignal): AbortController {
+function following(signal: AbortSignal): AbortController {
   const controller = new AbortController();
   if (signal.aborted) controller.abort(signal.reason);
   else signal.addEventListener("abort", () => controller.abort(signal.reason), { once: true });
