@@ -26,7 +26,10 @@ export interface TaskOptions {
   pollIntervalMs?: number | undefined;
   /**
    * Milliseconds after which another process takes over the tasks of one that gave no sign of life. Only with a `storage` that
-   * the processes of the server share. Default: 15,000.
+   * the processes of the server share. A process that was only slow can store nothing of a task that another one has, and the
+   * signal of its handler is aborted. A server that closes waits up to ten seconds for steps that have begun, and leaves its tasks
+   * to other processes at once. While the storage fails, steps and questions wait for it up to a minute, and the outcome of a task
+   * until the task expires. Default: 15,000.
    */
   leaseMs?: number | undefined;
   /** Replaces the defaults of single limits. */

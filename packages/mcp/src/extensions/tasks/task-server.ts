@@ -184,6 +184,7 @@ class TaskServer {
   /** The tasks among these that the caller may hear of. */
   async listenable(ids: readonly string[], call: ExtensionCall): Promise<string[]> {
     requireTasks(call.request);
+    this.#runner.watch();
     const found = await Promise.all(ids.map((id) => this.#find(id)));
     return found.flatMap((record) => (record !== undefined && isOwner(record, call) ? [record.id] : []));
   }
