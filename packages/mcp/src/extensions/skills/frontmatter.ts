@@ -23,8 +23,8 @@ export function readSkillText(text: string): SkillText {
   const found = /^\ufeff?---[ \t]*\r?\n/.exec(text);
   if (found === null) throw new Error("line 1: it does not begin with frontmatter between two lines `---`");
   const rest = text.slice(found[0].length);
-  const end = /^---[ \t]*(?:\r?\n|$)/m.exec(rest);
-  if (end === null) throw new Error("line 1: its frontmatter has no end: a line `---`");
+  const end = endOf(rest);
+  if (end === undefined) throw new Error("line 1: its frontmatter has no end: a line `---`");
   if (end.index > MAX_FRONTMATTER) throw new Error(`its frontmatter is longer than ${MAX_FRONTMATTER} characters`);
   let frontmatter: Record<string, unknown>;
   try {
@@ -37,7 +37,22 @@ export function readSkillText(text: string): SkillText {
   const problem = frontmatterProblem(frontmatter);
   if (problem !== undefined) throw new Error(problem);
   // The name and the description were checked, and nothing is claimed of other fields.
-  return { frontmatter: frontmatter as SkillFrontmatter, body: rest.slice(end.index + end[0].length) };
+  return { frontmatter: frontmatter as SkillFrontmatter, body: rest.slice(end.next) };
+}
+
+/**
+ * Where the line `---` begins, and the line after it. Lines end with LF or CR LF: `^` and `$` would also match at characters that
+ * other readers take for text, and so could end the frontmatter before fields that those readers see.
+ */
+function endOf(text: string): { index: number; next: number } | undefined {
+  for (let index = 0; index < text.length; ) {
+    const lineFeed = text.indexOf("\n", index);
+    const next = lineFeed === -1 ? text.length : lineFeed + 1;
+    const marker = text.startsWith("---", index) && /^---[ \t]*(?:\r?\n)?$/.test(text.slice(index, next));
+    if (marker) return { index, next };
+    index = next;
+  }
+  return undefined;
 }
 
 /** What the Agent Skills format does not allow in frontmatter; undefined if all is well. */
@@ -87,7 +102,7 @@ function yamlText(value: unknown): string {
     return value;
   // Line breaks of other standards would be folded inside quotes by readers of YAML 1.1.
   return JSON.stringify(value).replace(
-    /[\u007f-\u009f\u2028\u2029\ufeff]/g,
+    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }

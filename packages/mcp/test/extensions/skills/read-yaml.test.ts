@@ -53,7 +53,32 @@ const SAME: readonly string[] = [
   "a: é ü 漢字 😀\n",
   "a: \"\"\nb: ''\n",
   "a: '#no'\nb: \"a: b\"\n",
+  "a: x\u00a0# text\nb: \u00a0x\u3000\n",
+  "a: x\n\u00a0b: c\n",
+  "a: x\n\u3000# text: 1\n",
+  "a: [x\u00a0#y, \u00a0z\u3000]\nb: {c:\u00a0d}\n",
+  "a: -\u00a0x\nb: ?\u00a0x\nc: 1\u00a0\nd: ~\u00a0\n",
+  "a: >-\n  x\n  \u00a0y\n",
+  "'a'\t: x\t# comment\nb:\tx\n",
 ];
+
+/** Characters that readers disagree about: a line break for one, and text, a space or nothing for the next. */
+const DISPUTED = [
+  "\r",
+  "\u0085",
+  "\u2028",
+  "\u2029",
+  "\ufeff",
+  "\f",
+  "\v",
+  "\0",
+  "\u001c",
+  "\u007f",
+  "\ud800",
+  "\uffff",
+];
+/** What JavaScript takes for white space, and YAML does not. */
+const NO_SPACE = ["\u00a0", "\u3000", "\u2003", "\u1680"];
 
 /** Texts that are refused, and in which line. */
 const REFUSED: readonly [string, number, RegExp][] = [
@@ -96,6 +121,11 @@ const REFUSED: readonly [string, number, RegExp][] = [
   ["~: 1", 1, /not text/],
   ["a: {0x10: 1}", 1, /not text/],
   [": 1", 1, /missing/],
+  ...DISPUTED.flatMap((character): [string, number, RegExp][] => [
+    [`a: x${character}allowed-tools: Bash`, 1, /the character U\+/],
+    [`a: 1\n# comment${character} x\nb: 1`, 2, /the character U\+/],
+    [`a: 1\n\nb: "x${character}y"`, 3, /the character U\+/],
+  ]),
   [`a: ${"[".repeat(100)}`, 1, /deep|closed/],
   [Array.from({ length: 40 }, (_, n) => `${" ".repeat(n)}k:`).join("\n"), 18, /deep/],
 ];
@@ -198,7 +228,11 @@ describe("the YAML of frontmatter", () => {
       "?",
       "!",
     ];
-    const part = fc.constantFrom(...lines, ...marks, "a: ", "x", "x y", "1", "true", "~");
+    const others = [...DISPUTED, ...NO_SPACE, "\r\n", "\t"];
+    const part = fc.oneof(
+      { weight: 12, arbitrary: fc.constantFrom(...lines, ...marks, "a: ", "x", "x y", "1", "true", "~") },
+      { weight: 2, arbitrary: fc.constantFrom(...others) },
+    );
     fc.assert(
       fc.property(fc.array(part, { maxLength: 14 }), (parts) => {
         const text = `k: 1\n${parts.join("")}`;

@@ -1,6 +1,7 @@
 import { addMember, checkDepth, YamlError, type YamlValue } from "./yaml-error.js";
 import { YamlFlow } from "./yaml-flow.js";
 import { checkPlainStart, foldLines, plainKeyScalar, plainScalar, quotedScalar, quoteEnd } from "./yaml-scalar.js";
+import { checkCharacters, trimSpaces, trimSpacesEnd, trimSpacesStart } from "./yaml-space.js";
 
 /** A line that is neither empty nor a comment alone. */
 interface Row {
@@ -10,10 +11,11 @@ interface Row {
 
 /**
  * Reads a YAML map of the kind that frontmatter consists of: nested maps and lists, in block and flow style, and scalars of all
- * styles. Throws a `YamlError` for anchors, aliases, tags, merge keys, complex keys, keys that stand there twice, and values that
- * JSON does not have.
+ * styles. Throws a `YamlError` for anchors, aliases, tags, merge keys, complex keys, keys that stand there twice, values that JSON
+ * does not have, control characters, and line breaks other than LF and CR LF.
  */
 export function readYaml(text: string): { [key: string]: YamlValue } {
+  checkCharacters(text);
   const reader = new YamlReader(text);
   const first = reader.row();
   if (first === undefined) return {};
@@ -31,7 +33,7 @@ class YamlReader {
   #at = 0;
 
   constructor(text: string) {
-    this.#lines = text.split(/\r\n|\r|\n/);
+    this.#lines = text.split(/\r?\n/);
     // What follows the last line break is no line.
     if (this.#lines.at(-1) === "") this.#lines.pop();
     this.#text = this.#lines.join("\n");
@@ -50,11 +52,11 @@ class YamlReader {
   row(): Row | undefined {
     for (; this.#at < this.#lines.length; this.#at++) {
       const line = this.#lines[this.#at] ?? "";
-      const text = line.trimStart();
+      const text = trimSpacesStart(line);
       if (text === "" || text.startsWith("#")) continue;
       const indent = line.length - text.length;
       if (line.slice(0, indent).includes("\t")) throw this.wrong("tabs cannot indent");
-      if (/^(?:---|\.\.\.)(?:\s|$)/.test(line)) throw this.wrong("only one document is allowed");
+      if (/^(?:---|\.\.\.)(?:[ \t]|$)/.test(line)) throw this.wrong("only one document is allowed");
       return { indent, text };
     }
     return undefined;
@@ -83,7 +85,7 @@ class YamlReader {
     checkDepth(depth, this.#at + 1);
     const list: YamlValue[] = [];
     for (let row = this.row(); row?.indent === indent && isItem(row.text); row = this.row()) {
-      const inner = row.text.slice(1).trimStart();
+      const inner = trimSpacesStart(row.text.slice(1));
       const column = indent + row.text.length - inner.length;
       if (isItem(inner) || (keyOf(inner) !== undefined && !"[{".includes(inner.charAt(0)))) {
         // The dash is part of the indentation of a map or list that begins in the same line.
@@ -97,7 +99,7 @@ class YamlReader {
   /** The value whose text begins at a column of the current line; what belongs to it is indented deeper than `indent`. */
   #after(indent: number, column: number, depth: number, ofKey: boolean): YamlValue {
     const line = this.#lines[this.#at] ?? "";
-    const text = line.slice(column).trimStart();
+    const text = trimSpacesStart(line.slice(column));
     if (text === "" || text.startsWith("#")) return this.#below(indent, depth, ofKey);
     const begin = (this.#starts[this.#at] ?? 0) + line.length - text.length;
     const first = text.charAt(0);
@@ -141,12 +143,13 @@ class YamlReader {
     while ((this.#starts[this.#at + 1] ?? Number.POSITIVE_INFINITY) <= end) {
       this.#at++;
       const line = this.#lines[this.#at] ?? "";
-      const isEnd = inBrackets && /^ *[\]}]/.test(line) && line.search(/\S/) === indent;
-      if (line.trim() !== "" && line.search(/\S/) <= indent && !isEnd)
+      const isEnd = inBrackets && /^ *[\]}]/.test(line) && line.search(/[^ \t]/) === indent;
+      if (trimSpaces(line) !== "" && line.search(/[^ \t]/) <= indent && !isEnd)
         throw this.wrong("it must be indented deeper than its key");
     }
     const rest = (this.#lines[this.#at] ?? "").slice(end - (this.#starts[this.#at] ?? 0));
-    if (!/^\s*$|^\s+#/.test(rest)) throw this.wrong(`unexpected text after a value: ${rest.trim().slice(0, 40)}`);
+    if (!/^[ \t]*$|^[ \t]+#/.test(rest))
+      throw this.wrong(`unexpected text after a value: ${trimSpaces(rest).slice(0, 40)}`);
     this.#at++;
   }
 
@@ -156,9 +159,10 @@ class YamlReader {
     const lines: string[] = [];
     let text = first;
     for (;;) {
-      const comment = text.search(/\s#/);
-      const part = (comment === -1 ? text : text.slice(0, comment)).trim();
-      if (/:(?:\s|$)/.test(part)) throw this.wrong("a colon and a space separate a key from its value; quote the text");
+      const comment = text.search(/[ \t]#/);
+      const part = trimSpaces(comment === -1 ? text : text.slice(0, comment));
+      if (/:(?:[ \t]|$)/.test(part))
+        throw this.wrong("a colon and a space separate a key from its value; quote the text");
       lines.push(part);
       this.#at++;
       if (comment !== -1) break;
@@ -172,20 +176,20 @@ class YamlReader {
   /** The next line of a plain scalar; adds the empty lines before it. */
   #continuation(indent: number, lines: string[]): string | undefined {
     let ahead = this.#at;
-    while (ahead < this.#lines.length && this.#lines[ahead]?.trim() === "") ahead++;
+    while (ahead < this.#lines.length && trimSpaces(this.#lines[ahead] ?? "") === "") ahead++;
     const line = this.#lines[ahead] ?? "";
-    const text = line.trim();
-    if (text === "" || text.startsWith("#") || line.search(/\S/) <= indent) return undefined;
+    const text = trimSpaces(line);
+    if (text === "" || text.startsWith("#") || line.search(/[^ \t]/) <= indent) return undefined;
     for (; this.#at < ahead; this.#at++) {
       if (this.#lines[this.#at]?.includes("\t")) throw this.wrong("tabs cannot indent");
       lines.push("");
     }
-    if (line.slice(0, line.search(/\S/)).includes("\t")) throw this.wrong("tabs cannot indent");
+    if (line.slice(0, line.search(/[^ \t]/)).includes("\t")) throw this.wrong("tabs cannot indent");
     return text;
   }
 
   #block(indent: number, header: string): string {
-    const found = /^[|>](?:([1-9])([-+]?)|([-+]?)([1-9]?))(?:\s+#.*|\s*)$/.exec(header);
+    const found = /^[|>](?:([1-9])([-+]?)|([-+]?)([1-9]?))(?:[ \t]+#.*|[ \t]*)$/.exec(header);
     if (found === null) throw this.wrong(`${header.slice(0, 20)} does not begin a block of text`);
     const chomp = found[2] ?? found[3];
     const digit = found[1] ?? found[4];
@@ -225,21 +229,21 @@ class YamlReader {
   }
 }
 
-const isItem = (text: string) => /^-(?:\s|$)/.test(text);
+const isItem = (text: string) => /^-(?:[ \t]|$)/.test(text);
 
 /** The key at the beginning of a line, and how long it is with its colon. */
 function keyOf(text: string): { key: string; quoted: boolean; length: number } | undefined {
   const first = text.charAt(0);
   if (first === '"' || first === "'") {
     const end = quoteEnd(text, 0);
-    const colon = end === undefined ? null : /^\s*:(?=\s|$)/.exec(text.slice(end + 1));
+    const colon = end === undefined ? null : /^[ \t]*:(?=[ \t]|$)/.exec(text.slice(end + 1));
     if (end === undefined || colon === null) return undefined;
     return { key: quotedScalar(first, text.slice(1, end), 0), quoted: true, length: end + 1 + colon[0].length };
   }
-  const colon = text.search(/:(?:\s|$)/);
-  const comment = text.search(/\s#/);
+  const colon = text.search(/:(?:[ \t]|$)/);
+  const comment = text.search(/[ \t]#/);
   if (colon === -1 || (comment !== -1 && comment < colon) || "&*!|>@`%?{}[],#".includes(first)) return undefined;
-  return { key: text.slice(0, colon).trimEnd(), quoted: false, length: colon + 1 };
+  return { key: trimSpacesEnd(text.slice(0, colon)), quoted: false, length: colon + 1 };
 }
 
 /** Folds the lines of a `>` block: those that are indented deeper keep their line breaks. */

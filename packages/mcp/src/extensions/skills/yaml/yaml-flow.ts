@@ -1,9 +1,10 @@
 import { addMember, checkDepth, YamlError, type YamlValue } from "./yaml-error.js";
 import { checkPlainStart, foldLines, plainKeyScalar, plainScalar, quotedScalar, quoteEnd } from "./yaml-scalar.js";
+import { trimSpaces } from "./yaml-space.js";
 
 // A comment begins after white space; a plain scalar ends at a bracket, a comma, a comment, or a colon that separates.
-const SPACE = /(?:\s|(?<=\s)#[^\n]*)*/y;
-const PLAIN_END = /[,[\]{}]|:(?=[\s,[\]{}]|$)|\s#/g;
+const SPACE = /(?:[ \t\n]|(?<=[ \t\n])#[^\n]*)*/y;
+const PLAIN_END = /[,[\]{}]|:(?=[ \t\n,[\]{}]|$)|[ \t\n]#/g;
 
 /** Reads a list in brackets or a map in braces, which may span lines. Takes time linear in its length. */
 export class YamlFlow {
@@ -71,8 +72,9 @@ export class YamlFlow {
   #plain(): string {
     PLAIN_END.lastIndex = this.at;
     const end = PLAIN_END.exec(this.#text)?.index ?? this.#text.length;
-    const lines = this.#text.slice(this.at, end).trim().split("\n");
-    const text = foldLines(lines.map((line) => line.trim()));
+    const lines = this.#text.slice(this.at, end).split("\n").map(trimSpaces);
+    while (lines.length > 1 && lines.at(-1) === "") lines.pop();
+    const text = foldLines(lines);
     if (text === "") throw new YamlError(0, "a value is missing");
     checkPlainStart(text, 0);
     this.at = end;

@@ -1,4 +1,5 @@
 import { YamlError, type YamlValue } from "./yaml-error.js";
+import { trimSpacesEnd } from "./yaml-space.js";
 
 const INTEGER = /^[-+]?\d+$/;
 const OTHER_BASE = /^0(?:o[0-7]+|x[\dA-Fa-f]+)$/;
@@ -29,7 +30,7 @@ export function checkPlainStart(text: string, line: number): void {
   const first = text.charAt(0);
   if (first === "&" || first === "*") throw new YamlError(line, "anchors and aliases are not supported");
   if (first === "!") throw new YamlError(line, "tags are not supported");
-  if ("@`%#|>".includes(first) || /^[?-](?:\s|$)/.test(text) || "]},".includes(first)) {
+  if ("@`%#|>".includes(first) || /^[?-](?:[ \t]|$)/.test(text) || "]},".includes(first)) {
     throw new YamlError(line, `a value cannot begin with \`${first}\`; quote it`);
   }
 }
@@ -93,7 +94,7 @@ export function quotedScalar(quote: string, inner: string, line: number): string
   for (let at = 0; at < inner.length; at++) {
     const character = inner.charAt(at);
     if (character === "\n") {
-      value += current.slice(0, kept) + trimSpaces(current.slice(kept));
+      value += current.slice(0, kept) + trimSpacesEnd(current.slice(kept));
       current = "";
       kept = 0;
       const space = spaceFrom(inner, at);
@@ -117,13 +118,6 @@ export function quotedScalar(quote: string, inner: string, line: number): string
     }
   }
   return value + current;
-}
-
-/** Without the spaces and tabs at the end; an expression for that takes time quadratic in the spaces elsewhere. */
-function trimSpaces(text: string): string {
-  let end = text.length;
-  while (" \t".includes(text.charAt(end - 1)) && end > 0) end--;
-  return text.slice(0, end);
 }
 
 /** The white space from `at` on: how many line breaks it has, and where it ends. */
