@@ -28,6 +28,8 @@ const PAGE_SIZE = 100;
 
 interface AnswerTask {
   readonly id: string;
+  /** The revision it was asked in, because the connection may be lost when it ends. */
+  readonly revision: Revision;
   readonly createdAt: number;
   readonly ttlMs: number;
   updatedAt: number;
@@ -72,7 +74,7 @@ export class AnswerTasks {
   readonly answering: NonNullable<ConnectedExtension<unknown>["answering"]> = async (question, answer) => {
     const { revision } = this.#client.era;
     if (!answersByTask(question, revision)) return answer();
-    const task = this.#create(question);
+    const task = this.#create(question, revision);
     void this.#run(task, answer);
     return createdTask(taskOf(task, this.#settings), revision);
   };
@@ -82,11 +84,11 @@ export class AnswerTasks {
     for (const task of this.#tasks.values()) this.#end(task, "cancelled", undefined, "the client was closed");
   }
 
-  #create({ params = {} }: Question): AnswerTask {
-    const { platform, era } = this.#client;
+  #create({ params = {} }: Question, revision: Revision): AnswerTask {
+    const { platform } = this.#client;
     const { ttlMs, maxTtlMs } = this.#settings;
     this.#forget();
-    const wanted = wantedTtl({ revision: era.revision, params }) ?? ttlMs;
+    const wanted = wantedTtl({ revision, params }) ?? ttlMs;
     const open = [...this.#tasks.values()].filter((task) => !isOver(task)).length;
     if (this.#closed) throw new McpError("connection_closed", "the client is closed");
     if (open >= MAX_OPEN) throw tooMany(MAX_OPEN, "questions wait for an answer");
@@ -94,6 +96,7 @@ export class AnswerTasks {
     const now = platform.now();
     const task: AnswerTask = {
       id: randomName(platform, 24),
+      revision,
       createdAt: now,
       ttlMs: Math.min(Math.ceil(wanted), maxTtlMs),
       updatedAt: now,
@@ -131,7 +134,7 @@ export class AnswerTasks {
 
   #shown(task: AnswerTask): Params {
     // A task is a record of JSON values.
-    return shownTask(taskOf(task, this.#settings), this.#client.era.revision) as Params;
+    return shownTask(taskOf(task, this.#settings), task.revision) as Params;
   }
 
   async #result(task: AnswerTask, signal: AbortSignal): Promise<object> {
@@ -164,7 +167,7 @@ export class AnswerTasks {
   #cancel(task: AnswerTask): object {
     if (isOver(task)) throw new McpError("invalid_params", `the task is ${task.status} already`);
     this.#end(task, "cancelled", undefined, "the server cancelled the task");
-    return cancelledTask(taskOf(task, this.#settings), this.#client.era.revision);
+    return cancelledTask(taskOf(task, this.#settings), task.revision);
   }
 
   #find({ taskId }: Record<string, unknown>): AnswerTask {

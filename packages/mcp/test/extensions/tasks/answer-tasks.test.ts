@@ -260,6 +260,19 @@ describe("a question that is answered as a task", () => {
     expect(aborted).toBe(true);
   });
 
+  it("outlives a lost connection, and is read over the next one", async () => {
+    const user = withResolvers<void>();
+    const { ask, create, server } = await asking({ onElicit: () => user.promise.then(accepts) });
+    const { taskId } = await create();
+    server.pipes[0]?.end();
+    user.resolve();
+    for (let i = 0; i < 300 && server.pipes.length < 2; i++) await new Promise((resolve) => setTimeout(resolve, 10));
+    for (let i = 0; i < 300 && !server.methods().slice(2).includes("notifications/initialized"); i++) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    expect((await ask("tasks/result", { taskId })).result).toMatchObject(accepts());
+  });
+
   it("goes on when the wait for its result is taken back", async () => {
     const user = withResolvers<void>();
     const { ask, create, say } = await asking({ onElicit: () => user.promise.then(accepts) });
