@@ -30,6 +30,7 @@ import type {
   StdioOptions,
 } from "@parley/mcp/node";
 import { type DeleteOptions, type LogLimits, memoryStorage, type SetOptions } from "@parley/mcp/storage";
+import { tasks } from "@parley/mcp/tasks";
 import type { ChaosOptions } from "@parley/mcp/testing";
 import type {
   Answer,
@@ -192,6 +193,32 @@ describe("a server", () => {
       await started.call("anything", { at: 1 });
     };
     expect(compiledOnly).toBeTypeOf("function");
+    await client.close();
+  });
+
+  it("gives the handles of its tasks the types of its tools", async () => {
+    const server = new Server(info, { extensions: [tasks({ pollIntervalMs: 20 })] })
+      .tool(
+        "sum",
+        { task: "optional", input: z.object({ a: z.number() }), output: z.object({ sum: z.number() }) },
+        ({ a }) => ({ sum: a + 1 }),
+      )
+      .tool("text", { task: { support: "required", begin: "handler", retry: 1 } }, () => "x");
+    const client = await connect(server, { extensions: [tasks()] });
+    const handle = await client.startTask("sum", { a: 1 });
+    expectTypeOf(handle.result).returns.resolves.toEqualTypeOf<{ sum: number }>();
+    expectTypeOf(handle.status).toEqualTypeOf<"working" | "input_required" | "completed" | "failed" | "cancelled">();
+    expect(await handle.result()).toEqual({ sum: 2 });
+    expectTypeOf((await client.startTask("text")).result).returns.resolves.toEqualTypeOf<string>();
+    // What is found again has no type until it is checked.
+    expectTypeOf(client.task(handle.toJSON()).result).returns.resolves.toEqualTypeOf<unknown>();
+    // @ts-expect-error: the tool takes a number
+    const wrong = () => client.startTask("sum", { a: "1" });
+    // @ts-expect-error: there is no such tool
+    const unknown = () => client.startTask("summ", {});
+    // @ts-expect-error: there is no such support
+    const odd = () => server.tool("odd", { task: "always" }, () => "");
+    expect([wrong, unknown, odd]).toHaveLength(3);
     await client.close();
   });
 

@@ -1,0 +1,142 @@
+import { connect, McpError, Server } from "@parley/mcp";
+import { defineExtension } from "@parley/mcp/extension";
+import { serveHttp } from "@parley/mcp/node";
+import { tasks } from "@parley/mcp/tasks";
+import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { platform as nodePlatform } from "../../../src/node/platform.js";
+import type { Platform } from "../../../src/platform/platform.js";
+import { TASKS } from "../../../src/protocol/features/task-methods.js";
+import { ExtensionResult } from "../../../src/server/call/extension-result.js";
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** A platform whose time passes faster. */
+function faster(times: number): Platform {
+  return {
+    ...nodePlatform,
+    monotonic: () => nodePlatform.monotonic() * times,
+    timer: (ms, run, keepAlive) => nodePlatform.timer(ms / times, run, keepAlive),
+  };
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+function slowServer(ms: number) {
+  return new Server({ name: "s", version: "1" }, { extensions: [tasks({ pollIntervalMs: 1000 })] })
+    .tool("slow", { task: "required" }, async () => {
+      await pause(ms);
+      return "done";
+    })
+    .tool("asks", { task: "required" }, async (_args, ctx) => {
+      await pause(ms);
+      const { n } = await ctx.elicit("how many?", z.object({ n: z.number() }));
+      return `n is ${n}`;
+    });
+}
+
+describe.each(["2026-07-28", "2025-11-25"] as const)("a client that waits for a task, %s", (revision) => {
+  it("waits for a server that is away for a while", async () => {
+    const handle = await serveHttp(slowServer(100), { port: 0 });
+    cleanups.push(() => handle.close());
+    let away = false;
+    let refused = 0;
+    const client = await connect(handle.url, {
+      revisions: [revision],
+      extensions: [tasks()],
+      platform: faster(50),
+      timeouts: { totalMs: Number.POSITIVE_INFINITY },
+      onElicit: () => ({ action: "accept", content: { n: 7 } }),
+      onWarning: () => {},
+      fetch: (url, init) => {
+        if (!away) return fetch(url, init);
+        refused++;
+        return Promise.reject(new TypeError("fetch failed"));
+      },
+    });
+    cleanups.push(() => client.close());
+    const slow = (await client.startTask("slow")).result();
+    const asks = (await client.startTask("asks")).result();
+    away = true;
+    await pause(300);
+    away = false;
+    expect(await slow).toBe("done");
+    expect(await asks).toBe("n is 7");
+    expect(refused).toBeGreaterThan(2);
+  });
+
+  it("TASK26-09, TASK26-15: is told the end of a long task by the server and looks seldom meanwhile", async () => {
+    const handle = await serveHttp(slowServer(1500), { port: 0 });
+    cleanups.push(() => handle.close());
+    const client = await connect(handle.url, {
+      revisions: [revision],
+      extensions: [tasks()],
+      platform: faster(50),
+      timeouts: { idleMs: Number.POSITIVE_INFINITY, totalMs: Number.POSITIVE_INFINITY },
+    });
+    cleanups.push(() => client.close());
+    const sent: Record<string, number> = {};
+    client.use((call, next) => {
+      sent[call.method] = (sent[call.method] ?? 0) + 1;
+      return next();
+    });
+    expect(await client.call("slow")).toBe("done");
+    // In the older form there is nothing to listen for, and the client goes on to look.
+    expect(sent["subscriptions/listen"]).toBe(revision === "2026-07-28" ? 1 : undefined);
+    if (revision === "2026-07-28") expect(sent["tasks/get"]).toBeLessThan(15);
+    expect(sent["tasks/get"]).toBeGreaterThan(1);
+  });
+});
+
+describe("a client with a task that never ends", () => {
+  const TASK = { taskId: "t", createdAt: "", lastUpdatedAt: "" };
+
+  it("TASK26-09: gives up some time after the time to live", async () => {
+    const task = { ...TASK, status: "working", ttlMs: 1000, pollIntervalMs: 1000 };
+    const scripted = defineExtension({
+      ...TASKS,
+      server: () => ({
+        handlers: { "tasks/get": () => task },
+        around: { "tools/call": () => new ExtensionResult("task", task) },
+      }),
+    });
+    const server = new Server({ name: "s", version: "1" }, { extensions: [scripted] }).tool("tool", {}, () => "never");
+    const client = await connect(server, {
+      revisions: ["2026-07-28"],
+      extensions: [tasks()],
+      platform: faster(500),
+      timeouts: { idleMs: Number.POSITIVE_INFINITY, totalMs: Number.POSITIVE_INFINITY },
+    });
+    cleanups.push(() => client.close());
+    await expect(client.call("tool")).rejects.toMatchObject({ kind: "timeout", data: { limit: "ttlMs", ms: 1000 } });
+  });
+
+  it("TASK25-10: ends when the server refuses the request that brings the questions", async () => {
+    const task = { ...TASK, status: "input_required", ttl: null, pollInterval: 20 };
+    let looks = 0;
+    const scripted = defineExtension({
+      ...TASKS,
+      server: () => ({
+        handlers: {
+          "tasks/get": () => {
+            looks++;
+            return task;
+          },
+          "tasks/result": () => {
+            throw new McpError("invalid_params", "not for you");
+          },
+        },
+        around: { "tools/call": () => new ExtensionResult("task", { task }) },
+        capabilities: () => ({ tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }),
+      }),
+    });
+    const server = new Server({ name: "s", version: "1" }, { extensions: [scripted] }).tool("tool", {}, () => "never");
+    const client = await connect(server, { revisions: ["2025-11-25"], extensions: [tasks()] });
+    cleanups.push(() => client.close());
+    await expect(client.call("tool")).rejects.toMatchObject({ kind: "invalid_params", message: "not for you" });
+    expect(looks).toBeLessThan(5);
+  });
+});
