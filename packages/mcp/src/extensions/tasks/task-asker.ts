@@ -34,7 +34,7 @@ interface Waiting {
 /** Keeps the questions and steps of a task in its record, so that a later run of the handler goes on where this one ended. */
 export class TaskAsker implements Asker {
   readonly #task: AskedTask;
-  readonly #names: QuestionNames;
+  #names: QuestionNames;
   readonly #answers: Map<string, TaskAnswer>;
   readonly #steps: Map<string, StepRecord>;
   readonly #stepKeys = new Set<string>();
@@ -43,6 +43,7 @@ export class TaskAsker implements Asker {
   #noted: Map<string, Question> | undefined;
   /** Steps whose work runs now. */
   readonly #working = new Set<Promise<unknown>>();
+  repeats = 0;
 
   constructor(task: AskedTask, recorded: Pick<TaskRecord, "answers" | "steps">) {
     this.#task = task;
@@ -61,6 +62,12 @@ export class TaskAsker implements Asker {
   /** Resolves when the outcome of every step whose work runs now is stored. */
   async rested(): Promise<void> {
     await Promise.allSettled(this.#working);
+  }
+
+  repeat(): void {
+    this.repeats++;
+    this.#names = new QuestionNames(this.#task.platform);
+    this.#stepKeys.clear();
   }
 
   ask(prepared: PreparedQuestion): Promise<unknown> {

@@ -20,6 +20,10 @@ export interface Asker {
   step(key: string, work: () => unknown): Promise<unknown>;
   /** What a later run of the handler need not do again; absent where nothing is recorded. */
   readonly recorded?: RecordedAnswers;
+  /** How often the handler has run again within this call. Absent where it runs again in another round. */
+  readonly repeats?: number;
+  /** Prepares for one more such run. */
+  repeat?(): void;
   /** The interim result, after a question has interrupted the handler. */
   conclude(handler: Promise<unknown>): Promise<InputOutcome>;
 }

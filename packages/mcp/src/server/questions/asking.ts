@@ -16,11 +16,24 @@ export function askerOf(call: ServerCall): Asker {
 }
 
 /**
- * Puts the visits to the client as questions, where questions travel in interim results. Never resolves: when the client has
- * agreed to all of them and the handler still throws, they are asked again, until the rounds of the call are used up.
+ * Puts the visits to the client as questions, where questions travel in interim results. That never resolves: when the client
+ * has agreed to all of them and the handler still throws, they are asked again, until the rounds of the call are used up.
+ * Where answers come within the call, `run` then runs the handler again, as often as there could be rounds.
  */
-export async function askForVisits(call: ServerCall, error: McpError): Promise<never> {
+export async function askForVisits<T = never>(
+  call: ServerCall,
+  error: McpError,
+  run?: () => T | Promise<T>,
+): Promise<T> {
   const visits = visitsOf(error);
-  if (visits.length === 0) throw error;
-  for (;;) await Promise.all(visits.map(({ message, url }) => elicitUrl(call, message, url, {})));
+  const { repeats } = call.asker;
+  const isOver = repeats !== undefined && (run === undefined || repeats >= call.facts.limits.rounds);
+  if (visits.length === 0 || isOver) throw error;
+  // What was answered before the last run resolves at once.
+  for (let asked = 0; repeats === undefined || asked <= repeats; asked++) {
+    await Promise.all(visits.map(({ message, url }) => elicitUrl(call, message, url, {})));
+  }
+  call.asker.repeat?.();
+  // Safe: without it the error was thrown above, or the loop never ends.
+  return (run as () => T | Promise<T>)();
 }

@@ -121,20 +121,21 @@ export class ToolCalls {
       // The root's too, because its steps may still run when the handler is interrupted.
       if (tool.timeoutMs !== undefined) call.root.deadline = call.deadline = deadlineOf(tool, tool.timeoutMs, call);
       const value = tool.handler(args, call.ctx);
-      if (isThenable(value)) return this.#settle(tool, value, toCallResult, leave, call);
+      if (isThenable(value)) return this.#settle(tool, args, value, toCallResult, leave, call);
       made = toCallResult(tool, value, call);
     } catch (error) {
       leave();
-      return this.#failed(tool, error, call);
+      return this.#failed(tool, args, error, call);
     }
     // A schema library may check the result asynchronously.
-    if (isThenable(made)) return this.#settle(tool, made, sameResult, leave, call);
+    if (isThenable(made)) return this.#settle(tool, args, made, sameResult, leave, call);
     leave();
     return tool.resultLimit === undefined ? made : limitResult(tool, tool.resultLimit, made, call, this.overflow);
   }
 
   async #settle<T>(
     tool: RunnableTool,
+    args: unknown,
     value: PromiseLike<T>,
     toResult: (tool: RunnableTool, value: T, call: ServerCall) => MaybePromise<CallToolResult>,
     leave: () => void,
@@ -149,7 +150,7 @@ export class ToolCalls {
       result = isThenable(made) ? await made : made;
     } catch (error) {
       leave();
-      return this.#failed(tool, error, call);
+      return this.#failed(tool, args, error, call);
     }
     return tool.resultLimit === undefined ? result : limitResult(tool, tool.resultLimit, result, call, this.overflow);
   }
@@ -166,9 +167,10 @@ export class ToolCalls {
     };
   }
 
-  #failed(tool: RunnableTool, error: unknown, call: ServerCall): MaybePromise<CallToolResult> {
+  #failed(tool: RunnableTool, args: unknown, error: unknown, call: ServerCall): MaybePromise<CallToolResult> {
     if (call.replays && isUrlRequired(error)) {
-      return withAsking(({ askForVisits }) => askForVisits(call, error)).catch((refused) =>
+      const again = () => this.#enterAndExecute(tool, args, call);
+      return withAsking(({ askForVisits }) => askForVisits(call, error, again)).catch((refused) =>
         toErrorResult(refused, call),
       );
     }
