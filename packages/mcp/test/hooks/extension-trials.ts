@@ -81,6 +81,7 @@ export const EXTENSION_ANSWER_TRIALS: Readonly<Record<string, readonly [trial: T
     serving((fail) => ({ toolOptions: { task: fail } })),
     "error invalid_definition",
   ],
+  "ExtensionDefinition.server, toolChanged": [serving((fail) => ({ toolChanged: fail })), "fine"],
   "ExtensionDefinition.server, listenValues": [
     serving(
       (fail) => ({ listenValues: { vouchers: fail } }),

@@ -19,7 +19,7 @@ export interface ServerParts extends DispatchingServer {
   readonly offers: Offers;
 }
 
-const MEMBERS = "handlers around capabilities toolOptions listenValues close";
+const MEMBERS = "handlers around capabilities toolOptions toolChanged listenValues close";
 
 /** What runs around one method, in the order of the extensions. */
 type Arounds = { readonly owner: string; readonly around: AroundMethod }[];
@@ -52,6 +52,13 @@ export function attachToServer(
   for (const [option, extend] of Object.entries(served.toolOptions ?? {})) {
     const what = `\`toolOptions.${option}\` of the extension ${id}`;
     registry.toolOptions.set(option, (tool, wire) => returned(what, () => extend(tool, wire)));
+  }
+  if (served.toolChanged !== undefined) {
+    const others = registry.toolChanged;
+    registry.toolChanged = (name, tool) => {
+      others?.(name, tool);
+      callHook(parts.facts.platform, `toolChanged of ${id}`, () => served.toolChanged?.(name, tool));
+    };
   }
   for (const [member, admit] of Object.entries(served.listenValues ?? {})) narrowListen(parts, member, admit);
   if (served.close !== undefined) pipeline.closers.push(() => served.close?.());
@@ -156,6 +163,11 @@ function extendedServer(parts: ServerParts, id: string): ExtendedServer {
         // The caller lacks a scope for it.
         return true;
       }
+    },
+    ownerOf(uri) {
+      if (registry.provided.has("resources")) return "handlerObject";
+      const owner = offers.resources.ownerOf(uri);
+      return owner && ("match" in owner ? "resourceTemplate" : "resource");
     },
     // Safe: only a server makes such calls.
     usualAsker: (call) => MAKERS.asker(call as ServerCall),

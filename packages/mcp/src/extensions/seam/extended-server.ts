@@ -61,6 +61,8 @@ export interface ExtendedServer {
   offer(offer: Offer): void;
   /** Whether the caller sees a resource with this URI: one of the server, of a template or of a mounted server. */
   hasResource(uri: string, call: ExtensionCall): boolean;
+  /** What of the server itself has a URI, whoever sees it: a resource, a template, or the object that all its resources come from. */
+  ownerOf(uri: string): "resource" | "resourceTemplate" | "handlerObject" | undefined;
   /** Takes back an offer, by its name or URI. Returns false if there was none. */
   withdraw(kind: Offer["kind"], name: string): boolean;
   /** Whether this caller can call a tool of this name. */
@@ -96,8 +98,16 @@ export interface ServedExtension {
   >;
   /** Capabilities beside `extensions[id]`, which is declared anyway. */
   capabilities?(revision: Revision): ServerCapabilities;
-  /** Options of tools that it understands: adds to a tool's entry in the list. Called with every tool, whether it has them. */
+  /**
+   * Options of tools that it understands: adds to a tool's entry in the list. Called with every tool, whether it has them. It may
+   * throw, and the tool may still be refused for another reason, so that nothing may be kept of it here: `toolChanged` is for that.
+   */
   readonly toolOptions?: Readonly<Record<string, (tool: ToolOffer, wire: Tool) => Partial<Tool>>>;
+  /**
+   * Called after a tool was added, or has replaced the one of its name, and without the tool after it was removed. What it throws
+   * is reported as a warning.
+   */
+  toolChanged?(name: string, tool: ToolOffer | undefined): void;
   /** The values of its listen filters that this caller may hear of, by filter. Default: all. */
   readonly listenValues?: Readonly<
     Record<string, (values: readonly string[], call: ExtensionCall) => string[] | Promise<string[]>>

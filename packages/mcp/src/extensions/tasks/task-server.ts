@@ -45,7 +45,13 @@ export function serveTasks(server: ExtendedServer, settings: TaskSettings): Serv
       "tools/list": (call, next) => tasks.listTools(call, next),
     },
     capabilities: taskCapabilities,
-    toolOptions: { task: (tool) => tasks.addTool(tool) },
+    toolOptions: {
+      task({ name, definition }) {
+        taskRules(name, definition.task);
+        return {};
+      },
+    },
+    toolChanged: (name, tool) => tasks.changeTool(name, tool),
     listenValues: { taskIds: (ids, call) => tasks.listenable(ids, call) },
     close: () => tasks.close(),
   };
@@ -68,11 +74,11 @@ class TaskServer {
     this.#asksByTask = settings.askByTask;
   }
 
-  addTool({ name, definition }: ToolOffer): object {
-    const rules = taskRules(name, definition.task);
+  changeTool(name: string, tool: ToolOffer | undefined): void {
+    const rules = taskRules(name, tool?.definition.task);
     if (rules === undefined) this.#rules.delete(name);
     else this.#rules.set(name, rules);
-    return {};
+    if (tool === undefined) this.#warned.delete(name);
   }
 
   /** What `ctx.startTask` does in a tool whose calls never become tasks. */

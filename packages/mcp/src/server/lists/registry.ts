@@ -29,8 +29,10 @@ export class Registry {
   readonly checks = new Map<string, (call: ServerCall) => void>();
   /** What extensions do around methods of the protocol. */
   readonly around = new Map<string, AroundMethod>();
-  /** By the option of tools that an extension understands: adds to the entry of a tool in lists. Called with every tool. */
+  /** By the option of tools that an extension understands: adds to the entry of a tool in lists. Called with every tool, which may still be refused. */
   readonly toolOptions = new Map<string, (tool: ToolOffer, wire: WireTool) => Partial<WireTool>>();
+  /** Tells extensions of a tool that was added or replaced; without the tool, that it was removed. */
+  toolChanged: ((name: string, tool?: ToolOffer) => void) | undefined;
   /** Removes from a listen filter what its sender may not hear of by extensions. */
   narrowListen: ((filter: Map<string, true | readonly string[]>, call: ServerCall) => Promise<void>) | undefined;
   /** Kinds that come from a handler object; nothing can be added to them. */

@@ -118,11 +118,16 @@ export class Resources implements Feature, CompletionSource {
     return this.elsewhere?.knows(uri, call) === true;
   }
 
+  /** The resource or template that this URI belongs to, whoever sees it. */
+  ownerOf(uri: string): ReadyResource | ReadyTemplate | undefined {
+    for (const resource of this.#resources.all()) if (resource.key === uri) return resource;
+    for (const template of this.#templates.all()) if (template.match(uri) !== undefined) return template;
+    return undefined;
+  }
+
   /** The watch of the resource or template that this URI belongs to. */
   watchOf(uri: string): Watch | undefined {
-    for (const resource of this.#resources.all()) if (resource.key === uri) return resource.watch;
-    for (const template of this.#templates.all()) if (template.match(uri) !== undefined) return template.watch;
-    return this.elsewhere?.watchOf(uri);
+    return (this.ownerOf(uri) ?? { watch: this.elsewhere?.watchOf(uri) }).watch;
   }
 
   #changed(): void {

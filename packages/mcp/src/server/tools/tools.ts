@@ -65,7 +65,7 @@ export class Tools implements Feature {
     this.#tools.add(ready, replace);
     if (ready.requires.length > 0 || ready.headers.length > 0) this.checksNothing = false;
     if (ready.resultLimit?.overflow === "link") this.#calls.overflow.inUse = true;
-    this.#changed();
+    this.#changed(tool.name, tool);
   }
 
   /** The tool with what extensions add to its entry in the list. */
@@ -89,12 +89,13 @@ export class Tools implements Feature {
 
   remove(name: string): boolean {
     const removed = this.#tools.remove(name);
-    if (removed) this.#changed();
+    if (removed) this.#changed(name);
     return removed;
   }
 
-  #changed(): void {
+  #changed(name: string, tool?: ToolOffer): void {
     this.#used = true;
+    this.#registry.toolChanged?.(name, tool);
     this.#registry.changed();
     this.#hub.listChanged("tools");
   }
