@@ -107,9 +107,9 @@ export class SessionStore implements SessionHost {
     return session;
   }
 
-  /** Makes this node's endpoint serve the session as an open peer, because the client reads its GET stream here. */
+  /** Makes this node's endpoint serve the session as an open peer, because the client reads its GET stream here, unless it has ended. */
   listenHere(session: HttpSession): void {
-    if (!session.opened) this.#open(session);
+    if (!session.opened && this.#sessions.get(session.id) === session) this.#open(session);
   }
 
   /** Where the first GET stream continues for a client without `Last-Event-ID`. */
