@@ -3,11 +3,10 @@ import type { CallOptions } from "../../client/options.js";
 import type { FollowedTask } from "../../client/task-handle.js";
 import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import { readTask } from "../../era/task-shape.js";
-import { RpcError } from "../../jsonrpc/error.js";
-import { isObject } from "../../jsonrpc/message.js";
-import { fromWire, McpError } from "../../protocol/error.js";
+import { McpError } from "../../protocol/error.js";
 import type { DetailedTask, InputRequiredTask } from "../../protocol/features/tasks.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
+import { outlivedTask, taskOutcome } from "./task-outcome.js";
 import { TaskPushes } from "./task-pushes.js";
 
 /** Bounds of what a server may ask for as the time between two looks. */
@@ -26,6 +25,9 @@ const MAX_QUESTIONS = 64;
 const GRACE_MS = 60_000;
 /** Changes that the reader of an iteration may leave unread; then it misses the oldest. */
 const MAX_UNREAD = 64;
+
+/** A request that waits for the end of a task takes as long as the task. */
+const UNBOUNDED = { idleMs: Number.POSITIVE_INFINITY, totalMs: Number.POSITIVE_INFINITY };
 
 /** Failures of the way to the server, which say nothing of the task. */
 const PASSING: ReadonlySet<string> = new Set([
@@ -59,6 +61,8 @@ export class ClientTask implements FollowedTask {
   /** The request for the outcome, in the older form, and why it was refused. */
   #result: Promise<CallToolResult> | undefined;
   #refusal: unknown;
+  /** Whether that request began before the task was over, and has not ended. */
+  #awaitsEnd = false;
   /** Whether `task` is what `tasks/get` said: what comes with the creation need not have all members. */
   #looked = false;
 
@@ -79,14 +83,11 @@ export class ClientTask implements FollowedTask {
 
   async #outcome({ over, pushes, stop }: Following): Promise<CallToolResult> {
     const task = await over;
-    if (task.status === "cancelled") throw cancelledTask(task);
     // In the older form the outcome has a request of its own.
-    if (this.#client.era.has("tasks/result")) {
-      return this.#patiently(pushes, stop.signal, () => this.#requestResult(pushes, stop.signal));
-    }
-    if (task.status === "failed") throw failedTask(task);
-    if (task.status === "completed" && isObject(task.result)) return task.result as unknown as CallToolResult;
-    throw new McpError("invalid_response", `the task is ${task.status} and has no result`, { data: { task } });
+    if (task.status === "cancelled" || !this.#client.era.has("tasks/result")) return taskOutcome(task);
+    // Now it is answered at once, while a request from before may wait on a connection that is gone.
+    if (this.#awaitsEnd) this.#result = undefined;
+    return this.#patiently(pushes, stop.signal, () => this.#requestResult(pushes, stop.signal));
   }
 
   async cancel(options?: CallOptions): Promise<void> {
@@ -159,9 +160,9 @@ export class ClientTask implements FollowedTask {
     let task = this.task;
     if (task === undefined || isOver(task)) task = await look();
     while (!isOver(task)) {
-      if (task.ttlMs !== null && platform.monotonic() - since > task.ttlMs + GRACE_MS) throw outlived(task);
+      if (task.ttlMs !== null && platform.monotonic() - since > task.ttlMs + GRACE_MS) throw outlivedTask(task);
       if (task.status === "input_required") {
-        if (this.#client.era.has("tasks/result")) neverUnhandled(this.#requestResult(pushes, stop));
+        if (this.#client.era.has("tasks/result")) neverUnhandled(this.#requestResult(pushes, stop, UNBOUNDED));
         else await this.#answer(task, pushes, stop);
       }
       await pushes.pause(this.#interval(task, pushes));
@@ -206,21 +207,27 @@ export class ClientTask implements FollowedTask {
     return task;
   }
 
-  #requestResult(pushes: TaskPushes, signal: AbortSignal): Promise<CallToolResult> {
+  #requestResult(pushes: TaskPushes, signal: AbortSignal, timeouts?: typeof UNBOUNDED): Promise<CallToolResult> {
     if (this.#result !== undefined) return this.#result;
-    const timeouts = { idleMs: Number.POSITIVE_INFINITY, totalMs: Number.POSITIVE_INFINITY };
+    this.#awaitsEnd = timeouts !== undefined;
     const request = this.#client.request("tasks/result", { taskId: this.id }, { timeouts, signal });
-    this.#result = request.then(
+    const result = request.then(
       // Whoever called the tool checks its result.
-      (result) => result as unknown as CallToolResult,
+      (value) => value as unknown as CallToolResult,
       (error: unknown) => {
+        if (this.#result !== result) throw error;
         if (isPassing(error) || signal.aborted) this.#result = undefined;
         else this.#refusal = error;
         throw error;
       },
     );
-    neverUnhandled(this.#result.finally(() => pushes.wake()));
-    return this.#result;
+    this.#result = result;
+    const over = () => {
+      if (this.#result === result) this.#awaitsEnd = false;
+      pushes.wake();
+    };
+    neverUnhandled(result.finally(over));
+    return result;
   }
 
   /**
@@ -265,28 +272,8 @@ function isPassing(error: unknown): boolean {
   return McpError.is(error) && PASSING.has(error.kind);
 }
 
-function outlived({ status, ttlMs }: DetailedTask): McpError {
-  return new McpError("timeout", `the task is still ${status}, although it was to be kept for ${ttlMs} ms only`, {
-    data: { limit: "ttlMs", ms: ttlMs },
-    fix: "Let the server keep the task for longer than its work takes.",
-  });
-}
-
 function isOver({ status }: DetailedTask): boolean {
   return status === "completed" || status === "failed" || status === "cancelled";
-}
-
-function cancelledTask({ statusMessage }: DetailedTask): McpError {
-  return new McpError("cancelled", `the task was cancelled${statusMessage === undefined ? "" : `: ${statusMessage}`}`);
-}
-
-function failedTask(task: DetailedTask): McpError {
-  const { code, message, data } =
-    "error" in task && task.error !== undefined
-      ? task.error
-      : ({} as { code?: number; message?: string; data?: unknown });
-  const text = typeof message === "string" ? message : (task.statusMessage ?? "the task failed");
-  return fromWire(new RpcError(typeof code === "number" ? code : -32603, text, data));
 }
 
 function withSignal<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

@@ -57,6 +57,11 @@ export class TaskRun {
     );
   }
 
+  /** Aborted when the run has lost its task, or before that when the client of the call has gone. */
+  get signal(): AbortSignal {
+    return this.#task.signal;
+  }
+
   /** Ends the run without an outcome of its own: the task was cancelled, or another process has it. */
   abort(reason: McpError): void {
     this.#task.abort(reason);

@@ -160,7 +160,7 @@ export class TaskRunner implements RunContext {
       // In this order: a process that ends in between leaves a task that nobody knows, never one that nobody runs.
       await nodes?.add(record.id, until);
       await store.create(record, this.#ownerLimits());
-      await this.#count(record);
+      await this.#count(record, run);
     } catch (error) {
       this.over(run);
       throw error;
@@ -171,11 +171,13 @@ export class TaskRunner implements RunContext {
   }
 
   /** The task is stored: makes sure that it is also known to run here. */
-  async #count(record: TaskRecord): Promise<void> {
+  async #count(record: TaskRecord, { signal }: TaskRun): Promise<void> {
     const { store, nodes } = this.#open();
     try {
       await nodes?.confirm();
       if (this.#closed) throw closedServer();
+      // Its client has gone before the call became a task: nobody knows of it, and nothing runs for it.
+      if (signal.aborted) throw McpError.from(signal.reason);
     } catch (error) {
       await store.discard(record).catch(() => {});
       throw error;

@@ -107,6 +107,7 @@ export class TaskNodes {
     this.#closed = true;
     this.#timer?.cancel();
     await this.#beating;
+    await this.#scanning;
     await this.#inTurn(async () => {
       if (this.#listed === undefined) return;
       await this.#kv.delete(this.#aliveKey(this.self));
