@@ -10,6 +10,7 @@ import { FOUND_LOGINS } from "./found-logins.js";
 import { FOUND_NEWCOMER } from "./found-newcomer.js";
 import { FOUND_PROOF } from "./found-proof.js";
 import { FOUND_SESSIONS } from "./found-sessions.js";
+import { FOUND_TASKS } from "./found-tasks.js";
 import { FOUND_WIRE } from "./found-wire.js";
 import { HTTP_MUTANTS } from "./http-mutants.js";
 import type { Mutant } from "./mutant.js";
@@ -34,4 +35,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...FOUND_NEWCOMER,
   ...FOUND_AUTH_SERVER,
   ...FOUND_LOGINS,
+  ...FOUND_TASKS,
 ];
