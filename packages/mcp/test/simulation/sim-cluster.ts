@@ -32,6 +32,8 @@ export interface ClusterPlan {
   http: Pick<HttpServerOptions, "limits" | "times" | "eventLog">;
   /** Makes the server of each process, with the shared storage. Default: the one of `sim-server.ts`. */
   makeServer?: ((parts: ServerParts) => Server) | undefined;
+  /** How long what a server has asked of its storage may outlast its end. Default: nothing may. */
+  settleMs?: number | undefined;
   storageFaults?: StorageFaults | undefined;
   /** Sees what all processes do with the shared storage. */
   watchStorage?: ((shared: Storage) => Storage) | undefined;
@@ -166,7 +168,9 @@ export class SimCluster {
     const from = this.#world.now();
     await Promise.all([node.handler.drain(DRAIN_MS), ...node.drains.map((drain) => drain())]);
     await endNode(node);
-    this.#history.afterStep(() => this.#check(node));
+    const { settleMs } = this.#plan;
+    if (settleMs === undefined) this.#history.afterStep(() => this.#check(node));
+    else this.#world.after(settleMs, `nothing is left of ${node.process.name}`, () => this.#check(node));
     this.#world.note(`${node.process.name} has retired`);
     // Its application may go on; nothing of it reaches anybody. What was written before takes its time on the way.
     this.#world.after(EXIT_MS, `${node.process.name} exits`, () => {

@@ -69,6 +69,11 @@ export class SimExchange {
         const node = pick();
         if (refused || node === undefined || !node.process.alive) return this.#fail(refusedError());
         if (lost) return this.break();
+        this.#node = node;
+        this.reached = true;
+        node.process.onKill(() => {
+          if (!this.#over && !this.silent) this.break();
+        });
         node.process.reach(() => this.#arriveAt(node));
       });
     });
@@ -86,11 +91,6 @@ export class SimExchange {
 
   #arriveAt(node: HttpNode): void {
     const { random, faults } = this.#net;
-    this.#node = node;
-    this.reached = true;
-    node.process.onKill(() => {
-      if (!this.#over && !this.silent) this.break();
-    });
     const request = new Request(this.#url, {
       method: this.method,
       headers: this.headers,

@@ -150,6 +150,8 @@ export class SimTaskClient {
       await this.cancel(started);
     }
     if (way === "watch") await this.watch(started);
+    // What a process does that was killed in between is not judged.
+    if (started.life !== this.#crashes) return;
     await this.#settle(work, tool, () => handle.result());
   }
 
@@ -158,8 +160,10 @@ export class SimTaskClient {
     const { client } = this;
     if (client === undefined) return;
     this.#handles.set(work.nonce, (this.#handles.get(work.nonce) ?? 0) + 1);
+    const life = this.#crashes;
     const found = client.task(handle.toJSON());
-    if (this.random.chance(0.4)) await this.watch({ work, tool, handle: found, life: this.#crashes });
+    if (this.random.chance(0.4)) await this.watch({ work, tool, handle: found, life });
+    if (life !== this.#crashes) return;
     await this.#settle(work, tool, () => found.result());
   }
 

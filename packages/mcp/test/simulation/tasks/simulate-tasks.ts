@@ -11,7 +11,7 @@ import { type Violation, World } from "../world.js";
 import { SimTaskClient, type TaskSurroundings, type Way } from "./sim-task-client.js";
 import { TASK_KEYS, TaskLedger } from "./task-ledger.js";
 import { type TaskPlan, taskServer } from "./task-tools.js";
-import { listTasks, tryForeign } from "./try-foreign.js";
+import { answerTwice, listTasks, tryForeign } from "./try-foreign.js";
 
 /** What one seed came to. */
 export interface TaskSimulationResult {
@@ -73,6 +73,7 @@ async function play(world: World): Promise<TaskSimulationResult> {
     http: { times: { streamAfterMs: random.pick([20, 1_000]) } },
     makeServer: (parts) => taskServer(parts, ledger, plan),
     storageFaults: storm,
+    settleMs: 500,
     watchStorage: (shared) => ledger.watch(shared),
   };
   const cluster = new SimCluster(world, history, clusterPlan, weather);
@@ -255,6 +256,7 @@ function schedule(run: TaskSurroundings, client: SimTaskClient): void {
 function act(run: TaskSurroundings, client: SimTaskClient, random: Prng): void {
   const given = { parts: random.int(1, 3), gap: random.pick([0, 20, 700, 2_500]) };
   const kind = random.next();
+  if (kind < 0.04) return void answerTwice(run, client);
   if (kind < 0.08) return void tryForeign(run, client);
   if (kind < 0.14) return void listTasks(run, client);
   if (kind < 0.2) return void client.direct(random.pick(DIRECT), given);

@@ -1,7 +1,9 @@
 import { McpError } from "../../../src/protocol/error.js";
 import type { SimTaskClient, TaskSurroundings } from "./sim-task-client.js";
+import { SECOND_ANSWER } from "./task-ledger.js";
 
-const UNKNOWN = "no-task-has-this-id-at-all-and-none-will";
+/** Has the form of an id. */
+const UNKNOWN = "x".repeat(32);
 const QUICK = { timeouts: { idleMs: 8_000, totalMs: 8_000 } };
 /** Failures of the way to the server or of its storage, which say nothing of a task. */
 const PASSING: ReadonlySet<string> = new Set([
@@ -76,6 +78,18 @@ interface Shown {
   taskId: string;
   status: string;
 }
+
+/** T5: answers what its own task has not asked, and a second time what it has: the first answer counts. */
+export async function answerTwice({ ledger }: TaskSurroundings, client: SimTaskClient): Promise<void> {
+  const { name } = client.plan;
+  const own = [...ledger.tasks.values()].filter(({ owner }) => owner === name);
+  const task = own[client.random.int(0, Math.max(0, own.length - 1))];
+  if (task === undefined || client.revision === "2025-11-25") return;
+  const answers = [...task.asked, "nobody-asked"].map((key) => [key, SECOND]);
+  await said(client, "tasks/update", task.id, { inputResponses: Object.fromEntries(answers) });
+}
+
+const SECOND = { action: "accept", content: { word: SECOND_ANSWER } };
 
 /** T3: a list shows the tasks of its caller, and all of those. */
 export async function listTasks({ world, ledger }: TaskSurroundings, client: SimTaskClient): Promise<void> {
