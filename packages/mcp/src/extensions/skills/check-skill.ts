@@ -2,7 +2,7 @@ import { isObject } from "../../jsonrpc/message.js";
 import type { Skill, SkillResource } from "../../protocol/features/skills.js";
 import { frontmatterProblem } from "./frontmatter.js";
 import { MAX_SKILL_BYTES, MAX_SKILL_FILES } from "./skill-limits.js";
-import { pathInSkill, skillRoot } from "./skill-path.js";
+import { pathInSkill, pathProblem, SkillPaths, skillRoot } from "./skill-path.js";
 import type { YamlValue } from "./yaml/yaml-error.js";
 
 /** An entry that was checked. */
@@ -47,6 +47,7 @@ function checkResources(root: string, uri: string, resources: unknown): Map<stri
   if (resources.length > MAX_SKILL_FILES)
     return `it has ${resources.length} files, and at most ${MAX_SKILL_FILES} are allowed`;
   const files = new Map<string, SkillResource>();
+  const paths = new SkillPaths();
   let total = 0;
   for (const file of resources as unknown[]) {
     if (!isObject(file) || typeof file["uri"] !== "string") return "a file has no `uri`";
@@ -54,6 +55,8 @@ function checkResources(root: string, uri: string, resources: unknown): Map<stri
     const path = pathInSkill(root, address);
     const shown = JSON.stringify(address);
     if (path === undefined) return `the file ${shown} does not lie in the skill's directory`;
+    const problem = pathProblem(path);
+    if (problem !== undefined) return `the path of the file ${shown} ${problem}`;
     if (typeof digest !== "string" || !/^sha256:[0-9a-f]{64}$/.test(digest))
       return `the file ${shown} has no valid digest`;
     if (typeof size !== "number" || !Number.isSafeInteger(size) || size < 0)
@@ -61,6 +64,8 @@ function checkResources(root: string, uri: string, resources: unknown): Map<stri
     // Two spellings of one path are one file.
     const key = path.normalize("NFC");
     if (files.has(key)) return `the file ${shown} is listed twice`;
+    const known = paths.add(key);
+    if (known !== undefined) return `the path of the file ${shown} collides with ${JSON.stringify(known)}`;
     files.set(key, { uri: address, digest, size });
     total += size;
     if (total > MAX_SKILL_BYTES) return `its files have more than ${MAX_SKILL_BYTES} bytes`;

@@ -7,9 +7,12 @@ import type { Skill } from "../../protocol/features/skills.js";
 import { type CheckedSkill, differingField } from "./check-skill.js";
 import { readSkillText, type SkillText } from "./frontmatter.js";
 import { digestOf } from "./served-skill.js";
-import { decodeText } from "./skill.js";
+import { decodeText, encodedText } from "./skill.js";
 import { MAX_SKILL_BYTES } from "./skill-limits.js";
 import { pathInSkill, pathProblem, SKILL_FILE } from "./skill-path.js";
+
+/** Bytes of a message beside the file that it carries. */
+const MESSAGE_AROUND = 65_536;
 
 /** A file of a skill whose size and digest are those of the entry. */
 export interface SkillFile {
@@ -87,14 +90,14 @@ export class SkillReader {
 
   async read(path: string, options?: CallOptions): Promise<SkillFile> {
     const file = this.#find(path);
-    const result = await this.#client.request("resources/read", { uri: file.uri }, options);
+    const result = await this.#request(file, options);
     const contents: unknown[] = Array.isArray(result["contents"]) ? result["contents"] : [];
     const [content, ...others] = contents;
     if (!isResourceContents(content) || others.length > 0 || content.uri !== file.uri)
       throw unverified(file.uri, "the server did not answer with this one file");
     const bytes = "blob" in content ? decode(file.uri, content.blob) : new TextEncoder().encode(content.text);
     this.#verify(file, bytes);
-    const text = "blob" in content ? decodeText(bytes) : content.text;
+    const text = "blob" in content ? decodeText(bytes) : encodedText(bytes);
     const { mimeType } = content;
     return {
       path: file.path,
@@ -103,6 +106,22 @@ export class SkillReader {
       bytes,
       text,
     };
+  }
+
+  async #request({ uri, size = MAX_SKILL_BYTES }: FoundFile, options?: CallOptions): Promise<Record<string, unknown>> {
+    try {
+      return await this.#client.request("resources/read", { uri }, options);
+    } catch (error) {
+      if (!McpError.is(error) || error.kind !== "oversized_frame") throw error;
+      // Base64 takes a third more, and escapes of line breaks and quotes at most as much again.
+      const needed = 2 * size + MESSAGE_AROUND;
+      throw new McpError(error.kind, error.message, {
+        cause: error,
+        data: error.data,
+        fix: `Pass \`maxMessageBytes: ${needed}\` to \`connect\`: a file of a skill arrives in one message.`,
+        operation: error.operation,
+      });
+    }
   }
 
   #verify({ uri, size, digest }: FoundFile, bytes: Uint8Array): void {

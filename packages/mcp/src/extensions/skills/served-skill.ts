@@ -3,7 +3,7 @@ import { McpError } from "../../protocol/error.js";
 import type { Resource } from "../../protocol/features/resources.js";
 import { DIRECTORY_MIME_TYPE, type Skill } from "../../protocol/features/skills.js";
 import { mimeTypeOf } from "./mime-type.js";
-import { decodeText, type GeneratedContent, type SkillOffer } from "./skill.js";
+import { decodeText, encodedText, type GeneratedContent, type SkillOffer } from "./skill.js";
 import { MAX_SKILL_BYTES, MAX_SKILL_FILES } from "./skill-limits.js";
 import { SKILL_FILE, skillUri } from "./skill-path.js";
 
@@ -63,7 +63,7 @@ function servedFile(
     return { resource: { uri, ...named, mimeType: mimeTypeOf(path, true) }, content, digest: undefined };
   }
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
-  const held = typeof content === "string" ? content : (decodeText(bytes) ?? bytes.slice());
+  const held = typeof content === "string" ? encodedText(bytes) : (decodeText(bytes) ?? bytes.slice());
   const mimeType = mimeTypeOf(path, typeof held === "string");
   return {
     resource: { uri, ...named, mimeType, size: bytes.length },

@@ -42,9 +42,30 @@ export function pathProblem(path: string): string | undefined {
   return undefined;
 }
 
-/** The form under which file systems that ignore case or normalise Unicode would keep a path. */
-export function foldedPath(path: string): string {
-  return path.normalize("NFC").toLowerCase();
+/** The form under which file systems that ignore case or some characters, or normalise Unicode, would keep a path. */
+function foldedPath(path: string): string {
+  const visible = path.replace(/\p{Default_Ignorable_Code_Point}/gu, "");
+  // Some letters have two lowercase forms, and one uppercase form.
+  return visible.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC");
+}
+
+/** The paths of one skill. */
+export class SkillPaths {
+  readonly #taken = new Map<string, string>();
+
+  /** Adds the path of a file. Returns the path with which some file system would take it for one. */
+  add(path: string): string | undefined {
+    const segments = path.split("/");
+    for (const [index] of segments.entries()) {
+      const folder = index < segments.length - 1;
+      const part = segments.slice(0, index + 1).join("/");
+      const known = this.#taken.get(foldedPath(part));
+      // A folder may be met again; anything else would be the same place under two names, or a file and a folder.
+      if (known !== undefined && !(folder && known === `${part}/`)) return known.replace(/\/$/, "");
+      this.#taken.set(foldedPath(part), folder ? `${part}/` : part);
+    }
+    return undefined;
+  }
 }
 
 /** The URI of a file or folder of a skill that is served as `skill://<name>`. */
@@ -57,7 +78,7 @@ export function skillUri(name: string, path = ""): string {
  * have, in whatever scheme.
  */
 export function skillRoot(uri: string): string | undefined {
-  const found = /^([a-z][a-z0-9+.-]*:\/\/[^\s?#\\]+)\/SKILL\.md$/i.exec(uri);
+  const found = /^([A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s?#\\]+)\/SKILL\.md$/.exec(uri);
   if (found?.[1] === undefined) return undefined;
   const path = found[1].slice(found[1].indexOf("://") + 3);
   return decodedPath(path) === undefined ? undefined : found[1];

@@ -4,7 +4,7 @@ import { McpError } from "../../protocol/error.js";
 import type { SkillFrontmatter } from "../../protocol/features/skills.js";
 import type { RequestContext } from "../../server/context.js";
 import { checkReservedMetadata, frontmatterProblem, readSkillText, writeSkillText } from "./frontmatter.js";
-import { foldedPath, pathProblem, SKILL_FILE } from "./skill-path.js";
+import { pathProblem, SKILL_FILE, SkillPaths } from "./skill-path.js";
 
 /** Makes content when it is read. It has no digest, so hosts may decline a skill that has such files. */
 export type GeneratedContent = (ctx: RequestContext) => string | Uint8Array | Promise<string | Uint8Array>;
@@ -88,7 +88,7 @@ export function skillOfFiles(what: string, folder: string, files: readonly [stri
 /** Throws for paths that lead elsewhere, and for two that some file system would take for one. */
 function checkedFiles<C extends SkillContent>(what: string, files: readonly [string, C][]): Map<string, C> {
   const checked = new Map<string, C>();
-  const taken = new Map<string, string>();
+  const paths = new SkillPaths();
   for (const [path, content] of files) {
     const refused = (why: string) =>
       new McpError("invalid_definition", `${what} is refused: the path ${JSON.stringify(path)} ${why}`, {
@@ -98,16 +98,8 @@ function checkedFiles<C extends SkillContent>(what: string, files: readonly [str
     if (problem !== undefined) throw refused(problem);
     if (typeof content !== "string" && typeof content !== "function" && !(content instanceof Uint8Array))
       throw refused("has no text, bytes or function");
-    const segments = path.split("/");
-    for (const [index] of segments.entries()) {
-      const folder = index < segments.length - 1;
-      const part = segments.slice(0, index + 1).join("/");
-      const known = taken.get(foldedPath(part));
-      // A folder may be met again; anything else would be the same place under two names, or a file and a folder.
-      if (known !== undefined && !(folder && known === `${part}/`))
-        throw refused(`collides with ${JSON.stringify(known.replace(/\/$/, ""))}`);
-      taken.set(foldedPath(part), folder ? `${part}/` : part);
-    }
+    const known = paths.add(path);
+    if (known !== undefined) throw refused(`collides with ${JSON.stringify(known)}`);
     checked.set(path, content);
   }
   return checked;
@@ -121,6 +113,11 @@ export function decodeText(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Encoded text as text again: what its digest counts, which has replaced what UTF-8 cannot encode. */
+export function encodedText(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
 
 function jsonCopy(value: Record<string, unknown>): unknown {
