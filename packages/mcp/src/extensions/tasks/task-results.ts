@@ -6,6 +6,7 @@ import { isObject, type Params } from "../../jsonrpc/message.js";
 import { requestText } from "../../jsonrpc/message-text.js";
 import { fromWire, McpError } from "../../protocol/error.js";
 import { malformedAnswer } from "../../server/questions/by-request.js";
+import { canAsk } from "../../server/questions/can-ask.js";
 import type { Exchange, Peer } from "../../transport/transport.js";
 import type { ExtendedServer, ExtensionCall } from "../seam/extended-server.js";
 import { askByTask } from "./ask-by-task.js";
@@ -26,7 +27,16 @@ interface SentQuestion {
   readonly name: string;
   /** Ends it. */
   readonly unwanted: AbortController;
-  /** Whether it was put to a client that does not ask for the outcome. */
+  readonly asker: QuestionAsker;
+}
+
+/** A request through which a task asks its questions. */
+interface QuestionAsker {
+  readonly request: Call;
+  readonly exchange: Exchange;
+  /** Later requests have higher numbers. */
+  readonly number: number;
+  /** Whether its client does not ask for the outcome. */
   readonly unasked: boolean;
 }
 
@@ -42,11 +52,10 @@ export class TaskResults {
   readonly #byTask: boolean;
   /** Questions that a client has been asked and not answered yet, by task and name. */
   readonly #asked = new Map<string, SentQuestion>();
-  /** How many requests wait for each task. */
-  readonly #waiting = new Map<string, number>();
-  /** The tasks whose questions each peer has been told of by `tasks/get`. */
-  readonly #seen = new WeakMap<Peer, Set<string>>();
+  /** The tasks whose questions each peer has been told of by `tasks/get`, with the number of its first such request. */
+  readonly #seen = new WeakMap<Peer, Map<string, number>>();
   #questions = 0;
+  #requests = 0;
 
   constructor(server: ExtendedServer, runner: TaskRunner, byTask: boolean) {
     this.#server = server;
@@ -55,18 +64,9 @@ export class TaskResults {
   }
 
   async wait(id: string, call: ExtensionCall): Promise<object> {
-    this.#waiting.set(id, (this.#waiting.get(id) ?? 0) + 1);
-    try {
-      return await this.#wait(id, call);
-    } finally {
-      const left = (this.#waiting.get(id) ?? 1) - 1;
-      if (left > 0) this.#waiting.set(id, left);
-      else this.#waiting.delete(id);
-    }
-  }
-
-  async #wait(id: string, call: ExtensionCall): Promise<object> {
-    const { signal } = call.exchange;
+    const { request, exchange } = call;
+    const { signal } = exchange;
+    const asker = { request, exchange, number: ++this.#requests, unasked: false };
     const changes = new Changes();
     const unhear = await this.#server.hear("taskIds", id, () => changes.note());
     const cancel = () => changes.note();
@@ -80,7 +80,7 @@ export class TaskResults {
         for (const [name, unwanted] of asked) if (!Object.hasOwn(record.questions, name)) unwanted.abort();
         if (isOver(record)) return outcomeOf(record);
         for (const [name, question] of Object.entries(record.questions)) {
-          const unwanted = this.#ask(record, name, question, call.request, call.exchange);
+          const unwanted = this.#ask(record, name, question, asker);
           if (unwanted !== undefined) asked.set(name, unwanted);
         }
         const timer = this.#server.platform.timer(LOOK_MS, () => changes.note());
@@ -104,41 +104,40 @@ export class TaskResults {
    */
   looked(record: TaskRecord, { request, exchange: { peer } }: ExtensionCall): void {
     if (peer === undefined || !asksByRequest(request.revision)) return;
-    for (const [key, { unwanted, id, name, unasked }] of this.#asked) {
-      if (unasked && id === record.id && !Object.hasOwn(record.questions, name)) {
+    for (const [key, { unwanted, id, name, asker }] of this.#asked) {
+      if (asker.unasked && id === record.id && !Object.hasOwn(record.questions, name)) {
         unwanted.abort();
         this.#asked.delete(key);
       }
     }
-    if (record.status !== "input_required" || this.#waiting.has(record.id)) return;
-    const seen = this.#seen.get(peer) ?? new Set();
+    if (record.status !== "input_required") return;
+    const seen = this.#seen.get(peer) ?? new Map<string, number>();
     this.#seen.set(peer, seen);
-    if (seen.has(record.id)) {
-      const exchange = { peer, signal: NEVER, say: peer.say.bind(peer), ask: peer.ask.bind(peer), id: record.id };
-      for (const [name, question] of Object.entries(record.questions)) {
-        this.#ask(record, name, question, request, exchange, true);
-      }
+    const number = seen.get(record.id);
+    if (number === undefined) {
+      seen.set(record.id, ++this.#requests);
+      if (seen.size > MOST_SEEN) seen.delete(String(seen.keys().next().value));
+      return;
     }
-    seen.add(record.id);
-    if (seen.size > MOST_SEEN) seen.delete(String(seen.values().next().value));
+    const exchange = { peer, signal: NEVER, say: peer.say.bind(peer), ask: peer.ask.bind(peer), id: record.id };
+    for (const [name, question] of Object.entries(record.questions)) {
+      this.#ask(record, name, question, { request, exchange, number, unasked: true });
+    }
   }
 
-  /** Puts one question to the client on the stream of its request, unless it is being asked already. */
-  #ask(
-    { id }: TaskRecord,
-    name: string,
-    question: Question,
-    request: Call,
-    exchange: Exchange,
-    unasked = false,
-  ): AbortController | undefined {
+  /**
+   * Puts one question to the client on the stream of its request, if the client can be asked. What an earlier request was asked
+   * is taken back: nobody may be left to answer it.
+   */
+  #ask({ id }: TaskRecord, name: string, question: Question, asker: QuestionAsker): AbortController | undefined {
+    const { request, exchange } = asker;
     const key = `${id} ${name}`;
     const before = this.#asked.get(key);
-    if (exchange.ask === undefined || (before !== undefined && (unasked || !before.unasked))) return undefined;
-    // The stream of a request arrives in any case, that of the peer may not.
+    if (!needsOf(question).every((need) => canAsk(asker, need))) return undefined;
+    if (before !== undefined && !comesBefore(asker, before.asker)) return undefined;
     before?.unwanted.abort();
     const unwanted = new AbortController();
-    this.#asked.set(key, { id, name, unwanted, unasked });
+    this.#asked.set(key, { id, name, unwanted, asker });
     const { signal } = unwanted;
     const { method } = question;
     // Members are only added to what is one already.
@@ -185,6 +184,23 @@ export class TaskResults {
         .finally(() => signal.removeEventListener("abort", giveUp));
     });
   }
+}
+
+/** The stream of a request arrives in any case, that of the peer may not; of the same kind, the latest is the most alive. */
+function comesBefore(one: QuestionAsker, other: QuestionAsker): boolean {
+  return one.unasked === other.unasked ? one.number > other.number : other.unasked;
+}
+
+/** The capabilities that a client needs for a question, which the record does not have. */
+function needsOf({ method, params = {} }: Question): readonly string[] {
+  if (method === "roots/list") return ["roots"];
+  if (method === "elicitation/create") return [params["mode"] === "url" ? "elicitation.url" : "elicitation.form"];
+  const { tools, toolChoice, includeContext = "none" } = params;
+  return [
+    "sampling",
+    ...(tools === undefined && toolChoice === undefined ? [] : ["sampling.tools"]),
+    ...(includeContext === "none" ? [] : ["sampling.context"]),
+  ];
 }
 
 /** What the client did with a question that it was asked by a task. */
