@@ -9,8 +9,8 @@ import { type RunContext, TaskRun } from "./task-run.js";
 
 /** Tasks that are looked at with each beat, in turn: the cost of a beat must not grow with the number of tasks. */
 const LOOKS_PER_BEAT = 100;
-/** Reads at a time where all tasks have to be looked at. */
-const READS_AT_ONCE = 16;
+/** Tasks at a time where many have to be read or taken over. */
+const TASKS_AT_ONCE = 16;
 
 /** What taking over needs from the runner. */
 interface TakingServer extends RunContext {
@@ -54,8 +54,8 @@ export class TakeOver {
     const from = lost || runs.length <= LOOKS_PER_BEAT ? 0 : this.#looked % runs.length;
     const some = lost ? runs : [...runs.slice(from), ...runs.slice(0, from)].slice(0, LOOKS_PER_BEAT);
     this.#looked += some.length;
-    for (let at = 0; at < some.length; at += READS_AT_ONCE) {
-      await Promise.all(some.slice(at, at + READS_AT_ONCE).map((run) => run.look()));
+    for (let at = 0; at < some.length; at += TASKS_AT_ONCE) {
+      await Promise.all(some.slice(at, at + TASKS_AT_ONCE).map((run) => run.look()));
     }
   }
 
@@ -67,14 +67,23 @@ export class TakeOver {
   /** Takes over tasks of a process that is gone. Resolves with those that need not be looked at again. */
   async takeAll(ids: readonly string[], from: string, nodes: TaskNodes): Promise<string[]> {
     const settled: string[] = [];
-    for (const id of ids) {
-      if (this.#context.isClosed || this.#runs.size >= this.#mostRuns) break;
-      try {
-        await this.#take(id, from, nodes);
-        settled.push(id);
-      } catch (error) {
-        this.#server.platform.warn(`a task could not be taken over: ${thrownMessage(error)}`);
-      }
+    const [byte = 0] = this.#server.platform.randomBytes(1);
+    // Processes that look at the same list begin at different places of it.
+    const start = Math.floor((byte / 256) * ids.length);
+    const left = [...ids.slice(start), ...ids.slice(0, start)];
+    while (left.length > 0 && !this.#context.isClosed) {
+      const some = left.splice(0, Math.min(TASKS_AT_ONCE, this.#mostRuns - this.#runs.size));
+      if (some.length === 0) break;
+      await Promise.all(
+        some.map(async (id) => {
+          try {
+            await this.#take(id, from, nodes);
+            settled.push(id);
+          } catch (error) {
+            this.#server.platform.warn(`a task could not be taken over: ${thrownMessage(error)}`);
+          }
+        }),
+      );
     }
     return settled;
   }

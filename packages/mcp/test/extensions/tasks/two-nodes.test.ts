@@ -35,6 +35,7 @@ function made(options = {}) {
         await ctx.step("next", () => log.push(`${name} next`));
         return `held ${value}`;
       })
+      .tool("long", { input: z.object({ text: z.string() }), task: "required" }, ({ text }) => text)
       .tool("quick", { task: "required" }, () => "quick");
   }, options);
   open.push(nodes);
@@ -189,5 +190,45 @@ describe("the storage", () => {
     expect(calls).toBeGreaterThan(10);
     // A beat looks at 100 tasks, and at the list of processes.
     expect(calls).toBeLessThan(120);
+  });
+
+  it("is not used up by tasks that were refused", async () => {
+    const { nodes } = made({ limits: { kept: 2, taskLength: 1000 } });
+    const a = nodes.node("A");
+    for (let at = 0; at < 5; at++) {
+      await expect(a.start("long", { text: "x".repeat(1000) })).rejects.toMatchObject({
+        data: { limit: "taskLength" },
+      });
+    }
+    await a.start("quick");
+    await a.start("quick");
+    await expect(a.start("quick")).rejects.toMatchObject({ data: { limit: "kept" } });
+  });
+
+  it("has all tasks of a process with many taken over by others that share them", async () => {
+    const { nodes } = made({ ttlMs: 3_600_000 });
+    const [a, b, c] = [nodes.node("A"), nodes.node("B"), nodes.node("C")];
+    const ids: string[] = [];
+    for (let at = 0; at < 300; at += 50) {
+      ids.push(...(await Promise.all(Array.from({ length: 50 }, () => a.start("asks")))));
+    }
+    await nodes.pass(1000);
+    a.storage.cut();
+    const [first = ""] = ids;
+    await Promise.all([b.get(first), c.get(first)]);
+    await nodes.pass(8000);
+    const heard = new Set<string>();
+    for (const id of ids) {
+      const asking = await b.get(id);
+      const [name] = Object.keys(asking["inputRequests"] as object);
+      const inputResponses = { [String(name)]: { action: "accept", content: { n: 1 } } };
+      await b.ask("tasks/update", { taskId: id, inputResponses });
+      const task = await nodes.until(
+        () => b.get(id),
+        ({ status }) => status === "completed",
+      );
+      heard.add(String(text(task)));
+    }
+    expect(heard).toEqual(new Set(["B heard 1", "C heard 1"]));
   });
 });
