@@ -79,7 +79,7 @@ describe("a task of another process", () => {
     for (const id of ids) expect(await a.get(id ?? "")).toMatchObject({ status: "cancelled" });
   });
 
-  it("TASK26-21: tells its changes to those who listen here", async () => {
+  it("TASK26-15: tells its changes to those who listen here", async () => {
     const { nodes } = made();
     const [a, b] = [nodes.node("A"), nodes.node("B")];
     const id = await a.start("endless");
