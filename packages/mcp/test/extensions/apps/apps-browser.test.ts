@@ -136,7 +136,7 @@ describe.runIf(hasBrowser)("apps in Chromium", () => {
     await until(host.page, `${height} === 120`);
     await host.view().evaluate('document.querySelector("p").style.height = "9000px"');
     await until(host.page, `${height} === 400`);
-    expect(await host.noted("size")).toContainEqual({ width: expect.any(Number), height: 9000 });
+    expect(await host.noted("size")).toContainEqual({ width: expect.any(Number), height: 400 });
   });
 
   it("APP-07: lets the page save its work before it is removed, and waits no longer than it should", SLOW, async () => {

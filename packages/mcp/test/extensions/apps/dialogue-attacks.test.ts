@@ -195,6 +195,42 @@ describe.runIf(hasBrowser)("a hostile page in Chromium", () => {
       expect(await host.noted("closed")).toEqual(["the sandbox was navigated"]);
     });
 
+    it(
+      "keeps no dialogue for a page that it navigates to, even one that it may embed and that never ends to load",
+      SLOW,
+      async () => {
+        const host = await stage.openHost();
+        const page = { html: stage.view, csp: { frameDomains: [stage.outside] } };
+        await host.run("show", page, { sandbox: stage.sandbox, allowLoopback: true });
+        await host.view().evaluate(`new Promise((resolve) => {
+        const frame = document.createElement("iframe");
+        frame.onload = resolve;
+        frame.src = "${stage.outside}/nested";
+        document.body.append(frame);
+      })`);
+        expect(stage.arrivals()).toContain("GET /nested");
+        await host
+          .view()
+          .evaluate(`location.href = "${stage.outside}/speaks"`)
+          .catch(() => {});
+        await until(host.page, 'stage.noted().some(([name]) => name === "closed")');
+        expect(await host.noted("closed")).toEqual(["the app was navigated, or wrote its document anew"]);
+        expect(await host.noted("link")).toEqual([]);
+        expect(stage.arrivals()).not.toContain("GET /speaks");
+      },
+    );
+
+    it("is closed when it writes its document anew, and its host waits for nothing", SLOW, async () => {
+      const host = await show(undefined, { hooks: { link: "hang" } });
+      await host
+        .view()
+        .evaluate('document.open(); document.write("<p>anew"); document.close()')
+        .catch(() => {});
+      await until(host.page, 'stage.noted().some(([name]) => name === "closed")');
+      expect(await host.noted("closed")).toEqual(["the app was navigated, or wrote its document anew"]);
+      expect(host.page.frames()).toHaveLength(1);
+    });
+
     it("is not heard when something else is in the place of its sandbox", SLOW, async () => {
       const host = await show();
       // It never ends to load, so that only its origin tells.

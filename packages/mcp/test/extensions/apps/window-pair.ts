@@ -37,10 +37,11 @@ export interface WindowPair {
   readonly sent: unknown[];
 }
 
-/** Shows a page that connects with `view`. */
+/** Shows a page that connects with `view`; `early` has the app before the page is there. */
 export async function windowPair(
   options: Partial<ShowAppOptions> = {},
   view: ConnectToHostOptions = {},
+  early: (app: ReturnType<typeof showApp>) => void = () => {},
 ): Promise<WindowPair> {
   const atHost = new Messages();
   const atView = new Messages();
@@ -91,6 +92,7 @@ export async function windowPair(
   const hostInfo = { name: "host", version: "1" };
   const app = showApp(page, { container, sandbox: `${SANDBOX}/`, hostInfo, ...options });
   parent.postMessage({ jsonrpc: "2.0", method: "ui/notifications/sandbox-proxy-ready", params: {} });
+  early(app);
   await app.ready;
   if (connected === undefined) throw new Error("the page was not connected");
   return { app, host: await connected, send: parent.postMessage, sent };

@@ -4,7 +4,7 @@ import type { AppPage } from "../app-pages.js";
 import { CSP_LISTS, isDomain, LOOPBACK_DOMAIN, MAX_DOMAINS } from "../content-policy.js";
 import { PERMISSIONS, permissionsOnWire } from "../ui-meta.js";
 import type { ShowAppOptions } from "./app-options.js";
-import type { HostFrame, HostWindow } from "./host-dom.js";
+import { type HostFrame, type HostWindow, LONGEST_MS } from "./host-dom.js";
 import { FEATURES, SANDBOX_FLAGS } from "./sandbox-page.js";
 
 /** Pixels that an app may be high or wide, so that it cannot push everything else out of reach. */
@@ -18,7 +18,8 @@ export interface AppFrame {
   post(message: object): void;
   /** Ends the deadline of the greeting. */
   arrived(): void;
-  resize(size: UiSize, container: UiHostContext["containerDimensions"]): void;
+  /** Gives the frame a size as far as the host allows, and returns the size with the host's bounds. */
+  resize(size: UiSize, container: UiHostContext["containerDimensions"]): UiSize;
   remove(): void;
 }
 
@@ -28,6 +29,8 @@ export interface FrameEvents {
   received(data: unknown): void;
   /** Something else was loaded in place of the sandbox. */
   navigated(): void;
+  /** Something else was loaded in place of the app, inside of the sandbox. */
+  left(): void;
   /** The app did not arrive in time. */
   late(): void;
 }
@@ -54,17 +57,15 @@ export function appFrame(page: AppPage, options: ShowAppOptions, events: FrameEv
     // Other windows, and other pages in this one, are nobody we know.
     if (source === null || source !== frame.contentWindow || origin !== address.origin) return;
     if (data?.method !== "ui/notifications/sandbox-proxy-ready") {
-      if (shown) events.received(data);
+      if (!shown) return;
+      // The sandbox keeps its own notifications from the app.
+      if (data?.method === "ui/notifications/sandbox-resource-gone") events.left();
+      else events.received(data);
       return;
     }
     if (shown) return;
     shown = true;
-    const sandbox = SANDBOX_FLAGS.filter((flag) => sameOrigin || flag !== "allow-same-origin").join(" ");
-    post({
-      jsonrpc: "2.0",
-      method: "ui/notifications/sandbox-resource-ready",
-      params: { html: page.html, sandbox, csp, permissions },
-    });
+    post(resourceReady(page.html, { csp, permissions, sameOrigin }));
   };
   const post = (message: object) => frame.contentWindow?.postMessage(message, address.origin);
   let loads = 0;
@@ -72,7 +73,7 @@ export function appFrame(page: AppPage, options: ShowAppOptions, events: FrameEv
     loads += 1;
     if (loads > 1) events.navigated();
   });
-  const timer = window.setTimeout(() => events.late(), initializeMs);
+  const timer = window.setTimeout(() => events.late(), Math.min(initializeMs, LONGEST_MS));
   // Safe: the timer is this window's.
   const arrived = () => window.clearTimeout(timer as never);
   window.addEventListener("message", listener);
@@ -90,6 +91,16 @@ export function appFrame(page: AppPage, options: ShowAppOptions, events: FrameEv
       frame.remove();
     },
   };
+}
+
+/** The message that gives the sandbox its app. */
+function resourceReady(
+  html: string,
+  { csp, permissions, sameOrigin }: AppFrame["sandbox"] & { readonly sameOrigin: boolean },
+): object {
+  const sandbox = SANDBOX_FLAGS.filter((flag) => sameOrigin || flag !== "allow-same-origin").join(" ");
+  const params = { html, sandbox, csp, permissions };
+  return { jsonrpc: "2.0", method: "ui/notifications/sandbox-resource-ready", params };
 }
 
 function sandboxAddress(sandbox: string, { location }: HostWindow): URL {
@@ -122,11 +133,15 @@ function prepare(frame: HostFrame, address: URL, features: readonly string[]): v
 }
 
 /** An app chooses its size where the host has not fixed it; its width only where the host says so. */
-function resize(frame: HostFrame, { width, height }: UiSize, container: UiHostContext["containerDimensions"]): void {
-  if (height !== undefined && container?.height === undefined) {
-    frame.style.height = `${Math.ceil(Math.min(height, container?.maxHeight ?? MAX_PIXELS, MAX_PIXELS))}px`;
-  }
-  if (width !== undefined && container !== undefined && container.width === undefined) {
-    frame.style.width = `${Math.ceil(Math.min(width, container.maxWidth ?? MAX_PIXELS, MAX_PIXELS))}px`;
-  }
+function resize(frame: HostFrame, asked: UiSize, container: UiHostContext["containerDimensions"]): UiSize {
+  const { maxHeight = MAX_PIXELS, maxWidth = MAX_PIXELS } = container ?? {};
+  const height = bounded(asked.height, maxHeight);
+  const width = bounded(asked.width, maxWidth);
+  if (height !== undefined && container?.height === undefined) frame.style.height = `${height}px`;
+  if (width !== undefined && container !== undefined && container.width === undefined) frame.style.width = `${width}px`;
+  return { ...(width === undefined ? {} : { width }), ...(height === undefined ? {} : { height }) };
+}
+
+function bounded(length: number | undefined, most: number): number | undefined {
+  return length === undefined ? undefined : Math.ceil(Math.min(length, most, MAX_PIXELS));
 }

@@ -17,7 +17,7 @@ import type { AppLimits } from "./message-limits.js";
 
 /** What an app may use of the server that its page came from. A `Client` is one. */
 export interface AppServer {
-  tools(): AsyncIterable<Tool>;
+  tools(options?: { signal: AbortSignal }): AsyncIterable<Tool>;
   callTool(name: string, args: object, options: { signal: AbortSignal }): Promise<CallToolResult>;
   readResource(uri: string, options: { signal: AbortSignal }): Promise<ReadResourceResult>;
 }
@@ -59,7 +59,7 @@ export interface AppHooks {
   changeDisplayMode?:
     | ((mode: UiDisplayMode, signal: AbortSignal) => UiDisplayMode | Promise<UiDisplayMode>)
     | undefined;
-  /** Called after the app's frame was given the size that the app asked for. */
+  /** Called after the app's frame was given the size that the app asked for, as far as the bounds of `context.containerDimensions` and of the library allow. */
   onSize?: ((size: UiSize) => void) | undefined;
   /** Called with what the app logs. */
   onLog?: ((message: LoggingMessageNotificationParams) => void) | undefined;

@@ -1,6 +1,9 @@
 // What the host's side uses of a browser. The library compiles without the types of one, because it runs elsewhere too;
 // the elements of every browser fit these.
 
+/** Milliseconds that a timer of a browser can take; a longer one would end at once. */
+export const LONGEST_MS = 2 ** 31 - 1;
+
 /** The part of an element that an app is shown in. */
 export interface HostElement {
   readonly ownerDocument: {

@@ -33,8 +33,9 @@ export const FEATURES = {
  * - It speaks to one host alone, one of those it was made for, and to the frame that it makes.
  * - The policy of an app is set on this page too, before the app is there. The app's frame inherits it, so that it does not
  *   depend on the app's HTML; and a frame can only be navigated where its parent's `frame-src` allows, so that an app cannot
- *   send data out by navigating itself.
- * - A frame that was navigated is no longer the app, and gets and sends nothing.
+ *   send data out by navigating itself. Once the app is there and has inherited its policy, no navigation is allowed at all:
+ *   not even to what the app may embed, whose page would not have the policy.
+ * - A frame that was loaded again is no longer the app. It gets and sends nothing, and the host is told.
  */
 const SCRIPT = `(() => {
   "use strict";
@@ -51,23 +52,37 @@ const SCRIPT = `(() => {
   const policyOf = (csp) => directives.map(([name, always, list]) =>
     name + " " + ([always, ...allowed(csp, list)].filter((source) => source !== "").join(" ") || "'none'")).join("; ");
   const isReserved = (message) => String(own(message, "method")).startsWith("ui/notifications/sandbox-");
+  const tell = (name) => parent.postMessage({ jsonrpc: "2.0", method: "ui/notifications/sandbox-" + name, params: {} }, above);
+  const addPolicy = (content) => {
+    const meta = document.createElement("meta");
+    meta.httpEquiv = "content-security-policy";
+    meta.content = content;
+    document.head.append(meta);
+    return meta;
+  };
   let frame;
   let loads = 0;
+  let stays = false;
+  const stay = () => {
+    if (!stays) addPolicy("frame-src 'none'");
+    stays = true;
+  };
   const show = (params) => {
     const html = own(params, "html");
     if (typeof html !== "string") return;
     const policy = policyOf(own(params, "csp"));
-    const meta = document.createElement("meta");
-    meta.httpEquiv = "content-security-policy";
-    meta.content = policy;
-    document.head.append(meta);
+    const meta = addPolicy(policy);
     frame = document.createElement("iframe");
     const asked = own(params, "sandbox");
     const chosen = typeof asked === "string" ? asked.split(" ").filter((flag) => flags.includes(flag)) : flags.slice(0, 2);
     frame.setAttribute("sandbox", chosen.join(" "));
     const permissions = own(params, "permissions");
     frame.allow = Object.entries(features).filter(([name]) => own(permissions, name)).map(([, feature]) => feature).join("; ");
-    frame.addEventListener("load", () => { loads += 1; });
+    frame.addEventListener("load", () => {
+      loads += 1;
+      stay();
+      if (loads === 2) tell("resource-gone");
+    });
     const head = document.createElement("div");
     head.append(meta.cloneNode());
     frame.srcdoc = "<!doctype html><html><head>" + head.innerHTML + '<meta http-equiv="x-dns-prefetch-control" content="off">' + html;
@@ -77,9 +92,12 @@ const SCRIPT = `(() => {
     if (source === parent && origin === above) {
       if (!isReserved(data)) { if (frame && loads < 2) frame.contentWindow.postMessage(data, "*"); }
       else if (!frame && data.method === "ui/notifications/sandbox-resource-ready") show(own(data, "params"));
-    } else if (frame && source === frame.contentWindow && loads < 2 && !isReserved(data)) parent.postMessage(data, above);
+    } else if (frame && source === frame.contentWindow && loads < 2) {
+      stay();
+      if (!isReserved(data)) parent.postMessage(data, above);
+    }
   });
-  parent.postMessage({ jsonrpc: "2.0", method: "ui/notifications/sandbox-proxy-ready", params: {} }, above);
+  tell("proxy-ready");
 })();`;
 
 const STYLE = "html,body,iframe{margin:0;padding:0;border:0;width:100%;height:100%;display:block;overflow:hidden}";
@@ -96,7 +114,7 @@ export function sandboxPage(options: SandboxPageOptions): SandboxPage {
   const wrong = Array.isArray(hosts) && hosts.length > 0 ? hosts.find((host) => !isOrigin(host)) : hosts;
   if (wrong !== undefined) {
     throw new McpError("invalid_definition", `${JSON.stringify(wrong)} in \`hosts\` of sandboxPage is not an origin`, {
-      fix: "List origins such as `https://chat.example.com`, without a path.",
+      fix: "List origins such as `https://chat.example.com`, without a path; a content security policy has no addresses of IPv6.",
     });
   }
   const settings = {
@@ -124,5 +142,8 @@ export function sandboxPage(options: SandboxPageOptions): SandboxPage {
 }
 
 function isOrigin(value: unknown): boolean {
-  return typeof value === "string" && URL.canParse(value) && /^https?:/.test(value) && new URL(value).origin === value;
+  // Browsers would ignore an address of IPv6 in `frame-ancestors`, and with it the host.
+  return (
+    typeof value === "string" && /^https?:[^[]+$/.test(value) && URL.canParse(value) && new URL(value).origin === value
+  );
 }

@@ -1,4 +1,5 @@
 import { neverUnhandled } from "../../../encoding/never-unhandled.js";
+import { thrownMessage } from "../../../encoding/thrown-message.js";
 import { withDefaults } from "../../../encoding/with-defaults.js";
 import { INVALID_PARAMS, RpcError } from "../../../jsonrpc/error.js";
 import { isObject, type Params } from "../../../jsonrpc/message.js";
@@ -13,6 +14,7 @@ import {
 } from "../../../protocol/features/apps.js";
 import { isLoggingLevel } from "../../../protocol/features/logging.js";
 import type { CallToolResult } from "../../../protocol/features/tools.js";
+import type { Implementation } from "../../../protocol/implementation.js";
 import type { AppPage } from "../app-pages.js";
 import { type AppFrame, appFrame } from "./app-frame.js";
 import { checkShowAppOptions, type ShowAppOptions } from "./app-options.js";
@@ -66,6 +68,7 @@ class AppInFrame implements ShownApp {
   readonly closed: Promise<string>;
   #stage: Stage = "loading";
   #context: UiHostContext;
+  readonly #hostInfo: Implementation;
   #appModes: readonly unknown[] | undefined;
   /** What is sent once the app is there, in this order. */
   readonly #kept: Kept = {};
@@ -75,8 +78,12 @@ class AppInFrame implements ShownApp {
 
   constructor(page: AppPage, options: ShowAppOptions) {
     this.#options = options;
-    const { tool, context = {}, initializeMs = 30_000, requestMs = 300_000 } = options;
-    this.#context = { ...(tool === undefined ? {} : { toolInfo: { tool } }), ...context };
+    const { tool, context, hostInfo, initializeMs = 30_000, requestMs = 300_000 } = options;
+    this.#context = {
+      ...(tool === undefined ? {} : { toolInfo: { tool: copyOf("`tool` of showApp", tool) } }),
+      ...copyOf("`context` of showApp", context),
+    };
+    this.#hostInfo = copyOf("`hostInfo` of showApp", hostInfo);
     this.#settle = { ready: () => {}, failed: () => {}, closed: () => {} };
     this.ready = neverUnhandled(
       new Promise((resolve, reject) => Object.assign(this.#settle, { ready: resolve, failed: reject })),
@@ -86,6 +93,7 @@ class AppInFrame implements ShownApp {
     this.#frame = appFrame(page, options, {
       received: (data) => this.#dialogue.receive(data),
       navigated: () => this.#remove("the sandbox was navigated"),
+      left: () => this.#remove("the app was navigated, or wrote its document anew"),
       late: () => this.#remove(`the app did not greet the host within ${initializeMs} ms`, "timeout"),
     });
     this.#dialogue = new ViewDialogue({
@@ -102,14 +110,16 @@ class AppInFrame implements ShownApp {
   }
 
   toolInputPartial(args: Record<string, unknown>): void {
-    if (this.#told === "nothing") this.#tell("ui/notifications/tool-input-partial", { arguments: args });
+    if (this.#told !== "nothing") return;
+    this.#tell("ui/notifications/tool-input-partial", copyOf("`args` of toolInputPartial", { arguments: args }));
   }
 
   toolInput(args: Record<string, unknown>): void {
     if (this.#told !== "nothing") throw new McpError("misuse", "the app was told the arguments of its call already");
+    const input = copyOf("`args` of toolInput", { arguments: args });
     this.#told = "input";
     delete this.#kept["ui/notifications/tool-input-partial"];
-    this.#tell("ui/notifications/tool-input", { arguments: args });
+    this.#tell("ui/notifications/tool-input", input);
   }
 
   toolResult(result: CallToolResult): void {
@@ -118,23 +128,26 @@ class AppInFrame implements ShownApp {
         this.#told === "end" ? "was told how its call ended already" : "was not told the arguments of its call";
       throw new McpError("misuse", `the app ${why}`, { fix: "Call `toolInput` once, then `toolResult` once." });
     }
+    const copied = copyOf("`result` of toolResult", result);
     this.#told = "end";
-    this.#tell("ui/notifications/tool-result", result);
+    this.#tell("ui/notifications/tool-result", copied);
   }
 
   toolCancelled(reason?: string): void {
     if (this.#told === "end") throw new McpError("misuse", "the app was told how its call ended already");
+    const cancelled = copyOf("`reason` of toolCancelled", reason === undefined ? {} : { reason });
     this.#told = "end";
-    this.#tell("ui/notifications/tool-cancelled", reason === undefined ? {} : { reason });
+    this.#tell("ui/notifications/tool-cancelled", cancelled);
   }
 
   changeContext(change: UiHostContext): void {
-    this.#context = { ...this.#context, ...change };
+    const changed = copyOf("`change` of changeContext", change);
+    this.#context = { ...this.#context, ...changed };
     // Before its greeting is answered, the app gets the whole context with the answer.
     if (this.#stage === "loading") return;
     this.#tell("ui/notifications/host-context-changed", {
       ...this.#kept["ui/notifications/host-context-changed"],
-      ...change,
+      ...changed,
     });
   }
 
@@ -195,7 +208,7 @@ class AppInFrame implements ShownApp {
     this.#stage = "greeted";
     return {
       protocolVersion: APPS_VERSION,
-      hostInfo: this.#options.hostInfo,
+      hostInfo: this.#hostInfo,
       hostCapabilities: {
         ...hostCapabilities({ hooks: this.#options, server: this.#options.server }),
         sandbox: this.#frame.sandbox,
@@ -237,8 +250,8 @@ class AppInFrame implements ShownApp {
 
   #resize({ width, height }: Params): void {
     const size: UiSize = { ...(isLength(width) ? { width } : {}), ...(isLength(height) ? { height } : {}) };
-    this.#frame.resize(size, this.#context.containerDimensions);
-    this.#call("onSize", () => this.#options.onSize?.(size));
+    const bounded = this.#frame.resize(size, this.#context.containerDimensions);
+    this.#call("onSize", () => this.#options.onSize?.(bounded));
   }
 
   #call(name: string, run: () => unknown): void {
@@ -259,6 +272,21 @@ class AppInFrame implements ShownApp {
     this.#frame.remove();
     this.#settle.failed(new McpError(kind, `the app was closed: ${reason}`));
     this.#settle.closed(reason);
+  }
+}
+
+/**
+ * A copy of what the app is sent, now or when it is there. Throws `misuse` for what a message between windows cannot hold, because
+ * nobody could be told of it later.
+ */
+function copyOf<T>(what: string, value: T): T {
+  try {
+    return structuredClone(value);
+  } catch (error) {
+    throw new McpError("misuse", `${what} cannot be sent to the app: ${thrownMessage(error)}`, {
+      cause: error,
+      fix: "Pass plain data, without functions and without objects of the page.",
+    });
   }
 }
 

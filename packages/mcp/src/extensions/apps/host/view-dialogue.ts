@@ -3,7 +3,7 @@ import { INTERNAL_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, RpcError } from "../
 import { classify, type Id, isObject, type Params, type RequestMessage } from "../../../jsonrpc/message.js";
 import { McpError } from "../../../protocol/error.js";
 import type { AppRefusal } from "./app-options.js";
-import type { HostWindow } from "./host-dom.js";
+import { type HostWindow, LONGEST_MS } from "./host-dom.js";
 import { type AppLimits, MessageRate, messageFlaw } from "./message-limits.js";
 import { DENIED, type ViewRequestHandler } from "./view-requests.js";
 
@@ -159,7 +159,7 @@ export class ViewDialogue {
 
   #after(ms: number, run: () => void): () => void {
     const { window } = this.#host;
-    const timer = window.setTimeout(run, ms);
+    const timer = window.setTimeout(run, Math.min(ms, LONGEST_MS));
     // Safe: the timer is this window's.
     return () => window.clearTimeout(timer as never);
   }

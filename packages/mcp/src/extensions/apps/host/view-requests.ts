@@ -8,16 +8,12 @@ import type {
   UiModelContext,
 } from "../../../protocol/features/apps.js";
 import { type ContentBlock, isContentBlock } from "../../../protocol/features/content.js";
-import type { Tool } from "../../../protocol/features/tools.js";
 import { mayBeCalledByApp } from "../app-pages.js";
 import type { AppHooks, AppServer } from "./app-options.js";
+import { type FindTool, toolFinder } from "./tool-finder.js";
 
 /** The code of what the host or its user does not allow. */
 export const DENIED = -32000;
-/** How long a list of tools is good for; it is read again afterwards, because a server may take a tool away from apps. */
-const TOOLS_FRESH_MS = 30_000;
-/** Tools of one server that are looked at. */
-const MAX_TOOLS = 10_000;
 /** Content blocks of one message. */
 const MAX_BLOCKS = 100;
 const DISPLAY_MODES: readonly unknown[] = ["inline", "fullscreen", "pip"] satisfies UiDisplayMode[];
@@ -67,7 +63,7 @@ export function viewRequests(host: AnsweringHost): ReadonlyMap<string, ViewReque
 
 async function callTool(
   { hooks, server }: AnsweringHost,
-  toolOf: (name: string, server: AppServer) => Promise<Tool | undefined>,
+  toolOf: FindTool,
   { name, arguments: args = {} }: Params,
   signal: AbortSignal,
 ): Promise<object> {
@@ -75,32 +71,12 @@ async function callTool(
   if (server === undefined || mayCallTool === undefined) throw notOffered("tools/call");
   if (typeof name !== "string" || !isObject(args))
     throw invalid("tools/call needs a `name`, and `arguments` are an object");
-  const tool = await toolOf(name, server);
+  const tool = await toolOf(name, server, signal);
   // One answer for tools that do not exist and for those of models, so that an app cannot tell which there are.
   if (tool === undefined || !mayBeCalledByApp(tool)) throw invalid(`there is no tool ${JSON.stringify(name)} for apps`);
   if (!(await mayCallTool({ tool, arguments: args, signal }))) throw denied("the call of this tool");
   signal.throwIfAborted();
   return server.callTool(name, args, { signal });
-}
-
-/** Finds tools of the server by name. */
-function toolFinder({
-  now,
-}: Pick<AnsweringHost, "now">): (name: string, server: AppServer) => Promise<Tool | undefined> {
-  let listed = new Map<string, Tool>();
-  let until = Number.NEGATIVE_INFINITY;
-  return async (name, server) => {
-    if (now() >= until) {
-      const found = new Map<string, Tool>();
-      for await (const tool of server.tools()) {
-        found.set(tool.name, tool);
-        if (found.size >= MAX_TOOLS) break;
-      }
-      listed = found;
-      until = now() + TOOLS_FRESH_MS;
-    }
-    return listed.get(name);
-  };
 }
 
 async function readResource({ hooks, server }: AnsweringHost, { uri }: Params, signal: AbortSignal): Promise<object> {
@@ -149,10 +125,11 @@ async function updateModelContext({ hooks }: AnsweringHost, params: Params, sign
 async function changeDisplayMode(host: AnsweringHost, { mode }: Params, signal: AbortSignal): Promise<object> {
   if (!isDisplayMode(mode)) throw invalid("`mode` is not a display mode");
   const { displayMode: current = "inline", availableDisplayModes = [] } = host.context;
-  const offered = availableDisplayModes.includes(mode) && (host.appModes?.includes(mode) ?? true);
+  const supports = (one: UiDisplayMode) => host.appModes?.includes(one) ?? true;
+  const offered = availableDisplayModes.includes(mode) && supports(mode);
   if (!offered || mode === current || host.hooks.changeDisplayMode === undefined) return { mode: current };
   const now = await host.hooks.changeDisplayMode(mode, signal);
-  const resulting = isDisplayMode(now) ? now : current;
+  const resulting = isDisplayMode(now) && supports(now) ? now : current;
   if (resulting !== current) host.changeContext({ displayMode: resulting });
   return { mode: resulting };
 }

@@ -24,6 +24,10 @@ interface Listeners {
 }
 
 const NO_ANSWER = -32000;
+const GIVEN_UP = "was given up";
+const left = () => new HostError(NO_ANSWER, "the page has left its host");
+/** Timers that are longer end at once. */
+const LONGEST_MS = 2 ** 31 - 1;
 
 /** JSON-RPC with the host, by messages of the window. */
 export class HostDialogue {
@@ -33,6 +37,7 @@ export class HostDialogue {
   /** The origin of the first answer; messages of another one are not the host's. */
   #origin: string | undefined;
   #lastId = 0;
+  #closed = false;
   /** Called when the dialogue ends. */
   readonly closers: (() => void)[];
 
@@ -45,20 +50,21 @@ export class HostDialogue {
   }
 
   notify(method: string, params: object): void {
-    this.#post({ method, params });
+    if (!this.#closed) this.#post({ method, params });
   }
 
   request(method: string, params: object, ms: number, signal?: AbortSignal): Promise<Members> {
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
+      if (this.#closed) throw left();
+      if (signal?.aborted) throw new HostError(NO_ANSWER, `${method} ${GIVEN_UP}`);
       const give = (message: string) => {
-        if (!this.#waiting.has(id)) return;
         end();
         this.notify("notifications/cancelled", { requestId: id, reason: message });
         reject(new HostError(NO_ANSWER, `${method} ${message}`));
       };
-      const timer = this.window.setTimeout(() => give(`was not answered within ${ms} ms`), ms);
-      const aborted = () => give("was given up");
+      const timer = this.window.setTimeout(() => give(`was not answered within ${ms} ms`), Math.min(ms, LONGEST_MS));
+      const aborted = () => give(GIVEN_UP);
       const end = () => {
         this.#waiting.delete(id);
         // Safe: the timer is this window's.
@@ -69,9 +75,14 @@ export class HostDialogue {
         resolve: (result) => [end(), resolve(result)],
         reject: (error) => [end(), reject(error)],
       });
-      this.#post({ id, method, params });
       signal?.addEventListener("abort", aborted);
-      if (signal?.aborted) aborted();
+      try {
+        this.#post({ id, method, params });
+      } catch (error) {
+        // It cannot be cloned.
+        end();
+        throw error;
+      }
     });
   }
 
@@ -81,9 +92,9 @@ export class HostDialogue {
   }
 
   close(): void {
+    this.#closed = true;
     for (const close of this.closers.splice(0)) close();
-    for (const { reject } of [...this.#waiting.values()])
-      reject(new HostError(NO_ANSWER, "the page has left its host"));
+    for (const { reject } of [...this.#waiting.values()]) reject(left());
   }
 
   #post(message: object): void {
