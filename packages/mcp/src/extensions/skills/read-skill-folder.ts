@@ -1,38 +1,42 @@
 import type { FileStatus, Files, Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { type SkillOffer, skillOfFiles } from "./skill.js";
-import { MAX_SKILL_BYTES, MAX_SKILL_FILES } from "./skill-limits.js";
+import { type HeldSkills, MAX_SKILL_BYTES, MAX_SKILL_FILES } from "./skill-limits.js";
 import { pathProblem, SKILL_FILE } from "./skill-path.js";
 
-/** Entries of one folder; more would be no folder of skills. */
+/** Entries of one folder, and of one skill with its folders; more would be no folder of skills. */
 const MAX_ENTRIES = 10_000;
 
 /**
  * Reads the skill of a folder that holds a `SKILL.md`, or else the skills of the folders in it. Hidden files and folders, whose names
- * begin with a dot, are no part of a skill. Throws for what cannot be served as it is, and names it.
+ * begin with a dot, are no part of a skill. Throws for what cannot be served as it is, and names it, and before it reads more than
+ * may be held.
  */
-export function readSkillFolder(source: string, platform: Platform): SkillOffer[] {
+export function readSkillFolder(source: string, platform: Platform, held: HeldSkills): SkillOffer[] {
   if (platform.files === undefined) {
     throw new McpError("unsupported", `this runtime has no files, so the skills in "${source}" cannot be read`, {
       fix: "Pass the skills as values made by `skill`.",
     });
   }
-  return new FolderReader(platform.files(), source).skills();
+  return new FolderReader(platform.files(), source, held).skills();
 }
 
 class FolderReader {
   readonly #files: Files;
   readonly #source: string;
+  readonly #held: HeldSkills;
 
-  constructor(files: Files, source: string) {
+  constructor(files: Files, source: string, held: HeldSkills) {
     this.#files = files;
     this.#source = source;
+    this.#held = held;
   }
 
   skills(): SkillOffer[] {
     const root = this.#attempt(this.#source, () => this.#files.realpathSync(this.#source));
+    const first = this.#status(root);
     const names = this.#names(root);
-    if (names.includes(SKILL_FILE)) return [this.#skill(root)];
+    if (names.includes(SKILL_FILE)) return [this.#skill(root, first)];
     const found: SkillOffer[] = [];
     for (const name of names) {
       const path = `${root}/${name}`;
@@ -41,8 +45,9 @@ class FolderReader {
       if (!status.isDirectory()) continue;
       if (!this.#names(path).includes(SKILL_FILE))
         throw refused(path, `has no ${SKILL_FILE}`, "Add one, or move the folder.");
-      found.push(this.#skill(path));
+      found.push(this.#skill(path, status));
     }
+    this.#checkSame(root, first);
     if (found.length > 0) return found;
     throw refused(
       this.#source,
@@ -51,22 +56,32 @@ class FolderReader {
     );
   }
 
-  #skill(root: string): SkillOffer {
+  #skill(root: string, first: FileStatus): SkillOffer {
+    this.#held.addSkill();
     const found: [string, Uint8Array][] = [];
     const budget = { bytes: MAX_SKILL_BYTES };
-    const walk = (folder: string) => {
-      for (const name of this.#names(folder === "" ? root : `${root}/${folder}`)) {
+    let entries = 0;
+    const walk = (folder: string, expected: FileStatus) => {
+      const whole = folder === "" ? root : `${root}/${folder}`;
+      const names = this.#names(whole);
+      entries += names.length;
+      if (entries > MAX_ENTRIES) throw refused(root, `has more than ${MAX_ENTRIES} entries`, "Split the skill.");
+      for (const name of names) {
         const path = folder === "" ? name : `${folder}/${name}`;
         const problem = pathProblem(path);
         if (problem !== undefined) throw refused(`${root}/${path}`, problem, "Rename it.");
         const status = this.#status(`${root}/${path}`);
-        if (status.isDirectory()) walk(path);
-        else found.push([path, this.#read(root, path, status, budget)]);
-        if (found.length > MAX_SKILL_FILES)
+        if (status.isDirectory()) {
+          walk(path, status);
+          continue;
+        }
+        if (found.length === MAX_SKILL_FILES)
           throw refused(root, `has more than ${MAX_SKILL_FILES} files`, "Split the skill.");
+        found.push([path, this.#read(root, path, status, budget)]);
       }
+      this.#checkSame(whole, expected);
     };
-    walk("");
+    walk("", first);
     // The root was resolved, so its last segment is the name of the folder itself.
     return skillOfFiles(`the skill in ${root}`, root.split(/[\\/]/).at(-1) ?? "", found);
   }
@@ -78,7 +93,7 @@ class FolderReader {
     let expected = status;
     if (status.isSymbolicLink()) {
       real = this.#attempt(shown, () => this.#files.realpathSync(shown));
-      if (!real.replaceAll("\\", "/").startsWith(`${root.replaceAll("\\", "/")}/`))
+      if (!slashes(real).startsWith(`${slashes(root)}/`))
         throw refused(shown, "is a link that leads out of the skill", "Copy the file into the skill.");
       expected = this.#status(real);
     }
@@ -86,6 +101,7 @@ class FolderReader {
     if (expected.size > budget.bytes)
       throw refused(shown, `makes the skill larger than ${MAX_SKILL_BYTES} bytes`, "Split the skill.");
     budget.bytes -= expected.size;
+    this.#held.addBytes(expected.size);
     return this.#attempt(shown, () => this.#content(shown, real, expected));
   }
 
@@ -99,12 +115,20 @@ class FolderReader {
       let length = 0;
       for (let read = -1; read !== 0 && length < content.length; length += read)
         read = this.#files.readSync(descriptor, content, length, content.length - length, null);
-      if (ino !== expected.ino || dev !== expected.dev || size !== expected.size || length !== size)
-        throw refused(shown, "changed while it was read", "Start again.");
+      const same = ino === expected.ino && dev === expected.dev && size === expected.size && length === size;
+      // Only the last segment was kept from being a link.
+      if (!same || !isSamePath(this.#files.realpathSync(real), real)) throw changed(shown);
       return content;
     } finally {
       this.#files.closeSync(descriptor);
     }
+  }
+
+  /** Throws if a folder is no longer the one that it was before its files were read. */
+  #checkSame(folder: string, { ino, dev }: FileStatus): void {
+    const now = this.#status(folder);
+    const real = this.#attempt(folder, () => this.#files.realpathSync(folder));
+    if (now.ino !== ino || now.dev !== dev || !isSamePath(real, folder)) throw changed(folder);
   }
 
   /** The names in a folder that are not hidden, in a fixed order. */
@@ -131,6 +155,16 @@ class FolderReader {
       });
     }
   }
+}
+
+const slashes = (path: string) => path.replaceAll("\\", "/");
+
+function isSamePath(one: string, other: string): boolean {
+  return slashes(one) === slashes(other);
+}
+
+function changed(path: string): McpError {
+  return refused(path, "changed while it was read", "Start again.");
 }
 
 function refused(path: string, why: string, fix: string): McpError {

@@ -15,6 +15,7 @@ import type { ExtendedServer, ExtensionCall, ServedExtension } from "../seam/ext
 import { readSkillFolder } from "./read-skill-folder.js";
 import { type ServedFile, type ServedSkill, serveSkill } from "./served-skill.js";
 import type { SkillOffer } from "./skill.js";
+import { HeldSkills } from "./skill-limits.js";
 
 /** Where skills come from: a folder that holds a `SKILL.md` or folders with one, or a value made by `skill`. */
 export type SkillSource = string | SkillOffer;
@@ -35,12 +36,6 @@ export interface ServerSkills extends DefinedExtension<undefined> {
    */
   reload(): void;
 }
-
-/** Skills of one server; more would make every listing slow. */
-const MAX_SKILLS = 1000;
-
-/** Bytes of all skills of one server, because they are held in memory. */
-const MAX_HELD_BYTES = 256 * 1024 * 1024;
 
 /**
  * Serves skills, for `extensions` of `new Server`: their list, their entries with digests, and their files as `skill://` resources.
@@ -74,10 +69,21 @@ export function skills(...given: SkillSource[] | [...SkillSource[], SkillsOption
     },
   });
   return Object.assign(extension, {
-    reload() {
-      for (const set of served) set.reload();
-    },
+    reload: () => reload([...served]),
   });
+}
+
+/** Reads the folders of all sets before it changes one, so that all of them change or none. */
+function reload(sets: readonly SkillSet[]): void {
+  const loaded = sets.map((set) => ({ set, next: set.load() }));
+  const undo: (() => void)[] = [];
+  try {
+    for (const { set, next } of loaded) set.offerNew(next, undo);
+  } catch (error) {
+    for (const step of undo) step();
+    throw error;
+  }
+  for (const { set, next } of loaded) set.replace(next);
 }
 
 function isSource(given: SkillSource | SkillsOptions): given is SkillSource {
@@ -90,13 +96,15 @@ const SKILL_LIST: ListShape<Skill, { skills: Skill[] }> = {
   result: (skills, next) => ({ skills, ...next }),
 };
 
+/** Skills by the URI of their `SKILL.md`. */
+type LoadedSkills = ReadonlyMap<string, ServedSkill>;
+
 /** The skills of one server. */
 class SkillSet {
   readonly #server: ExtendedServer;
   readonly #sources: readonly SkillSource[];
   readonly #options: SkillsOptions;
-  /** By the URI of their `SKILL.md`. */
-  #skills: ReadonlyMap<string, ServedSkill> = new Map();
+  #skills: LoadedSkills = new Map();
   #list = new PagedList(SKILL_LIST, []);
 
   constructor(server: ExtendedServer, sources: readonly SkillSource[], options: SkillsOptions) {
@@ -113,7 +121,7 @@ class SkillSet {
         },
       ),
     );
-    this.reload();
+    reload([this]);
   }
 
   served(directoryRead: boolean): ServedExtension {
@@ -126,8 +134,17 @@ class SkillSet {
     };
   }
 
-  reload(): void {
-    const next = this.#load();
+  /** Offers the skills that are new, which throws if the server has another resource of that URI. */
+  offerNew(next: LoadedSkills, undo: (() => void)[]): void {
+    for (const [uri, skill] of next) {
+      if (this.#skills.has(uri)) continue;
+      this.#offer(uri, skill);
+      undo.push(() => this.#server.withdraw("resource", uri));
+    }
+  }
+
+  /** Puts skills in the place of those before, after those that are new were offered. */
+  replace(next: LoadedSkills): void {
     const before = this.#skills;
     this.#skills = next;
     this.#list = new PagedList(
@@ -143,7 +160,7 @@ class SkillSet {
     }
     for (const [uri, skill] of next) {
       const known = before.get(uri);
-      if (known === undefined || !sameSkill(known, skill)) this.#offer(uri, skill);
+      if (known !== undefined && !sameSkill(known, skill)) this.#offer(uri, skill);
     }
   }
 
@@ -157,11 +174,12 @@ class SkillSet {
     );
   }
 
-  #load(): Map<string, ServedSkill> {
+  load(): LoadedSkills {
     const loaded = new Map<string, ServedSkill>();
-    let bytes = 0;
+    const held = new HeldSkills();
     for (const source of this.#sources) {
-      const offers = typeof source === "string" ? readSkillFolder(source, this.#server.platform) : [source];
+      if (typeof source !== "string") held.addSkill();
+      const offers = typeof source === "string" ? readSkillFolder(source, this.#server.platform, held) : [source];
       for (const offer of offers) {
         const skill = serveSkill(offer, this.#server.platform);
         const { uri, frontmatter } = skill.entry;
@@ -171,11 +189,8 @@ class SkillSet {
           });
         }
         loaded.set(uri, skill);
-        for (const { resource: listed } of skill.files.values()) bytes += listed.size ?? 0;
-        if (loaded.size > MAX_SKILLS || bytes > MAX_HELD_BYTES) {
-          const limit = loaded.size > MAX_SKILLS ? `${MAX_SKILLS} skills` : `${MAX_HELD_BYTES} bytes of skills`;
-          throw new McpError("limit_exceeded", `a server holds at most ${limit}`, { fix: "Serve fewer skills." });
-        }
+        if (typeof source === "string") continue;
+        for (const { resource: listed } of skill.files.values()) held.addBytes(listed.size ?? 0);
       }
     }
     return loaded;

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -120,6 +120,11 @@ function sparse(path: string, bytes: number): void {
   truncateSync(join(folder, path), bytes);
 }
 
+function large(name: string): void {
+  write(`${name}/SKILL.md`, MANIFEST.replace("pdf", name));
+  sparse(`${name}/x`, 15 * 1024 * 1024);
+}
+
 const refusal = (make: () => unknown): McpError => {
   try {
     make();
@@ -185,6 +190,62 @@ describe("a folder of skills is refused when the server is made (SEP-2640), for"
     const changed = { ...files, ...change(files) };
     const options = { platform: { files: () => changed }, extensions: [skills(folder)] };
     expect(refusal(() => new Server(info, options)).message).toMatch(/SKILL\.md changed|ELOOP/);
+  });
+
+  it.each([
+    ["a folder of a skill", "/pdf/refs", "a link"],
+    ["a folder of a skill", "/pdf/refs", "another folder"],
+    ["a skill", "/pdf", "a link"],
+    ["a skill", "/pdf", "another folder"],
+  ])("%s (%s) that is replaced by %s while it is read", (_what, end, by) => {
+    write("pdf/refs/a.md", "");
+    for (const name of ["a.md", "refs/a.md"]) {
+      mkdirSync(join(place, "outside/refs"), { recursive: true });
+      writeFileSync(join(place, "outside", name), SECRET);
+    }
+    const files = platform.files?.() as Files;
+    let listings = 0;
+    const changing: Files = {
+      ...files,
+      readdirSync(path) {
+        // The skill is listed once to look for its SKILL.md; its status is known then, as that of its folder is here.
+        if (path.endsWith(end) && ++listings === (end === "/pdf" ? 2 : 1)) {
+          renameSync(path, join(place, "old"));
+          if (by === "a link") symlinkSync(join(place, "outside"), path);
+          else renameSync(join(place, "outside"), path);
+        }
+        return files.readdirSync(path);
+      },
+    };
+    const options = { platform: { files: () => changing }, extensions: [skills(folder)] };
+    expect(refusal(() => new Server(info, options)).message).toMatch(/pdf\S* changed while it was read/);
+  });
+
+  it.each<[string, () => unknown, number, RegExp]>([
+    [
+      "skills",
+      () => Array.from({ length: 1001 }, (_, n) => write(`s${n}/SKILL.md`, MANIFEST.replace("pdf", `s${n}`))),
+      1000,
+      /at most 1000 skills/,
+    ],
+    ["bytes", () => Array.from({ length: 18 }, (_, n) => large(`s${n}`)), 36, /at most 268435456 bytes/],
+  ])("too many %s in all, before more of them are read", { timeout: 60_000 }, (_what, prepare, most, message) => {
+    prepare();
+    const files = platform.files?.() as Files;
+    let opened = 0;
+    const counted: Files = {
+      ...files,
+      openSync(path, flags) {
+        opened++;
+        return files.openSync(path, flags);
+      },
+    };
+    const options = { platform: { files: () => counted }, extensions: [skills(folder)] };
+    expect(refusal(() => new Server(info, options))).toMatchObject({
+      kind: "limit_exceeded",
+      message: expect.stringMatching(message),
+    });
+    expect(opened).toBe(most);
   });
 
   it("a runtime without files, which can have skills as values", () => {
