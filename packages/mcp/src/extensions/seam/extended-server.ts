@@ -35,7 +35,7 @@ export interface PreparedCall extends ExtensionCall {
   /** Replaces what carries its questions and steps. */
   useAsker(asker: Asker): void;
   /** What the client has answered and what steps gave in earlier rounds of the call, and in this one so far. */
-  readonly recorded: RecordedAnswers;
+  recorded(): Promise<RecordedAnswers | undefined>;
   /** What `ctx.callId` is. */
   callId: string;
   /** What `ctx.startTask` does. */

@@ -16,7 +16,8 @@ const MAX_QUESTIONS = 32;
 /** The stored task of an asker, which it may change as long as its run holds the lease. */
 export interface AskedTask {
   readonly platform: Platform;
-  readonly answerMs: number;
+  /** Milliseconds that a question may stay open; undefined for as long as the task is kept. */
+  readonly answerMs: number | undefined;
   readonly signal: AbortSignal;
   /** Throws `capability_missing` when the client cannot be asked. */
   requireCapabilities(needs: readonly string[]): void;
@@ -24,6 +25,12 @@ export interface AskedTask {
   change(change: (record: TaskRecord) => TaskRecord): Promise<TaskRecord>;
   /** The same for what has been done, which is kept although this process gives its tasks away. */
   keep(change: (record: TaskRecord) => TaskRecord): Promise<TaskRecord>;
+}
+
+/** What a run of the handler begins with; names and keys where it began as a plain call. */
+export interface BegunRun extends Pick<TaskRecord, "answers" | "steps"> {
+  readonly names?: QuestionNames;
+  readonly stepKeys?: Set<string>;
 }
 
 interface Waiting {
@@ -37,7 +44,7 @@ export class TaskAsker implements Asker {
   #names: QuestionNames;
   readonly #answers: Map<string, TaskAnswer>;
   readonly #steps: Map<string, StepRecord>;
-  readonly #stepKeys = new Set<string>();
+  readonly #stepKeys: Set<string>;
   readonly #waiting = new Map<string, Waiting>();
   /** Questions of this turn of the event loop, which are stored together. */
   #noted: Map<string, Question> | undefined;
@@ -45,18 +52,14 @@ export class TaskAsker implements Asker {
   readonly #working = new Set<Promise<unknown>>();
   repeats = 0;
 
-  constructor(task: AskedTask, recorded: Pick<TaskRecord, "answers" | "steps">) {
+  constructor(task: AskedTask, recorded: BegunRun) {
     this.#task = task;
-    this.#names = new QuestionNames(task.platform);
+    this.#names = recorded.names ?? new QuestionNames(task.platform);
+    this.#stepKeys = recorded.stepKeys ?? new Set();
     this.#answers = new Map(Object.entries(recorded.answers));
     // A run never begins with a step that has only begun; `resumed` sees to it.
     this.#steps = new Map(Object.entries(recorded.steps) as [string, StepRecord][]);
     task.signal.addEventListener("abort", () => this.#giveUp(), { once: true });
-  }
-
-  /** Whether the handler waits for an answer. */
-  get waits(): boolean {
-    return this.#waiting.size > 0;
   }
 
   /** Resolves when the outcome of every step whose work runs now is stored. */
@@ -84,9 +87,12 @@ export class TaskAsker implements Asker {
     }
     const { platform, answerMs } = this.#task;
     const answer = await new Promise<TaskAnswer>((resolve, reject) => {
-      const timer = platform.timer(answerMs, () => this.#expire(name, unanswered(question.method, answerMs)));
+      const timer =
+        answerMs === undefined
+          ? undefined
+          : platform.timer(answerMs, () => this.#expire(name, unanswered(question.method, answerMs)));
       const settling = (act: (value: never) => void) => (value: never) => {
-        timer.cancel();
+        timer?.cancel();
         act(value);
       };
       this.#waiting.set(name, { resolve: settling(resolve), reject: settling(reject) });
@@ -217,6 +223,6 @@ export function askedTooEarly(): McpError {
 function unanswered(method: string, ms: number): McpError {
   return new McpError("timeout", `the client did not answer ${method} within ${ms} ms`, {
     data: { limit: "answerMs", ms },
-    fix: "Raise `limits.answerMs` of the server.",
+    fix: "Raise `answerMs` of the tasks extension.",
   });
 }

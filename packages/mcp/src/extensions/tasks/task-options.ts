@@ -32,6 +32,8 @@ export interface TaskOptions {
    * until the task expires. Default: 15,000.
    */
   leaseMs?: number | undefined;
+  /** Milliseconds that a question of a task may stay open. Default: as long as the task is kept, because nobody may look for days. */
+  answerMs?: number | undefined;
   /** Replaces the defaults of single limits. */
   limits?: Some<TaskLimits> | undefined;
   /**
@@ -49,6 +51,7 @@ export interface TaskSettings {
   readonly maxTtlMs: number;
   readonly pollIntervalMs: number;
   readonly leaseMs: number;
+  readonly answerMs: number | undefined;
   readonly limits: TaskLimits;
   readonly askByTask: boolean;
   readonly answerByTask: boolean;
@@ -66,15 +69,32 @@ const DEFAULT_LIMITS: TaskLimits = {
 
 /** Fills in the defaults. Throws for options that do not exist or cannot be meant. */
 export function taskSettings(options: TaskOptions): TaskSettings {
-  checkOptions("the tasks extension", options, "ttlMs maxTtlMs pollIntervalMs leaseMs limits askByTask answerByTask");
+  checkOptions(
+    "the tasks extension",
+    options,
+    "ttlMs maxTtlMs pollIntervalMs leaseMs answerMs limits askByTask answerByTask",
+  );
   checkOptions(
     "`limits` of the tasks extension",
     options.limits,
     "running runningPerPrincipal keptPerPrincipal kept taskLength",
   );
-  const { ttlMs = DAY_MS, maxTtlMs = Math.max(7 * DAY_MS, ttlMs), pollIntervalMs = 1000, leaseMs = 15_000 } = options;
+  const {
+    ttlMs = DAY_MS,
+    maxTtlMs = Math.max(7 * DAY_MS, ttlMs),
+    pollIntervalMs = 1000,
+    leaseMs = 15_000,
+    answerMs,
+  } = options;
   const limits = withDefaults(DEFAULT_LIMITS, options.limits);
-  for (const [name, value] of Object.entries({ ttlMs, maxTtlMs, pollIntervalMs, leaseMs, ...limits })) {
+  for (const [name, value] of Object.entries({
+    ttlMs,
+    maxTtlMs,
+    pollIntervalMs,
+    leaseMs,
+    answerMs: answerMs ?? 1,
+    ...limits,
+  })) {
     if (Number.isSafeInteger(value) && value > 0) continue;
     throw new McpError("invalid_definition", `\`${name}\` of the tasks extension is ${value}`, {
       fix: "Pass a whole number above 0.",
@@ -87,5 +107,5 @@ export function taskSettings(options: TaskOptions): TaskSettings {
       fix: "Pass true or false.",
     });
   }
-  return { ttlMs, maxTtlMs, pollIntervalMs, leaseMs, limits, askByTask, answerByTask };
+  return { ttlMs, maxTtlMs, pollIntervalMs, leaseMs, answerMs, limits, askByTask, answerByTask };
 }

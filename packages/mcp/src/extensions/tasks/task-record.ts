@@ -114,7 +114,7 @@ export function ended(
   return {
     ...record,
     status,
-    ...(statusMessage === undefined ? { statusMessage: undefined } : { statusMessage }),
+    statusMessage,
     questions: {},
     answers: {},
     steps: {},

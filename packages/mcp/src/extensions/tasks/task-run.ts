@@ -7,16 +7,19 @@ import { McpError } from "../../protocol/error.js";
 import { ExtensionResult } from "../../server/call/extension-result.js";
 import { requireCapabilities } from "../../server/questions/can-ask.js";
 import { InputOutcome } from "../../server/questions/input-required.js";
+import { asJson } from "../../server/questions/state.js";
 import type { Exchange } from "../../transport/transport.js";
 import type { ExtendedServer, PreparedCall } from "../seam/extended-server.js";
 import { StatusMessage } from "./status-message.js";
 import { LeasedTask } from "./stored/leased-task.js";
 import { timely } from "./stored/timely-key-value.js";
-import { type AskedTask, askedTooEarly, TaskAsker } from "./task-asker.js";
+import { type AskedTask, askedTooEarly, type BegunRun, TaskAsker } from "./task-asker.js";
 import { ended, type TaskRecord, withResult } from "./task-record.js";
 
 /** What a run needs from the server that it belongs to. */
 export interface RunContext {
+  /** Milliseconds that a question may stay open; undefined for as long as the task is kept. */
+  readonly answerMs: number | undefined;
   read(id: string): Promise<TaskRecord | undefined>;
   /** Changes a record and tells those who wait for it. Undefined if the task has expired. */
   change(id: string, change: (record: TaskRecord) => TaskRecord): Promise<TaskRecord | undefined>;
@@ -83,19 +86,25 @@ export class TaskRun {
   }
 
   /** Makes the call of this run keep its questions and steps in the record. */
-  prepare(call: PreparedCall, recorded: Pick<TaskRecord, "answers" | "steps">): void {
+  prepare(call: PreparedCall, recorded: BegunRun): void {
     const task: AskedTask = {
       platform: this.#server.platform,
-      answerMs: this.#server.answerMs,
+      answerMs: this.#context.answerMs,
       signal: this.#task.signal,
       requireCapabilities: (needs) => requireCapabilities(call, needs),
-      change: (change) => this.#task.change(change),
+      change: async (change) => {
+        await this.create();
+        return this.#task.change(change);
+      },
       keep: (change) => this.#task.keep(change),
     };
     this.#asker = new TaskAsker(task, recorded);
     call.useAsker(this.#asker);
     call.callId = this.id;
   }
+
+  /** Stores the task, if that has not happened yet: before the tool runs, or when middleware asks or begins a step before that. */
+  create: () => Promise<void> = async () => {};
 
   /** Listens to what happens to the stored task elsewhere: answers, cancellation, another lease. Never rejects. */
   async listen(): Promise<void> {
@@ -232,7 +241,8 @@ async function endOf(outcome: Promise<object>, request: Call): Promise<(record: 
     return (record) => withResult(record, result);
   } catch (thrown) {
     const { code, message, data } = McpError.from(thrown);
-    const error = { code, message, ...(data === undefined ? {} : { data }) };
+    const kept = asJson(data);
+    const error = { code, message, ...(kept === undefined ? {} : { data: kept }) };
     return (record) => ended(record, "failed", { error }, message);
   }
 }

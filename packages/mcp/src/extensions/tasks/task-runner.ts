@@ -1,5 +1,4 @@
 import { randomName } from "../../encoding/base64.js";
-import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Call } from "../../era/era.js";
 import { createdTask, keptResult, wantsTask } from "../../era/task-shape.js";
@@ -11,9 +10,19 @@ import { newRecord } from "./new-record.js";
 import { TaskNodes } from "./stored/task-nodes.js";
 import { STORAGE_MS, timelyKeyValue } from "./stored/timely-key-value.js";
 import { TakeOver } from "./take-over.js";
+import { Creation, startLate } from "./task-creation.js";
 import { TaskListeners } from "./task-listeners.js";
 import type { TaskSettings } from "./task-options.js";
-import { differs, isOver, type TaskAnswer, type TaskRecord, taskOf, withAnswers, withResult } from "./task-record.js";
+import {
+  differs,
+  ended,
+  isOver,
+  type TaskAnswer,
+  type TaskRecord,
+  taskOf,
+  withAnswers,
+  withResult,
+} from "./task-record.js";
 import type { TaskRules } from "./task-rules.js";
 import { type RunContext, TaskRun } from "./task-run.js";
 import { TaskStore, tooMany } from "./task-store.js";
@@ -49,6 +58,10 @@ export class TaskRunner implements RunContext {
     this.#settings = settings;
   }
 
+  get answerMs(): number | undefined {
+    return this.#settings.answerMs;
+  }
+
   get isClosed(): boolean {
     return this.#closed;
   }
@@ -74,52 +87,56 @@ export class TaskRunner implements RunContext {
       now: this.#server.platform.now(),
     });
     const run = new TaskRun(this.#server, this, record);
-    const request: Call = { ...call.request, id: record.id, progressToken: record.id, session: undefined };
-    const late = rules.begin === "handler" && !wantsTask(request);
-    let isCreated = () => {};
-    const created = new Promise<undefined>((resolve) => {
-      isCreated = () => resolve(undefined);
-    });
-    let creating: Promise<boolean> | undefined;
-    const create = (recorded: Pick<TaskRecord, "answers" | "steps">) => {
-      const made = this.#create({ ...record, ...recorded }, run, call).then(isCreated);
-      creating = made.then(
-        () => true,
-        () => false,
-      );
-      return made;
-    };
+    const late = rules.begin === "handler" && !wantsTask(call.request);
+    const { id } = record;
+    const inputs = late ? call.request.inputs : undefined;
+    const request: Call = { ...call.request, id, progressToken: id, session: undefined, inputs };
+    const creation = new Creation((recorded) => this.#create({ ...record, ...recorded }, run, call));
     let inner: PreparedCall | undefined;
-    const outcome = this.#server.run(
-      request,
-      late ? run.lateExchange(call.exchange) : run.exchange(call.exchange),
-      (prepared) => {
-        inner = prepared;
-        if (late) return this.#startLate(prepared, run, create);
-        run.prepare(prepared, record);
-        prepared.startTask = async () => true;
-        prepared.beforeTool = () => create(record);
-      },
-    );
+    const exchange = late ? run.lateExchange(call.exchange) : run.exchange(call.exchange);
+    const outcome = this.#server.run(request, exchange, (prepared) => {
+      inner = prepared;
+      if (late) return startLate(prepared, run, creation);
+      run.create = () => creation.begin(record);
+      run.prepare(prepared, record);
+      prepared.startTask = async () => true;
+      prepared.beforeTool = run.create;
+    });
     const settled = outcome.then(
       (result) => ({ result }),
       (error: unknown) => ({ error }),
     );
-    const first = await Promise.race([created, settled]);
+    const first = await Promise.race([creation.done, settled]);
     if (inner?.scopes !== undefined) call.scopes = inner.scopes;
     // A handler that did not wait for its task has one all the same.
-    if (first === undefined || (await creating) === true) {
+    if (first === undefined || (await creation.succeeds)) {
+      if (call.exchange.signal.aborted) await this.#cancelUnseen(id);
       void run.settle(outcome, request);
       return answeredWith(record, request);
     }
     if ("error" in first) throw first.error;
     const own = first.result instanceof InputOutcome || first.result instanceof ExtensionResult;
-    if (!wantsTask(request) || own) return first.result;
-    const done = withResult(record, keptResult(first.result, request));
+    return !wantsTask(request) || own ? first.result : this.#answeredAtOnce(record, first.result, request, call);
+  }
+
+  /** A task for a client that must be given one, although its outcome is known. */
+  async #answeredAtOnce(record: TaskRecord, result: object, request: Call, call: ExtensionCall): Promise<object> {
+    const done = withResult(record, keptResult(result, request));
     this.#admit();
-    await store.create(done, this.#ownerLimits());
+    await this.#open().store.create(done, this.#ownerLimits());
     this.#kept.push(done.createdAt + done.ttlMs);
+    this.listeners.add(done.id, call);
+    this.listeners.remove(done.id);
     return answeredWith(done, request);
+  }
+
+  /** The client gave up its call before it could learn of the task. */
+  async #cancelUnseen(id: string): Promise<void> {
+    const cancel = (record: TaskRecord) =>
+      isOver(record) ? record : ended(record, "cancelled", undefined, "the client cancelled the call");
+    await this.change(id, cancel).catch((error: unknown) => {
+      this.#server.platform.warn(`a task that nobody waits for could not be cancelled: ${thrownMessage(error)}`);
+    });
   }
 
   /** Another process may say that it leaves; where that cannot be heard, its tasks are found with the next beat. */
@@ -130,25 +147,6 @@ export class TaskRunner implements RunContext {
         this.#hearing = undefined;
         return undefined;
       });
-  }
-
-  #startLate(
-    prepared: PreparedCall,
-    run: TaskRun,
-    create: (recorded: Pick<TaskRecord, "answers" | "steps">) => Promise<void>,
-  ): void {
-    let started: Promise<boolean> | undefined;
-    prepared.startTask = () => {
-      started ??= (async () => {
-        const { answers, steps } = prepared.recorded;
-        const given = Object.entries(answers).map(([name, value]) => [name, { value }] as const);
-        const recorded = { answers: Object.fromEntries(given), steps };
-        await create(recorded);
-        run.prepare(prepared, recorded);
-        return true;
-      })();
-      return neverUnhandled(started);
-    };
   }
 
   async #create(record: TaskRecord, run: TaskRun, call: ExtensionCall): Promise<void> {

@@ -151,8 +151,8 @@ export class ServerCall {
   }
 
   /** What a later run of the handler need not ask or do again. */
-  get recorded(): RecordedAnswers {
-    return this.#asker?.recorded ?? { answers: {}, steps: {} };
+  async recorded(): Promise<RecordedAnswers | undefined> {
+    return this.#asker?.recorded?.();
   }
 
   /** Sets the asker of a call whose request has answers. */

@@ -1,5 +1,6 @@
 import type { AskedQuestion } from "../../era/era.js";
 import type { InputOutcome } from "./input-required.js";
+import type { QuestionNames } from "./question-names.js";
 import type { StepRecord } from "./step-record.js";
 
 /** A question in the form of the client's revision. */
@@ -11,6 +12,9 @@ export interface PreparedQuestion extends AskedQuestion {
 export interface RecordedAnswers {
   readonly answers: Record<string, unknown>;
   readonly steps: Record<string, StepRecord>;
+  /** The names of its questions and the keys of its steps so far, for what goes on with the same run of the handler. */
+  readonly names: QuestionNames;
+  readonly stepKeys: Set<string>;
 }
 
 /** Sends the questions of one call to the client and returns the answers. */
@@ -18,8 +22,8 @@ export interface Asker {
   /** Resolves with the client's raw answer. Rejects with an internal signal when the answer comes in a later round. */
   ask(prepared: PreparedQuestion): Promise<unknown>;
   step(key: string, work: () => unknown): Promise<unknown>;
-  /** What a later run of the handler need not do again; absent where nothing is recorded. */
-  readonly recorded?: RecordedAnswers;
+  /** What need not be asked and done again, once the steps that run now are over; absent where nothing is recorded. */
+  recorded?(): Promise<RecordedAnswers>;
   /** How often the handler has run again within this call. Absent where it runs again in another round. */
   readonly repeats?: number;
   /** Prepares for one more such run. */

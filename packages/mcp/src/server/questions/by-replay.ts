@@ -119,8 +119,10 @@ export class Replay implements Asker {
     }
   }
 
-  get recorded(): RecordedAnswers {
-    return { answers: Object.fromEntries(this.#answers), steps: Object.fromEntries(this.#steps) };
+  async recorded(): Promise<RecordedAnswers> {
+    await Promise.allSettled(this.#stepsInFlight.values());
+    const [answers, steps] = [Object.fromEntries(this.#answers), Object.fromEntries(this.#steps)];
+    return { answers, steps, names: this.#names, stepKeys: this.#stepKeys };
   }
 
   /** The interim result after an interruption. Waits for steps as long as the call may last, for the handler not for long. */

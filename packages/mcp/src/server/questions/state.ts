@@ -98,7 +98,7 @@ export function reviveFailure({ name, message, mcp, tool }: StepFailure): Error 
 }
 
 /** The data as JSON; undefined when it cannot be written, because the failure matters more than its data. */
-function asJson(data: unknown): unknown {
+export function asJson(data: unknown): unknown {
   try {
     return data === undefined ? undefined : JSON.parse(JSON.stringify(data) ?? "null");
   } catch {

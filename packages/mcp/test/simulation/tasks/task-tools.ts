@@ -51,7 +51,7 @@ export function taskServer(parts: ServerParts, ledger: TaskLedger, plan: TaskPla
       platform: process.platform,
       secret: "the same in every process of this server",
       limits: { answerMs },
-      extensions: [tasks(options)],
+      extensions: [tasks({ ...options, answerMs })],
       ...(storage === undefined ? {} : { storage }),
     },
   );

@@ -195,8 +195,10 @@ export class TaskNodes {
   #leave(): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#mine.size > 0) return;
-      await this.#mine.storeAll(false);
+      // First: a task that comes meanwhile enters the list again.
       this.#listed = undefined;
+      await this.#mine.storeAll(false);
+      if (this.#mine.size > 0) return;
       await this.#updateNodes(({ [this.self]: _self, ...others }) => others);
       await this.#kv.delete(this.#aliveKey(this.self));
     });
