@@ -7,10 +7,10 @@ import { ExtensionResult } from "../../server/call/extension-result.js";
 import { InputOutcome } from "../../server/questions/input-required.js";
 import type { ExtendedServer, ExtensionCall, PreparedCall } from "../seam/extended-server.js";
 import { newRecord } from "./new-record.js";
+import { Creation, startLate } from "./stored/task-creation.js";
 import { TaskNodes } from "./stored/task-nodes.js";
 import { STORAGE_MS, timelyKeyValue } from "./stored/timely-key-value.js";
 import { TakeOver } from "./take-over.js";
-import { Creation, startLate } from "./task-creation.js";
 import { TaskListeners } from "./task-listeners.js";
 import type { TaskSettings } from "./task-options.js";
 import {

@@ -1,7 +1,7 @@
-import { neverUnhandled } from "../../encoding/never-unhandled.js";
-import type { PreparedCall } from "../seam/extended-server.js";
-import type { BegunRun } from "./task-asker.js";
-import type { TaskRun } from "./task-run.js";
+import { neverUnhandled } from "../../../encoding/never-unhandled.js";
+import type { PreparedCall } from "../../seam/extended-server.js";
+import type { BegunRun } from "../task-asker.js";
+import type { TaskRun } from "../task-run.js";
 
 /** The one time that a task is stored, whoever needs it first. */
 export class Creation {
