@@ -6,6 +6,7 @@ import type { Tool } from "../../protocol/features/tools.js";
 import type { Implementation } from "../../protocol/implementation.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { Secrets } from "../../seal/secrets.js";
+import type { SlotHolder } from "../../server/call/server-call.js";
 import type { PublishedChange } from "../../server/changes/change.js";
 import type { HandlerContext } from "../../server/context.js";
 import type { Offer } from "../../server/lists/offers.js";
@@ -40,6 +41,8 @@ export interface PreparedCall extends ExtensionCall {
   callId: string;
   /** What `ctx.startTask` does. */
   startTask: (() => Promise<boolean>) | undefined;
+  /** Holds the slots that limit how many handlers of tools run at once; set it before the handler begins. */
+  slot: SlotHolder | undefined;
   /** Awaited once before the handler of a tool runs, when everything about the call has been checked. */
   beforeTool: (() => Promise<void>) | undefined;
 }

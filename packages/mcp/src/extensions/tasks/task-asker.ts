@@ -3,6 +3,7 @@ import type { Question } from "../../era/era.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import type { Platform } from "../../platform/platform.js";
 import { fromWire, McpError, USER_REJECTED } from "../../protocol/error.js";
+import type { SlotHolder } from "../../server/call/server-call.js";
 import type { Asker, PreparedQuestion } from "../../server/questions/asker.js";
 import { claimStep, normalise } from "../../server/questions/by-request.js";
 import { QuestionNames } from "../../server/questions/question-names.js";
@@ -19,6 +20,7 @@ export interface AskedTask {
   /** Milliseconds that a question may stay open; undefined for as long as the task is kept. */
   readonly answerMs: number | undefined;
   readonly signal: AbortSignal;
+  readonly slot: TaskSlot;
   /** Throws `capability_missing` when the client cannot be asked. */
   requireCapabilities(needs: readonly string[]): void;
   /** Rejects when another run has the lease by now, when the task is over, and when this process gives its tasks away. */
@@ -31,6 +33,50 @@ export interface AskedTask {
 export interface BegunRun extends Pick<TaskRecord, "answers" | "steps"> {
   readonly names?: QuestionNames;
   readonly stepKeys?: Set<string>;
+}
+
+/** The slots of a task's handler, which others may use while the handler waits for answers. */
+export class TaskSlot implements SlotHolder {
+  waits = false;
+  /** Absent while no handler runs. */
+  #slot: { enter(): undefined | Promise<void>; leave(): void } | undefined;
+  #isHeld = false;
+  #questions = 0;
+
+  hold(enter: () => undefined | Promise<void>, leave: () => void): () => void {
+    const slot = { enter, leave };
+    this.#slot = slot;
+    this.#isHeld = true;
+    return () => {
+      this.#free();
+      this.#slot = undefined;
+    };
+  }
+
+  /** Frees the slots until the answer is there, or until all are that are waited for at the same time. */
+  async lend<T>(answer: Promise<T>): Promise<T> {
+    if (this.#questions++ === 0) this.#free();
+    try {
+      return await answer;
+    } finally {
+      if (--this.#questions === 0) await this.#takeBack();
+    }
+  }
+
+  #free(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.#slot?.leave();
+  }
+
+  async #takeBack(): Promise<void> {
+    const slot = this.#slot;
+    if (slot === undefined) return;
+    await slot.enter();
+    // The handler may have ended meanwhile, or have asked again.
+    if (this.#slot !== slot || this.#isHeld || this.#questions > 0) slot.leave();
+    else this.#isHeld = true;
+  }
 }
 
 interface Waiting {
@@ -86,7 +132,7 @@ export class TaskAsker implements Asker {
       throw new McpError("too_many_questions", `a task asked more than ${MAX_QUESTIONS} questions at once`);
     }
     const { platform, answerMs } = this.#task;
-    const answer = await new Promise<TaskAnswer>((resolve, reject) => {
+    const waited = new Promise<TaskAnswer>((resolve, reject) => {
       const timer =
         answerMs === undefined
           ? undefined
@@ -99,7 +145,7 @@ export class TaskAsker implements Asker {
       if (this.#task.signal.aborted) return this.#giveUp();
       this.#note(name, question);
     });
-    return readAnswer(answer);
+    return readAnswer(await this.#task.slot.lend(waited));
   }
 
   /** Collects the questions of one turn, so that those that are asked together are shown together. */

@@ -13,7 +13,7 @@ import type { ExtendedServer, PreparedCall } from "../seam/extended-server.js";
 import { StatusMessage } from "./status-message.js";
 import { LeasedTask } from "./stored/leased-task.js";
 import { timely } from "./stored/timely-key-value.js";
-import { type AskedTask, askedTooEarly, type BegunRun, TaskAsker } from "./task-asker.js";
+import { type AskedTask, askedTooEarly, type BegunRun, TaskAsker, TaskSlot } from "./task-asker.js";
 import { ended, type TaskRecord, withResult } from "./task-record.js";
 
 /** What a run needs from the server that it belongs to. */
@@ -35,6 +35,7 @@ type ExchangeSource = Pick<Exchange, "http" | "principal" | "peer" | "remote">;
 /** One run of the handler of a task. It may write as long as it holds the lease of the record. */
 export class TaskRun {
   readonly id: string;
+  readonly slot = new TaskSlot();
   readonly #server: ExtendedServer;
   readonly #context: RunContext;
   readonly #task: LeasedTask;
@@ -91,6 +92,7 @@ export class TaskRun {
       platform: this.#server.platform,
       answerMs: this.#context.answerMs,
       signal: this.#task.signal,
+      slot: this.slot,
       requireCapabilities: (needs) => requireCapabilities(call, needs),
       change: async (change) => {
         await this.create();
@@ -100,6 +102,9 @@ export class TaskRun {
     };
     this.#asker = new TaskAsker(task, recorded);
     call.useAsker(this.#asker);
+    call.slot = this.slot;
+    // From here on the number of tasks is the limit, and nothing may refuse what has been promised.
+    this.slot.waits = true;
     call.callId = this.id;
   }
 

@@ -20,6 +20,14 @@ export interface CallMakers {
   asker(call: ServerCall): Asker;
 }
 
+/** Holds the slots of a call whose handler may run for long. */
+export interface SlotHolder {
+  /** Whether the call waits for its slots however many others do. */
+  readonly waits: boolean;
+  /** The handler begins, with its slots. Returns what frees them when it ends. */
+  hold(enter: () => undefined | Promise<void>, leave: () => void): () => void;
+}
+
 /** One call to the server. What few calls need is created on first use. */
 export class ServerCall {
   readonly request: Call;
@@ -58,6 +66,8 @@ export class ServerCall {
   release: (() => void) | undefined;
   /** Awaited once before the handler of a tool runs, when everything about the call has been checked. Root only. */
   beforeTool: (() => Promise<void>) | undefined;
+  /** Holds its slots, if an extension does. Root only. */
+  slot: SlotHolder | undefined;
   /** Makes the call a task; set by an extension. Root only. */
   startTask: (() => Promise<boolean>) | undefined;
   /** Called before the answer is sent, to flush progress and to withdraw open questions. */

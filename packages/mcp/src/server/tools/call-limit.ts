@@ -3,6 +3,8 @@ import type { CallSlots } from "./ready-tool.js";
 
 interface Waiter {
   readonly key: string | undefined;
+  /** Whether it waits however many others do. */
+  readonly waits: boolean;
   start(): void;
 }
 
@@ -29,6 +31,8 @@ export class CallLimit implements CallSlots {
   /** Calls that run, by principal. */
   readonly #runningOf = new Map<string, number>();
   #running = 0;
+  /** Of those that wait, how many do so however many others do. */
+  #unbounded = 0;
 
   constructor(options: CallLimitOptions) {
     this.#options = options;
@@ -37,29 +41,33 @@ export class CallLimit implements CallSlots {
   }
 
   /** `key` is the principal that calls, if any. */
-  enter(call: { readonly signal: AbortSignal }, key?: string): undefined | Promise<void> {
+  enter(call: { readonly signal: AbortSignal }, key?: string, waits = false): undefined | Promise<void> {
     if (this.#isFree(key)) {
       this.#count(key, 1);
       return undefined;
     }
+    if (!waits) this.#checkQueue(key);
+    return this.#wait(call.signal, key, waits);
+  }
+
+  #checkQueue(key: string | undefined): void {
     const { what, option, running, queued, share } = this.#options;
-    if (this.#waiting.size >= queued) {
+    if (this.#waiting.size - this.#unbounded >= queued) {
       throw tooMany(option, { running, queued }, `${what} runs ${running} at once and ${queued} are waiting`);
     }
     if (share !== undefined && key !== undefined) {
-      const own = [...this.#waiting].filter((waiter) => waiter.key === key).length;
+      const own = [...this.#waiting].filter((waiter) => waiter.key === key && !waiter.waits).length;
       const most = Math.ceil(queued * PART);
       const text = `${what} runs ${this.#share} of one principal at once and ${most} are waiting`;
       if (own >= most) throw tooMany(`${option}PerPrincipal`, { running: this.#share, queued: most }, text);
     }
-    return this.#wait(call.signal, key);
   }
 
   leave(key?: string): void {
     this.#count(key, -1);
     for (const waiter of this.#waiting) {
       if (!this.#isFree(waiter.key)) continue;
-      this.#waiting.delete(waiter);
+      this.#remove(waiter);
       this.#count(waiter.key, 1);
       return waiter.start();
     }
@@ -78,14 +86,19 @@ export class CallLimit implements CallSlots {
     else this.#runningOf.delete(key);
   }
 
-  #wait(signal: AbortSignal, key: string | undefined): Promise<void> {
+  #remove(waiter: Waiter): void {
+    if (this.#waiting.delete(waiter) && waiter.waits) this.#unbounded--;
+  }
+
+  #wait(signal: AbortSignal, key: string | undefined, waits: boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const stop = () => {
-        this.#waiting.delete(waiter);
+        this.#remove(waiter);
         reject(new McpError("cancelled", "the call was cancelled while it waited for a free slot"));
       };
       const waiter: Waiter = {
         key,
+        waits,
         start() {
           signal.removeEventListener("abort", stop);
           resolve();
@@ -94,6 +107,7 @@ export class CallLimit implements CallSlots {
       if (signal.aborted) return stop();
       signal.addEventListener("abort", stop, { once: true });
       this.#waiting.add(waiter);
+      if (waits) this.#unbounded++;
     });
   }
 }

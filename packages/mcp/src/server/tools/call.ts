@@ -102,13 +102,13 @@ export class ToolCalls {
 
   /** Waits for the tool's own limit first, so that waiting calls do not take the server's slots from other tools. */
   #enter(tool: RunnableTool, call: ServerCall): undefined | Promise<void> {
-    const turn = tool.limit?.enter(call);
+    const turn = tool.limit?.enter(call, undefined, call.root.slot?.waits);
     return turn === undefined ? this.#enterServer(tool, call) : turn.then(() => this.#enterServer(tool, call));
   }
 
   #enterServer(tool: RunnableTool, call: ServerCall): undefined | Promise<void> {
     try {
-      return this.#slots.enter(call, keyOf(call))?.catch((error) => giveUp(tool, error));
+      return this.#slots.enter(call, keyOf(call), call.root.slot?.waits)?.catch((error) => giveUp(tool, error));
     } catch (error) {
       return giveUp(tool, error);
     }
@@ -158,12 +158,16 @@ export class ToolCalls {
   /** Returns the function that frees the slots of a call, once however often it is called. */
   #leaving(tool: RunnableTool, call: ServerCall): () => void {
     let over = false;
+    const free = () => {
+      this.#slots.leave(keyOf(call));
+      tool.limit?.leave();
+    };
+    const end = call.root.slot?.hold(() => this.#enter(tool, call), free) ?? free;
     return () => {
       if (over) return;
       over = true;
       call.deadline?.end();
-      this.#slots.leave(keyOf(call));
-      tool.limit?.leave();
+      end();
     };
   }
 

@@ -43,10 +43,10 @@ export interface ReadyTool extends Offered<WireTool> {
 export interface CallSlots {
   /**
    * Takes a slot, at once or when one is free; `leave` must be called for each. Throws `limit_exceeded` when the queue is
-   * full. The promise rejects without taking a slot when the call's signal is aborted first. The signal is read only if the
+   * full, unless the call `waits` all the same. The promise rejects without taking a slot when the call's signal is aborted first. The signal is read only if the
    * call has to wait, because creating it costs something.
    */
-  enter(call: { readonly signal: AbortSignal }): undefined | Promise<void>;
+  enter(call: { readonly signal: AbortSignal }, key?: string, waits?: boolean): undefined | Promise<void>;
   leave(): void;
 }
 

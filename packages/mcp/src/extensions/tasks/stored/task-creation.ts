@@ -35,6 +35,7 @@ export class Creation {
 /** Lets the handler make its call a task, which goes on with what the call has asked and done so far. */
 export function startLate(prepared: PreparedCall, run: TaskRun, creation: Creation): void {
   let started: Promise<boolean> | undefined;
+  prepared.slot = run.slot;
   prepared.startTask = () => {
     started ??= (async () => {
       const { answers = {}, steps = {}, ...same } = (await prepared.recorded()) ?? {};
