@@ -105,7 +105,7 @@ export class TaskAsker implements Asker {
     this.#answers = new Map(Object.entries(recorded.answers));
     // A run never begins with a step that has only begun; `resumed` sees to it.
     this.#steps = new Map(Object.entries(recorded.steps) as [string, StepRecord][]);
-    task.signal.addEventListener("abort", () => this.#giveUp(), { once: true });
+    task.signal.addEventListener("abort", () => this.giveUp(), { once: true });
   }
 
   /** Resolves when the outcome of every step whose work runs now is stored. */
@@ -142,7 +142,7 @@ export class TaskAsker implements Asker {
         act(value);
       };
       this.#waiting.set(name, { resolve: settling(resolve), reject: settling(reject) });
-      if (this.#task.signal.aborted) return this.#giveUp();
+      if (this.#task.signal.aborted) return this.giveUp();
       this.#note(name, question);
     });
     return readAnswer(await this.#task.slot.lend(waited));
@@ -244,7 +244,8 @@ export class TaskAsker implements Asker {
     return waiting;
   }
 
-  #giveUp(): void {
+  /** Ends the wait for answers that will not come, also those that the handler did not wait for. */
+  giveUp(): void {
     for (const name of [...this.#waiting.keys()]) {
       this.#settle(name)?.reject(new McpError("cancelled", "the task ended without this answer"));
     }

@@ -222,6 +222,7 @@ export class TaskRun {
     // From now on nobody has to be told of what becomes of the task, least of all of its end.
     this.#ended = true;
     await this.#task.end(end);
+    this.#asker?.giveUp();
     this.#expiry?.cancel();
     this.#hearing?.then((unhear) => unhear?.());
     this.#context.over(this);
