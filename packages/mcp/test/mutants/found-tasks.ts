@@ -154,12 +154,4 @@ export const FOUND_TASKS: readonly Mutant[] = [
     replace: "if (!session.opened) this.#open(session);",
     tests: ["test/http/ended-sessions.test.ts"],
   },
-  {
-    name: "closed-client-keeps-a-timer",
-    recreates: "a call after the end of a client leaves a timer until its deadline",
-    file: "client/call/pending-call.ts",
-    search: "    if (this.#stopped && this.waiting.size === 0) this.#disarm();\n",
-    replace: "",
-    tests: ["test/extensions/tasks/patient-client.test.ts"],
-  },
 ];

@@ -73,7 +73,8 @@ async function play(world: World): Promise<TaskSimulationResult> {
     http: { times: { streamAfterMs: random.pick([20, 1_000]) } },
     makeServer: (parts) => taskServer(parts, ledger, plan),
     storageFaults: storm,
-    settleMs: 500,
+    // The pause between two messages of a task may outlast the task.
+    settleMs: 1_100,
     watchStorage: (shared) => ledger.watch(shared),
   };
   const cluster = new SimCluster(world, history, clusterPlan, weather);
@@ -161,7 +162,8 @@ async function end(run: TaskSurroundings, clients: readonly SimTaskClient[]): Pr
   });
   await world.run(world.elapsed + 10_000, () => ended);
   if (!ended) world.violate("I1", "the servers did not close");
-  await world.run(world.elapsed + 1_000);
+  world.after(1_100, "nothing is left", () => {});
+  await world.run(world.elapsed + 1_100);
   cluster.checkLeft();
   // What is known of processes is kept longer than their tasks.
   world.after(3 * TTL_MS, "every task has expired", () => {});
