@@ -75,9 +75,9 @@ export class Client<T = LooseTools, P = LoosePrompts> extends ConnectedClient {
     name: N,
     ...[args, options]: CallArguments<ArgsOf<T, N>>
   ): Promise<TaskHandle<ValueOf<T, N>>> {
+    const handle = startTask(this.#parts.extensions, this.#parts.tools, name, args as object | undefined, options);
     // As for `call`.
-    const call = (own: CallOptions) => requestToolValue(this.#parts.tools, name, args as object | undefined, own);
-    return startTask(this.#parts.extensions, name, options, call as (own: CallOptions) => Promise<ValueOf<T, N>>);
+    return handle as Promise<TaskHandle<ValueOf<T, N>>>;
   }
 
   /** Finds a task again, by its id or by what `toJSON` of its handle gave. Nothing is sent before the handle is used. */

@@ -44,6 +44,8 @@ export interface ExtendedOutcome {
   readonly options: CallOptions;
   /** Aborted when the caller gives up or a deadline of the call passes. */
   readonly signal: AbortSignal;
+  /** Lets the call outlast its total deadline, unless the caller set one for this call. */
+  liftDeadline(): void;
 }
 
 /** Changes the parameters of a request. */

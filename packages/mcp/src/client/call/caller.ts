@@ -253,13 +253,16 @@ export class Caller implements Requester, CallOwner {
     return this.#send(call);
   }
 
-  /** Lets an extension make the complete result of its own form of one. The deadlines of the call still hold. */
+  /** Lets an extension make the complete result of its own form of one. The total deadline holds unless it is lifted. */
   async #complete(call: PendingCall, { type, result }: Outcome & { kind: "extension" }): Promise<Result> {
     const given = new AbortController();
     try {
       call.paused++;
       const { out, options } = call;
-      const outcome = { ...out, resultType: type, result, options, signal: given.signal };
+      const liftDeadline = () => {
+        if (options.timeouts?.totalMs === undefined) call.total = Number.POSITIVE_INFINITY;
+      };
+      const outcome = { ...out, resultType: type, result, options, signal: given.signal, liftDeadline };
       return await call.during(this.#extensions.complete(outcome));
     } catch (error) {
       given.abort(error);

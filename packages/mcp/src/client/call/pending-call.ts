@@ -25,7 +25,7 @@ export class PendingCall implements Deadline {
   readonly started: number;
   heard: number;
   readonly idle: number;
-  readonly total: number;
+  total: number;
   paused = 0;
   /** The request that stands for the call now; undefined while it waits for something else. */
   id: Id | undefined;

@@ -1,38 +1,40 @@
-import { neverUnhandled } from "../../encoding/never-unhandled.js";
+import type { Platform } from "../../platform/platform.js";
+import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import { TASKS } from "../../protocol/features/task-methods.js";
 import type { DetailedTask } from "../../protocol/features/tasks.js";
+import type { CallToolResult } from "../../protocol/features/tools.js";
+import { onAbort } from "../call/abort-watch.js";
+import { cancelled, failedIn, operationOf } from "../call/operation.js";
 import { type ClientExtensions, extensionFeature } from "../extension.js";
 import type { CallOptions } from "../options.js";
-import type { FollowedTask, SavedTask, TaskFeature, TaskHandle } from "../task-handle.js";
-import { readToolValue, type ToolRequests } from "./tools.js";
+import type { FollowedTask, SavedTask, TaskFeature, TaskHandle, TaskWaitOptions } from "../task-handle.js";
+import { readToolValue, requestToolAnswer, type ToolRequests } from "./tools.js";
+
+const FINAL: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
 
 /** Calls a tool as a task. Resolves when the server has created the task, or has answered without one. */
-export function startTask<R>(
+export async function startTask(
   extensions: ClientExtensions,
+  tools: ToolRequests,
   tool: string,
-  options: CallOptions | undefined,
-  call: (options: CallOptions) => Promise<R>,
-): Promise<TaskHandle<R>> {
-  const feature = featureOf(extensions);
-  return new Promise((resolve, reject) => {
-    let demand = () => {};
-    const demanded = new Promise<void>((done) => {
-      demand = done;
-    });
-    const unbounded = { ...options, timeouts: { totalMs: Number.POSITIVE_INFINITY, ...options?.timeouts } };
-    const value = call(
-      feature.startOptions(unbounded, (followed) => {
-        const result = () => {
-          demand();
-          return value;
-        };
-        resolve(handleOf(tool, followed, result));
-        return demanded;
-      }),
-    );
-    neverUnhandled(value).then(() => resolve(answeredAtOnce(tool, value)), reject);
-  });
+  args: object | undefined,
+  options?: CallOptions,
+): Promise<TaskHandle> {
+  const unbounded = { ...options, timeouts: { totalMs: Number.POSITIVE_INFINITY, ...options?.timeouts } };
+  // Middleware may send the call several times; the last task counts.
+  const created: FollowedTask[] = [];
+  const own = featureOf(extensions).startOptions(unbounded, (task) => created.push(task));
+  try {
+    const answer = await requestToolAnswer(tools, tool, args, own);
+    const followed = created.at(-1);
+    if (followed !== undefined) return handleOf(tools, tool, followed, options?.signal);
+    return answeredAtOnce(tool, readToolValue(tools, tool, answer));
+  } catch (error) {
+    // Nobody gets to know the task.
+    for (const task of created) task.cancel().catch(() => {});
+    throw error;
+  }
 }
 
 /** Finds a task again. Nothing is sent before the handle is used. */
@@ -44,20 +46,7 @@ export function findTask(extensions: ClientExtensions, tools: ToolRequests, save
       fix: "Pass the id of a handle, or what its `toJSON` gave.",
     });
   }
-  const followed = feature.follow(taskId);
-  let value: Promise<unknown> | undefined;
-  const result = () => {
-    value ??= followed.outcome().then(
-      (outcome) => readToolValue(tools, tool ?? `of task ${taskId}`, outcome),
-      (error: unknown) => {
-        // What failed on the way may work the next time.
-        value = undefined;
-        throw error;
-      },
-    );
-    return value;
-  };
-  return handleOf(tool, followed, result);
+  return handleOf(tools, tool, feature.follow(taskId));
 }
 
 function featureOf(extensions: ClientExtensions): TaskFeature {
@@ -65,7 +54,29 @@ function featureOf(extensions: ClientExtensions): TaskFeature {
   return extensionFeature(extensions, TASKS.id) as TaskFeature;
 }
 
-function handleOf<R>(tool: string | undefined, followed: FollowedTask, result: () => Promise<R>): TaskHandle<R> {
+/** `abandoned` is the signal of the call that started the task: it cancels the task. */
+function handleOf(
+  tools: ToolRequests,
+  tool: string | undefined,
+  followed: FollowedTask,
+  abandoned?: AbortSignal,
+): TaskHandle {
+  const abandon = () => void followed.cancel().catch(() => {});
+  if (abandoned?.aborted === true) abandon();
+  const unwatch = abandoned === undefined ? undefined : onAbort(abandoned, abandon);
+  let known: { value: unknown } | undefined;
+  const result = async (options: TaskWaitOptions = {}) => {
+    if (known !== undefined) return known.value;
+    try {
+      const outcome = await waitFor(followed, tools.connection.platform, options, abandoned);
+      known = { value: readToolValue(tools, tool ?? `of task ${followed.id}`, outcome) };
+      return known.value;
+    } catch (error) {
+      throw failedIn(error, operationOf("tools/call", tool === undefined ? undefined : { name: tool }));
+    } finally {
+      if (followed.task !== undefined && FINAL.has(followed.task.status)) unwatch?.();
+    }
+  };
   return {
     id: followed.id,
     get status() {
@@ -81,12 +92,47 @@ function handleOf<R>(tool: string | undefined, followed: FollowedTask, result: (
   };
 }
 
-function answeredAtOnce<R>(tool: string, value: Promise<R>): TaskHandle<R> {
+async function waitFor(
+  followed: FollowedTask,
+  platform: Platform,
+  options: TaskWaitOptions,
+  abandoned: AbortSignal | undefined,
+): Promise<CallToolResult> {
+  checkOptions("`result` of a task", options, "signal timeouts");
+  checkOptions("`timeouts`", options.timeouts, "totalMs");
+  const ms = options.timeouts?.totalMs ?? Number.POSITIVE_INFINITY;
+  const over = new AbortController();
+  const leaves: (() => void)[] = [];
+  for (const signal of [abandoned, options.signal]) {
+    if (signal === undefined) continue;
+    const abort = () => over.abort(cancelled("the wait for the task", signal));
+    if (signal.aborted) abort();
+    else leaves.push(onAbort(signal, abort));
+  }
+  if (ms !== Number.POSITIVE_INFINITY) {
+    const timer = platform.timer(ms, () => over.abort(late(ms)));
+    leaves.push(() => timer.cancel());
+  }
+  try {
+    return await followed.outcome(over.signal);
+  } finally {
+    for (const leave of leaves) leave();
+  }
+}
+
+function late(ms: number): McpError {
+  return new McpError("timeout", `the task was not over after ${ms} ms`, {
+    data: { deadline: "total", ms },
+    fix: "Wait again, or raise `timeouts.totalMs` of `result`; the task goes on.",
+  });
+}
+
+function answeredAtOnce(tool: string, value: unknown): TaskHandle {
   return {
     id: undefined,
     status: "completed",
     task: undefined,
-    result: () => value,
+    result: async () => value,
     cancel: async () => {},
     toJSON() {
       throw new McpError(

@@ -73,7 +73,7 @@ export function requestTool(
   args: object | undefined,
   options?: CallOptions,
 ): Promise<CallToolResult> {
-  return request(calls, name, args, options, (result) => result);
+  return request(calls, name, args, options, (answer) => readAnswer(calls, name, answer, (result) => result));
 }
 
 /** Calls a tool and gives its value: structured content, or text. Rejects with `tool_error` when the tool failed. */
@@ -83,9 +83,17 @@ export function requestToolValue(
   args: object | undefined,
   options?: CallOptions,
 ): Promise<unknown> {
-  return request(calls, name, args, options, (result) =>
-    toolValue(name, result, (content) => warnOfBlocks(calls, name, content)),
-  );
+  return request(calls, name, args, options, (answer) => readToolValue(calls, name, answer));
+}
+
+/** Calls a tool and gives what the server answered, unchecked: it may be in the form of an extension. */
+export function requestToolAnswer(
+  calls: ToolRequests,
+  name: string,
+  args: object | undefined,
+  options?: CallOptions,
+): Promise<unknown> {
+  return request<unknown>(calls, name, args, options, (answer) => answer);
 }
 
 function request<T>(
@@ -93,21 +101,18 @@ function request<T>(
   name: string,
   args: object | undefined,
   options: CallOptions | undefined,
-  read: (result: CallToolResult) => T,
+  read: (answer: unknown) => T,
   retried = false,
 ): Promise<T> {
   const { requester, connection, listed } = calls;
   // The protocol lets `arguments` be left out; servers in the wild hold what is missing against their schema and refuse it.
   const params = { name, arguments: args ?? {} };
-  return requester.call("tools/call", params, options, listed.get(name)?.extras).then(
-    (answer) => readAnswer(calls, name, answer, read),
-    (error: unknown) => {
-      // Only where arguments travel in headers can the server find that they do not fit its schema.
-      const outdated = McpError.is(error) && error.kind === "header_mismatch" && connection.last?.mirrors === true;
-      if (!outdated || retried) throw error;
-      return requestAfterListing(calls, name, args, options, read);
-    },
-  );
+  return requester.call("tools/call", params, options, listed.get(name)?.extras).then(read, (error: unknown) => {
+    // Only where arguments travel in headers can the server find that they do not fit its schema.
+    const outdated = McpError.is(error) && error.kind === "header_mismatch" && connection.last?.mirrors === true;
+    if (!outdated || retried) throw error;
+    return requestAfterListing(calls, name, args, options, read);
+  });
 }
 
 /** The value of a result of a tool that came by another way than its call. */
@@ -146,7 +151,7 @@ async function requestAfterListing<T>(
   name: string,
   args: object | undefined,
   options: CallOptions | undefined,
-  read: (result: CallToolResult) => T,
+  read: (answer: unknown) => T,
 ): Promise<T> {
   const { signal } = options ?? {};
   for await (const tool of walkTools(calls, { cache: false, ...(signal === undefined ? {} : { signal }) })) {

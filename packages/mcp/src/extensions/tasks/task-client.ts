@@ -6,13 +6,13 @@ import type { Params } from "../../jsonrpc/message.js";
 import { hasCapability } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { AnswerTasks } from "./answer-tasks.js";
-import { ClientTask } from "./followed-task.js";
+import { ClientTask } from "./followed/followed-task.js";
 import type { TaskSettings } from "./task-options.js";
 
 /** Marks options of calls that are to become tasks; a symbol outlives copies that middleware makes of options. */
 const STARTED = Symbol("started");
 
-type StartOptions = CallOptions & { [STARTED]?: (task: FollowedTask) => Promise<void> };
+type StartOptions = CallOptions & { [STARTED]?: (task: FollowedTask) => void };
 
 /** Lets a client wait for tasks, start them and find them again. */
 export function connectTasks(client: ExtendedClient, settings: TaskSettings): ConnectedExtension<TaskFeature> {
@@ -69,23 +69,19 @@ async function complete(client: ExtendedClient, outcome: ExtendedOutcome): Promi
     });
   }
   const task = readTask(outcome.result);
-  const followed = new ClientTask(client, task.taskId, task);
   const started = (outcome.options as StartOptions)[STARTED];
+  if (started !== undefined) {
+    started(new ClientTask(client, task.taskId, task));
+    return outcome.result;
+  }
+  const followed = new ClientTask(client, task.taskId, task, true);
+  // A task may take longer than any request should; it has a time to live of its own.
+  outcome.liftDeadline();
   try {
-    if (started !== undefined) await untilClosed(client.closing, started(followed));
     return (await followed.outcome(outcome.signal)) as unknown as Record<string, unknown>;
   } catch (error) {
     // The caller gave up. Who only closes the client may come back for the task.
     if (outcome.signal.aborted && !client.closing.aborted) followed.cancel().catch(() => {});
     throw error;
   }
-}
-
-function untilClosed<T>(closing: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const close = () => reject(new McpError("connection_closed", "the client was closed before the task was over"));
-    if (closing.aborted) close();
-    else closing.addEventListener("abort", close, { once: true });
-    work.then(resolve, reject).finally(() => closing.removeEventListener("abort", close));
-  });
 }

@@ -1,8 +1,8 @@
-import { RpcError } from "../../jsonrpc/error.js";
-import { isObject } from "../../jsonrpc/message.js";
-import { fromWire, McpError } from "../../protocol/error.js";
-import type { DetailedTask } from "../../protocol/features/tasks.js";
-import type { CallToolResult } from "../../protocol/features/tools.js";
+import { RpcError } from "../../../jsonrpc/error.js";
+import { isObject } from "../../../jsonrpc/message.js";
+import { fromWire, McpError } from "../../../protocol/error.js";
+import type { DetailedTask } from "../../../protocol/features/tasks.js";
+import type { CallToolResult } from "../../../protocol/features/tools.js";
 
 /** What the call of a tool gives whose task is over. Throws the error of a task that was cancelled or failed. */
 export function taskOutcome(task: DetailedTask): CallToolResult {
@@ -32,4 +32,14 @@ export function outlivedTask({ status, ttlMs }: DetailedTask): McpError {
     data: { limit: "ttlMs", ms: ttlMs },
     fix: "Let the server keep the task for longer than its work takes.",
   });
+}
+
+/** Whether nothing happens to the task any more. */
+export function isOver({ status }: DetailedTask): boolean {
+  return status === "completed" || status === "failed" || status === "cancelled";
+}
+
+/** Whether there is something new to tell; changes within one millisecond have the same time. */
+export function differs(before: DetailedTask, after: DetailedTask): boolean {
+  return (["status", "lastUpdatedAt", "statusMessage"] as const).some((member) => before[member] !== after[member]);
 }

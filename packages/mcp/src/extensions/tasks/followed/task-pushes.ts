@@ -1,5 +1,5 @@
-import type { ExtendedClient } from "../../client/extension.js";
-import { isObject, type Params } from "../../jsonrpc/message.js";
+import type { ExtendedClient } from "../../../client/extension.js";
+import { isObject, type Params } from "../../../jsonrpc/message.js";
 
 /** How long a task is only looked at: a stream for a task that is soon over would cost more than it saves. */
 const LISTEN_AFTER_MS = 3000;

@@ -1,13 +1,14 @@
-import type { ExtendedClient } from "../../client/extension.js";
-import type { CallOptions } from "../../client/options.js";
-import type { FollowedTask } from "../../client/task-handle.js";
-import { neverUnhandled } from "../../encoding/never-unhandled.js";
-import { readTask } from "../../era/task-shape.js";
-import { McpError } from "../../protocol/error.js";
-import type { DetailedTask, InputRequiredTask } from "../../protocol/features/tasks.js";
-import type { CallToolResult } from "../../protocol/features/tools.js";
-import { outlivedTask, taskOutcome } from "./task-outcome.js";
+import type { ExtendedClient } from "../../../client/extension.js";
+import type { CallOptions } from "../../../client/options.js";
+import type { FollowedTask } from "../../../client/task-handle.js";
+import { neverUnhandled } from "../../../encoding/never-unhandled.js";
+import { readTask } from "../../../era/task-shape.js";
+import { McpError } from "../../../protocol/error.js";
+import type { DetailedTask } from "../../../protocol/features/tasks.js";
+import type { CallToolResult } from "../../../protocol/features/tools.js";
+import { differs, isOver, outlivedTask, taskOutcome } from "./task-outcome.js";
 import { TaskPushes } from "./task-pushes.js";
+import { TaskQuestions, unableToAnswer } from "./task-questions.js";
 
 /** Bounds of what a server may ask for as the time between two looks. */
 const SHORTEST_MS = 20;
@@ -19,8 +20,6 @@ const JITTER = 0.1;
 const PUSHED_POLL_MS = 30_000;
 /** Requests in a row that may fail before the wait does; with growing pauses this is about five minutes. */
 const MAX_FAILURES = 16;
-/** Questions of one task; each may be a dialog or a paid model call. */
-const MAX_QUESTIONS = 64;
 /** How long a task is waited for beyond its time to live, because clocks and networks may be slow. */
 const GRACE_MS = 60_000;
 /** Changes that the reader of an iteration may leave unread; then it misses the oldest. */
@@ -42,10 +41,18 @@ const PASSING: ReadonlySet<string> = new Set([
 type Watcher = (task: DetailedTask | undefined, error?: unknown) => void;
 
 /** The looks at a task, which all who wait for it share. */
-interface Following {
+interface Looks {
   readonly pushes: TaskPushes;
+  readonly questions: TaskQuestions;
   /** Aborted when nobody waits any more. */
   readonly stop: AbortController;
+  /** Why this client cannot answer what the task asks now, although others may. */
+  unable: McpError | undefined;
+  /** Ends the waits that need the answer. */
+  readonly refusals: Set<(reason: McpError) => void>;
+}
+
+interface Following extends Looks {
   readonly over: Promise<DetailedTask>;
 }
 
@@ -54,6 +61,7 @@ export class ClientTask implements FollowedTask {
   readonly id: string;
   task: DetailedTask | undefined;
   readonly #client: ExtendedClient;
+  readonly #owned: boolean;
   readonly #watchers = new Set<Watcher>();
   readonly #answered = new Set<string>();
   #waiting = 0;
@@ -66,17 +74,26 @@ export class ClientTask implements FollowedTask {
   /** Whether `task` is what `tasks/get` said: what comes with the creation need not have all members. */
   #looked = false;
 
-  constructor(client: ExtendedClient, id: string, task?: DetailedTask) {
+  /** `owned`: nobody else knows the task, so it is cancelled when this client cannot answer what it asks. */
+  constructor(client: ExtendedClient, id: string, task?: DetailedTask, owned = false) {
     this.#client = client;
+    this.#owned = owned;
     this.id = id;
     this.task = task;
   }
 
   async outcome(signal?: AbortSignal): Promise<CallToolResult> {
     const following = this.#follow();
+    let refuse = (_reason: McpError) => {};
+    const refused = new Promise<never>((_, reject) => {
+      refuse = reject;
+    });
+    following.refusals.add(refuse);
+    if (following.unable !== undefined) refuse(following.unable);
     try {
-      return await withSignal(this.#outcome(following), signal);
+      return await withSignal(Promise.race([this.#outcome(following), refused]), signal);
     } finally {
+      following.refusals.delete(refuse);
       this.#leave();
     }
   }
@@ -135,13 +152,24 @@ export class ClientTask implements FollowedTask {
   /** Someone waits until the task is over, and calls `#leave` afterwards. */
   #follow(): Following {
     this.#waiting++;
-    if (this.#following === undefined) {
-      const pushes = new TaskPushes(this.#client, this.id);
-      const stop = new AbortController();
-      const over = neverUnhandled(this.#untilOver(pushes, stop.signal).finally(() => pushes.close()));
-      this.#following = { pushes, stop, over };
-    }
+    this.#following ??= this.#begin();
     return this.#following;
+  }
+
+  #begin(): Following {
+    // What was refused once may be granted now.
+    if (this.#refusal !== undefined) this.#result = undefined;
+    this.#refusal = undefined;
+    const pushes = new TaskPushes(this.#client, this.id);
+    const stop = new AbortController();
+    const send = (inputResponses: Record<string, object>) =>
+      this.#patiently(pushes, stop.signal, () =>
+        this.#client.request("tasks/update", { taskId: this.id, inputResponses }, { signal: stop.signal }),
+      );
+    const questions = new TaskQuestions(this.#client, this.#answered, send, () => pushes.wake());
+    const looks: Looks = { pushes, questions, stop, unable: undefined, refusals: new Set() };
+    const over = this.#untilOver(looks).finally(() => end(looks));
+    return Object.assign(looks, { over: neverUnhandled(over) });
   }
 
   #leave(): void {
@@ -150,27 +178,47 @@ export class ClientTask implements FollowedTask {
     if (this.#waiting > 0 || following === undefined) return;
     this.#following = undefined;
     following.stop.abort(new McpError("cancelled", "nobody waits for the task any more"));
-    following.pushes.close();
+    end(following);
   }
 
-  async #untilOver(pushes: TaskPushes, stop: AbortSignal): Promise<DetailedTask> {
+  async #untilOver(looks: Looks): Promise<DetailedTask> {
+    const { pushes, stop } = looks;
     const { platform } = this.#client;
     const since = platform.monotonic();
-    const look = () => this.#patiently(pushes, stop, () => this.#look(stop));
+    const look = () => this.#patiently(pushes, stop.signal, () => this.#look(stop.signal));
     let task = this.task;
-    if (task === undefined || isOver(task)) task = await look();
+    // What an earlier wait saw is old by now, unless it was the end; what came with the creation has no outcome.
+    if (task === undefined || isOver(task) !== this.#looked) task = await look();
     while (!isOver(task)) {
       if (task.ttlMs !== null && platform.monotonic() - since > task.ttlMs + GRACE_MS) throw outlivedTask(task);
-      if (task.status === "input_required") {
-        if (this.#client.era.has("tasks/result")) neverUnhandled(this.#requestResult(pushes, stop, UNBOUNDED));
-        else await this.#answer(task, pushes, stop);
-      }
+      await this.#seeToQuestions(task, looks);
       await pushes.pause(this.#interval(task, pushes));
       task = await look();
       // The request for the outcome is the way to the questions: without it nobody would answer them.
       if (this.#refusal !== undefined && !isOver(task)) throw this.#refusal;
     }
     return task;
+  }
+
+  /** Lets the application answer what the task asks, and does not wait for it: the task may end meanwhile. */
+  async #seeToQuestions(task: DetailedTask, looks: Looks): Promise<void> {
+    const asks = task.status === "input_required";
+    try {
+      if (this.#client.era.has("tasks/result")) {
+        // The questions are requests to whoever waits for the outcome; one that could only refuse leaves them to others.
+        looks.unable = asks && !this.#owned ? unableToAnswer(this.#client) : undefined;
+        const able = asks && looks.unable === undefined;
+        if (able) neverUnhandled(this.#requestResult(looks.pushes, looks.stop.signal, UNBOUNDED));
+      } else {
+        looks.unable = looks.questions.update((asks ? task.inputRequests : undefined) ?? {});
+        if (this.#owned && looks.unable !== undefined) throw looks.unable;
+      }
+    } catch (error) {
+      // A client that is closed leaves the question to the next one.
+      if (this.#owned && !this.#client.closing.aborted) await this.cancel().catch(() => {});
+      throw error;
+    }
+    if (looks.unable !== undefined) for (const refuse of looks.refusals) refuse(looks.unable);
   }
 
   #interval({ pollIntervalMs = DEFAULT_POLL_MS }: DetailedTask, { open }: TaskPushes): number {
@@ -229,51 +277,15 @@ export class ClientTask implements FollowedTask {
     neverUnhandled(result.finally(over));
     return result;
   }
-
-  /**
-   * Answers each question once. A task whose question cannot be answered is cancelled, because nobody else will answer it.
-   *
-   * Spec: Tasks extension, "Input Required", https://modelcontextprotocol.io/extensions/tasks/overview
-   */
-  async #answer({ inputRequests }: InputRequiredTask, pushes: TaskPushes, signal: AbortSignal): Promise<void> {
-    const open = Object.entries(inputRequests ?? {}).filter(([key]) => !this.#answered.has(key));
-    if (open.length === 0) return;
-    let answers: Record<string, object>;
-    try {
-      if (this.#answered.size + open.length > MAX_QUESTIONS) {
-        throw new McpError("too_many_questions", `the task asked more than ${MAX_QUESTIONS} questions`, {
-          data: { limit: MAX_QUESTIONS },
-          fix: "Let the tool ask less; a task is cancelled when it asks more.",
-        });
-      }
-      for (const [key] of open) this.#answered.add(key);
-      const given = await Promise.all(
-        open.map(async ([key, question]) => [key, await this.#client.answer(question as never, signal)] as const),
-      );
-      answers = Object.fromEntries(given);
-    } catch (error) {
-      if (signal.aborted) for (const [key] of open) this.#answered.delete(key);
-      // A client that is closed leaves the question to the next one.
-      else if (!this.#client.closing.aborted) await this.cancel().catch(() => {});
-      throw error;
-    }
-    // Whatever becomes of this request says nothing of the task, which others may still follow.
-    const params = { taskId: this.id, inputResponses: answers };
-    await this.#patiently(pushes, signal, () => this.#client.request("tasks/update", params, { signal }));
-  }
-}
-
-/** Whether there is something new to tell; changes within one millisecond have the same time. */
-function differs(before: DetailedTask, after: DetailedTask): boolean {
-  return (["status", "lastUpdatedAt", "statusMessage"] as const).some((member) => before[member] !== after[member]);
 }
 
 function isPassing(error: unknown): boolean {
   return McpError.is(error) && PASSING.has(error.kind);
 }
 
-function isOver({ status }: DetailedTask): boolean {
-  return status === "completed" || status === "failed" || status === "cancelled";
+function end({ pushes, questions }: Looks): void {
+  pushes.close();
+  questions.close();
 }
 
 function withSignal<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
