@@ -253,15 +253,13 @@ export class Caller implements Requester, CallOwner {
     return this.#send(call);
   }
 
-  /** Lets an extension make the complete result of its own form of one. The total deadline holds unless it is lifted. */
+  /** Lets an extension make the complete result of its own form of one. The total deadline holds until it is lifted. */
   async #complete(call: PendingCall, { type, result }: Outcome & { kind: "extension" }): Promise<Result> {
     const given = new AbortController();
     try {
       call.paused++;
       const { out, options } = call;
-      const liftDeadline = () => {
-        if (options.timeouts?.totalMs === undefined) call.total = Number.POSITIVE_INFINITY;
-      };
+      const liftDeadline = () => call.liftDeadline();
       const outcome = { ...out, resultType: type, result, options, signal: given.signal, liftDeadline };
       return await call.during(this.#extensions.complete(outcome));
     } catch (error) {

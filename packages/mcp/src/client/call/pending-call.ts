@@ -88,6 +88,11 @@ export class PendingCall implements Deadline {
     this.#interrupt?.(reason);
   }
 
+  /** Lets it outlast the total deadline, unless the caller set one. */
+  liftDeadline(): void {
+    if (this.options.timeouts?.totalMs === undefined) this.total = Number.POSITIVE_INFINITY;
+  }
+
   /** The server gave a sign of life. */
   sign(now: number): void {
     this.heard = now;

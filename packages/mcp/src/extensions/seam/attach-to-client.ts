@@ -1,3 +1,4 @@
+import { onAbort } from "../../client/call/abort-watch.js";
 import type { ClientParts } from "../../client/connection/assemble.js";
 import type { ConnectedExtension, ExtendedClient } from "../../client/extension.js";
 import { walkTools } from "../../client/features/tools.js";
@@ -55,12 +56,13 @@ function extendedClient(parts: ClientParts): ExtendedClient {
       const unwanted = new AbortController();
       const closing = connection.closing.signal;
       const withdraw = () => unwanted.abort((signal?.aborted === true ? signal : closing).reason);
-      for (const end of [signal, closing]) end?.addEventListener("abort", withdraw, { once: true });
+      const ends = signal === undefined ? [closing] : [signal, closing];
+      const leaves = ends.map((end) => onAbort(end, withdraw));
       if (signal?.aborted === true || closing.aborted) withdraw();
       try {
         return await answerer.answer(question, connection.established, unwanted);
       } finally {
-        for (const end of [signal, closing]) end?.removeEventListener("abort", withdraw);
+        for (const leave of leaves) leave();
       }
     },
     canAnswer: (method) => answerer.canAnswer(method),

@@ -6,7 +6,7 @@ import { readTask } from "../../../era/task-shape.js";
 import { McpError } from "../../../protocol/error.js";
 import type { DetailedTask } from "../../../protocol/features/tasks.js";
 import type { CallToolResult } from "../../../protocol/features/tools.js";
-import { differs, isOver, outlivedTask, taskOutcome } from "./task-outcome.js";
+import { hasEnded, hasNews, outlivedTask, taskOutcome } from "./task-outcome.js";
 import { TaskPushes } from "./task-pushes.js";
 import { TaskQuestions, unableToAnswer } from "./task-questions.js";
 
@@ -113,7 +113,7 @@ export class ClientTask implements FollowedTask {
     } catch (error) {
       // In the older form a task that is over refuses.
       const task = McpError.is(error) && error.remote ? await this.#look().catch(() => undefined) : undefined;
-      if (task === undefined || !isOver(task)) throw error;
+      if (task === undefined || !hasEnded(task)) throw error;
     }
     await this.#look().catch(() => {});
     this.#following?.pushes.wake();
@@ -136,7 +136,7 @@ export class ClientTask implements FollowedTask {
         const next = unread.shift();
         if (next !== undefined) {
           yield next;
-          if (isOver(next)) return;
+          if (hasEnded(next)) return;
         } else if (failure !== undefined) throw failure.error;
         else
           await new Promise<void>((resolve) => {
@@ -188,14 +188,14 @@ export class ClientTask implements FollowedTask {
     const look = () => this.#patiently(pushes, stop.signal, () => this.#look(stop.signal));
     let task = this.task;
     // What an earlier wait saw is old by now, unless it was the end; what came with the creation has no outcome.
-    if (task === undefined || isOver(task) !== this.#looked) task = await look();
-    while (!isOver(task)) {
+    if (task === undefined || hasEnded(task) !== this.#looked) task = await look();
+    while (!hasEnded(task)) {
       if (task.ttlMs !== null && platform.monotonic() - since > task.ttlMs + GRACE_MS) throw outlivedTask(task);
       await this.#seeToQuestions(task, looks);
       await pushes.pause(this.#interval(task, pushes));
       task = await look();
       // The request for the outcome is the way to the questions: without it nobody would answer them.
-      if (this.#refusal !== undefined && !isOver(task)) throw this.#refusal;
+      if (this.#refusal !== undefined && !hasEnded(task)) throw this.#refusal;
     }
     return task;
   }
@@ -248,10 +248,11 @@ export class ClientTask implements FollowedTask {
     }
     const before = this.task;
     // Nothing happens to a task that is over, whatever a late answer says.
-    if (before !== undefined && this.#looked && isOver(before)) return before;
+    if (before !== undefined && this.#looked && hasEnded(before)) return before;
     this.#looked = true;
     this.task = task;
-    if (before === undefined || isOver(task) || differs(before, task)) for (const watch of this.#watchers) watch(task);
+    if (before === undefined || hasEnded(task) || hasNews(before, task))
+      for (const watch of this.#watchers) watch(task);
     return task;
   }
 

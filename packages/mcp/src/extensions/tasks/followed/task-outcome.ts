@@ -35,11 +35,11 @@ export function outlivedTask({ status, ttlMs }: DetailedTask): McpError {
 }
 
 /** Whether nothing happens to the task any more. */
-export function isOver({ status }: DetailedTask): boolean {
+export function hasEnded({ status }: DetailedTask): boolean {
   return status === "completed" || status === "failed" || status === "cancelled";
 }
 
 /** Whether there is something new to tell; changes within one millisecond have the same time. */
-export function differs(before: DetailedTask, after: DetailedTask): boolean {
+export function hasNews(before: DetailedTask, after: DetailedTask): boolean {
   return (["status", "lastUpdatedAt", "statusMessage"] as const).some((member) => before[member] !== after[member]);
 }
