@@ -21,7 +21,10 @@ export interface Timeouts {
   connectMs: number;
   /** Without any sign of life of one call; progress is one. Default 60 s. */
   idleMs: number;
-  /** For one call as a whole, which no progress extends. Default 60 min. */
+  /**
+   * For one call as a whole, which no progress extends. Default 60 min. A call that becomes a task is bound by it only if it was
+   * set for this call.
+   */
   totalMs: number;
   /** For `onElicit`, `onSample` or `roots` to answer a question of the server, which gets an error afterwards. Default 60 min. */
   answerMs: number;
