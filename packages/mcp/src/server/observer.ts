@@ -42,7 +42,7 @@ export interface CallEnded extends CallStarted {
   readonly error: unknown;
   /** How the handler failed; undefined unless it did, and for a `ToolError` or an `McpError` that it threw for the caller. */
   readonly failure: FailureKind | undefined;
-  /** Length of the response in characters. */
+  /** Length of the response in characters; 0 for the run of a task, which has no response of its own. */
   readonly length: number;
 }
 

@@ -3,6 +3,7 @@ import { callHook } from "../../platform/call-hook.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import type { Extension } from "../../protocol/extension.js";
+import { endOf } from "../../server/call/call-failure.js";
 import { type DispatchingServer, MAKERS, perform, publicError } from "../../server/call/dispatch.js";
 import { ServerCall } from "../../server/call/server-call.js";
 import type { Hub } from "../../server/changes/hub.js";
@@ -192,7 +193,7 @@ function extendedServer(parts: ServerParts, id: string): ExtendedServer {
 
 /** `ExtendedServer.run` for one extension, whose own `around` is outside of what it runs. */
 function running(parts: ServerParts, id: string): ExtendedServer["run"] {
-  const { facts, registry } = parts;
+  const { facts, registry, pipeline } = parts;
   return async (request, exchange, prepare) => {
     const route = registry.route(request.method, request.revision);
     if (route === undefined) {
@@ -200,16 +201,29 @@ function running(parts: ServerParts, id: string): ExtendedServer["run"] {
     }
     const call = new ServerCall(facts, request, route.row, exchange, MAKERS);
     call.straight = false;
-    await prepare?.(call);
+    let end = () => {};
+    // It is no response, and has no length.
+    const ended = new Promise<{ text: string }>((resolve) => {
+      end = () => resolve({ text: "" });
+    });
+    call.detach = () => {
+      call.detach = undefined;
+      if (pipeline.observers.length > 0) void pipeline.observed(call, () => ended);
+    };
     let ok = false;
     try {
+      await pipeline.gate?.();
+      await prepare?.(call);
       const inside = aroundsOf(registry, request.method, id);
       const result = await through(inside, call, () => perform(parts, call, route.handler));
       ok = true;
+      call.end = endOf(call, { result });
       return call.interim ?? result;
     } catch (error) {
+      call.end = endOf(call, { error });
       throw publicError(call, error);
     } finally {
+      end();
       for (const act of call.beforeAnswer ?? []) act(ok);
     }
   };

@@ -43,6 +43,11 @@ export interface PreparedCall extends ExtensionCall {
   startTask: (() => Promise<boolean>) | undefined;
   /** Holds the slots that limit how many handlers of tools run at once; set it before the handler begins. */
   slot: SlotHolder | undefined;
+  /**
+   * Of a call that `ExtendedServer.run` runs: lets observers see it as a call of its own, from now to its end. For one that goes
+   * on after the request that it came with was answered.
+   */
+  readonly detach: (() => void) | undefined;
   /** Awaited once before the handler of a tool runs, when everything about the call has been checked. */
   beforeTool: (() => Promise<void>) | undefined;
 }

@@ -124,6 +124,7 @@ export class TakeOver {
       this.#server.run(request, run.exchange(call), (prepared) => {
         run.prepare(prepared, record);
         prepared.startTask = async () => true;
+        prepared.detach?.();
       }),
     );
     void run.settle(outcome, request);

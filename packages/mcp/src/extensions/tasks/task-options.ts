@@ -8,9 +8,12 @@ export interface TaskLimits {
   running: number;
   /** Of these, tasks of one authenticated principal, on all processes together. Default: 100. */
   runningPerPrincipal: number;
-  /** Tasks of one authenticated principal that are kept, finished ones included. Default: 1000. */
+  /**
+   * Tasks of one authenticated principal that are kept, finished ones included: the oldest finished one makes room for a new
+   * one, although its `ttlMs` is not over. Default: 1000.
+   */
   keptPerPrincipal: number;
-  /** Tasks that this process has created and that are still kept, of all callers. Default: 100,000. */
+  /** The same for the tasks that this process has created, of all callers. Default: 100,000. */
   kept: number;
   /** Length of one task as JSON, with its call, its steps and its result. Default: 4 Mi characters. */
   taskLength: number;

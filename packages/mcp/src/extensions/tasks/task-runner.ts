@@ -7,6 +7,7 @@ import { ExtensionResult } from "../../server/call/extension-result.js";
 import { InputOutcome } from "../../server/questions/input-required.js";
 import type { ExtendedServer, ExtensionCall, PreparedCall } from "../seam/extended-server.js";
 import { newRecord } from "./new-record.js";
+import { KeptTasks } from "./stored/kept-tasks.js";
 import { Creation, startLate } from "./stored/task-creation.js";
 import { TaskNodes } from "./stored/task-nodes.js";
 import { STORAGE_MS, timelyKeyValue } from "./stored/timely-key-value.js";
@@ -47,8 +48,7 @@ export class TaskRunner implements RunContext {
   readonly #server: ExtendedServer;
   readonly #settings: TaskSettings;
   readonly #runs = new Map<string, TaskRun>();
-  /** When the tasks that this process created expire. */
-  #kept: number[] = [];
+  readonly #kept: KeptTasks;
   #parts: TaskParts | undefined;
   #hearing: Promise<(() => void) | undefined> | undefined;
   #closed = false;
@@ -56,6 +56,7 @@ export class TaskRunner implements RunContext {
   constructor(server: ExtendedServer, settings: TaskSettings) {
     this.#server = server;
     this.#settings = settings;
+    this.#kept = new KeptTasks(server.platform, settings.limits.kept);
   }
 
   get answerMs(): number | undefined {
@@ -91,7 +92,10 @@ export class TaskRunner implements RunContext {
     const { id } = record;
     const inputs = late ? call.request.inputs : undefined;
     const request: Call = { ...call.request, id, progressToken: id, session: undefined, inputs };
-    const creation = new Creation((recorded) => this.#create({ ...record, ...recorded }, run, call));
+    const creation = new Creation(async (recorded) => {
+      await this.#create({ ...record, ...recorded }, run, call);
+      inner?.detach?.();
+    });
     let inner: PreparedCall | undefined;
     const exchange = late ? run.lateExchange(call.exchange) : run.exchange(call.exchange);
     const outcome = this.#server.run(request, exchange, (prepared) => {
@@ -122,9 +126,8 @@ export class TaskRunner implements RunContext {
   /** A task for a client that must be given one, although its outcome is known. */
   async #answeredAtOnce(record: TaskRecord, result: object, request: Call, call: ExtensionCall): Promise<object> {
     const done = withResult(record, keptResult(result, request));
-    this.#admit();
-    await this.#open().store.create(done, this.#ownerLimits());
-    this.#kept.push(done.createdAt + done.ttlMs);
+    if (this.#closed) throw closedServer();
+    await this.#store(done);
     this.listeners.add(done.id, call);
     this.listeners.remove(done.id);
     return answeredWith(done, request);
@@ -150,20 +153,20 @@ export class TaskRunner implements RunContext {
   }
 
   async #create(record: TaskRecord, run: TaskRun, call: ExtensionCall): Promise<void> {
-    const { store, nodes } = this.#open();
-    const until = record.createdAt + record.ttlMs;
-    this.#admit();
+    const { nodes } = this.#open();
+    const { running } = this.#settings.limits;
+    if (this.#closed) throw closedServer();
+    if (this.#runs.size >= running) throw tooMany("tasks run", "running", running);
     this.#runs.set(record.id, run);
     try {
       // In this order: a process that ends in between leaves a task that nobody knows, never one that nobody runs.
-      await nodes?.add(record.id, until);
-      await store.create(record, this.#ownerLimits());
+      await nodes?.add(record.id, record.createdAt + record.ttlMs);
+      await this.#store(record);
       await this.#count(record, run);
     } catch (error) {
       this.over(run);
       throw error;
     }
-    this.#kept.push(until);
     this.listeners.add(record.id, call);
     await run.listen();
   }
@@ -182,19 +185,17 @@ export class TaskRunner implements RunContext {
     }
   }
 
-  #admit(): void {
-    const { running, kept } = this.#settings.limits;
-    if (this.#closed) throw closedServer();
-    if (this.#runs.size >= running) throw tooMany("tasks run", "running", running);
-    if (this.#kept.length < kept) return;
-    const now = this.#server.platform.now();
-    this.#kept = this.#kept.filter((until) => until > now);
-    if (this.#kept.length >= kept) throw tooMany("tasks are kept", "kept", kept);
-  }
-
-  #ownerLimits(): { kept: number; running: number } {
-    const { keptPerPrincipal, runningPerPrincipal } = this.#settings.limits;
-    return { kept: keptPerPrincipal, running: runningPerPrincipal };
+  /** Stores a new task, in the place of older ones if there are too many. */
+  async #store(record: TaskRecord): Promise<void> {
+    const { store } = this.#open();
+    const { keptPerPrincipal: kept, runningPerPrincipal: running } = this.#settings.limits;
+    await this.#kept.add(record, store, this.#runs);
+    try {
+      await store.create(record, { kept, running });
+    } catch (error) {
+      this.#kept.remove(record.id);
+      throw error;
+    }
   }
 
   read(id: string): Promise<TaskRecord | undefined> {

@@ -69,14 +69,37 @@ describe("the tasks of one principal", () => {
     await expect(one.create(record("b"), limits)).rejects.toMatchObject({ data: { limit: "runningPerPrincipal" } });
     await one.ended(record("a"));
     await one.create(record("b"), limits);
-    await one.ended(record("b"));
-    await expect(one.create(record("c"), limits)).rejects.toMatchObject({ data: { limit: "keptPerPrincipal" } });
     await clock.advance(5001);
+    expect(await one.owned("ada")).toEqual(["b"]);
+    await one.ended(record("b"));
     await one.create(record("c"), limits);
     expect(await one.owned("ada")).toEqual(["b", "c"]);
     await clock.advance(60_001);
     expect(await one.owned("ada")).toEqual([]);
     expect(keys()).toBe(0);
+  });
+
+  it("make room for new ones when they are over, the oldest first, and are refused when all of them run", async () => {
+    const { store, record, keys } = made();
+    const one = store();
+    const limits = { kept: 3, running: 9 };
+    for (const id of ["a", "b", "c"]) await one.create(record(id), limits);
+    await expect(one.create(record("d"), limits)).rejects.toMatchObject({ data: { limit: "keptPerPrincipal" } });
+    await one.ended(record("b"));
+    await one.ended(record("c"));
+    await one.create(record("d"), limits);
+    expect(await one.owned("ada")).toEqual(["a", "c", "d"]);
+    expect(await one.read("b")).toBeUndefined();
+    expect(keys()).toBe(4);
+  });
+
+  it("do not count as running when they are over from the beginning", async () => {
+    const { store, record } = made();
+    const one = store();
+    const limits = { kept: 9, running: 1 };
+    await one.create(record("a"), limits);
+    await one.create(ended(record("b"), "completed", { result: {} }), limits);
+    await expect(one.create(record("c"), limits)).rejects.toMatchObject({ data: { limit: "runningPerPrincipal" } });
   });
 
   it("do not count as running for ever when a process ended before it could say that they are over", async () => {

@@ -40,7 +40,7 @@ export class TaskStore {
     return randomName(this.#platform, 24);
   }
 
-  /** Stores a new task. Throws `limit_exceeded` when its owner has too many. Leaves nothing behind when it fails. */
+  /** Stores a new task, in the place of finished ones if its owner has too many. Throws `limit_exceeded` when they all run. Leaves nothing behind when it fails. */
   async create(record: TaskRecord, limits: OwnerLimits): Promise<void> {
     const { id, owner, ttlMs } = record;
     const text = this.#text(record);
@@ -56,10 +56,11 @@ export class TaskStore {
   async #claim(record: TaskRecord, owner: string, limits: OwnerLimits): Promise<void> {
     const { id, createdAt, ttlMs } = record;
     const entry = { id, since: createdAt, until: createdAt + ttlMs, runs: !isOver(record) };
+    let dropped: readonly OwnedTask[] = [];
     const add = () =>
       this.#owned.update(owner, (owned) => {
-        checkOwned(owned, limits);
-        return [...owned, entry];
+        dropped = outdated(owned, entry, limits);
+        return [...owned.filter((one) => !dropped.includes(one)), entry];
       });
     try {
       await add();
@@ -67,6 +68,13 @@ export class TaskStore {
       // A process that ends between the last write of a task and this list leaves a task in it that no longer runs.
       if (!McpError.is(error) || error.kind !== "limit_exceeded" || !(await this.#recount(owner))) throw error;
       await add();
+    }
+    for (const one of dropped) {
+      try {
+        await this.#kv.delete(this.#key(one.id));
+      } catch {
+        // It expires all the same.
+      }
     }
   }
 
@@ -153,17 +161,25 @@ export class TaskStore {
   }
 }
 
-function checkOwned(owned: readonly OwnedTask[], { kept, running }: OwnerLimits): void {
-  if (owned.length >= kept) throw tooMany("tasks of one caller are kept", "keptPerPrincipal", kept);
-  if (owned.filter(({ runs }) => runs).length >= running) {
+/** The finished tasks that make room for a new one: the oldest. Throws where there are not enough. */
+function outdated(owned: readonly OwnedTask[], { runs }: OwnedTask, { kept, running }: OwnerLimits): OwnedTask[] {
+  if (runs && owned.filter((one) => one.runs).length >= running) {
     throw tooMany("tasks of one caller run", "runningPerPrincipal", running);
   }
+  const excess = Math.max(0, owned.length + 1 - kept);
+  const over = owned.filter((one) => !one.runs).slice(0, excess);
+  if (over.length < excess) throw tooMany("tasks of one caller are kept", "keptPerPrincipal", kept);
+  return over;
 }
 
 /** The refusal of one task more. */
 export function tooMany(what: string, limit: string, value: number): McpError {
-  return new McpError("limit_exceeded", `${value} ${what} already`, {
-    data: { limit, value },
-    fix: `Wait until some are over, or raise \`limits.${limit}\` of the tasks extension.`,
-  });
+  return new McpError(
+    "limit_exceeded",
+    `${value} ${what} already${limit.startsWith("kept") ? ", and none of them is over" : ""}`,
+    {
+      data: { limit, value },
+      fix: `Wait until some are over, or raise \`limits.${limit}\` of the tasks extension.`,
+    },
+  );
 }

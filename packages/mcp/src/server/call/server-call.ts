@@ -68,6 +68,8 @@ export class ServerCall {
   beforeTool: (() => Promise<void>) | undefined;
   /** Holds its slots, if an extension does. Root only. */
   slot: SlotHolder | undefined;
+  /** Lets observers see it as a call of its own from now on; of a call that an extension runs. Root only. */
+  detach: (() => void) | undefined;
   /** Makes the call a task; set by an extension. Root only. */
   startTask: (() => Promise<boolean>) | undefined;
   /** Called before the answer is sent, to flush progress and to withdraw open questions. */
