@@ -131,7 +131,7 @@ export const FOUND_TASKS: readonly Mutant[] = [
     name: "task-result-never-answered",
     recreates:
       "a client waits for ever for a result on a connection that is gone, although it sees the end of the task",
-    file: "extensions/tasks/followed-task.ts",
+    file: "extensions/tasks/followed/followed-task.ts",
     search: "    if (this.#awaitsEnd) this.#result = undefined;\n",
     replace: "",
     tests: ["test/extensions/tasks/seeds.test.ts"],
@@ -139,11 +139,10 @@ export const FOUND_TASKS: readonly Mutant[] = [
   {
     name: "task-cancelled-by-a-lost-answer",
     recreates: "a client cancels a task because the connection broke while it sent an answer",
-    file: "extensions/tasks/followed-task.ts",
-    search:
-      '    await this.#patiently(pushes, signal, () => this.#client.request("tasks/update", params, { signal }));\n',
+    file: "extensions/tasks/followed/followed-task.ts",
+    search: 'this.#patiently(pushes, stop.signal, () =>\n        this.#client.request("tasks/update"',
     replace:
-      '    await this.#client.request("tasks/update", params, { signal }).catch(async (error: unknown) => {\n      await this.cancel();\n      throw error;\n    });\n',
+      '(async (request: () => Promise<unknown>) => request())(() =>\n        this.#client.request("tasks/update"',
     tests: ["test/extensions/tasks/patient-client.test.ts"],
   },
   {
