@@ -200,9 +200,9 @@ describe("the storage", () => {
         data: { limit: "taskLength" },
       });
     }
-    await a.start("quick");
-    await a.start("quick");
-    await expect(a.start("quick")).rejects.toMatchObject({ data: { limit: "kept" } });
+    await a.start("asks");
+    await a.start("asks");
+    await expect(a.start("asks")).rejects.toMatchObject({ data: { limit: "kept" } });
   });
 
   it("has all tasks of a process with many taken over by others that share them", async () => {
