@@ -129,12 +129,22 @@ export class ApiReader {
       }));
   }
 
-  /** The statements of the emitted declarations that declare a symbol. */
+  /** The statements of the emitted declarations that declare a symbol, and those of the library's classes that it extends. */
   #emitted(symbol: ts.Symbol): ts.Statement[] {
     const files = new Set(symbol.declarations?.map((declaration) => declaration.getSourceFile()));
-    return [...files].flatMap((file) =>
+    const own = [...files].flatMap((file) =>
       this.#declarationsOf(file).statements.filter((statement) => namesIn(statement).includes(symbol.name)),
     );
+    return [...own, ...this.#bases(symbol).flatMap((base) => this.#emitted(base))];
+  }
+
+  #bases(symbol: ts.Symbol): ts.Symbol[] {
+    const classes = (symbol.declarations ?? []).filter(ts.isClassDeclaration);
+    const extended = classes.flatMap(({ heritageClauses = [] }) => heritageClauses.flatMap(({ types }) => [...types]));
+    return extended.flatMap(({ expression }) => {
+      const base = this.#checker.getTypeAtLocation(expression).symbol;
+      return base?.declarations?.every((node) => isOwn(node.getSourceFile())) === true ? [base] : [];
+    });
   }
 
   #declarationsOf(file: ts.SourceFile): ts.SourceFile {

@@ -11,7 +11,6 @@ export type { ClientEvents } from "./client/changes/notifications.js";
 export type { Subscription } from "./client/changes/subscriptions.js";
 export type { Client } from "./client/client.js";
 export { type ClientOf, connect, type Target } from "./client/connect.js";
-export type { ConnectedClient } from "./client/connected-client.js";
 export { bytesOf, textOf } from "./client/features/content.js";
 export type { ClientMiddleware } from "./client/middleware.js";
 export type { CallOptions, ClientOptions, QuestionContext } from "./client/options.js";
