@@ -188,6 +188,9 @@ export class TaskResults {
 
 /** The stream of a request arrives in any case, that of the peer may not; of the same kind, the latest is the most alive. */
 function comesBefore(one: QuestionAsker, other: QuestionAsker): boolean {
+  const { peer, signal } = other.exchange;
+  // On a pipe everything arrives as long as its peer is there.
+  if (peer !== undefined && peer === one.exchange.peer && peer.transport !== "http" && !signal.aborted) return false;
   return one.unasked === other.unasked ? one.number > other.number : other.unasked;
 }
 
