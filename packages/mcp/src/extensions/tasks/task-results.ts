@@ -1,3 +1,4 @@
+import { randomName } from "../../encoding/base64.js";
 import type { Call, Question } from "../../era/era.js";
 import { notificationText } from "../../era/notification.js";
 import { asksByRequest, asksByTask, relatedTo } from "../../era/task-shape.js";
@@ -54,7 +55,6 @@ export class TaskResults {
   readonly #asked = new Map<string, SentQuestion>();
   /** The tasks whose questions each peer has been told of by `tasks/get`, with the number of its first such request. */
   readonly #seen = new WeakMap<Peer, Map<string, number>>();
-  #questions = 0;
   #requests = 0;
 
   constructor(server: ExtendedServer, runner: TaskRunner, byTask: boolean) {
@@ -142,7 +142,7 @@ export class TaskResults {
     const { method } = question;
     // Members are only added to what is one already.
     const params = relatedTo(id, question.params ?? {}) as Params;
-    const send = (about: string, members: Params) => this.#send(id, exchange, signal, about, members);
+    const send = (about: string, members: Params) => this.#send(exchange, signal, about, members);
     const { platform, answerMs } = this.#server;
     const answer =
       this.#byTask && asksByTask(request, question)
@@ -165,9 +165,9 @@ export class TaskResults {
   }
 
   /** Sends a request to the client, which is taken back when the signal aborts, so that no user fills in a form in vain. */
-  #send(id: string, exchange: Exchange, signal: AbortSignal, method: string, params: Params): Promise<unknown> {
-    this.#questions++;
-    const requestId = `t${id.slice(0, 8)}-${this.#questions}`;
+  #send(exchange: Exchange, signal: AbortSignal, method: string, params: Params): Promise<unknown> {
+    // No number: several processes may ask within one session.
+    const requestId = `t${randomName(this.#server.platform, 12)}`;
     const text = requestText(requestId, method, JSON.stringify(params));
     return new Promise((resolve, reject) => {
       const reason = "the task no longer waits for this answer";

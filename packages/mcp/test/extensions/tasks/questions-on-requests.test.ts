@@ -1,5 +1,6 @@
-import { Server } from "@parley/mcp";
+import { Server, type ServerOptions } from "@parley/mcp";
 import { type FetchHandler, fetchHandler } from "@parley/mcp/http";
+import { memoryStorage } from "@parley/mcp/storage";
 import { tasks } from "@parley/mcp/tasks";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
@@ -11,10 +12,10 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-function serving(): FetchHandler {
+function serving(shared: ServerOptions = {}): FetchHandler {
   const extensions = [tasks({ pollIntervalMs: 10 })];
   return fetchHandler(
-    new Server({ name: "s", version: "1" }, { extensions })
+    new Server({ name: "s", version: "1" }, { extensions, ...shared })
       .tool("form", { task: "required" }, async (_args, ctx) => {
         return `got ${(await ctx.elicit("n?", z.object({ n: z.number() }))).n}`;
       })
@@ -128,6 +129,20 @@ describe("TASK25-12: questions of a task on the requests for its outcome", () =>
     expect(await next(first)).toMatchObject({ method: "notifications/cancelled", params: { requestId: id } });
     await one.reply(asked.id, ACCEPT);
     expect(await next(first)).toMatchObject({ result: { content: [{ text: "got 4" }] } });
+  });
+
+  it("have ids of their own in each process that the session comes to", async () => {
+    const shared = { storage: memoryStorage(), secret: "0123456789abcdef0123456789abcdef" };
+    const [here, there] = [serving(shared), serving(shared)];
+    let turns = 0;
+    const balanced = ((request: Request) => (turns++ % 2 === 0 ? here : there)(request)) as FetchHandler;
+    const session = await new AskedSession(balanced).open({ elicitation: {} });
+    const taskId = await session.begin("form");
+    await expect.poll(() => session.status(taskId)).toBe("input_required");
+    const first = await next(session.result(taskId));
+    const second = await next(session.result(taskId));
+    expect([first.method, second.method]).toEqual(["elicitation/create", "elicitation/create"]);
+    expect(second.id).not.toBe(first.id);
   });
 
   it.each([
