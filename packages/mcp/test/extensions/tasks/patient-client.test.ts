@@ -96,3 +96,30 @@ describe("a client whose connection is lost while it sends an answer", () => {
     expect({ asked, failed }).toEqual({ asked: 1, failed: 2 });
   });
 });
+
+describe("a client whose answer the server could not take", () => {
+  it.each([
+    ["failed, sends the answer again in the next wait", "internal_error", 1],
+    ["refused it, asks again in the next wait", "invalid_params", 2],
+  ] as const)("because it %s", async (_how, kind, times) => {
+    let asked = 0;
+    let failed = 0;
+    const client = await connect(server(), {
+      revisions: ["2026-07-28"],
+      extensions: [tasks()],
+      onElicit: () => {
+        asked++;
+        return answer();
+      },
+    });
+    cleanups.push(() => client.close());
+    client.use(({ method }, next) => {
+      if (method === "tasks/update" && failed++ === 0) throw new McpError(kind, "not now");
+      return next();
+    });
+    const handle = await client.startTask("asks");
+    await expect(handle.result()).rejects.toMatchObject({ kind });
+    expect(await handle.result()).toBe("hello Ada");
+    expect({ asked, failed }).toEqual({ asked: times, failed: 2 });
+  });
+});

@@ -8,7 +8,7 @@ import type { DetailedTask } from "../../../protocol/features/tasks.js";
 import type { CallToolResult } from "../../../protocol/features/tools.js";
 import { hasEnded, hasNews, outlivedTask, taskOutcome } from "./task-outcome.js";
 import { TaskPushes } from "./task-pushes.js";
-import { TaskQuestions, unableToAnswer } from "./task-questions.js";
+import { type GivenAnswers, TaskQuestions, unableToAnswer } from "./task-questions.js";
 
 /** Bounds of what a server may ask for as the time between two looks. */
 const SHORTEST_MS = 20;
@@ -63,7 +63,7 @@ export class ClientTask implements FollowedTask {
   readonly #client: ExtendedClient;
   readonly #owned: boolean;
   readonly #watchers = new Set<Watcher>();
-  readonly #answered = new Set<string>();
+  readonly #given: GivenAnswers = { sent: new Set(), kept: new Map() };
   #waiting = 0;
   #following: Following | undefined;
   /** The request for the outcome, in the older form, and why it was refused. */
@@ -166,7 +166,7 @@ export class ClientTask implements FollowedTask {
       this.#patiently(pushes, stop.signal, () =>
         this.#client.request("tasks/update", { taskId: this.id, inputResponses }, { signal: stop.signal }),
       );
-    const questions = new TaskQuestions(this.#client, this.#answered, send, () => pushes.wake());
+    const questions = new TaskQuestions(this.#client, this.#given, send, () => pushes.wake());
     const looks: Looks = { pushes, questions, stop, unable: undefined, refusals: new Set() };
     const over = this.#untilOver(looks).finally(() => end(looks));
     return Object.assign(looks, { over: neverUnhandled(over) });

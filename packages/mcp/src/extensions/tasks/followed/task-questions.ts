@@ -6,13 +6,20 @@ import type { InputRequests } from "../../../protocol/features/input.js";
 /** Questions of one task; each may be a dialog or a paid model call. */
 const MAX_QUESTIONS = 64;
 
+/** What the application has answered so far, whoever waited for the task. */
+export interface GivenAnswers {
+  /** The keys whose answers are sent, or on their way: none of them is asked again. */
+  readonly sent: Set<string>;
+  /** Answers that may not have arrived, which are sent again instead of asking again. */
+  readonly kept: Map<string, object>;
+}
+
 /** Answers the questions of one task while someone waits for it, each as soon as the application has its answer. */
 export class TaskQuestions {
   readonly #client: ExtendedClient;
   readonly #send: (answers: Record<string, object>) => Promise<unknown>;
   readonly #wake: () => void;
-  /** The keys whose answers are sent, or on their way. */
-  readonly #answered: Set<string>;
+  readonly #given: GivenAnswers;
   /** What the application is asked now, by key. */
   readonly #open = new Map<string, AbortController>();
   /** Why the question of a key has no answer. */
@@ -20,18 +27,18 @@ export class TaskQuestions {
   /** How many more may be asked. */
   #left: number;
 
-  /** `answered` outlives this: no key in it is asked again. `wake` is called when `update` has something new to say. */
+  /** `given` outlives this. `wake` is called when `update` has something new to say. */
   constructor(
     client: ExtendedClient,
-    answered: Set<string>,
+    given: GivenAnswers,
     send: (answers: Record<string, object>) => Promise<unknown>,
     wake: () => void,
   ) {
     this.#client = client;
-    this.#answered = answered;
+    this.#given = given;
     this.#send = send;
     this.#wake = wake;
-    this.#left = MAX_QUESTIONS - answered.size;
+    this.#left = MAX_QUESTIONS - given.sent.size;
   }
 
   /**
@@ -48,7 +55,7 @@ export class TaskQuestions {
       if (failure.kind !== "capability_missing") throw failure;
       unable = failure;
     }
-    const isNew = (key: string) => !(this.#answered.has(key) || this.#open.has(key) || this.#failures.has(key));
+    const isNew = (key: string) => !(this.#given.sent.has(key) || this.#open.has(key) || this.#failures.has(key));
     const fresh = Object.entries(asked).filter(([key]) => isNew(key));
     this.#left -= fresh.length;
     if (this.#left < 0) {
@@ -74,18 +81,22 @@ export class TaskQuestions {
 
   async #ask(key: string, question: Question): Promise<void> {
     const unwanted = new AbortController();
+    const { sent, kept } = this.#given;
     this.#open.set(key, unwanted);
     try {
-      const answer = await this.#client.answer(question, unwanted.signal);
+      const answer = kept.get(key) ?? (await this.#client.answer(question, unwanted.signal));
       if (unwanted.signal.aborted) return;
       this.#open.delete(key);
-      this.#answered.add(key);
+      sent.add(key);
+      kept.set(key, answer);
       await this.#send({ [key]: answer });
+      kept.delete(key);
     } catch (error) {
       if (unwanted.signal.aborted) return;
       this.#open.delete(key);
-      // Who waits for the task next may try again.
-      this.#answered.delete(key);
+      // Who waits for the task next may try again; only an answer that was refused is asked for anew.
+      sent.delete(key);
+      if (McpError.is(error) && error.kind === "invalid_params") kept.delete(key);
       this.#failures.set(key, McpError.from(error));
       this.#wake();
     }
