@@ -180,7 +180,7 @@ export class TaskRunner implements RunContext {
       // Its client has gone before the call became a task: nobody knows of it, and nothing runs for it.
       if (signal.aborted) throw McpError.from(signal.reason);
     } catch (error) {
-      await store.discard(record).catch(() => {});
+      await store.discard(record);
       throw error;
     }
   }
@@ -242,8 +242,8 @@ export class TaskRunner implements RunContext {
   over(run: TaskRun): void {
     if (this.#runs.get(run.id) === run) this.#runs.delete(run.id);
     this.listeners.remove(run.id);
-    // What another process shall go on with stays in the list of this one until then.
-    if (!run.isReleased) this.#parts?.nodes?.remove(run.id);
+    // What another process shall go on with stays in the list of this one until then, as does what is still to be removed.
+    if (!run.isReleased && !this.store.isLeft(run.id)) this.#parts?.nodes?.remove(run.id);
   }
 
   /** Leaves the tasks to other processes, after steps that have begun. */
@@ -281,7 +281,10 @@ export class TaskRunner implements RunContext {
     const nodes: TaskNodes = new TaskNodes(kv, platform, info.name, node, leaseMs, {
       orphaned: (ids, from) => takeOver.takeAll(ids, from, nodes),
       beat: (lost) => void takeOver.look(lost),
-      scanned: () => takeOver.takeUnsure(nodes),
+      scanned: async () => {
+        await takeOver.takeUnsure(nodes);
+        for (const id of await store.discardLeft()) nodes.remove(id);
+      },
       left: () => this.#server.publish({ filter: NODES_FILTER, value: "", method: "notifications/tasks" }),
     });
     return { store, node, nodes };

@@ -11,7 +11,7 @@ const WIDE = { kept: 10_000, running: 10_000 };
 
 function made() {
   const clock = fakeClock(1_000_000);
-  const platform = { ...nodePlatform, ...clock.platform };
+  const platform = { ...nodePlatform, ...clock.platform, warn() {} };
   const storage = createMemoryStorage({ clock });
   const slow = delayedStorage(storage);
   const store = (kv: KeyValue = slow.kv) => new TaskStore(kv, platform, "s", 10_000);
@@ -125,6 +125,35 @@ describe("the tasks of one principal", () => {
     await expect(one.create(record("a"), WIDE)).rejects.toThrow("full");
     expect(await one.owned("ada")).toEqual([]);
     expect(keys()).toBe(0);
+  });
+});
+
+describe("a task that no client was told of", () => {
+  it("is removed later when the storage fails meanwhile", async () => {
+    const { slow, store, record, keys } = made();
+    let fails = true;
+    const failing: KeyValue = {
+      ...slow.kv,
+      delete: (key, options) => (fails ? Promise.reject(new Error("no answer")) : slow.kv.delete(key, options)),
+    };
+    const one = store(failing);
+    await one.create(record("a"), WIDE);
+    await one.discard(record("a"));
+    expect(one.isLeft("a")).toBe(true);
+    expect(await one.discardLeft()).toEqual([]);
+    fails = false;
+    expect(await one.discardLeft()).toEqual(["a"]);
+    expect(one.isLeft("a")).toBe(false);
+    expect(keys()).toBe(0);
+  });
+
+  it("is forgotten when it has expired", async () => {
+    const { clock, slow, store, record } = made();
+    const one = store({ ...slow.kv, delete: () => Promise.reject(new Error("no answer")) });
+    await one.create(record("a", 5000), WIDE);
+    await one.discard(record("a", 5000));
+    await clock.advance(5001);
+    expect(await one.discardLeft()).toEqual(["a"]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { randomName } from "../../encoding/base64.js";
+import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { KeyValue } from "../../storage/storage.js";
@@ -17,6 +18,8 @@ const MAX_ATTEMPTS = 64;
 const CHECKED_TASKS = 8;
 /** A task is in the list of its owner before it is stored; after this time it is stored, or never will be. */
 const CREATION_MS = 60_000;
+/** Tasks that could not be removed and wait to be; what is more than that stays until it expires. */
+const MAX_LEFT = 1000;
 
 /** The tasks of one server in its storage. */
 export class TaskStore {
@@ -25,6 +28,8 @@ export class TaskStore {
   readonly #base: string;
   readonly #maxLength: number;
   readonly #owned: OwnedTasks;
+  /** Tasks to remove for which the storage has failed so far. */
+  readonly #left = new Map<string, TaskRecord>();
   #checks = 0;
 
   constructor(kv: KeyValue, platform: Platform, server: string, maxLength: number) {
@@ -40,7 +45,10 @@ export class TaskStore {
     return randomName(this.#platform, 24);
   }
 
-  /** Stores a new task, in the place of finished ones if its owner has too many. Throws `limit_exceeded` when they all run. Leaves nothing behind when it fails. */
+  /**
+   * Stores a new task, in the place of finished ones if its owner has too many. Throws `limit_exceeded` when they all run. Discards
+   * what it leaves behind when it fails.
+   */
   async create(record: TaskRecord, limits: OwnerLimits): Promise<void> {
     const { id, owner, ttlMs } = record;
     const text = this.#text(record);
@@ -48,7 +56,7 @@ export class TaskStore {
     try {
       await this.#kv.set(this.#key(id), text, { ttlMs, ifVersion: 0 });
     } catch (error) {
-      await this.discard(record).catch(() => {});
+      await this.discard(record);
       throw error;
     }
   }
@@ -127,8 +135,33 @@ export class TaskStore {
     });
   }
 
-  /** Removes a task that no client was told of. */
-  async discard({ id, owner }: TaskRecord): Promise<void> {
+  /** Removes a task that no client was told of; `discardLeft` tries again what fails. Never rejects. */
+  async discard(record: TaskRecord): Promise<void> {
+    try {
+      await this.#remove(record);
+      this.#left.delete(record.id);
+    } catch (error) {
+      this.#platform.warn(`a task that nobody knows could not be removed: ${thrownMessage(error)}`);
+      if (this.#left.size < MAX_LEFT) this.#left.set(record.id, record);
+    }
+  }
+
+  /** Whether the task is still to be removed. */
+  isLeft(id: string): boolean {
+    return this.#left.has(id);
+  }
+
+  /** Resolves with the ids of the tasks that are gone now. Never rejects. */
+  async discardLeft(): Promise<string[]> {
+    const records = [...this.#left.values()];
+    for (const record of records) {
+      if (record.createdAt + record.ttlMs <= this.#platform.now()) this.#left.delete(record.id);
+      else await this.discard(record);
+    }
+    return records.map(({ id }) => id).filter((id) => !this.isLeft(id));
+  }
+
+  async #remove({ id, owner }: TaskRecord): Promise<void> {
     await this.#kv.delete(this.#key(id));
     if (owner !== null) await this.#owned.update(owner, (owned) => owned.filter((one) => one.id !== id));
   }

@@ -53,6 +53,9 @@ export class TaskLedger {
   /** Tasks, or the work of calls, that their clients wanted cancelled. */
   readonly unwanted = new Set<string>();
   readonly keys = new Set<string>();
+  /** Tasks whose ids their clients were given, and those that were cancelled because the call was given up before. */
+  readonly #begun = new Set<string>();
+  readonly #unseen = new Set<string>();
   executions = 0;
   #storage: Storage | undefined;
   readonly #world: World;
@@ -136,12 +139,27 @@ export class TaskLedger {
     known.record = record;
     if (isOver(record)) {
       if (known.over === undefined) world.note(`${name} is ${record.status} (${record.statusMessage})`);
-      if (record.status === "cancelled" && !this.unwanted.has(record.id) && !this.unwanted.has(known.nonce)) {
+      if (record.status === "cancelled" && !this.#mayBeCancelled(known, record)) {
         world.violate("T1", `${name} was cancelled, and nobody wanted that`);
       }
       known.over ??= record;
     } else if (known.over === undefined) this.#compare(known, before, record, name);
     if (isOver(record) || record.lease.token !== before.lease.token) this.#expectNotice(known.id);
+  }
+
+  /** By its client, or because the call was given up, by itself or its connection, before the client could learn of its task. */
+  #mayBeCancelled({ id, nonce }: KnownTask, { statusMessage }: TaskRecord): boolean {
+    if (this.unwanted.has(id) || this.unwanted.has(nonce)) return true;
+    if (statusMessage !== "the client cancelled the call" || this.#begun.has(id)) return false;
+    this.#unseen.add(id);
+    return true;
+  }
+
+  /** T1: a client was given this task as its own, which must not have been cancelled as one that no client knows. */
+  begun(client: string, id: string, status: string): void {
+    this.#begun.add(id);
+    if (this.#unseen.has(id)) this.#world.violate("T1", `${client} was given a task that was cancelled as unseen`);
+    this.shown(client, id, status);
   }
 
   /** T2, T5: what a run has stored stays. */
