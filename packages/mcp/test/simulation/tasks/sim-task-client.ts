@@ -46,6 +46,9 @@ export interface StartedTask {
   readonly life: number;
 }
 
+/** What an application says to a question. */
+type Said = { action: "accept"; content: { word: string } } | { action: "decline" };
+
 /** What an application does with a task that it has begun. */
 export type Way = "wait" | "call" | "watch" | "leave" | "cancel";
 
@@ -141,7 +144,7 @@ export class SimTaskClient {
     const handle = await this.#bounded("start", START_MS, () => client.startTask(tool, { ...work }));
     if (handle === undefined) return;
     if (handle.id === undefined) return this.#settle(work, tool, () => handle.result());
-    this.#run.ledger.shown(this.plan.name, handle.id, handle.status);
+    this.#run.ledger.begun(this.plan.name, handle.id, handle.status);
     const started = { work, tool, handle, life: this.#crashes };
     this.started.push(started);
     if (way === "leave") return;
@@ -212,23 +215,29 @@ export class SimTaskClient {
   }
 
   /** T3, T5: only its own questions are put to an application, once for each handle. */
-  async #answer(message: string): Promise<{ action: "accept"; content: { word: string } } | { action: "decline" }> {
+  async #answer(message: string, signal: AbortSignal): Promise<Said> {
     const { world, ledger } = this.#run;
     if (!message.startsWith(`${this.plan.name}#`)) world.violate("T3", `${this.plan.name} was asked "${message}"`);
+    world.note(`${this.plan.name} is asked "${message}"`);
     const { process } = this;
     const times = (this.#asked.get(message) ?? 0) + 1;
     this.#asked.set(message, times);
     const handles = this.#handles.get(message.split(" ")[0] ?? "") ?? 0;
+    // Whoever waits anew puts what was taken back, because the wait that needed it had failed.
+    let isOpen = true;
+    signal.addEventListener("abort", () => isOpen && this.#asked.set(message, (this.#asked.get(message) ?? 1) - 1));
     // In the older form each process that a client comes to may ask it, and asks again when it comes back.
     if (times > handles && this.revision === "2026-07-28") {
       world.violate("T5", `"${message}" was put ${times} times for ${handles} handles`);
     }
     await process.sleep(this.random.int(0, 2_500));
+    isOpen = false;
     const given = ledger.given.get(message) ?? new Set();
     ledger.given.set(message, given);
     const declines = this.random.chance(0.1);
     const word = declines ? "no" : `${message} ${++this.#words}`;
     given.add(word);
+    world.note(`${this.plan.name} answers "${word}"`);
     return declines ? { action: "decline" } : { action: "accept", content: { word } };
   }
 
@@ -242,7 +251,7 @@ export class SimTaskClient {
       resend,
       revisions: [this.revision],
       extensions,
-      ...(answers ? { onElicit: ({ message }) => this.#answer(message) } : {}),
+      ...(answers ? { onElicit: ({ message }, { signal }) => this.#answer(message, signal) } : {}),
     };
     // Not by `connect`, whose loading of the client would be an event outside the simulation. The tools have no types here.
     const opened = this.random.chance(0.5)
