@@ -29,6 +29,8 @@ interface SentQuestion {
   /** Ends it. */
   readonly unwanted: AbortController;
   readonly asker: QuestionAsker;
+  /** When it was sent. */
+  readonly at: number;
 }
 
 /** A request through which a task asks its questions. */
@@ -134,10 +136,14 @@ export class TaskResults {
     const key = `${id} ${name}`;
     const before = this.#asked.get(key);
     if (!needsOf(question).every((need) => canAsk(asker, need))) return undefined;
+    const at = this.#server.platform.monotonic();
     if (before !== undefined && !comesBefore(asker, before.asker)) return undefined;
+    // The same client may be filling in its form already; if nothing reached it, it is asked with the next look.
+    if (before?.asker.exchange.peer === exchange.peer && before?.asker.unasked && at - before.at < LOOK_MS)
+      return undefined;
     before?.unwanted.abort();
     const unwanted = new AbortController();
-    this.#asked.set(key, { id, name, unwanted, asker });
+    this.#asked.set(key, { id, name, unwanted, asker, at });
     const { signal } = unwanted;
     const { method } = question;
     // Members are only added to what is one already.
