@@ -45,7 +45,7 @@ const MISTAKES: [what: string, mistake: () => unknown, told: Told][] = [
     () => tasks(loosely({ ttl: 5 })),
     defined(
       '"ttl" is not an option of the tasks extension',
-      "Leave it out, or use one of: ttlMs, maxTtlMs, pollIntervalMs, leaseMs, limits, askByTask, answerByTask.",
+      "Leave it out, or use one of: ttlMs, maxTtlMs, pollIntervalMs, leaseMs, answerMs, limits, askByTask, answerByTask.",
     ),
   ],
   [
