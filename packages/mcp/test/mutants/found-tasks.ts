@@ -153,4 +153,28 @@ export const FOUND_TASKS: readonly Mutant[] = [
     replace: "if (!session.opened) this.#open(session);",
     tests: ["test/http/ended-sessions.test.ts"],
   },
+  {
+    name: "task-question-ids-of-two-processes",
+    recreates: "two processes ask in one session by the same ids, and a question gets the answer to another one",
+    file: "extensions/tasks/task-results.ts",
+    search: "randomName(this.#server.platform, 12)",
+    replace: "this.#asked.size",
+    tests: ["test/extensions/tasks/questions-on-requests.test.ts"],
+  },
+  {
+    name: "task-answer-asked-for-again",
+    recreates: "a person is asked again, because the server could not store the answer",
+    file: "extensions/tasks/followed/task-questions.ts",
+    search: "      kept.set(key, answer);\n",
+    replace: "",
+    tests: ["test/extensions/tasks/patient-client.test.ts"],
+  },
+  {
+    name: "task-unknown-stays",
+    recreates: "a task that no client knows and nobody runs stays, because the storage failed once",
+    file: "extensions/tasks/task-runner.ts",
+    search: "for (const id of await store.discardLeft()) nodes.remove(id);",
+    replace: "",
+    tests: SIMULATION,
+  },
 ];
