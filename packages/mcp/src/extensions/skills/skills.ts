@@ -206,7 +206,7 @@ class SkillSet {
     if (skill !== undefined) return { skill };
     throw new McpError("invalid_params", `there is no skill at ${uri}`, {
       data: { uri },
-      fix: "Pass the URI of a `SKILL.md` that `skills/list` gives.",
+      fix: "Pass the URI of a SKILL.md that `skills/list` gives.",
     });
   }
 
