@@ -40,10 +40,19 @@ export function bundleServing(): Promise<Bundle> {
   return bundle("worker", [], { ...INLINED, input: join(here, "serving/exported.mjs") });
 }
 
+/** What users import, from its sources. */
+const fromTheSources: RolldownPluginOption = {
+  name: "from-the-sources",
+  resolveId(id) {
+    const [, entry = "index"] = /^@parley\/mcp(?:\/([a-z-]+))?$/.exec(id) ?? [id, undefined];
+    return id.startsWith("@parley/mcp") ? join(sources, `${entry}.ts`) : null;
+  },
+};
+
 const INLINED: BundleOptions = {
   external: () => false,
+  plugins: [fromTheSources],
   alias: {
-    "@parley/mcp": join(sources, "index.ts"),
     "#platform": join(sources, "platform/default.ts"),
     "#transports": join(sources, "transport/default-transports.ts"),
   },
