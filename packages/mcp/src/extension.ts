@@ -10,7 +10,6 @@ export type {
   PreparedCall,
   ServedExtension,
 } from "./extensions/seam/extended-server.js";
-export { declaresExtension, requireExtension } from "./extensions/seam/require-extension.js";
-export type { Extension } from "./protocol/extension.js";
+export { declaresExtension, type Extension, requireExtension } from "./protocol/extension.js";
 export { ExtensionResult } from "./server/call/extension-result.js";
 export type { Asker } from "./server/questions/asker.js";

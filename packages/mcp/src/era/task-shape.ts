@@ -6,9 +6,11 @@ import {
   type ServerCapabilities,
 } from "../protocol/capabilities.js";
 import { McpError } from "../protocol/error.js";
+import { declaresExtension, requireExtension } from "../protocol/extension.js";
 import { TASKS } from "../protocol/features/task-methods.js";
 import type { DetailedTask, LegacyTask, Task, TaskStatus } from "../protocol/features/tasks.js";
 import { META } from "../protocol/meta.js";
+import { CORE_TABLE } from "../protocol/methods.js";
 import { featuresOf, type Revision } from "../protocol/revisions.js";
 import type { Call, Question } from "./era.js";
 import { downgradeResult } from "./stateful/downgrade.js";
@@ -16,7 +18,7 @@ import { downgradeResult } from "./stateful/downgrade.js";
 /** Whether this request may be answered with a task. */
 export function takesTask({ revision, clientCapabilities, params }: Call): boolean {
   const { tasks } = featuresOf(revision);
-  if (tasks === "extension") return declaresTasks(clientCapabilities);
+  if (tasks === "extension") return declaresExtension(clientCapabilities, TASKS.id);
   return tasks === "experimental" && isObject(params["task"]);
 }
 
@@ -44,7 +46,7 @@ export function taskRequired(tool: string, { revision }: Call): McpError {
   const message = `the tool "${tool}" runs as a task only`;
   const { tasks } = featuresOf(revision);
   if (tasks !== "extension") {
-    const advice = tasks === undefined ? "which this revision of the protocol has not" : "send `params.task`";
+    const advice = tasks === "none" ? "this revision of the protocol has none" : "send `params.task`";
     return new McpError("method_not_found", `${message}; ${advice}`);
   }
   return new McpError("capability_missing", message, {
@@ -53,16 +55,9 @@ export function taskRequired(tool: string, { revision }: Call): McpError {
   });
 }
 
-function declaresTasks({ extensions }: ClientCapabilities): boolean {
-  return isObject(extensions) && Object.hasOwn(extensions, TASKS.id);
-}
-
 /** Throws unless the sender of a request about tasks declares the extension, in revisions where tasks are one. */
-export function requireTasks({ revision, clientCapabilities }: Call): void {
-  if (featuresOf(revision).tasks !== "extension" || declaresTasks(clientCapabilities)) return;
-  throw new McpError("capability_missing", "the client does not declare the tasks extension", {
-    data: { requiredCapabilities: { extensions: { [TASKS.id]: {} } } },
-  });
+export function requireTasks(call: Call): void {
+  if (featuresOf(call.revision).tasks === "extension") requireExtension(call, TASKS.id);
 }
 
 /** What a server declares of tasks beside the extension. */
@@ -178,7 +173,10 @@ export function relatedTo(taskId: string, members: object): object {
 }
 
 const STATUSES: readonly unknown[] = ["working", "input_required", "completed", "failed", "cancelled"];
-const QUESTIONS: readonly unknown[] = ["elicitation/create", "sampling/createMessage", "roots/list"];
+
+function isQuestion(method: unknown): boolean {
+  return typeof method === "string" && CORE_TABLE.get(method)?.embeddedFrom !== undefined;
+}
 
 /** What is wrong with the members that decide; undefined if nothing is. */
 function problemOf({ taskId, status, inputRequests, error }: Record<string, unknown>): string | undefined {
@@ -187,7 +185,7 @@ function problemOf({ taskId, status, inputRequests, error }: Record<string, unkn
   if (status === "failed" && error !== undefined && !isObject(error)) return "has an error that is not an object";
   if (status !== "input_required" || inputRequests === undefined) return undefined;
   if (!isObject(inputRequests)) return "has inputRequests that are not an object";
-  const unknown = Object.entries(inputRequests).find(([, one]) => !isObject(one) || !QUESTIONS.includes(one["method"]));
+  const unknown = Object.entries(inputRequests).find(([, one]) => !isObject(one) || !isQuestion(one["method"]));
   return unknown === undefined ? undefined : `asks ${JSON.stringify(unknown[0])} by an unknown method`;
 }
 

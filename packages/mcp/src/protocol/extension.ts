@@ -1,3 +1,5 @@
+import type { ClientCapabilities } from "./capabilities.js";
+import { McpError } from "./error.js";
 import type { MethodRow } from "./methods.js";
 import type { Revision } from "./revisions.js";
 
@@ -28,4 +30,22 @@ export function declaredExtensions(
 ): Record<string, unknown> | undefined {
   const declared = extensions.filter(({ first }) => first === undefined || revision >= first);
   return declared.length === 0 ? undefined : Object.fromEntries(declared.map(({ id, settings }) => [id, settings]));
+}
+
+/** Whether the sender of a request declares an extension. */
+export function declaresExtension({ extensions }: Pick<ClientCapabilities, "extensions">, id: string): boolean {
+  return typeof extensions === "object" && extensions !== null && Object.hasOwn(extensions, id);
+}
+
+/**
+ * Throws `capability_missing` unless the sender of a request declares an extension.
+ *
+ * Spec: Extensions, "Negotiation", https://modelcontextprotocol.io/extensions/overview
+ */
+export function requireExtension(call: { readonly clientCapabilities: ClientCapabilities }, id: string): void {
+  if (declaresExtension(call.clientCapabilities, id)) return;
+  throw new McpError("capability_missing", `the client does not declare the extension ${id}`, {
+    data: { requiredCapabilities: { extensions: { [id]: {} } } },
+    fix: "Connect with a client that declares it.",
+  });
 }

@@ -100,4 +100,18 @@ describe("an extension of a third party", () => {
   it("EXT-01: needs an id with a prefix", () => {
     expect(() => defineExtension({ id: "vouchers", settings: {} })).toThrow(/not the id of an extension/);
   });
+
+  it("names the call when it fails to prepare its parameters", async () => {
+    const extension = defineExtension({
+      id: ID,
+      settings: {},
+      client: () => ({ outgoing: { "tools/call": () => Promise.reject(new Error("no voucher left")) } }),
+    });
+    const client = await connect(server(), { extensions: [extension] });
+    cleanups.push(() => client.close());
+    await expect(client.call("add")).rejects.toMatchObject({
+      message: expect.stringContaining("no voucher left"),
+      operation: { method: "tools/call", target: "add" },
+    });
+  });
 });

@@ -138,15 +138,14 @@ export class Caller implements Requester, CallOwner {
   }
 
   /** The client is over: what still waits is abandoned. */
-  close(): void {
-    this.deadlines.stop();
-  }
+  readonly close = () => this.deadlines.stop();
 
   /** Lets an extension change the parameters. */
   #prepare(method: string, params: Params | undefined, options: CallOptions, extras: CallExtras): Promise<Result> {
     const change = this.#extensions.outgoing.get(method);
     if (change === undefined) return this.#start(method, params, options, extras);
-    return change(params, options).then((changed) => this.#start(method, changed, options, extras));
+    const failed = (error: unknown) => Promise.reject(failedIn(error, operationOf(method, params)));
+    return change(params, options).then((changed) => this.#start(method, changed, options, extras), failed);
   }
 
   #start(method: string, params: Params | undefined, options: CallOptions, extras: CallExtras): Promise<Result> {

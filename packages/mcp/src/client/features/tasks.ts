@@ -1,7 +1,7 @@
 import type { Platform } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
-import { TASKS } from "../../protocol/features/task-methods.js";
+import { isFinalStatus, TASKS } from "../../protocol/features/task-methods.js";
 import type { DetailedTask } from "../../protocol/features/tasks.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import { onAbort } from "../call/abort-watch.js";
@@ -10,8 +10,6 @@ import { type ClientExtensions, extensionFeature } from "../extension.js";
 import type { CallOptions } from "../options.js";
 import type { FollowedTask, SavedTask, TaskFeature, TaskHandle, TaskWaitOptions } from "../task-handle.js";
 import { readToolValue, requestToolAnswer, type ToolRequests } from "./tools.js";
-
-const FINAL: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
 
 /** Calls a tool as a task. Resolves when the server has created the task, or has answered without one. */
 export async function startTask(
@@ -74,7 +72,7 @@ function handleOf(
     } catch (error) {
       throw failedIn(error, operationOf("tools/call", tool === undefined ? undefined : { name: tool }));
     } finally {
-      if (followed.task !== undefined && FINAL.has(followed.task.status)) unwatch?.();
+      if (followed.task !== undefined && isFinalStatus(followed.task.status)) unwatch?.();
     }
   };
   return {

@@ -18,6 +18,7 @@ import { McpError } from "../../protocol/error.js";
 import type { DetailedTask, TaskStatus } from "../../protocol/features/tasks.js";
 import type { Revision } from "../../protocol/revisions.js";
 import type { TaskSettings } from "./task-options.js";
+import { isOver, plainTask } from "./task-record.js";
 
 /** Questions that are answered as tasks at the same time; the user could not follow more. */
 const MAX_OPEN = 100;
@@ -190,22 +191,9 @@ export class AnswerTasks {
   }
 }
 
-function isOver({ status }: AnswerTask): boolean {
-  return status !== "working";
-}
-
 function taskOf(task: AnswerTask, { pollIntervalMs }: TaskSettings): DetailedTask {
-  const { id, status, statusMessage, createdAt, updatedAt, ttlMs } = task;
   // Only the older form is made of it, which has none of the members that depend on the status.
-  return {
-    taskId: id,
-    status,
-    ...(statusMessage === undefined ? {} : { statusMessage }),
-    createdAt: new Date(createdAt).toISOString(),
-    lastUpdatedAt: new Date(updatedAt).toISOString(),
-    ttlMs,
-    pollIntervalMs,
-  } as DetailedTask;
+  return plainTask({ ...task, pollIntervalMs }) as DetailedTask;
 }
 
 function tooMany(limit: number, what: string): McpError {

@@ -7,6 +7,7 @@ import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { DetailedTask } from "../../protocol/features/tasks.js";
 import type { Asker, PreparedQuestion } from "../../server/questions/asker.js";
+import { unanswered } from "../../server/questions/by-request.js";
 import type { Exchange } from "../../transport/transport.js";
 import type { ExtendedServer, PreparedCall } from "../seam/extended-server.js";
 
@@ -88,13 +89,6 @@ function withdraw({ platform, exchange }: QuestionRoute, taskId: string): void {
   // The stream of a cancelled call is closed.
   const stream = exchange.signal.aborted ? exchange.peer : exchange;
   stream?.say(text);
-}
-
-function unanswered(method: string, ms: number): McpError {
-  return new McpError("timeout", `the client did not answer ${method} within ${ms} ms`, {
-    data: { limit: "answerMs", ms },
-    fix: "Ask for less at a time, or raise `limits.answerMs` of the server.",
-  });
 }
 
 /** Asks what the client lets be tasks of its own by tasks, and the rest as usual. */

@@ -2,7 +2,8 @@ import type { Question } from "../../era/era.js";
 import type { StoredCall } from "../../era/stored-call.js";
 import type { ErrorObject } from "../../jsonrpc/message.js";
 import type { InputRequests } from "../../protocol/features/input.js";
-import type { DetailedTask, TaskStatus } from "../../protocol/features/tasks.js";
+import { isFinalStatus } from "../../protocol/features/task-methods.js";
+import type { DetailedTask, Task, TaskStatus } from "../../protocol/features/tasks.js";
 import type { StepRecord } from "../../server/questions/step-record.js";
 
 /** A step that has begun and has no outcome yet: its process may have ended in the middle of it. */
@@ -50,13 +51,13 @@ const MAX_STALLS = 10;
 
 /** Whether the task is over. */
 export function isOver({ status }: Pick<TaskRecord, "status">): boolean {
-  return status === "completed" || status === "failed" || status === "cancelled";
+  return isFinalStatus(status);
 }
 
-/** The task as clients see it, in the newest form. */
-export function taskOf(record: TaskRecord): DetailedTask {
-  const { id, status, statusMessage, createdAt, updatedAt, ttlMs, pollIntervalMs, questions, outcome } = record;
-  const task = {
+/** What every task shows, whatever its status. */
+export function plainTask(record: TaskFacts): Task {
+  const { id, status, statusMessage, createdAt, updatedAt, ttlMs, pollIntervalMs } = record;
+  return {
     taskId: id,
     status,
     ...(statusMessage === undefined ? {} : { statusMessage }),
@@ -65,6 +66,17 @@ export function taskOf(record: TaskRecord): DetailedTask {
     ttlMs,
     pollIntervalMs,
   };
+}
+
+type TaskFacts = Pick<
+  TaskRecord,
+  "id" | "status" | "statusMessage" | "createdAt" | "updatedAt" | "ttlMs" | "pollIntervalMs"
+>;
+
+/** The task as clients see it, in the newest form. */
+export function taskOf(record: TaskRecord): DetailedTask {
+  const { status, questions, outcome } = record;
+  const task = plainTask(record);
   // The status decides which members a task has, which the compiler cannot follow.
   if (status === "input_required") return { ...task, inputRequests: questions as InputRequests } as DetailedTask;
   return { ...task, ...(status === "cancelled" ? {} : outcome) } as DetailedTask;

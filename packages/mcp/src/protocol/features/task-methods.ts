@@ -1,5 +1,6 @@
 import type { Extension } from "../extension.js";
 import type { MethodRow } from "../methods.js";
+import type { TaskStatus } from "./tasks.js";
 
 const EXPERIMENTAL = "2025-11-25";
 const EXTENSION = "2026-07-28";
@@ -36,3 +37,8 @@ export const TASKS = {
   resultTypes: ["task"],
   listenFilters: ["taskIds"],
 } as const satisfies Extension;
+
+/** Whether a task with this status is over. */
+export function isFinalStatus(status: TaskStatus): boolean {
+  return status === "completed" || status === "failed" || status === "cancelled";
+}

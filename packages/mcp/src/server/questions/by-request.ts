@@ -102,7 +102,8 @@ function isRefusal(error: unknown): boolean {
   return error instanceof RpcError && error.code === USER_REJECTED;
 }
 
-function unanswered(method: string, ms: number): McpError {
+/** The error of a question that the client did not answer in time. */
+export function unanswered(method: string, ms: number): McpError {
   return new McpError("timeout", `the client did not answer ${method} within ${ms} ms`, {
     data: { limit: "answerMs", ms },
     fix: "Ask for less at a time, or raise `limits.answerMs` of the server.",

@@ -89,4 +89,13 @@ describe("tasks of the extension", () => {
       data: { requiredCapabilities: { extensions: { [ID]: {} } } },
     });
   });
+
+  it("TASK25-03: a client of a revision without tasks is not told to ask for one", async () => {
+    const client = await connect(server(), { revisions: ["2025-06-18"] });
+    cleanups.push(() => client.close());
+    await expect(client.call("must")).rejects.toMatchObject({
+      kind: "method_not_found",
+      message: 'the tool "must" runs as a task only; this revision of the protocol has none',
+    });
+  });
 });
