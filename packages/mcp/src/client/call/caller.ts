@@ -14,16 +14,7 @@ import { type ClientMiddleware, throughClientMiddleware } from "../middleware.js
 import { type CallOptions, checkCallOptions } from "../options.js";
 import { onAbort } from "./abort-watch.js";
 import type { CachedCalls } from "./cache.js";
-import {
-  answeredInVain,
-  cancelled,
-  closing,
-  failedIn,
-  isOwnEnd,
-  notOffered,
-  operationOf,
-  unsendable,
-} from "./operation.js";
+import { answeredInVain, cancelled, closing, isOwnEnd, notOffered, rejected, unsendable } from "./operation.js";
 import { CallDeadlines, type CallOwner, metaOf, PendingCall } from "./pending-call.js";
 import type { CallExtras, Requester } from "./requester.js";
 import { waitBeforeResend } from "./resend.js";
@@ -70,7 +61,7 @@ export class Caller implements Requester, CallOwner {
       );
     } catch (error) {
       // What the application's `trace` threw, for example.
-      return Promise.reject(failedIn(error, operationOf(method, params)));
+      return rejected(error, method, params);
     }
   }
 
@@ -138,13 +129,15 @@ export class Caller implements Requester, CallOwner {
   }
 
   /** The client is over: what still waits is abandoned. */
-  readonly close = () => this.deadlines.stop();
+  close(): void {
+    this.deadlines.stop();
+  }
 
   /** Lets an extension change the parameters. */
   #prepare(method: string, params: Params | undefined, options: CallOptions, extras: CallExtras): Promise<Result> {
     const change = this.#extensions.outgoing.get(method);
     if (change === undefined) return this.#start(method, params, options, extras);
-    const failed = (error: unknown) => Promise.reject(failedIn(error, operationOf(method, params)));
+    const failed = (error: unknown) => rejected(error, method, params);
     return change(params, options).then((changed) => this.#start(method, changed, options, extras), failed);
   }
 
@@ -157,9 +150,7 @@ export class Caller implements Requester, CallOwner {
       if (kept !== undefined && connection.state !== "closed") return Promise.resolve(kept);
     }
     const { signal } = options;
-    if (signal?.aborted === true) {
-      return Promise.reject(failedIn(cancelled(method, signal), operationOf(method, params)));
-    }
+    if (signal?.aborted === true) return rejected(cancelled(method, signal), method, params);
     const out: OutgoingCall = {
       method,
       params,
@@ -294,6 +285,6 @@ export class Caller implements Requester, CallOwner {
   #fail(call: PendingCall, error: unknown): Promise<never> {
     this.deadlines.end(call);
     call.unwatch?.();
-    return Promise.reject(failedIn(error, operationOf(call.out.method, call.out.params)));
+    return rejected(error, call.out.method, call.out.params);
   }
 }

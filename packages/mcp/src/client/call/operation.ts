@@ -29,6 +29,11 @@ export function operationOf(method: string, params: Params | undefined): Operati
   return typeof target === "string" ? { method, target } : { method };
 }
 
+/** The rejection of a call, with the call that failed. */
+export function rejected(thrown: unknown, method: string, params: Params | undefined): Promise<never> {
+  return Promise.reject(failedIn(thrown, operationOf(method, params)));
+}
+
 /** A call of something that the server does not offer. */
 export function notOffered(method: string, capability: string): McpError {
   return new McpError("capability_missing", `the server does not offer ${method}: it declares no "${capability}"`, {
