@@ -13,7 +13,7 @@ import { PagedList, pageOf } from "../lists/pages.js";
 import type { Watch } from "../resources/resource.js";
 import { isOverflowUri } from "../tools/overflow-store.js";
 import { allPages, type Forwarded, forward, ownPage } from "./forward.js";
-import { innerName, innerUri, outerItem, outerResult } from "./mounted-names.js";
+import { innerName, innerUri, mountedNames, outerItem, outerResult } from "./mounted-names.js";
 
 /** A server that can have mounts and can be mounted. */
 export interface MountableServer extends DispatchingServer {
@@ -158,7 +158,13 @@ export class Mounts implements Feature {
       for (const item of own.flatMap(
         ({ result }) => (result as Record<string, Record<string, unknown>[]>)[member] ?? [],
       )) {
-        const outer = mount === undefined ? item : outerItem({ prefix: mount.prefix, serves: () => true }, item);
+        const outer =
+          mount === undefined
+            ? item
+            : outerItem(
+                mountedNames(mount.prefix, () => true),
+                item,
+              );
         if (!items.has(outer[key])) items.set(outer[key], outer);
       }
     }
@@ -223,7 +229,7 @@ export class Mounts implements Feature {
     const forwarded = await forward(call, mount.server, params);
     call.cache = forwarded.call.cache;
     const serves = (uri: string) => servesUri(mount, uri, call);
-    return outerResult({ prefix: mount.prefix, serves }, call.request.method, forwarded.result);
+    return outerResult(mountedNames(mount.prefix, serves), call.request.method, forwarded.result);
   }
 
   #isOwn(method: string, named: string, call: ServerCall): boolean {

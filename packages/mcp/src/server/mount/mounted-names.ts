@@ -1,19 +1,21 @@
 import { isObject } from "../../jsonrpc/message.js";
 
-/** How clients see the offers of a mounted server: names as `prefix_name`, URIs with `prefix+` in front. */
-export interface MountedNames {
-  readonly prefix: string;
-  /** Whether the mounted server serves a URI in a result; other URIs, such as web addresses, stay unchanged. */
+/** How clients see the offers of one of several servers that are served as one. */
+export interface OfferNames {
+  name(inner: string): string;
+  uri(inner: string): string;
+  /** Whether that server serves a URI in a result; other URIs, such as web addresses, stay unchanged. */
   serves(uri: string): boolean;
 }
 
 type Members = Record<string, unknown>;
 
-function outerName(prefix: string, name: string): string {
-  return `${prefix}_${name}`;
+/** The names of a mounted server: `prefix_name`, and URIs with `prefix+` in front. */
+export function mountedNames(prefix: string, serves: (uri: string) => boolean): OfferNames {
+  return { name: (inner) => `${prefix}_${inner}`, uri: (inner) => outerUri(prefix, inner), serves };
 }
 
-function outerUri(prefix: string, uri: string): string {
+export function outerUri(prefix: string, uri: string): string {
   // Schemes are case-insensitive (RFC 3986), and a client may change the case before it sends the URI back.
   return `${prefix.toLowerCase()}+${uri}`;
 }
@@ -29,18 +31,18 @@ export function innerUri(prefix: string, uri: string): string | undefined {
 }
 
 /** An item of a list with its name and URI as clients see them. */
-export function outerItem(names: MountedNames, item: Members): Members {
+export function outerItem(names: OfferNames, item: Members): Members {
   const { name, uri, uriTemplate } = item;
   return {
     ...item,
-    ...(typeof name === "string" ? { name: outerName(names.prefix, name) } : {}),
-    ...(typeof uri === "string" ? { uri: outerUri(names.prefix, uri) } : {}),
-    ...(typeof uriTemplate === "string" ? { uriTemplate: outerUri(names.prefix, uriTemplate) } : {}),
+    ...(typeof name === "string" ? { name: names.name(name) } : {}),
+    ...(typeof uri === "string" ? { uri: names.uri(uri) } : {}),
+    ...(typeof uriTemplate === "string" ? { uriTemplate: names.uri(uriTemplate) } : {}),
   };
 }
 
 /** A result with its URIs as clients see them; the same object when it has none. */
-export function outerResult(names: MountedNames, method: string, result: object): object {
+export function outerResult(names: OfferNames, method: string, result: object): object {
   if (method === "tools/call") return withList(result, "content", (block) => outerBlock(names, block));
   if (method === "prompts/get") {
     return withList(result, "messages", (message) => {
@@ -50,19 +52,19 @@ export function outerResult(names: MountedNames, method: string, result: object)
   }
   if (method !== "resources/read") return result;
   return withList(result, "contents", ({ uri, ...others }) => ({
-    uri: outerUri(names.prefix, String(uri)),
+    uri: names.uri(String(uri)),
     ...others,
   }));
 }
 
-function outerBlock(names: MountedNames, block: Members): Members {
+function outerBlock(names: OfferNames, block: Members): Members {
   const { type, uri, resource } = block;
   if (type === "resource_link" && typeof uri === "string" && names.serves(uri)) {
-    return { ...block, uri: outerUri(names.prefix, uri) };
+    return { ...block, uri: names.uri(uri) };
   }
   if (type !== "resource" || !isObject(resource) || typeof resource["uri"] !== "string") return block;
   if (!names.serves(resource["uri"])) return block;
-  return { ...block, resource: { ...resource, uri: outerUri(names.prefix, resource["uri"]) } };
+  return { ...block, resource: { ...resource, uri: names.uri(resource["uri"]) } };
 }
 
 function withList(result: object, member: string, change: (item: Members) => Members): object {
