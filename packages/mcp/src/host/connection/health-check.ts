@@ -1,0 +1,153 @@
+import { thrownMessage } from "../../encoding/thrown-message.js";
+import { withDefaults } from "../../encoding/with-defaults.js";
+import { callHook } from "../../platform/call-hook.js";
+import type { Platform, Timer } from "../../platform/platform.js";
+import { checkOptions } from "../../protocol/check-options.js";
+import { McpError } from "../../protocol/error.js";
+import { checkNumber } from "./check-number.js";
+
+/** How often a server is asked whether it lives, and when it counts as dead. */
+export interface HealthOptions {
+  /** The longest time without an answer before a ping is sent. Default 30,000. */
+  intervalMs?: number | undefined;
+  /** How long a ping may take. Default 10,000. */
+  deadlineMs?: number | undefined;
+  /** Pings without an answer, in a row, after which the server is unhealthy. Default 3. */
+  failures?: number | undefined;
+}
+
+/** What a health check needs from its owner. */
+export interface HealthParts {
+  readonly platform: Pick<Platform, "monotonic" | "timer" | "warn">;
+  /** The server's name, for errors. */
+  readonly server: string;
+  /** Asks the server for a sign of life. A rejection by an answer of the server is one too. */
+  ping(signal: AbortSignal): Promise<unknown>;
+  /** Called once after each `start`, when the server is found to be unhealthy; no ping follows. */
+  unhealthy(reason: McpError): void;
+}
+
+/** What a status page shows of a health check. */
+export interface HealthStatus {
+  /** The time between the last ping and its answer; absent before the first. */
+  readonly latencyMs: number | undefined;
+  /** The same over the last pings, newer ones counting more. */
+  readonly smoothedMs: number | undefined;
+  /** Pings without an answer, in a row. */
+  readonly failures: number;
+}
+
+const DEFAULTS = { intervalMs: 30_000, deadlineMs: 10_000, failures: 3 };
+/** How much of the smoothed latency is the last one. */
+const NEWEST = 0.2;
+
+/**
+ * Pings a server that has not answered anything for a while, and reports one that stays silent. Traffic makes pings
+ * unnecessary: the owner calls `answered` for each answer. Nothing is left running after `stop`.
+ */
+export class HealthCheck {
+  readonly #parts: HealthParts;
+  readonly #limits: typeof DEFAULTS;
+  #timer: Timer | undefined;
+  #ping: AbortController | undefined;
+  #answeredAt = 0;
+  #failures = 0;
+  #latencyMs: number | undefined;
+  #smoothedMs: number | undefined;
+
+  constructor(parts: HealthParts, options?: HealthOptions) {
+    checkOptions("the health check", options, "intervalMs deadlineMs failures");
+    const limits = withDefaults(DEFAULTS, options);
+    for (const name of ["intervalMs", "deadlineMs", "failures"] as const) checkNumber(name, limits[name], { least: 1 });
+    this.#parts = parts;
+    this.#limits = limits;
+  }
+
+  get status(): HealthStatus {
+    return { latencyMs: this.#latencyMs, smoothedMs: this.#smoothedMs, failures: this.#failures };
+  }
+
+  /** Begins, or begins anew, as if the server had just answered. */
+  start(): void {
+    this.stop();
+    this.answered();
+    this.#wait(this.#limits.intervalMs);
+  }
+
+  stop(): void {
+    this.#stopTimer();
+    this.#ping?.abort(new McpError("cancelled", "the health check was stopped"));
+    this.#ping = undefined;
+  }
+
+  #stopTimer(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  /** The server answered something. Cheap: called for every answer. */
+  answered(): void {
+    this.#answeredAt = this.#parts.platform.monotonic();
+    this.#failures = 0;
+  }
+
+  #wait(ms: number): void {
+    this.#timer = this.#parts.platform.timer(ms, () => this.#look());
+  }
+
+  #look(): void {
+    const left = this.#answeredAt + this.#limits.intervalMs - this.#parts.platform.monotonic();
+    if (left > 0) this.#wait(left);
+    else void this.#sendPing();
+  }
+
+  async #sendPing(): Promise<void> {
+    const { platform } = this.#parts;
+    const controller = new AbortController();
+    this.#ping = controller;
+    const begun = platform.monotonic();
+    const failure = await this.#failureOf(controller.signal);
+    // Stopped, or started anew: the outcome belongs to nobody.
+    if (this.#ping !== controller) return;
+    this.#stopTimer();
+    this.#ping = undefined;
+    // What is still under way is given up.
+    controller.abort(failure?.error);
+    // A call that was answered meanwhile proves more than a ping that was not.
+    if (failure !== undefined && this.#answeredAt <= begun) return this.#failed(failure.error);
+    if (failure === undefined) this.#alive(platform.monotonic() - begun);
+    this.#wait(this.#limits.intervalMs);
+  }
+
+  /** Why a ping got no answer in time; undefined if it got one, or if nobody waits for it any more. */
+  #failureOf(signal: AbortSignal): Promise<{ error: unknown } | undefined> {
+    const { deadlineMs } = this.#limits;
+    return new Promise((resolve) => {
+      const late = () => resolve({ error: new McpError("timeout", `a ping got no answer within ${deadlineMs} ms`) });
+      this.#timer = this.#parts.platform.timer(deadlineMs, late);
+      signal.addEventListener("abort", () => resolve(undefined), { once: true });
+      const rejected = (error: unknown) => resolve(McpError.is(error) && error.remote ? undefined : { error });
+      // In a function of its own, since a program without types may throw in place of rejecting.
+      void (async () => this.#parts.ping(signal))().then(() => resolve(undefined), rejected);
+    });
+  }
+
+  #alive(latencyMs: number): void {
+    this.answered();
+    this.#latencyMs = latencyMs;
+    const before = this.#smoothedMs ?? latencyMs;
+    this.#smoothedMs = before + (latencyMs - before) * NEWEST;
+  }
+
+  /** Waits for the next ping, unless this failure is the last: an unhealthy server is left alone until `start`. */
+  #failed(error: unknown): void {
+    this.#failures++;
+    const { failures, intervalMs } = this.#limits;
+    if (this.#failures < failures) return this.#wait(intervalMs);
+    const { server, platform } = this.#parts;
+    const kind = McpError.is(error) ? error.kind : "transport_error";
+    const message = `the server "${server}" did not answer ${failures} pings in a row: ${thrownMessage(error)}`;
+    const reason = new McpError(kind, message, { cause: error, data: { server, failures } });
+    callHook(platform, "unhealthy", () => this.#parts.unhealthy(reason));
+  }
+}
