@@ -25,6 +25,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   "./extension":
     "For authors of extensions of the protocol: `defineExtension`, and what servers and clients let an extension do.",
   "./login": "Logging in from programs on Node: with a browser, from a terminal, with tokens in a file.",
+  "./host": "Many servers as one: a host, its configuration files and the supervision of its servers.",
   "./http": "HTTP independent of the runtime: handlers, their options, requests and responses.",
   "./protocol": "The specification as types and tables: messages, errors, revisions.",
   "./skills": "The skills extension: instructions for agents, to serve from folders or values, and to verify and load.",

@@ -6,6 +6,7 @@ import { recordedTransport } from "@parley/mcp/testing";
 import { httpTransport, webSocketTransport } from "@parley/mcp/transport";
 import { APP_ANSWER_TRIALS } from "./app-trials.js";
 import { AUTH_TRIALS } from "./auth-trials.js";
+import { CONFIG_TRIALS } from "./config-trials.js";
 import { EXTENSION_ANSWER_TRIALS } from "./extension-trials.js";
 import { add, emptyServer, type Failing, outcome, overHttp, plainServer, type Trial, withClient } from "./trial.js";
 
@@ -308,4 +309,5 @@ export const ANSWER_TRIALS: Readonly<Record<string, readonly [trial: Trial, ende
   ...APP_ANSWER_TRIALS,
   ...EXTENSION_ANSWER_TRIALS,
   ...AUTH_TRIALS,
+  ...CONFIG_TRIALS,
 };

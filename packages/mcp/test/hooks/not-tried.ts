@@ -21,6 +21,7 @@ export const NOT_TRIED: Readonly<Record<string, string>> = {
   Exchange: MADE,
   "Extension.attachToClient": MADE,
   "Extension.attachToServer": MADE,
+  Files: PART,
   "GrantRequest.fetch": MADE,
   HandlerContext: MADE,
   HostElement: BROWSER,

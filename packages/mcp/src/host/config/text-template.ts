@@ -1,0 +1,97 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references of configurations look like placeholders
+/** A part of a text of a configuration: as it stands, or something to fill in. */
+export type TemplatePart = string | Reference;
+
+/** Names without a prefix that are no variables of the environment. */
+export const PLACES = ["workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator", "/"] as const;
+
+/** Something to fill in. */
+export type Reference =
+  /** `${NAME}`, `${NAME:-otherwise}`, `${env:NAME}`, and `$NAME` where that is a reference. */
+  | {
+      readonly kind: "env";
+      readonly name: string;
+      readonly otherwise?: readonly TemplatePart[] | undefined;
+      readonly bare?: true;
+    }
+  /** `${file:path}` */
+  | { readonly kind: "file"; readonly path: readonly TemplatePart[] }
+  /** `${input:id}` */
+  | { readonly kind: "input"; readonly id: string }
+  /** `${workspaceFolder}` and its like. */
+  | { readonly kind: "place"; readonly name: (typeof PLACES)[number] };
+
+/** Why a text is no template; never a part of it. */
+export class TemplateFlaw extends Error {}
+
+/** References within each other, as in `${A:-${B:-c}}`. */
+const MAX_NESTING = 8;
+/** Names of variables, as shells and Windows have them. */
+const VARIABLE = /^[A-Za-z_][\w.()-]{0,254}$/;
+const BARE_VARIABLE = /^[A-Za-z_]\w{0,254}/;
+
+/**
+ * Splits a text at its references; `$${` stands for `${`. `bare` makes `$NAME` a reference as well. Throws a `TemplateFlaw`
+ * for a reference that is none.
+ */
+export function parseTemplate(text: string, bare = false, depth = 0): TemplatePart[] {
+  if (depth > MAX_NESTING) throw new TemplateFlaw(`has more than ${MAX_NESTING} references within each other`);
+  const parts: TemplatePart[] = [];
+  let literal = "";
+  const push = (reference: Reference) => {
+    if (literal !== "") parts.push(literal);
+    literal = "";
+    parts.push(reference);
+  };
+  let at = 0;
+  while (at < text.length) {
+    const dollar = text.indexOf("$", at);
+    if (dollar < 0) break;
+    literal += text.slice(at, dollar);
+    at = dollar;
+    if (text.startsWith("$${", at)) {
+      literal += "${";
+      at += 3;
+    } else if (text[at + 1] === "{") {
+      const end = closingBrace(text, at + 2);
+      push(referenceIn(text.slice(at + 2, end), bare, depth + 1));
+      at = end + 1;
+    } else {
+      const name = bare ? BARE_VARIABLE.exec(text.slice(at + 1))?.[0] : undefined;
+      if (name === undefined) literal += "$";
+      else push({ kind: "env", name, bare: true });
+      at += 1 + (name?.length ?? 0);
+    }
+  }
+  literal += text.slice(at);
+  if (literal !== "") parts.push(literal);
+  return parts;
+}
+
+function closingBrace(text: string, from: number): number {
+  let open = 1;
+  for (let at = from; at < text.length; at++) {
+    if (text[at] === "}" && --open === 0) return at;
+    if (text.startsWith("${", at)) open++;
+  }
+  throw new TemplateFlaw("has `${` without its `}`");
+}
+
+function referenceIn(inner: string, bare: boolean, depth: number): Reference {
+  const place = PLACES.find((name) => name === inner);
+  if (place !== undefined) return { kind: "place", name: place };
+  const [, prefix, rest = ""] = /^(env|file|input|command|config):([\s\S]*)$/.exec(inner) ?? [];
+  if (prefix === "file" && rest !== "") return { kind: "file", path: parseTemplate(rest, bare, depth) };
+  if (prefix === "input" && /^[^\s${}]{1,255}$/.test(rest)) return { kind: "input", id: rest };
+  if (prefix === "command" || prefix === "config") {
+    throw new TemplateFlaw(`has a \`\${${prefix}:…}\`, which only the editor that it was written for can fill in`);
+  }
+  const variable = prefix === "env" ? rest : inner;
+  const mark = variable.indexOf(":-");
+  const name = mark < 0 ? variable : variable.slice(0, mark);
+  if ((prefix !== undefined && prefix !== "env") || !VARIABLE.test(name)) {
+    throw new TemplateFlaw("has a `${…}` that names nothing");
+  }
+  const otherwise = mark < 0 ? undefined : parseTemplate(variable.slice(mark + 2), bare, depth);
+  return { kind: "env", name, otherwise };
+}
