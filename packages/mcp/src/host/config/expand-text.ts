@@ -2,7 +2,7 @@ import type { Files } from "../../platform/platform.js";
 import { shownName } from "./config-problem.js";
 import { absolutePath } from "./paths.js";
 import { readSmallFile } from "./small-file.js";
-import { parseTemplate, type Reference, TemplateFlaw, type TemplatePart } from "./text-template.js";
+import { parseReferences, type Reference, ReferenceFlaw, type TextPart } from "./text-references.js";
 
 /** A value that the user is asked for, as a file of VS Code declares it. */
 export interface ConfigInput {
@@ -53,11 +53,11 @@ export class TextExpander {
 
   /** The text with its values; undefined if one is missing, which `report` has been told. */
   expand(text: string, report: Report): string | undefined {
-    let parts: TemplatePart[];
+    let parts: TextPart[];
     try {
-      parts = parseTemplate(text, this.#bare);
+      parts = parseReferences(text, this.#bare);
     } catch (error) {
-      if (!(error instanceof TemplateFlaw)) throw error;
+      if (!(error instanceof ReferenceFlaw)) throw error;
       report("error", `the text ${error.message}`, "Correct the reference, or write `$${` for a plain `${`.");
       return undefined;
     }
@@ -95,7 +95,7 @@ export class TextExpander {
     return undefined;
   }
 
-  #join(parts: readonly TemplatePart[], report: Report): string | undefined {
+  #join(parts: readonly TextPart[], report: Report): string | undefined {
     let whole = "";
     for (const part of parts) {
       const value = typeof part === "string" ? part : this.#value(part, report);

@@ -1,5 +1,5 @@
+import { isRecord, isReservedName } from "./config-dialect.js";
 import { shownName } from "./config-problem.js";
-import { isRecord } from "./dialect.js";
 import type { Report, TextExpander } from "./expand-text.js";
 import type { Field, FieldKind } from "./server-fields.js";
 
@@ -8,14 +8,7 @@ export type ReportAt = (path: readonly string[], ...problem: Parameters<Report>)
 
 /** Arguments, variables, headers or tools of one server. */
 const MAX_ITEMS = 1000;
-/** Names that objects of the language have; a member of such a name would not be what it seems. */
-const RESERVED = new Set(["__proto__", "constructor", "prototype"]);
 const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]{1,256}$/;
-
-/** True for a name that could be mistaken for a part of the language. */
-export function isReservedName(name: string): boolean {
-  return RESERVED.has(name);
-}
 
 /** Reads the values of fields: checks what they hold and fills in references. Reports by path, and never with a value. */
 export class FieldReader {

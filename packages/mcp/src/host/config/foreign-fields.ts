@@ -1,7 +1,7 @@
-import { type Dialect, isRecord } from "./dialect.js";
-import { parseEnvFile } from "./env-file.js";
+import { type ConfigDialect, isRecord } from "./config-dialect.js";
 import type { FieldReader } from "./field-reader.js";
 import type { HostServer } from "./host-server.js";
+import { parseEnvFile } from "./small-file.js";
 
 /** A server that is being read. */
 export type ServerDraft = { -readonly [K in keyof HostServer]: HostServer[K] };
@@ -146,7 +146,7 @@ const IGNORED = new Set(
 );
 
 /** The rule for a field, if another application defines it: `ignore` for those that mean nothing here. */
-export function foreignRule(name: string, value: unknown, dialect: Dialect): Rule | "ignore" | undefined {
+export function foreignRule(name: string, value: unknown, dialect: ConfigDialect): Rule | "ignore" | undefined {
   // Approvals of single tools; ours names tools to offer.
   if (dialect === "codex" && name === "tools") return "ignore";
   const shared = Object.hasOwn(SHARED_NAMES, name) ? SHARED_NAMES[name] : undefined;

@@ -2,7 +2,7 @@
 export type Trust = "trusted" | "untrusted";
 
 /** Which tools of a server are offered, by the names that the server gives them. `deny` wins. */
-export interface ToolChoice {
+export interface ToolNames {
   /** Only these. Default: all. */
   readonly allow?: readonly string[] | undefined;
   /** None of these. Default: none. */
@@ -40,7 +40,7 @@ export interface HostServer {
   /** Milliseconds for one call as a whole. Default: the host's. */
   readonly callMs?: number | undefined;
   /** Which tools are offered. Default: all. */
-  readonly tools?: ToolChoice | undefined;
+  readonly tools?: ToolNames | undefined;
   /** Connections that share the calls, where the server may be started more than once. Default: 1. */
   readonly connections?: number | undefined;
   /** Calls that run at once. Default: the host's. */

@@ -1,21 +1,29 @@
 import { nearestName } from "../../encoding/nearest-name.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
+import {
+  type ConfigDialect,
+  DIALECTS,
+  type FoundServers,
+  findServers,
+  isRecord,
+  isReservedName,
+  own,
+} from "./config-dialect.js";
 import { type ConfigProblem, ProblemList, shownName } from "./config-problem.js";
-import { DIALECTS, type Dialect, type FoundServers, findServers, isRecord, own } from "./dialect.js";
 import { type ConfigInput, type Report, TextExpander, type ValueSources } from "./expand-text.js";
-import { FieldReader, isReservedName } from "./field-reader.js";
+import { FieldReader } from "./field-reader.js";
 import { FOREIGN_NAMES, foreignRule, type ServerDraft } from "./foreign-fields.js";
 import type { HostServer } from "./host-server.js";
 import { parseJsonc } from "./parse-jsonc.js";
-import { asTemplate, renderTemplate } from "./render-template.js";
+import { asTemplate, renderReferences } from "./render-references.js";
 import { fieldOf, SERVER_FIELDS } from "./server-fields.js";
-import { parseTemplate, TemplateFlaw } from "./text-template.js";
+import { parseReferences, ReferenceFlaw } from "./text-references.js";
 
 /** Options for reading a configuration. */
 export interface ReadServersOptions extends ValueSources {
   /** Whose form the configuration has. Default: what its fields say. */
-  readonly dialect?: Dialect | undefined;
+  readonly dialect?: ConfigDialect | undefined;
   /**
    * Whether references such as `${TOKEN}` are filled in. Default: true. With false they are kept, in our own notation, for programs
    * that rewrite a file with `writeServers`.
@@ -32,7 +40,7 @@ export interface ReadServers {
   /** What the user is to be asked for before the servers are complete, as files of VS Code declare it. */
   readonly inputs: ConfigInput[];
   /** The form that was found. */
-  readonly dialect: Dialect;
+  readonly dialect: ConfigDialect;
 }
 
 /** Servers of one configuration. */
@@ -160,9 +168,9 @@ class ServersReader {
     if (dialect === "codex") return fills ? text : asTemplate(text);
     if (fills) return this.#expander.expand(text, report);
     try {
-      return renderTemplate(parseTemplate(text, dialect === "gemini"), "parley");
+      return renderReferences(parseReferences(text, dialect === "gemini"), "parley");
     } catch (error) {
-      if (!(error instanceof TemplateFlaw)) throw error;
+      if (!(error instanceof ReferenceFlaw)) throw error;
       report("error", `the text ${error.message}`, "Correct the reference, or write `$${` for a plain `${`.");
       return undefined;
     }

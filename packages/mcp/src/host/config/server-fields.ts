@@ -1,4 +1,4 @@
-import type { HostServer, ToolChoice } from "./host-server.js";
+import type { HostServer, ToolNames } from "./host-server.js";
 
 /** What a field of a server holds. Numbers are whole and above 0, except those of kind `rate`. */
 export type FieldKind =
@@ -21,7 +21,7 @@ export interface Field {
 
 type Table<T> = { readonly [K in keyof Required<T>]: Field };
 
-const TOOL_FIELDS: Table<ToolChoice> = {
+const TOOL_FIELDS: Table<ToolNames> = {
   allow: { kind: "texts", says: "Only these tools are offered." },
   deny: { kind: "texts", says: "These tools are not offered." },
 };

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references of configurations look like placeholders
 /** A part of a text of a configuration: as it stands, or something to fill in. */
-export type TemplatePart = string | Reference;
+export type TextPart = string | Reference;
 
 /** Names without a prefix that are no variables of the environment. */
 export const PLACES = ["workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator", "/"] as const;
@@ -11,18 +11,18 @@ export type Reference =
   | {
       readonly kind: "env";
       readonly name: string;
-      readonly otherwise?: readonly TemplatePart[] | undefined;
+      readonly otherwise?: readonly TextPart[] | undefined;
       readonly bare?: true;
     }
   /** `${file:path}` */
-  | { readonly kind: "file"; readonly path: readonly TemplatePart[] }
+  | { readonly kind: "file"; readonly path: readonly TextPart[] }
   /** `${input:id}` */
   | { readonly kind: "input"; readonly id: string }
   /** `${workspaceFolder}` and its like. */
   | { readonly kind: "place"; readonly name: (typeof PLACES)[number] };
 
 /** Why a text is no template; never a part of it. */
-export class TemplateFlaw extends Error {}
+export class ReferenceFlaw extends Error {}
 
 /** References within each other, as in `${A:-${B:-c}}`. */
 const MAX_NESTING = 8;
@@ -31,12 +31,12 @@ const VARIABLE = /^[A-Za-z_][\w.()-]{0,254}$/;
 const BARE_VARIABLE = /^[A-Za-z_]\w{0,254}/;
 
 /**
- * Splits a text at its references; `$${` stands for `${`. `bare` makes `$NAME` a reference as well. Throws a `TemplateFlaw`
+ * Splits a text at its references; `$${` stands for `${`. `bare` makes `$NAME` a reference as well. Throws a `ReferenceFlaw`
  * for a reference that is none.
  */
-export function parseTemplate(text: string, bare = false, depth = 0): TemplatePart[] {
-  if (depth > MAX_NESTING) throw new TemplateFlaw(`has more than ${MAX_NESTING} references within each other`);
-  const parts: TemplatePart[] = [];
+export function parseReferences(text: string, bare = false, depth = 0): TextPart[] {
+  if (depth > MAX_NESTING) throw new ReferenceFlaw(`has more than ${MAX_NESTING} references within each other`);
+  const parts: TextPart[] = [];
   let literal = "";
   const push = (reference: Reference) => {
     if (literal !== "") parts.push(literal);
@@ -74,24 +74,24 @@ function closingBrace(text: string, from: number): number {
     if (text[at] === "}" && --open === 0) return at;
     if (text.startsWith("${", at)) open++;
   }
-  throw new TemplateFlaw("has `${` without its `}`");
+  throw new ReferenceFlaw("has `${` without its `}`");
 }
 
 function referenceIn(inner: string, bare: boolean, depth: number): Reference {
   const place = PLACES.find((name) => name === inner);
   if (place !== undefined) return { kind: "place", name: place };
   const [, prefix, rest = ""] = /^(env|file|input|command|config):([\s\S]*)$/.exec(inner) ?? [];
-  if (prefix === "file" && rest !== "") return { kind: "file", path: parseTemplate(rest, bare, depth) };
+  if (prefix === "file" && rest !== "") return { kind: "file", path: parseReferences(rest, bare, depth) };
   if (prefix === "input" && /^[^\s${}]{1,255}$/.test(rest)) return { kind: "input", id: rest };
   if (prefix === "command" || prefix === "config") {
-    throw new TemplateFlaw(`has a \`\${${prefix}:…}\`, which only the editor that it was written for can fill in`);
+    throw new ReferenceFlaw(`has a \`\${${prefix}:…}\`, which only the editor that it was written for can fill in`);
   }
   const variable = prefix === "env" ? rest : inner;
   const mark = variable.indexOf(":-");
   const name = mark < 0 ? variable : variable.slice(0, mark);
   if ((prefix !== undefined && prefix !== "env") || !VARIABLE.test(name)) {
-    throw new TemplateFlaw("has a `${…}` that names nothing");
+    throw new ReferenceFlaw("has a `${…}` that names nothing");
   }
-  const otherwise = mark < 0 ? undefined : parseTemplate(variable.slice(mark + 2), bare, depth);
+  const otherwise = mark < 0 ? undefined : parseReferences(variable.slice(mark + 2), bare, depth);
   return { kind: "env", name, otherwise };
 }
