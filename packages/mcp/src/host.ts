@@ -4,3 +4,27 @@ export type { ConfigInput, ValueSources } from "./host/config/expand-text.js";
 export type { HostServer, ToolNames, Trust } from "./host/config/host-server.js";
 export { type ConfigSystem, type KnownConfigFile, knownConfigFiles } from "./host/config/known-config-files.js";
 export { type ReadServers, type ReadServersOptions, readServers } from "./host/config/read-servers.js";
+export type { ChildExit, ChildSpec, RestartPolicy } from "./host/supervision/child-spec.js";
+export { CHILD_TRANSITIONS, type ChildEvent, type ChildState } from "./host/supervision/child-state.js";
+export type { RestartBackOff, RestartIntensity } from "./host/supervision/restart-pace.js";
+export type { Step } from "./host/supervision/state-table.js";
+export type {
+  ChildChanged,
+  LeftBehind,
+  SupervisionEvent,
+  SupervisionEvents,
+  SupervisorChanged,
+} from "./host/supervision/supervision-event.js";
+export { Supervisor } from "./host/supervision/supervisor.js";
+export type { RestartOptions, SupervisorOptions } from "./host/supervision/supervisor-options.js";
+export {
+  SUPERVISOR_TRANSITIONS,
+  type SupervisorEvent,
+  type SupervisorState,
+} from "./host/supervision/supervisor-state.js";
+export {
+  type ChildStatus,
+  printTree,
+  type SupervisionStrategy,
+  type SupervisorTree,
+} from "./host/supervision/supervisor-tree.js";

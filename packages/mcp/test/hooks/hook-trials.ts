@@ -9,6 +9,7 @@ import { serveChannel } from "@parley/mcp/transport";
 import { WebSocket } from "ws";
 import { APP_HOOK_TRIALS } from "./app-trials.js";
 import { EXTENSION_HOOK_TRIALS } from "./extension-trials.js";
+import { SUPERVISION_HOOK_TRIALS } from "./supervision-trials.js";
 import { add, emptyServer, type Failing, outcome, overHttp, plainServer, type Trial, withClient } from "./trial.js";
 
 /** This program, as a server on its stdin and stdout. */
@@ -103,6 +104,7 @@ async function throughStdio(fail: Failing): Promise<string> {
 export const HOOK_TRIALS: Readonly<Record<string, Trial>> = {
   ...APP_HOOK_TRIALS,
   ...EXTENSION_HOOK_TRIALS,
+  ...SUPERVISION_HOOK_TRIALS,
   "CallOptions.onProgress": progress,
   "CallOptions.onProgress, many": (fail) =>
     withClient(plainServer(), {}, (client) => client.callMany([{ name: "add" }], { onProgress: fail })),
