@@ -259,6 +259,7 @@ const components: Suite[] = [
     one("parley-100", "Parley, 100 subscribers", here("components/notify.ts", "100")),
     one("parley", "Parley, 1,000 subscribers", here("components/notify.ts", "1000")),
   ]),
+  component("search", [one("parley", "Parley, 1,000 tools", here("components/search.ts"))]),
 ];
 
 /** Everything that is measured, by the suites that measure it. */

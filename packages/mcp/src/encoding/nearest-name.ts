@@ -25,7 +25,7 @@ function bare(name: string): string {
 }
 
 /** How many insertions, deletions, replacements and swaps of neighbours turn `a` into `b`; at most `limit`. */
-function editDistance(a: string, b: string, limit: number): number {
+export function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -1,0 +1,252 @@
+import { editDistance } from "../../encoding/nearest-name.js";
+import { isObject } from "../../jsonrpc/message.js";
+import { checkOptions } from "../../protocol/check-options.js";
+import { McpError } from "../../protocol/error.js";
+import type { Tool } from "../../protocol/features/tools.js";
+import { searchTerms, searchWords, synonymsOf } from "./search-terms.js";
+
+/** How much of a tool a search gives: its name, also what it does and its arguments, or all of it. */
+export type SearchDetail = "name" | "summary" | "full";
+
+/** How to search. */
+export interface SearchOptions {
+  /** The most tools to give, at most 100. Default: 10. */
+  limit?: number | undefined;
+  /** How much to give of each. Default: `summary`. */
+  detail?: SearchDetail | undefined;
+  /** Tools of this server only. Default: of all. */
+  server?: string | undefined;
+}
+
+/** A tool that was found. */
+export interface ToolHit {
+  readonly name: string;
+  readonly server: string;
+  /** Higher is better; comparable within one search only. */
+  readonly score: number;
+  /** The first sentence of its description. With `summary`. */
+  readonly summary?: string;
+  /** The names of its arguments; optional ones end with `?`. With `summary`. */
+  readonly arguments?: readonly string[];
+  /** With `full`. */
+  readonly tool?: Tool;
+}
+
+/** The tools of one server. */
+export interface ToolCategory {
+  readonly server: string;
+  readonly count: number;
+  /** Words that its names have most often. */
+  readonly topics: readonly string[];
+}
+
+interface IndexedTool {
+  readonly tool: Tool;
+  readonly server: string;
+  /** The weighted count of each of its terms. */
+  readonly terms: ReadonlyMap<string, number>;
+  readonly length: number;
+}
+
+const MOST_TOOLS = 20_000;
+const MOST_HITS = 100;
+const MOST_TOPICS = 5;
+const MOST_ARGUMENTS = 64;
+const MOST_QUERY_TERMS = 24;
+/** Other words that a word of the query may stand for. */
+const MOST_VARIANTS = 24;
+const LONGEST_QUERY = 500;
+const LONGEST_SUMMARY = 160;
+
+const WEIGHTS = { name: 4, title: 3, server: 2, description: 1.5, argument: 0.7, argumentText: 0.3 };
+const PREFIX_WORTH = 0.6;
+const SYNONYM_WORTH = 0.55;
+const TYPO_WORTH = 0.5;
+/** The usual constants of BM25: how soon repetition stops to count, and how much a long text weighs less. */
+const SATURATION = 1.2;
+const LENGTH_SHARE = 0.6;
+
+/**
+ * An index of tools by the words of their names, descriptions and arguments. Ranks by words alone: the same query on the same
+ * tools always gives the same order.
+ */
+export class ToolSearch {
+  readonly #tools = new Map<string, IndexedTool>();
+  readonly #postings = new Map<string, Map<string, number>>();
+  #totalLength = 0;
+
+  get size(): number {
+    return this.#tools.size;
+  }
+
+  /**
+   * Makes the index hold exactly these tools. Only those that are other objects than before are read again.
+   * Throws `limit_exceeded` beyond 20,000 tools.
+   */
+  update(tools: readonly Tool[], serverOf: (tool: Tool) => string): void {
+    if (tools.length > MOST_TOOLS) {
+      throw new McpError("limit_exceeded", `${tools.length} tools are more than the ${MOST_TOOLS} of a search`);
+    }
+    const names = new Set(tools.map(({ name }) => name));
+    for (const name of this.#tools.keys()) if (!names.has(name)) this.#remove(name);
+    for (const tool of tools) {
+      const server = serverOf(tool);
+      const known = this.#tools.get(tool.name);
+      if (known?.tool === tool && known.server === server) continue;
+      this.#remove(tool.name);
+      this.#add(tool, server);
+    }
+  }
+
+  /** The tool with exactly this name. */
+  find(name: string): Tool | undefined {
+    return this.#tools.get(name)?.tool;
+  }
+
+  /** The tools that fit the words best, best first. Words may be incomplete or misspelt. */
+  search(query: string, options: SearchOptions = {}): ToolHit[] {
+    checkOptions("a search", options, "limit detail server");
+    const { limit = 10, detail = "summary", server } = options;
+    if (!Number.isInteger(limit) || limit < 1 || limit > MOST_HITS) {
+      throw new McpError("invalid_params", `limit is ${limit}, not a whole number from 1 to ${MOST_HITS}`);
+    }
+    const terms = [...new Set(searchTerms(query.slice(0, LONGEST_QUERY)))].slice(0, MOST_QUERY_TERMS);
+    const scores = new Map<string, { sum: number; matched: number }>();
+    for (const term of terms) {
+      for (const [name, score] of this.#scoresOf(term)) {
+        if (server !== undefined && this.#tools.get(name)?.server !== server) continue;
+        const total = scores.get(name) ?? { sum: 0, matched: 0 };
+        total.sum += score;
+        total.matched += 1;
+        scores.set(name, total);
+      }
+    }
+    return [...scores]
+      .map(([name, { sum, matched }]) => ({ name, score: round(sum * (0.4 + (0.6 * matched) / terms.length)) }))
+      .sort((one, other) => other.score - one.score || (one.name < other.name ? -1 : 1))
+      .slice(0, limit)
+      .map(({ name, score }) => this.#hit(name, score, detail));
+  }
+
+  /** The servers with the number and the subjects of their tools. */
+  categories(): ToolCategory[] {
+    const servers = new Map<string, { count: number; words: Map<string, number> }>();
+    for (const { tool, server } of this.#tools.values()) {
+      const category = servers.get(server) ?? { count: 0, words: new Map() };
+      category.count++;
+      const own = new Set(searchWords(server));
+      for (const word of new Set(searchWords(tool.name))) {
+        if (word.length > 2 && !own.has(word)) category.words.set(word, (category.words.get(word) ?? 0) + 1);
+      }
+      servers.set(server, category);
+    }
+    return [...servers]
+      .map(([server, { count, words }]) => ({ server, count, topics: mostFrequent(words) }))
+      .sort((one, other) => (one.server < other.server ? -1 : 1));
+  }
+
+  #add(tool: Tool, server: string): void {
+    const terms = weightedTerms(tool, server);
+    const length = [...terms.values()].reduce((sum, count) => sum + count, 0);
+    this.#tools.set(tool.name, { tool, server, terms, length });
+    this.#totalLength += length;
+    for (const [term, count] of terms) {
+      const posting = this.#postings.get(term) ?? new Map<string, number>();
+      posting.set(tool.name, count);
+      this.#postings.set(term, posting);
+    }
+  }
+
+  #remove(name: string): void {
+    const known = this.#tools.get(name);
+    if (known === undefined) return;
+    this.#tools.delete(name);
+    this.#totalLength -= known.length;
+    for (const term of known.terms.keys()) {
+      const posting = this.#postings.get(term);
+      posting?.delete(name);
+      if (posting?.size === 0) this.#postings.delete(term);
+    }
+  }
+
+  /** For each tool, the best score of the word or of one that it may stand for. */
+  #scoresOf(term: string): Map<string, number> {
+    const best = new Map<string, number>();
+    const average = this.#totalLength / Math.max(1, this.#tools.size);
+    for (const [variant, worth] of this.#variants(term)) {
+      const posting = this.#postings.get(variant);
+      if (posting === undefined) continue;
+      const rarity = Math.log(1 + (this.#tools.size - posting.size + 0.5) / (posting.size + 0.5));
+      for (const [name, count] of posting) {
+        const length = (this.#tools.get(name)?.length ?? average) / average;
+        const often = (count * (SATURATION + 1)) / (count + SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length));
+        const score = worth * rarity * often;
+        if (score > (best.get(name) ?? 0)) best.set(name, score);
+      }
+    }
+    return best;
+  }
+
+  #variants(term: string): [string, number][] {
+    const variants: [string, number][] = [[term, 1]];
+    for (const synonym of synonymsOf(term)) variants.push([synonym, SYNONYM_WORTH]);
+    const isKnown = this.#postings.has(term);
+    const distance = isKnown || term.length < 4 ? 0 : term.length < 8 ? 1 : 2;
+    const near: [string, number][] = [];
+    for (const known of this.#postings.keys()) {
+      if (known === term) continue;
+      if (term.length >= 3 && known.startsWith(term)) near.push([known, PREFIX_WORTH]);
+      // Half of a word that was meant whole: `repository` for `repo`.
+      else if (known.length >= 4 && term.startsWith(known)) near.push([known, PREFIX_WORTH]);
+      else if (distance > 0 && editDistance(term, known, distance + 1) <= distance) near.push([known, TYPO_WORTH]);
+    }
+    near.sort(([one], [other]) => one.length - other.length || (one < other ? -1 : 1));
+    return [...variants, ...near.slice(0, MOST_VARIANTS)];
+  }
+
+  #hit(name: string, score: number, detail: SearchDetail): ToolHit {
+    const found = this.#tools.get(name);
+    const hit = { name, server: found?.server ?? "", score };
+    if (found === undefined || detail === "name") return hit;
+    return detail === "full" ? { ...hit, tool: found.tool } : { ...hit, ...toolSummary(found.tool) };
+  }
+}
+
+/** The first sentence about a tool, and its arguments. */
+export function toolSummary(tool: Tool): { summary: string; arguments: string[] } {
+  const text = (tool.description ?? tool.title ?? "").trim().replace(/\s+/g, " ");
+  const sentence = /^.*?[.!?](?=\s|$)/.exec(text.slice(0, 1000))?.[0] ?? text;
+  const summary = sentence.length > LONGEST_SUMMARY ? `${sentence.slice(0, LONGEST_SUMMARY - 1)}…` : sentence;
+  const required: readonly unknown[] = Array.isArray(tool.inputSchema.required) ? tool.inputSchema.required : [];
+  const names = Object.keys(Object(tool.inputSchema.properties)).slice(0, MOST_ARGUMENTS);
+  return { summary, arguments: names.map((name) => (required.includes(name) ? name : `${name}?`)) };
+}
+
+function weightedTerms(tool: Tool, server: string): Map<string, number> {
+  const terms = new Map<string, number>();
+  const count = (text: unknown, weight: number) => {
+    if (typeof text !== "string") return;
+    for (const term of searchTerms(text)) terms.set(term, (terms.get(term) ?? 0) + weight);
+  };
+  count(tool.name, WEIGHTS.name);
+  count(tool.title ?? tool.annotations?.title, WEIGHTS.title);
+  count(server, WEIGHTS.server);
+  count(tool.description, WEIGHTS.description);
+  for (const [name, schema] of Object.entries(Object(tool.inputSchema.properties)).slice(0, MOST_ARGUMENTS)) {
+    count(name, WEIGHTS.argument);
+    if (isObject(schema)) count(schema["description"], WEIGHTS.argumentText);
+  }
+  return terms;
+}
+
+function mostFrequent(words: ReadonlyMap<string, number>): string[] {
+  return [...words]
+    .sort(([one, often], [other, seldom]) => seldom - often || (one < other ? -1 : 1))
+    .slice(0, MOST_TOPICS)
+    .map(([word]) => word);
+}
+
+/** Sums in another order differ in their last digits, which must not decide. */
+function round(score: number): number {
+  return Math.round(score * 1e6) / 1e6;
+}
