@@ -1,9 +1,11 @@
 export type { ConfigDialect } from "./host/config/config-dialect.js";
 export type { ConfigProblem } from "./host/config/config-problem.js";
 export type { ConfigInput, ValueSources } from "./host/config/expand-text.js";
+export { hostConfigSchema } from "./host/config/host-config-schema.js";
 export type { HostServer, ToolNames, Trust } from "./host/config/host-server.js";
 export { type ConfigSystem, type KnownConfigFile, knownConfigFiles } from "./host/config/known-config-files.js";
 export { type ReadServers, type ReadServersOptions, readServers } from "./host/config/read-servers.js";
+export { type WrittenServers, writeServers } from "./host/config/write-servers.js";
 export type { ChildExit, ChildSpec, RestartPolicy } from "./host/supervision/child-spec.js";
 export { CHILD_TRANSITIONS, type ChildEvent, type ChildState } from "./host/supervision/child-state.js";
 export type { RestartBackOff, RestartIntensity } from "./host/supervision/restart-pace.js";

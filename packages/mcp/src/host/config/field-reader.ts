@@ -72,7 +72,11 @@ export class FieldReader {
   }
 
   /** Variables or headers, by name. Those of programs may be numbers, and null for none. */
-  textMap(value: unknown, path: readonly string[]): Readonly<Record<string, string>> | undefined {
+  textMap(
+    value: unknown,
+    path: readonly string[],
+    each = (member: unknown, at: readonly string[]) => this.text(member, at),
+  ): Readonly<Record<string, string>> | undefined {
     const record = this.#record(value, path);
     if (record === undefined) return undefined;
     const variables = path.at(-1) === "env";
@@ -81,7 +85,7 @@ export class FieldReader {
     const found = members.map(([name, member]): [string, string | undefined] => {
       const at = [...path, name];
       if (!this.#isName(name, variables, at)) return [name, undefined];
-      const text = this.text(variables && typeof member === "number" ? String(member) : member, at);
+      const text = each(variables && typeof member === "number" ? String(member) : member, at);
       if (variables || text === undefined || !/[\r\n]/.test(text)) return [name, text];
       return [name, this.problem(at, "error", "the header has a line break", "Remove the line break.")];
     });

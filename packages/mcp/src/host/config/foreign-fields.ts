@@ -88,18 +88,13 @@ const RULES: Readonly<Record<string, Rule>> = {
     if (headers !== undefined) addHeaders(draft, headers);
   },
   env_http_headers(value, draft, read, path) {
-    if (!isRecord(value))
-      return read.problem(path, "error", "the value must be an object", "Name variables by header.");
-    const found = Object.entries(value).map(([name, variable]) => [
-      name,
-      fromVariable(variable, read, [...path, name]),
-    ]);
-    const headers = read.textMap(Object.fromEntries(found.filter(([, text]) => text !== undefined)), path);
+    const headers = read.textMap(value, path, (name, at) => fromVariable(name, read, at));
     if (headers !== undefined) addHeaders(draft, headers);
   },
   bearer_token_env_var(value, draft, read, path) {
-    const token = fromVariable(value, read, path);
-    if (token !== undefined) addHeaders(draft, { Authorization: `Bearer ${token}` });
+    const token = (name: unknown) => fromVariable(name, read, path);
+    const headers = read.textMap({ Authorization: value }, path, token);
+    if (headers !== undefined) addHeaders(draft, { Authorization: `Bearer ${headers.Authorization}` });
   },
   timeout(value, draft, read, path) {
     const found = read.number(value, path);

@@ -3,12 +3,17 @@ import { type Reference, ReferenceFlaw, type TextPart } from "./text-references.
 
 /** The text of a template in the notation of a dialect. Throws a `ReferenceFlaw` for what the dialect cannot express. */
 export function renderReferences(parts: readonly TextPart[], dialect: ConfigDialect): string {
-  return parts.map((part) => (typeof part === "string" ? literal(part, dialect) : reference(part, dialect))).join("");
+  const texts = parts.map((part) => (typeof part === "string" ? literal(part, dialect) : reference(part, dialect)));
+  // Together they would be the escape.
+  const dollar = parts.some((part, at) => typeof part === "string" && part.endsWith("$") && at < parts.length - 1);
+  if (dollar && dialect === "parley") throw new ReferenceFlaw("has a `$` before a reference");
+  return texts.join("");
 }
 
 /** A text that is meant as it stands, as a template of our own. */
 export function asTemplate(text: string): string {
-  return text.replaceAll("${", "$${");
+  // A function, because `$$` has a meaning of its own in a replacement.
+  return text.replaceAll("${", () => "$${");
 }
 
 function literal(text: string, dialect: ConfigDialect): string {

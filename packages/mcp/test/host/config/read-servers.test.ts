@@ -208,6 +208,14 @@ describe("a reference", () => {
       },
     );
     expect(server?.args).toEqual(["${TOKEN}", "${TOKEN}"]);
+    const header = one(
+      { url: "http://x", env_http_headers: { K: "A" }, bearer_token_env_var: "A" },
+      { env: { A: "${B}" } },
+    );
+    expect(header).toEqual({
+      server: { url: "http://x", headers: { K: "${B}", Authorization: "Bearer ${B}" } },
+      problems: [],
+    });
   });
 
   it.each([

@@ -1,0 +1,58 @@
+import { type Field, type FieldKind, SERVER_FIELDS } from "./server-fields.js";
+
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+const TEXT: JsonSchema = { type: "string" };
+const TEXTS: JsonSchema = { type: "array", items: TEXT, maxItems: 1000 };
+
+/** The schemas of the kinds of fields. */
+const KINDS: Readonly<Record<Extract<FieldKind, string>, JsonSchema>> = {
+  text: TEXT,
+  texts: TEXTS,
+  "text map": { type: "object", additionalProperties: TEXT, maxProperties: 1000 },
+  flag: { type: "boolean" },
+  "flag or texts": { anyOf: [{ type: "boolean" }, TEXTS] },
+  "text or false": { anyOf: [TEXT, { const: false }] },
+  count: { type: "integer", minimum: 1 },
+  rate: { type: "number", exclusiveMinimum: 0 },
+};
+
+function schemaOf({ kind, says }: Field): JsonSchema {
+  if (typeof kind === "string") return { ...KINDS[kind], description: says };
+  if (Array.isArray(kind)) return { enum: kind, description: says };
+  // Safe: what is neither a name nor a list is a table.
+  return { ...objectOf(kind as Readonly<Record<string, Field>>), description: says };
+}
+
+function objectOf(fields: Readonly<Record<string, Field>>): JsonSchema {
+  const properties = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, schemaOf(field)]));
+  return { type: "object", properties, additionalProperties: false };
+}
+
+/**
+ * The JSON Schema of a file with servers in our own form, for editors; it follows the table that the reader follows. Fields of other
+ * applications, which `readServers` also takes, are not in it.
+ */
+export function hostConfigSchema(): JsonSchema {
+  const server = { ...objectOf(SERVER_FIELDS), anyOf: [{ required: ["command"] }, { required: ["url"] }] };
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "Servers of a Parley host",
+    type: "object",
+    properties: {
+      $schema: TEXT,
+      servers: {
+        type: "object",
+        additionalProperties: server,
+        description: "The servers, by name.",
+        maxProperties: 1000,
+      },
+      inputs: {
+        type: "array",
+        items: { type: "object", required: ["id"] },
+        description: "What the user is asked for.",
+      },
+    },
+    required: ["servers"],
+  };
+}

@@ -1,0 +1,225 @@
+import { McpError } from "../../protocol/error.js";
+import { type ConfigDialect, DIALECTS, isRecord } from "./config-dialect.js";
+import { type ConfigProblem, ProblemList } from "./config-problem.js";
+import type { HostServer } from "./host-server.js";
+import { renderReferences } from "./render-references.js";
+import { fieldOf, SERVER_FIELDS } from "./server-fields.js";
+import { parseReferences, ReferenceFlaw, type TextPart } from "./text-references.js";
+
+/** A configuration to store, and what its form could not hold. */
+export interface WrittenServers {
+  /** The whole file as an object; for Codex, what is to be written as TOML. */
+  readonly config: Record<string, unknown>;
+  /** `error`: the server was left out, because it would not be the same. `warning`: a field was left out. */
+  readonly problems: ConfigProblem[];
+}
+
+type Entry = Record<string, unknown>;
+
+/** Values that say no more than leaving the field out. */
+const DEFAULTS: Readonly<HostServer> = {
+  disabled: false,
+  required: false,
+  trust: "untrusted",
+  isolation: "shared",
+  connections: 1,
+  inheritEnv: false,
+};
+
+/**
+ * Writes servers in the form of an application, so that a program can add them to its file. Texts are written with their references
+ * (`${TOKEN}`) in the notation of that application; `readServers` with `expand: false` gives such texts. What the form cannot hold
+ * is listed in `problems`, and no text of a problem ever holds a value.
+ */
+export function writeServers(servers: Readonly<Record<string, HostServer>>, dialect: ConfigDialect): WrittenServers {
+  if (!Object.hasOwn(DIALECTS, dialect)) {
+    throw new McpError("invalid_definition", "the dialect of writeServers is unknown", {
+      fix: `Use one of: ${Object.keys(DIALECTS).join(", ")}.`,
+    });
+  }
+  const problems = new ProblemList();
+  const inputs = new Set<string>();
+  const entries = Object.entries(servers).flatMap(([name, server]): [string, Entry][] => {
+    const writer = new ServerWriter(name, server, dialect, problems, inputs);
+    const entry = writer.entry();
+    return entry === undefined ? [] : [[name, entry]];
+  });
+  const config: Record<string, unknown> = { [DIALECTS[dialect]]: Object.fromEntries(entries) };
+  if (dialect === "vscode" && inputs.size > 0) {
+    config.inputs = [...inputs].map((id) => ({ type: "promptString", id, description: id, password: true }));
+  }
+  return { config, problems: problems.all() };
+}
+
+class ServerWriter {
+  readonly #name: string;
+  readonly #server: HostServer;
+  readonly #dialect: ConfigDialect;
+  readonly #problems: ProblemList;
+  readonly #inputs: Set<string>;
+  #failed = false;
+
+  constructor(name: string, server: HostServer, dialect: ConfigDialect, problems: ProblemList, inputs: Set<string>) {
+    this.#name = name;
+    this.#server = server;
+    this.#dialect = dialect;
+    this.#problems = problems;
+    this.#inputs = inputs;
+  }
+
+  /** The entry; undefined if it would not be the same server. */
+  entry(): Entry | undefined {
+    const entry: Entry = {};
+    for (const name of Object.keys(SERVER_FIELDS) as (keyof HostServer)[]) {
+      const value = this.#server[name];
+      if (value === undefined) continue;
+      if (this.#dialect === "parley") entry[name] = this.#rendered(value, name);
+      else if (!this.#write(name, entry) && !isEmpty(value) && value !== DEFAULTS[name]) this.#lost(name);
+    }
+    const unknown = Object.keys(this.#server).find((name) => fieldOf(name) === undefined);
+    if (unknown !== undefined) this.#lost(unknown);
+    return this.#failed ? undefined : entry;
+  }
+
+  /** Writes one field; false if the form has nothing for it. */
+  #write(name: keyof HostServer, entry: Entry): boolean {
+    const { [name]: value, transport, url } = this.#server;
+    const dialect = this.#dialect;
+    if (name === "command" || name === "args" || (name === "cwd" && dialect !== "claude" && dialect !== "cursor")) {
+      entry[name] = this.#rendered(value, name);
+    } else if (name === "url") {
+      entry[dialect === "gemini" && transport === "http" ? "httpUrl" : "url"] = this.#rendered(value, name);
+      // Claude takes an address without a type for a program.
+      if (dialect === "claude" || dialect === "vscode") entry.type = transport ?? "http";
+    } else if (name === "transport") {
+      return this.#transport(entry, url !== undefined);
+    } else if (name === "env" || name === "headers") {
+      this.#map(name, entry);
+    } else if (dialect === "codex") {
+      return this.#codexField(name, entry);
+    } else if (name === "callMs" && (dialect === "gemini" || dialect === "claude")) {
+      entry.timeout = value;
+    } else if (dialect === "gemini" && name === "trust") {
+      entry.trust = value === "trusted";
+    } else if (dialect === "gemini" && name === "tools") {
+      this.#tools(entry, "includeTools", "excludeTools");
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  #transport(entry: Entry, remote: boolean): boolean {
+    const { transport } = this.#server;
+    if (this.#dialect === "codex") {
+      if (transport === "sse") this.#refuse("transport", "the form has no transport `sse`");
+      return true;
+    }
+    const named = this.#dialect === "gemini" ? transport === "sse" : !remote || this.#dialect === "cursor";
+    if (named) entry.type = transport;
+    return true;
+  }
+
+  #codexField(name: keyof HostServer, entry: Entry): boolean {
+    const { disabled, required, startMs, callMs, inheritEnv } = this.#server;
+    if (name === "disabled") entry.enabled = disabled !== true;
+    else if (name === "required") entry.required = required;
+    else if (name === "startMs") entry.startup_timeout_sec = (startMs ?? 0) / 1000;
+    else if (name === "callMs") entry.tool_timeout_sec = (callMs ?? 0) / 1000;
+    else if (name === "tools") this.#tools(entry, "enabled_tools", "disabled_tools");
+    else if (name === "inheritEnv" && Array.isArray(inheritEnv)) entry.env_vars = inheritEnv;
+    else return false;
+    return true;
+  }
+
+  #tools(entry: Entry, allow: string, deny: string): void {
+    const { tools } = this.#server;
+    if (tools?.allow !== undefined) entry[allow] = this.#rendered(tools.allow, "tools");
+    if (tools?.deny !== undefined) entry[deny] = this.#rendered(tools.deny, "tools");
+  }
+
+  /** Variables and headers. Codex names variables in members of their own, in place of references. */
+  #map(name: "env" | "headers", entry: Entry): void {
+    const codex = this.#dialect === "codex";
+    const target = codex && name === "headers" ? "http_headers" : name;
+    for (const [key, text] of Object.entries(this.#server[name] ?? {})) {
+      const parts = this.#parts(text, [name, key]);
+      if (parts === undefined || (codex && name === "headers" && headerOfCodex(key, parts, entry))) continue;
+      add(entry, target, key, this.#render(parts, [name, key]));
+    }
+  }
+
+  /** A value with the references of all its texts in the notation of the form. */
+  #rendered(value: unknown, ...path: string[]): unknown {
+    if (typeof value === "string") {
+      const parts = this.#parts(value, path);
+      return parts === undefined ? undefined : this.#render(parts, path);
+    }
+    if (Array.isArray(value)) return value.map((item, at) => this.#rendered(item, ...path, String(at)));
+    if (!isRecord(value)) return value;
+    const members = Object.entries(value).filter(([, member]) => member !== undefined);
+    return Object.fromEntries(members.map(([key, member]) => [key, this.#rendered(member, ...path, key)]));
+  }
+
+  #parts(text: string, path: readonly string[]): TextPart[] | undefined {
+    return this.#unlessFlawed(path, () => parseReferences(text));
+  }
+
+  #render(parts: readonly TextPart[], path: readonly string[]): string | undefined {
+    for (const part of parts) if (typeof part !== "string" && part.kind === "input") this.#inputs.add(part.id);
+    return this.#unlessFlawed(path, () => renderReferences(parts, this.#dialect));
+  }
+
+  #unlessFlawed<T>(path: readonly string[], run: () => T): T | undefined {
+    try {
+      return run();
+    } catch (error) {
+      if (!(error instanceof ReferenceFlaw)) throw error;
+      this.#refuse(path, `the text ${error.message}, which the form of "${this.#dialect}" cannot hold`);
+      return undefined;
+    }
+  }
+
+  #refuse(path: string | readonly string[], message: string): void {
+    this.#failed = true;
+    this.#report("error", path, message, "Write the value in another way, or add the server by hand.");
+  }
+
+  #lost(name: string): void {
+    // A server that was turned off must not be on again in another place.
+    if (name === "disabled") this.#refuse(name, "the form cannot hold a server that is disabled");
+    else this.#report("warning", name, `the form of "${this.#dialect}" has no such field`, "Leave it out.");
+  }
+
+  #report(severity: ConfigProblem["severity"], path: string | readonly string[], message: string, fix: string): void {
+    const below = typeof path === "string" ? [path] : path;
+    this.#problems.add(severity, ["servers", this.#name, ...below], this.#name, message, fix);
+  }
+}
+
+/** A header whose value is a variable. */
+function headerOfCodex(name: string, parts: readonly TextPart[], entry: Entry): boolean {
+  const [first, second] = parts;
+  if (parts.length === 1 && isPlainVariable(first)) {
+    add(entry, "env_http_headers", name, first.name);
+    return true;
+  }
+  const isBearer = parts.length === 2 && first === "Bearer " && name.toLowerCase() === "authorization";
+  if (!isBearer || !isPlainVariable(second)) return false;
+  entry.bearer_token_env_var = second.name;
+  return true;
+}
+
+function isPlainVariable(part: TextPart | undefined): part is Extract<TextPart, { kind: "env" }> {
+  return typeof part === "object" && part.kind === "env" && part.otherwise === undefined;
+}
+
+function add(entry: Entry, target: string, key: string, value: unknown): void {
+  const before = entry[target];
+  // `fromEntries` makes even `__proto__` a member like any other.
+  entry[target] = Object.fromEntries([...Object.entries(isRecord(before) ? before : {}), [key, value]]);
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+}
