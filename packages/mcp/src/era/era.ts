@@ -147,6 +147,8 @@ export interface OutgoingCall {
   mirrored?: readonly ParamHeader[] | undefined;
   /** Further members of `_meta`, for example trace context. */
   meta?: Record<string, unknown> | undefined;
+  /** What this call declares in place of the client's capabilities, where requests do. */
+  capabilities?: ClientCapabilities | undefined;
 }
 
 /** A message ready for a transport. */

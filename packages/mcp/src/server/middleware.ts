@@ -56,8 +56,8 @@ function checked(result: object | undefined, method: string): object {
   );
 }
 
-/** Throws for what is no function when it is added, where its author sees the error. */
-export function checkMiddleware(middleware: readonly unknown[]): void {
+/** The functions, whatever they take for `ctx.data`. Throws for what is none when it is added, where its author sees the error. */
+export function checkedMiddleware(middleware: readonly unknown[]): readonly Middleware[] {
   for (const one of middleware) {
     if (typeof one === "function") continue;
     throw new McpError(
@@ -68,4 +68,6 @@ export function checkMiddleware(middleware: readonly unknown[]): void {
       },
     );
   }
+  // What middleware puts into `ctx.data` is of the type that the server was given.
+  return middleware as readonly Middleware[];
 }

@@ -17,7 +17,7 @@ import { addMethod, type CustomHandler, publishChange } from "./lists/custom-met
 import { type CapabilityReason, explainCapabilities } from "./lists/explain-capabilities.js";
 import { type Mounted, type Offer, type OfferedPrompts, type OfferedTools, Offers } from "./lists/offers.js";
 import { Registry } from "./lists/registry.js";
-import { checkMiddleware, type Middleware } from "./middleware.js";
+import { checkedMiddleware, type Middleware } from "./middleware.js";
 import { type MountableServer, Mounts } from "./mount/mount.js";
 import type { Observer } from "./observer.js";
 import type { ServerInfo, ServerOptions } from "./options.js";
@@ -41,6 +41,7 @@ import {
   type TemplateReadHandler,
 } from "./resources/resource.js";
 import { resourceUpdated } from "./resources/watch.js";
+import { keepParts } from "./server-parts.js";
 import { type SessionInfo, sessionInfo } from "./session-info.js";
 import type { ClientArguments, ClientResult, ToolDefinition, ToolHandler, ToolTypes } from "./tools/tool.js";
 import { tool } from "./tools/tool.js";
@@ -88,6 +89,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
         return mounts();
       },
     };
+    keepParts(this, this.#mountable);
     this.#listeners.push(this.#offers.peers);
     for (const extension of options.extensions ?? []) extension.attachToServer?.(this.#mountable);
   }
@@ -285,9 +287,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
 
   /** Adds middleware around every call. The one added first is the outermost. Throws for what is no function. */
   use(...middleware: Middleware<D>[]): this {
-    checkMiddleware(middleware);
-    // As for resources.
-    this.#pipeline.middleware.push(...(middleware as unknown as Middleware[]));
+    this.#pipeline.middleware.push(...checkedMiddleware(middleware));
     return this;
   }
 

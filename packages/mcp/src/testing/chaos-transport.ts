@@ -93,8 +93,10 @@ class Chaos implements ChaosTransport {
   open(receiver: Receiver): void | Promise<void> {
     this.#receiver = receiver;
     return this.#inner.open({
-      request: (message) =>
-        this.#arrive(() => undefined).then(() => (this.#silent ? new Promise(() => {}) : receiver.request(message))),
+      request: (message, about) =>
+        this.#arrive(() => undefined).then(() =>
+          this.#silent ? new Promise(() => {}) : receiver.request(message, about),
+        ),
       notification: (message, about) => {
         if (this.#happens(this.#options.loseNotifications)) return;
         if (this.#happens(this.#options.corrupt)) return void this.#arrive(() => receiver.fault(this.#damaged()));

@@ -134,8 +134,11 @@ export interface Transport {
 
 /** The interface of a client to its transport. No method may throw. */
 export interface Receiver {
-  /** A request of the server. Resolves with the text of the answer, empty if none may be sent; never rejects. */
-  request(message: RequestMessage): Promise<string>;
+  /**
+   * A request of the server. Resolves with the text of the answer, empty if none may be sent; never rejects. `about` is the
+   * request on whose stream it arrived, if the transport knows.
+   */
+  request(message: RequestMessage, about?: Id): Promise<string>;
   /** `about` is the request on whose stream it arrived, if the transport knows. */
   notification(message: NotificationMessage, about?: Id): void;
   /** Input that is not a message: garbage on stdout, an event that is not JSON. */

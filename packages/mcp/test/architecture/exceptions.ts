@@ -3,7 +3,7 @@ import type { Exception } from "./house-rules.js";
 
 /** The lines outside `era/` and `protocol/` that know of eras; at most ten. */
 export const ERA_LINES: readonly EraLine[] = [
-  line("client/answers/server-requests.ts", "serverAsks", "refuses requests of servers that may send none"),
+  line("client/connection/current-connection.ts", "serverAsks", "notes it once for each handshake"),
   line("client/connection/current-connection.ts", "mirrorsParams", "notes it once for each handshake"),
   line("server/call/dispatch.ts", "replays", "answers of earlier rounds are read before the handler runs"),
   line("server/call/server-call.ts", "replays", "declares the member that the others read"),
@@ -32,7 +32,6 @@ export const FILE_NAMES: readonly Exception[] = [
   { file: "protocol/message.ts", reason: "the parts that all messages of the specification share" },
   { file: "server/questions/asking.ts", reason: "all that asks a client, loaded with the first question" },
   { file: "server/prompts/message.ts", reason: "the namespace `message`, one builder per name" },
-  { file: "server/questions/questions.ts", reason: "one function per question, each by its own name" },
   { file: "server/tools/content.ts", reason: "the namespace `content`, one builder per name" },
   { file: "transport/channel/client.ts", reason: "the client's side of a channel, beside the server's" },
 ];

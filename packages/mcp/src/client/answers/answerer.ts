@@ -1,7 +1,7 @@
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Question } from "../../era/era.js";
 import { INVALID_PARAMS, METHOD_NOT_FOUND } from "../../jsonrpc/error.js";
-import { isObject, type RequestMessage } from "../../jsonrpc/message.js";
+import { type Id, isObject, type RequestMessage } from "../../jsonrpc/message.js";
 import { errorText, resultText } from "../../jsonrpc/message-text.js";
 import type { Platform } from "../../platform/platform.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
@@ -14,6 +14,7 @@ import type { CurrentConnection } from "../connection/current-connection.js";
 import type { ClientExtensions } from "../extension.js";
 import { type ClientOptions, DEFAULT_TIMEOUTS, type QuestionContext } from "../options.js";
 import { checkElicitation, elicitResult } from "./elicitation.js";
+import type { QuestionForwarder } from "./question-forwarder.js";
 import { checkSampling } from "./sampling.js";
 
 /** Answers the server's questions with what the application gave to `connect`, the same in both eras. */
@@ -23,6 +24,7 @@ export class Answerer {
   readonly #warn: (message: string) => void;
   readonly #answerMs: number;
   readonly #extensions: ClientExtensions;
+  readonly #forwarder: QuestionForwarder | undefined;
   /** Errors that the application knows of: one that is kept is sent as often as the server asks for it. */
   readonly #told = new WeakSet<McpError>();
   #roots: ClientOptions["roots"];
@@ -32,8 +34,10 @@ export class Answerer {
     platform: Platform,
     extensions: ClientExtensions,
     warn: (message: string) => void,
+    forwarder?: QuestionForwarder,
   ) {
     this.#options = options;
+    this.#forwarder = forwarder;
     this.#extensions = extensions;
     this.#platform = platform;
     this.#warn = warn;
@@ -49,6 +53,7 @@ export class Answerer {
     const declared = declaredExtensions(extensions, revision);
     return {
       ...this.#extensions.capabilities(revision),
+      ...this.#forwarder?.capabilities(revision),
       ...(onElicit === undefined ? {} : { elicitation: elicitUrls ? { form: {}, url: {} } : { form: {} } }),
       ...(onSample === undefined ? {} : { sampling: sampleTools ? { tools: {} } : {} }),
       ...(roots === undefined ? {} : { roots: announcesRoots(revision) ? { listChanged: true } : {} }),
@@ -72,6 +77,7 @@ export class Answerer {
   /** Whether `connect` was given what answers such questions. */
   canAnswer(method: Question["method"]): boolean {
     const { onElicit, onSample, roots } = this.#options;
+    if (this.#forwarder !== undefined) return true;
     return (
       { "elicitation/create": onElicit, "sampling/createMessage": onSample, "roots/list": roots }[method] !== undefined
     );
@@ -80,24 +86,33 @@ export class Answerer {
   /** Throws `capability_missing` for a question that was not declared, and `invalid_params` for a malformed one. */
   check(question: Question): void {
     const { onElicit, elicitUrls = true, onSample, sampleTools = true, roots } = this.#options;
+    const forwards = this.#forwarder !== undefined;
     const params = question.params ?? {};
     switch (question.method) {
       case "elicitation/create":
-        if (onElicit === undefined) throw cannot("elicitation", "onElicit");
-        if (params["mode"] === "url" && !elicitUrls) throw cannot("elicitation.url", "elicitUrls: true");
+        if (!forwards && onElicit === undefined) throw cannot("elicitation", "onElicit");
+        if (!forwards && params["mode"] === "url" && !elicitUrls) throw cannot("elicitation.url", "elicitUrls: true");
         checkElicitation(params);
         return;
       case "sampling/createMessage":
-        if (onSample === undefined) throw cannot("sampling", "onSample");
-        checkSampling(params, sampleTools);
+        if (!forwards && onSample === undefined) throw cannot("sampling", "onSample");
+        checkSampling(params, forwards || sampleTools);
         return;
       case "roots/list":
-        if (roots === undefined) throw cannot("roots", "roots");
+        if (!forwards && roots === undefined) throw cannot("roots", "roots");
     }
   }
 
   /** The bare result for a question that `check` admits. Throws an `McpError` when there is none; `unwanted` ends the wait. */
-  async answer(question: Question, { asker }: CurrentConnection, unwanted: AbortController): Promise<object> {
+  async answer(
+    question: Question,
+    { asker }: CurrentConnection,
+    unwanted: AbortController,
+    about?: Id,
+  ): Promise<object> {
+    const forwarder = this.#forwarder;
+    if (forwarder !== undefined)
+      return this.#handled("the forwarder", unwanted, () => forwarder.answer(question, about, unwanted.signal));
     const { onElicit, onSample } = this.#options;
     const context: QuestionContext = { signal: unwanted.signal, server: asker };
     // The casts are safe: `check` throws unless the handler exists and the parameters are well formed.
@@ -115,7 +130,12 @@ export class Answerer {
   }
 
   /** The whole text of the answer to a request of the server. */
-  async respond(message: RequestMessage, asking: CurrentConnection, unwanted: AbortController): Promise<string> {
+  async respond(
+    message: RequestMessage,
+    asking: CurrentConnection,
+    unwanted: AbortController,
+    about?: Id,
+  ): Promise<string> {
     const { id, method, params } = message;
     if (method !== "elicitation/create" && method !== "sampling/createMessage" && method !== "roots/list") {
       const extended = asking.era.has(method) ? this.#extensions.handler(method) : undefined;
@@ -137,7 +157,7 @@ export class Answerer {
     const answer = async (signal?: AbortSignal) => {
       const ending = signal === undefined ? unwanted : following(signal);
       try {
-        return asking.era.answer(method, await this.answer(question, asking, ending));
+        return asking.era.answer(method, await this.answer(question, asking, ending, about));
       } catch (error) {
         throw this.#tell(method, error);
       }

@@ -43,10 +43,10 @@ export class ServerRequests {
    * The text of the answer; an empty one where the protocol allows none. Before the handshake only `ping` is answered: nobody
    * knows yet who asks. Never rejects.
    */
-  async answer(message: RequestMessage): Promise<string> {
+  async answer(message: RequestMessage, about?: Id): Promise<string> {
     const { id, method } = message;
     const { asking } = this.#connection;
-    if (asking?.era.serverAsks === false) {
+    if (asking?.serverMayAsk === false) {
       this.#fault(
         new McpError("invalid_response", `the server sent the request ${method}, which this revision forbids`, {
           fix: "Report it to the author of the server.",
@@ -65,7 +65,7 @@ export class ServerRequests {
     const asked: OpenQuestion = { unwanted: new AbortController(), cancelled: false, release: this.#deadlines.hold() };
     this.#asked.set(id, asked);
     try {
-      const text = await this.#answerer.respond(message, asking, asked.unwanted);
+      const text = await this.#answerer.respond(message, asking, asked.unwanted, about);
       return asked.cancelled ? "" : text;
     } finally {
       asked.release();

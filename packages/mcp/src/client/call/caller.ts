@@ -16,7 +16,7 @@ import { onAbort } from "./abort-watch.js";
 import type { CachedCalls } from "./cache.js";
 import { answeredInVain, cancelled, closing, isOwnEnd, notOffered, rejected, unsendable } from "./operation.js";
 import { CallDeadlines, type CallOwner, metaOf, PendingCall } from "./pending-call.js";
-import type { CallExtras, Requester } from "./requester.js";
+import { type CallExtras, InterimResult, type Requester } from "./requester.js";
 import { waitBeforeResend } from "./resend.js";
 import { Rounds } from "./rounds.js";
 
@@ -155,8 +155,9 @@ export class Caller implements Requester, CallOwner {
       method,
       params,
       progressToken: undefined,
-      logLevel: connection.logLevel,
-      inputs: undefined,
+      logLevel: extras.logLevel ?? connection.logLevel,
+      inputs: extras.inputs,
+      capabilities: extras.capabilities,
       mirrored: extras.mirrored,
       meta: metaOf(options, connection.options, (message) => this.warn(message)),
     };
@@ -215,10 +216,12 @@ export class Caller implements Requester, CallOwner {
     } catch (error) {
       return this.#fail(call, error);
     }
-    if (outcome.kind === "input") return this.#ask(call, outcome);
+    if (outcome.kind === "input" && call.extras.interim !== true) return this.#ask(call, outcome);
     if (outcome.kind === "extension") return this.#complete(call, outcome);
     this.deadlines.waiting.delete(call);
     call.unwatch?.();
+    // Only a caller that asked for interim results gets one, and it looks for them.
+    if (outcome.kind === "input") return new InterimResult(outcome.questions, outcome.state) as unknown as Result;
     if (call.row?.cacheable === true) this.#keep(call, outcome.result, era.hasCacheHints);
     return outcome.result;
   }

@@ -1,5 +1,8 @@
+import type { OutgoingCall, Question } from "../../era/era.js";
 import type { ParamHeader } from "../../era/param-headers.js";
 import type { Id, Params } from "../../jsonrpc/message.js";
+import type { ClientCapabilities } from "../../protocol/capabilities.js";
+import type { LoggingLevel } from "../../protocol/features/logging.js";
 import type { CallOptions } from "../options.js";
 
 /** More than the user says about a call: what a feature adds on the way. */
@@ -10,6 +13,14 @@ export interface CallExtras {
   idempotent?: boolean;
   /** Sent while the connection recovers, as a part of that. */
   recovering?: boolean;
+  /** What the caller can be asked for, in place of what the client declares; for calls that are passed on. */
+  capabilities?: ClientCapabilities;
+  /** The least level of log messages to request, in place of the client's. */
+  logLevel?: LoggingLevel;
+  /** Answers to an earlier round of the same call. */
+  inputs?: NonNullable<OutgoingCall["inputs"]>;
+  /** Gives a round of questions to the caller, as an `InterimResult`, instead of answering it. */
+  interim?: boolean;
   /** Told the id of each request that stands for the call. */
   onSent?(id: Id): void;
 }
@@ -19,4 +30,15 @@ export interface Requester {
   readonly strict: boolean;
   call(method: string, params?: Params, options?: CallOptions, extras?: CallExtras): Promise<Record<string, unknown>>;
   warn(message: string): void;
+}
+
+/** A round of questions, as the result of a call that was made with `interim`. */
+export class InterimResult {
+  readonly questions: Readonly<Record<string, Question>>;
+  readonly state: string | undefined;
+
+  constructor(questions: Readonly<Record<string, Question>>, state: string | undefined) {
+    this.questions = questions;
+    this.state = state;
+  }
 }

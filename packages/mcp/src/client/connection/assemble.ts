@@ -2,6 +2,7 @@ import type { Id, NotificationMessage } from "../../jsonrpc/message.js";
 import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
 import { Answerer } from "../answers/answerer.js";
+import type { QuestionForwarder } from "../answers/question-forwarder.js";
 import { ServerRequests } from "../answers/server-requests.js";
 import { CachedCalls } from "../call/cache.js";
 import { Caller } from "../call/caller.js";
@@ -37,13 +38,14 @@ export function assemble(
   options: ClientOptions,
   platform: Platform,
   revisions: RevisionCache,
+  forwarder?: QuestionForwarder,
 ): ClientParts {
   const cache = options.cache === false ? undefined : new CachedCalls(route.key, options.cache ?? {});
   // The connection tells its events to parts that are made after it.
   let parts: ClientParts;
   const events = eventsFor(() => parts);
   const extensions = new ClientExtensions();
-  const answerer = new Answerer(options, platform, extensions, (message) => parts.caller.warn(message));
+  const answerer = new Answerer(options, platform, extensions, (message) => parts.caller.warn(message), forwarder);
   const connection = new ClientConnection({ route, options, platform, answerer, revisions, events });
   const caller = new Caller(connection, answerer, cache, extensions);
   const warn = (message: string) => caller.warn(message);
@@ -76,7 +78,7 @@ export function assemble(
 
 function eventsFor(parts: () => ClientParts): ConnectionEvents {
   return {
-    request: (message) => parts().requests.answer(message),
+    request: (message, about) => parts().requests.answer(message, about),
     notification: (message, about) => receive(parts(), message, about),
     fault: (error) => parts().router.emit("fault", error),
     missed() {

@@ -17,7 +17,7 @@ import type { ServerRoute } from "./route.js";
 export interface ConnectionEvents {
   notification(message: NotificationMessage, about: Id | undefined): void;
   /** A request of the server; gives the text of the answer, or an empty one where none may be sent. */
-  request(message: RequestMessage): Promise<string>;
+  request(message: RequestMessage, about: Id | undefined): Promise<string>;
   fault(error: Error): void;
   /** Notifications may have been lost. */
   missed(): void;
@@ -84,7 +84,7 @@ export function receiverOf(
   closed: (reason: Error | undefined) => void,
 ): Receiver {
   return {
-    request: (message) => events.request(message),
+    request: (message, about) => events.request(message, about),
     notification: (message, about) => events.notification(message, about),
     fault(error) {
       if (!McpError.is(error) || error.kind !== "session_lost") return events.fault(error);

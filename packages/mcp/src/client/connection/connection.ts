@@ -85,7 +85,7 @@ export class ClientConnection {
 
   /** True when a connection that is lost can be opened again. */
   get mayReturn(): boolean {
-    return this.#route.repeatable && this.#state !== "closed";
+    return this.#route.repeatable && this.#parts.route.lasts !== false && this.#state !== "closed";
   }
 
   /** What the last handshake established. Throws before the first one. */
@@ -110,7 +110,7 @@ export class ClientConnection {
   ready(): Promise<void> | undefined {
     if (this.#state === "ready") return undefined;
     if (this.#work !== undefined) return this.#work;
-    if (this.#state === "disconnected" && this.last !== undefined && this.#route.repeatable) {
+    if (this.#state === "disconnected" && this.last !== undefined && this.mayReturn) {
       return this.#busy(() => this.#revive("connect", this.#ended ?? notConnected(this.#state), false));
     }
     throw notConnected(this.#state);
@@ -176,7 +176,8 @@ export class ClientConnection {
           await this.#attempt(attempt, lost);
           break;
         } catch (error) {
-          if (attempt >= MAX_ATTEMPTS || !isTransient(error) || this.closing.signal.aborted) throw error;
+          const over = attempt >= MAX_ATTEMPTS || this.#parts.route.lasts === false;
+          if (over || !isTransient(error) || this.closing.signal.aborted) throw error;
         }
       }
     } catch (error) {
@@ -278,7 +279,7 @@ export class ClientConnection {
   }
 
   #lost(error: McpError): void {
-    if (this.#route.repeatable) void this.#busy(() => this.#revive("lost", error, false));
+    if (this.mayReturn) void this.#busy(() => this.#revive("lost", error, false));
     else this.#move("failed", error);
   }
 

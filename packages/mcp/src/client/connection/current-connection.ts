@@ -15,6 +15,8 @@ export interface CurrentConnection extends Readonly<Established> {
   readonly asker: Implementation;
   /** The capabilities that methods need and the server declared, as paths. */
   readonly offered: ReadonlySet<string>;
+  /** Whether the server may send requests. */
+  readonly serverMayAsk: boolean;
   /** Whether calls of tools repeat annotated arguments in headers. */
   readonly mirrors: boolean;
 }
@@ -31,5 +33,12 @@ export function currentConnection(
   for (const { capability } of methods.rows()) {
     if (capability !== undefined && era.offers(capabilities, capability)) offered.add(capability);
   }
-  return Object.freeze({ ...established, transport, asker, offered, mirrors: era.mirrorsParams });
+  return Object.freeze({
+    ...established,
+    transport,
+    asker,
+    offered,
+    serverMayAsk: era.serverAsks,
+    mirrors: era.mirrorsParams,
+  });
 }

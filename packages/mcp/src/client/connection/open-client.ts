@@ -12,11 +12,12 @@ import { serveChannel } from "../../transport/channel/server.js";
 import { httpAddress, httpClientTransport } from "../../transport/http/client/client.js";
 import { legacySseTransport } from "../../transport/http/client/legacy-sse.js";
 import type { Endpoint, Transport } from "../../transport/transport.js";
+import type { QuestionForwarder } from "../answers/question-forwarder.js";
 import { Client } from "../client.js";
 import type { LocalServer, Target } from "../connect.js";
 import { checkLogLevel, restoreLogLevel } from "../features/log-level.js";
 import { type ClientOptions, checkClientOptions } from "../options.js";
-import { assemble } from "./assemble.js";
+import { assemble, type ClientParts } from "./assemble.js";
 import { RevisionCache } from "./revision-cache.js";
 import type { ServerRoute } from "./route.js";
 
@@ -25,13 +26,31 @@ const revisions = new RevisionCache();
 
 /** Opens a connection; what `connect` does once this part of the library is loaded. */
 export async function openClient(target: Target | LocalServer, options: ClientOptions = {}): Promise<Client<unknown>> {
+  return new Client<unknown>(await openParts(target, options, {}));
+}
+
+/** What the owner of many connections decides about one of them. */
+export interface ConnectionOwner {
+  /** Answers the server's questions in place of the options. */
+  readonly forwarder?: QuestionForwarder;
+  /** Whether a lost connection is opened again by the connection itself. Default: true. */
+  readonly reopens?: boolean;
+}
+
+/** Opens a connection and gives its parts, for those who need more of it than an application. */
+export async function openParts(
+  target: Target | LocalServer,
+  options: ClientOptions,
+  { forwarder, reopens = true }: ConnectionOwner,
+): Promise<ClientParts> {
   checkClientOptions(options);
   checkLogLevel(options.logLevel);
   const platform = replacedPlatform(runtimePlatform, options.platform);
-  const parts = assemble(routeTo(target, options, platform), options, platform, revisions);
+  const route = routeTo(target, options, platform);
+  const parts = assemble(reopens ? route : { ...route, lasts: false }, options, platform, revisions, forwarder);
   await parts.connection.connect();
   await restoreLogLevel(parts.connection, parts.caller);
-  return new Client<unknown>(parts);
+  return parts;
 }
 
 function routeTo(target: Target | LocalServer, options: ClientOptions, platform: Platform): ServerRoute {

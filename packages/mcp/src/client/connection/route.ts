@@ -10,6 +10,8 @@ export interface ServerRoute {
   make(): Transport;
   /** True when a lost connection may be opened again by `make`. */
   readonly repeatable: boolean;
+  /** False when a lost connection is its owner's to replace. Default: true. */
+  readonly lasts?: boolean;
   /** Names the server where what was learnt about it may be remembered: its full URL, or its command. */
   readonly key?: string;
   /** The handshake is made at once, without `server/discover` before it. */

@@ -92,8 +92,9 @@ export function requestToolAnswer(
   name: string,
   args: object | undefined,
   options?: CallOptions,
+  extras?: CallExtras,
 ): Promise<unknown> {
-  return request<unknown>(calls, name, args, options, (answer) => answer);
+  return request<unknown>(calls, name, args, options, (answer) => answer, extras);
 }
 
 function request<T>(
@@ -102,16 +103,19 @@ function request<T>(
   args: object | undefined,
   options: CallOptions | undefined,
   read: (answer: unknown) => T,
+  more?: CallExtras,
   retried = false,
 ): Promise<T> {
   const { requester, connection, listed } = calls;
+  const known = listed.get(name)?.extras;
+  const extras = more === undefined ? known : { ...known, ...more };
   // The protocol lets `arguments` be left out; servers in the wild hold what is missing against their schema and refuse it.
   const params = { name, arguments: args ?? {} };
-  return requester.call("tools/call", params, options, listed.get(name)?.extras).then(read, (error: unknown) => {
+  return requester.call("tools/call", params, options, extras).then(read, (error: unknown) => {
     // Only where arguments travel in headers can the server find that they do not fit its schema.
     const outdated = McpError.is(error) && error.kind === "header_mismatch" && connection.last?.mirrors === true;
     if (!outdated || retried) throw error;
-    return requestAfterListing(calls, name, args, options, read);
+    return requestAfterListing(calls, name, args, options, read, more);
   });
 }
 
@@ -152,12 +156,13 @@ async function requestAfterListing<T>(
   args: object | undefined,
   options: CallOptions | undefined,
   read: (answer: unknown) => T,
+  more: CallExtras | undefined,
 ): Promise<T> {
   const { signal } = options ?? {};
   for await (const tool of walkTools(calls, { cache: false, ...(signal === undefined ? {} : { signal }) })) {
     if (tool.name === name) break;
   }
-  return request(calls, name, args, options, read, true);
+  return request(calls, name, args, options, read, more, true);
 }
 
 /** The value of such a call is text, as types promise; what it lacks is told once for each tool. */

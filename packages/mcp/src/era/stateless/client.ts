@@ -1,6 +1,6 @@
 import { isObject, type Params } from "../../jsonrpc/message.js";
 import { idText, requestText } from "../../jsonrpc/message-text.js";
-import { hasCapability } from "../../protocol/capabilities.js";
+import { type ClientCapabilities, hasCapability } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { META } from "../../protocol/meta.js";
 import { type MethodTable, serverAsks } from "../../protocol/methods.js";
@@ -19,11 +19,14 @@ export function statelessClient(
   resultTypes: readonly string[] = [],
 ): ClientEra {
   // The same in every request, so it is serialised once.
-  const standing = JSON.stringify({
-    [META.protocolVersion]: revision,
-    [META.clientInfo]: self.info,
-    [META.clientCapabilities]: self.capabilities,
-  }).slice(1, -1);
+  const { extensions } = self.capabilities;
+  const standingText = (capabilities: ClientCapabilities) =>
+    JSON.stringify({
+      [META.protocolVersion]: revision,
+      [META.clientInfo]: self.info,
+      [META.clientCapabilities]: capabilities,
+    }).slice(1, -1);
+  const standing = standingText(self.capabilities);
   return {
     revision,
     mirrorsParams: self.headers,
@@ -33,7 +36,9 @@ export function statelessClient(
     offers: hasCapability,
     mirroredParams: (inputSchema) => (self.headers ? paramHeaderTable(inputSchema) : { headers: [] }),
     encode(id, call) {
-      const text = requestText(id, call.method, paramsText(call, standing));
+      const own = call.capabilities;
+      const meta = own === undefined ? standing : standingText(extensions === undefined ? own : { ...own, extensions });
+      const text = requestText(id, call.method, paramsText(call, meta));
       if (!self.headers) return { id, method: call.method, text };
       return { id, method: call.method, text, headers: headersFor(revision, call, methods) };
     },

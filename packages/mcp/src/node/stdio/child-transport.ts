@@ -84,7 +84,7 @@ class NoiseFilter implements Channel {
 
   watch(receiver: Receiver): Receiver {
     return {
-      request: (message) => receiver.request(message),
+      request: (message, about) => receiver.request(message, about),
       notification: (message, about) => receiver.notification(message, about),
       closed: (reason) => receiver.closed(reason),
       fault: (error) => {

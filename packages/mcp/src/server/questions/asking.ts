@@ -8,7 +8,7 @@ import { elicitUrl } from "./questions.js";
 import { visitsOf } from "./url-required.js";
 
 export { openReplay } from "./by-replay.js";
-export { elicit, elicitUrl, roots, sample, tryElicit } from "./questions.js";
+export { elicit, elicitUrl, forwardQuestion, roots, sample, tryElicit } from "./questions.js";
 
 /** What carries the questions of a call that brings no answers. */
 export function askerOf(call: ServerCall): Asker {

@@ -74,6 +74,18 @@ export async function roots(call: ServerCall, options: QuestionOptions): Promise
   throw new McpError("invalid_params", `the client's answer to roots/list is malformed: ${problems.join("; ")}`);
 }
 
+/** Puts a question of another server to the client; the answer is in the form of the newest revision. */
+export async function forwardQuestion(call: ServerCall, question: Question, key: string): Promise<unknown> {
+  return (await ask(call, { question, needs: needsOf(question) }, { key })).answer;
+}
+
+function needsOf({ method, params = {} }: Question): string[] {
+  if (method === "roots/list") return ["roots"];
+  if (method === "elicitation/create") return [params["mode"] === "url" ? "elicitation.url" : "elicitation.form"];
+  const usesTools = params["tools"] !== undefined || params["toolChoice"] !== undefined;
+  return usesTools ? ["sampling", "sampling.tools"] : ["sampling"];
+}
+
 /** Asks in the form of the client's revision, and returns the answer in the form of the newest one. */
 async function ask(
   { request, asker, deadline }: ServerCall,

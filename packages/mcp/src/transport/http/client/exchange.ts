@@ -157,7 +157,7 @@ export class ClientExchange implements StreamedExchange {
         receiver.notification(received.message, this.#request.id);
         break;
       case "request":
-        this.#requests.answer(this.#facts, received.message);
+        this.#requests.answer(this.#facts, received.message, this.#request.id);
         break;
       case "batch":
         for (const item of received.items) this.#deliver(classify(item));

@@ -190,9 +190,9 @@ export class HttpRequests {
   }
 
   /** Lets the client answer a request of the server, and posts the answer, if any. */
-  answer(facts: HandshakeFacts, message: RequestMessage): void {
+  answer(facts: HandshakeFacts, message: RequestMessage, about?: Id): void {
     this.receiver
-      .request(message)
+      .request(message, about)
       .then((text) => (text === "" ? undefined : this.reply(facts, text, `the answer to ${message.method}`)))
       .catch((error: unknown) => this.receiver.fault(error instanceof Error ? error : new Error(String(error))));
   }

@@ -1,0 +1,132 @@
+import { type OfferNames, outerItem, outerUri } from "../../server/mount/mounted-names.js";
+import { type OuterNameOptions, outerName, uriPrefix } from "./outer-names.js";
+import { NO_LISTS, type ServerLists } from "./server-lists.js";
+
+/** The kinds of what has a name or URI of its own. */
+export type ListKind = keyof ServerLists;
+
+type Item<K extends ListKind> = ServerLists[K][number];
+
+/** What clients of a host see, and what it is at its server. */
+export interface HostOffer<K extends ListKind = ListKind> {
+  readonly server: string;
+  /** The name, URI or template as the server knows it. */
+  readonly inner: string;
+  /** As clients see it. */
+  readonly item: Item<K>;
+}
+
+/** Items of all servers of one kind; bounds memory when servers list without end. */
+const MOST_ITEMS = 100_000;
+
+const KINDS: readonly ListKind[] = ["tools", "prompts", "resources", "resourceTemplates"];
+const KEYS = { tools: "name", prompts: "name", resources: "uri", resourceTemplates: "uriTemplate" } as const;
+
+interface ListedServer {
+  readonly names: OfferNames;
+  /** What stands before its URIs; undefined for none. */
+  readonly uris: string | undefined;
+  lists: ServerLists;
+}
+
+/** The lists of all servers of a host as one. The same servers give the same names, in any order and after any restart. */
+export class HostCatalogue {
+  readonly #options: OuterNameOptions;
+  readonly #members = new Map<string, ListedServer>();
+  readonly #offered = new Map<ListKind, Map<string, HostOffer>>();
+  readonly #lists = new Map<ListKind, readonly object[]>();
+
+  constructor(options: OuterNameOptions = {}) {
+    this.#options = options;
+  }
+
+  /** Adds a server. `prefix` replaces its name in names; with `false` they stay as they are. */
+  add(server: string, prefix: string | false = server): void {
+    const uris = prefix === false ? undefined : uriPrefix(prefix);
+    const names: OfferNames = {
+      name: (inner) => (prefix === false ? inner : outerName(prefix, inner, this.#options)),
+      uri: (inner) => (uris === undefined ? inner : outerUri(uris, inner)),
+      serves: () => true,
+    };
+    this.#members.set(server, { names, uris, lists: NO_LISTS });
+  }
+
+  remove(server: string): void {
+    this.#members.delete(server);
+    this.#forget(KINDS);
+  }
+
+  /** Replaces lists of a server. */
+  set(server: string, lists: Partial<ServerLists>): void {
+    const member = this.#members.get(server);
+    if (member === undefined) return;
+    member.lists = { ...member.lists, ...lists };
+    this.#forget(KINDS.filter((kind) => lists[kind] !== undefined));
+  }
+
+  /** What a server listed last. */
+  of(server: string): ServerLists {
+    return this.#members.get(server)?.lists ?? NO_LISTS;
+  }
+
+  /** The names that clients see of a server. */
+  names(server: string): OfferNames | undefined {
+    return this.#members.get(server)?.names;
+  }
+
+  /** All items of one kind; the same array until one of the servers changes. */
+  all<K extends ListKind>(kind: K): readonly Item<K>[] {
+    let list = this.#lists.get(kind);
+    if (list === undefined) {
+      list = [...this.#index(kind).values()].map(({ item }) => item);
+      this.#lists.set(kind, list);
+    }
+    // Each kind's items come from lists of that kind.
+    return list as readonly Item<K>[];
+  }
+
+  /** What a name, URI or template that clients see stands for. */
+  find<K extends ListKind>(kind: K, outer: string): HostOffer<K> | undefined {
+    return this.#index(kind).get(outer) as HostOffer<K> | undefined;
+  }
+
+  /** The server of any URI, also of one that it did not list, and the URI as the server knows it. */
+  ownerOf(uri: string): { server: string; inner: string } | undefined {
+    const known = this.find("resources", uri);
+    if (known !== undefined) return known;
+    const plus = uri.indexOf("+");
+    const prefix = plus === -1 ? undefined : uri.slice(0, plus).toLowerCase();
+    let unnamed: string | undefined;
+    for (const [server, { uris, lists }] of this.#members) {
+      if (uris !== undefined && uris === prefix) return { server, inner: uri.slice(plus + 1) };
+      const has = lists.resources.length > 0 || lists.resourceTemplates.length > 0;
+      if (uris === undefined && (unnamed === undefined || has)) unnamed = server;
+    }
+    return unnamed === undefined ? undefined : { server: unnamed, inner: uri };
+  }
+
+  #index(kind: ListKind): Map<string, HostOffer> {
+    let index = this.#offered.get(kind);
+    if (index !== undefined) return index;
+    index = new Map<string, HostOffer>();
+    for (const [server, { names, lists }] of this.#members) {
+      for (const item of lists[kind]) {
+        if (index.size >= MOST_ITEMS) break;
+        const outer = outerItem(names, item as unknown as Record<string, unknown>);
+        const key = outer[KEYS[kind]] as string;
+        const inner = (item as unknown as Record<string, string>)[KEYS[kind]] ?? key;
+        // The first server of an unprefixed name keeps it.
+        if (!index.has(key)) index.set(key, { server, inner, item: outer as unknown as Item<ListKind> });
+      }
+    }
+    this.#offered.set(kind, index);
+    return index;
+  }
+
+  #forget(kinds: readonly ListKind[]): void {
+    for (const kind of kinds) {
+      this.#offered.delete(kind);
+      this.#lists.delete(kind);
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import type { LocalServer, Target } from "../../client/connect.js";
+import type { ClientOptions } from "../../client/options.js";
+import type { Platform, Timer } from "../../platform/platform.js";
+import type { ClientCapabilities } from "../../protocol/capabilities.js";
+import { McpError } from "../../protocol/error.js";
+import { RemoteConnection } from "./remote-connection.js";
+
+/** Connections to one server beside its own; when there are as many, the one that is idle longest gives way. */
+const MOST_CONNECTIONS = 100;
+/** How long a connection that nobody uses is kept. */
+const IDLE_MS = 300_000;
+
+/** How further connections are opened. */
+export interface CallerConnectionParts {
+  readonly name: string;
+  readonly target: Target | LocalServer;
+  readonly options: ClientOptions;
+  readonly platform: Platform;
+}
+
+interface Kept {
+  readonly opened: Promise<RemoteConnection>;
+  connection: RemoteConnection | undefined;
+  usedAt: number;
+}
+
+/** Connections to one server for callers who cannot share its own: one for each key, and for each caller if one is given. */
+export class CallerConnections {
+  readonly #parts: CallerConnectionParts;
+  readonly #kept = new Map<unknown, Map<string, Kept>>();
+  #sweep: Timer | undefined;
+
+  constructor(parts: CallerConnectionParts) {
+    this.#parts = parts;
+  }
+
+  /** The connection of `caller` for `key`, opened by the first who needs it and again after it is lost. */
+  of(key: string, capabilities: ClientCapabilities, caller: unknown): Promise<RemoteConnection> {
+    const now = this.#parts.platform.monotonic();
+    const mine = this.#kept.get(caller) ?? new Map<string, Kept>();
+    const known = mine.get(key);
+    if (known !== undefined) {
+      known.usedAt = now;
+      return known.opened;
+    }
+    this.#makeRoom();
+    const { name, target, options } = this.#parts;
+    const opened = RemoteConnection.open({ name, target, options, capabilities });
+    const kept: Kept = { opened, connection: undefined, usedAt: now };
+    mine.set(key, kept);
+    this.#kept.set(caller, mine);
+    const forget = () => {
+      mine.delete(key);
+      if (mine.size === 0) this.#kept.delete(caller);
+    };
+    opened.then((connection) => {
+      kept.connection = connection;
+      void connection.ended().then(forget);
+    }, forget);
+    this.#sweepLater();
+    return opened;
+  }
+
+  /** Closes the connections of a caller that is gone. */
+  leave(caller: unknown): void {
+    for (const { opened } of this.#kept.get(caller)?.values() ?? []) closeQuietly(opened);
+  }
+
+  async close(): Promise<void> {
+    this.#sweep?.cancel();
+    await Promise.all(this.#all().map(({ opened }) => closeQuietly(opened)));
+  }
+
+  #all(): Kept[] {
+    return [...this.#kept.values()].flatMap((mine) => [...mine.values()]);
+  }
+
+  #makeRoom(): void {
+    const all = this.#all();
+    if (all.length < MOST_CONNECTIONS) return;
+    const idle = all.filter(({ connection }) => connection !== undefined && connection.running === 0);
+    const [oldest] = idle.sort((one, other) => one.usedAt - other.usedAt);
+    if (oldest === undefined) {
+      throw new McpError(
+        "limit_exceeded",
+        `the server "${this.#parts.name}" already has ${MOST_CONNECTIONS} connections`,
+        {
+          data: { limit: "connections", value: MOST_CONNECTIONS },
+          fix: "Try again when other clients have finished.",
+        },
+      );
+    }
+    void closeQuietly(oldest.opened);
+  }
+
+  #sweepLater(): void {
+    const { platform } = this.#parts;
+    this.#sweep ??= platform.timer(IDLE_MS, () => {
+      this.#sweep = undefined;
+      const old = platform.monotonic() - IDLE_MS;
+      for (const { connection, usedAt } of this.#all()) {
+        if (connection?.running === 0 && usedAt <= old) void connection.close();
+      }
+      if (this.#kept.size > 0) this.#sweepLater();
+    });
+  }
+}
+
+async function closeQuietly(opened: Promise<RemoteConnection>): Promise<void> {
+  try {
+    await (await opened).close();
+  } catch {
+    // It never stood, which whoever asked for it was told.
+  }
+}
