@@ -30,3 +30,13 @@ export {
   type SupervisionStrategy,
   type SupervisorTree,
 } from "./host/supervision/supervisor-tree.js";
+export type { HttpHandler, RegistryHttpOptions } from "./host/registry/registry-http.js";
+export type { NamedRequest, ServerNaming } from "./host/registry/server-naming.js";
+export type { OfferQuery, ServerOffers } from "./host/registry/server-offers.js";
+export {
+  type Binding,
+  type RegisteredServer,
+  type RegistryEvent,
+  type RegistryOptions,
+  ServerRegistry,
+} from "./host/registry/server-registry.js";

@@ -27,6 +27,8 @@ export interface Endpoint {
   opened(peer: Peer): void;
   /** The peer is gone: its pipe ended, or its session ended or expired. Called once per opened peer. */
   closed(peer: Peer): void;
+  /** Calls `act` once when the server is closed; absent if that is not known. */
+  onClosed?(act: () => void): void;
 }
 
 /** One request and the messages about it until its answer. */

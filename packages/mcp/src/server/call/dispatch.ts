@@ -59,6 +59,7 @@ export function createEndpoint(server: DispatchingServer, listeners: readonly Pe
     closed(peer) {
       for (const listener of listeners) listener.closed?.(peer);
     },
+    onClosed: (act) => void server.pipeline.closers.push(act),
   };
 }
 

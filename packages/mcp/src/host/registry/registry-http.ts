@@ -1,0 +1,142 @@
+import { thrownMessage } from "../../encoding/thrown-message.js";
+import { checkOptions } from "../../protocol/check-options.js";
+import { McpError } from "../../protocol/error.js";
+import type { HttpServerOptions } from "../../transport/http/server/options.js";
+import type { Servable } from "../../transport/servable.js";
+import { type ServeHandle, serveHandle } from "../../transport/serve-handle.js";
+import type { Endpoint } from "../../transport/transport.js";
+import { absentEndpoint } from "./absent-endpoint.js";
+import { type NamedRequest, pathOf, type RequestedName, type ServerNaming, serverNaming } from "./server-naming.js";
+
+/** A handler of requests of one runtime: what `fetchHandler` or `nodeHandler` makes. */
+// biome-ignore lint/suspicious/noExplicitAny: the other arguments are the runtime's, and passed on as they are
+export type HttpHandler = ((request: any, ...rest: any[]) => unknown) & ServeHandle;
+
+/** How one HTTP handler serves the servers of a registry. */
+export interface RegistryHttpOptions {
+  /**
+   * Where a request names its server: in its path after a prefix, in a header, or as the first label of its host. Default
+   * `{ path: "/mcp/" }`: the server `files` is at `/mcp/files`.
+   */
+  by?: ServerNaming | undefined;
+  /**
+   * The HTTP options of every server, or a function that gives those of one; it is called once for each registration. What
+   * contains a server's own address, such as `publicUrl` and `auth`, needs the function.
+   */
+  http?: HttpServerOptions | ((name: string) => HttpServerOptions) | undefined;
+}
+
+/** What the HTTP side needs of a registry. */
+export interface Registered {
+  find(name: string): Servable | undefined;
+  list(): readonly { readonly name: string }[];
+  bind(name: string): { endpoint(): Endpoint; unbind(): void };
+  on(listener: (event: { readonly type: string; readonly name: string }) => void): () => void;
+}
+
+interface Served<H> {
+  readonly handler: H;
+  readonly options: HttpServerOptions;
+  unbind(): void;
+}
+
+/** Gives each request to the handler of its server. Handlers are made when they are first needed. */
+export class RegistryHttp<H extends HttpHandler> {
+  readonly handler: H;
+  readonly #registry: Registered;
+  readonly #warn: (text: string) => void;
+  readonly #make: (servable: Servable, options?: HttpServerOptions) => H;
+  readonly #nameOf: (request: NamedRequest) => RequestedName;
+  readonly #http: NonNullable<RegistryHttpOptions["http"]>;
+  readonly #served = new Map<string, Served<H>>();
+  /** Answers what names no server, after the checks that every request must pass. */
+  readonly #unknown: H;
+  readonly #broken: H;
+
+  constructor(
+    registry: Registered,
+    warn: (text: string) => void,
+    make: (servable: Servable, options?: HttpServerOptions) => H,
+    options: RegistryHttpOptions,
+  ) {
+    checkOptions("the handler of a registry", options, "by http");
+    if (typeof make !== "function") throw noMaker();
+    const { by, http = {} } = options;
+    this.#registry = registry;
+    this.#warn = warn;
+    this.#make = make;
+    this.#nameOf = serverNaming(by);
+    this.#http = http;
+    const common = typeof http === "function" ? {} : http;
+    this.#unknown = make(absentEndpoint(undefined, 404), common);
+    this.#broken = make(absentEndpoint(undefined, 503), common);
+    const stop = registry.on(({ type, name }) => {
+      if (type === "unregistered" || type === "closed") void this.#end(name);
+    });
+    const all = () => [this.#unknown, this.#broken, ...[...this.#served.values()].map(({ handler }) => handler)];
+    const ends = serveHandle({
+      drain: async (graceMs) => void (await Promise.all(all().map((one) => one.drain(graceMs)))),
+      close: async () => {
+        stop();
+        await Promise.all(all().map((one) => one.close()));
+        for (const { unbind } of this.#served.values()) unbind();
+        this.#served.clear();
+      },
+    });
+    const route = (request: NamedRequest, ...rest: unknown[]) => this.#handlerOf(request)(request, ...rest);
+    // It takes what the handlers take that `make` returns, and passes it on.
+    this.handler = Object.assign(route, ends) as unknown as H;
+  }
+
+  #handlerOf(request: NamedRequest): H {
+    const { name, rest } = this.#nameOf(request);
+    if (name !== undefined && this.#registry.find(name) !== undefined) {
+      const served = this.#serve(name);
+      if (served === undefined) return this.#broken;
+      if (rest === "" || served.options.legacySse !== undefined) return served.handler;
+    }
+    return this.#byDocument(request) ?? this.#unknown;
+  }
+
+  #serve(name: string): Served<H> | undefined {
+    const known = this.#served.get(name);
+    if (known !== undefined) return known;
+    const binding = this.#registry.bind(name);
+    try {
+      const options = typeof this.#http === "function" ? this.#http(name) : this.#http;
+      const served = { handler: this.#make(binding, options), options, unbind: () => binding.unbind() };
+      this.#served.set(name, served);
+      return served;
+    } catch (error) {
+      binding.unbind();
+      this.#warn(`the server "${name}" cannot be served over HTTP: ${thrownMessage(error)}`);
+      return undefined;
+    }
+  }
+
+  /** Documents of authorization have paths of their own, which contain the server's. */
+  #byDocument(request: NamedRequest): H | undefined {
+    const path = pathOf(request);
+    // One `auth` for all has one address, which no server of many has.
+    if (typeof this.#http !== "function") return undefined;
+    for (const { name } of this.#registry.list()) {
+      const served = this.#serve(name);
+      if (served?.options.auth?.paths.has(path) === true) return served.handler;
+    }
+    return undefined;
+  }
+
+  async #end(name: string): Promise<void> {
+    const served = this.#served.get(name);
+    if (served === undefined) return;
+    this.#served.delete(name);
+    served.unbind();
+    await served.handler.drain();
+  }
+}
+
+function noMaker(): McpError {
+  return new McpError("invalid_definition", "the handler of a registry was given nothing that makes handlers", {
+    fix: "Pass `nodeHandler` of `@parley/mcp/node`, or `fetchHandler`.",
+  });
+}
