@@ -50,6 +50,7 @@ export const NOT_TRIED: Readonly<Record<string, string>> = {
   ResourceTemplateOffer: SAME,
   "ResponseCache.drop(matches)": "called while the application calls, which gets the error",
   ServerEra: MADE,
+  "ServerRegistry.handler(make)": MADE,
   SkillOffer: MADE,
   Storage: PART,
   "TaskFeature.startOptions(started)": "given by `client.startTask` itself",

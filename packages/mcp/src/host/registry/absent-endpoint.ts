@@ -7,15 +7,11 @@ import type { Endpoint } from "../../transport/transport.js";
  * Stands where there is no server: refuses every request. The status tells HTTP clients whether one may come: 503, which
  * leaves their sessions alone, or 404.
  */
-export function absentEndpoint(name: string | undefined, status: 404 | 503): Endpoint {
-  const which = name === undefined ? "the request names no server" : `no server is registered as "${name}"`;
+export function absentEndpoint(why: string, status: 404 | 503): Endpoint {
   const kind = status === 404 ? "invalid_request" : "internal_error";
   return {
     accept: accepting(CORE_TABLE),
-    request({ message, era }) {
-      const error = new McpError(kind, `${which} ${status === 404 ? "here" : "at the moment"}`);
-      return { ...era.refusal(message.id, error), status };
-    },
+    request: ({ message, era }) => ({ ...era.refusal(message.id, new McpError(kind, why)), status }),
     notification() {},
     opened() {},
     closed() {},

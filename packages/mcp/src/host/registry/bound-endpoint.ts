@@ -18,7 +18,8 @@ class Target {
 
   constructor(servable: Servable | undefined, name: string) {
     this.#servable = servable;
-    this.endpoint = servable === undefined ? absentEndpoint(name, 503) : endpointOf(servable);
+    const why = `no server is registered as "${name}" at the moment`;
+    this.endpoint = servable === undefined ? absentEndpoint(why, 503) : endpointOf(servable);
   }
 
   /** Counts a request until it is answered; answers never reject. */

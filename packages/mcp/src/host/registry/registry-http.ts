@@ -1,3 +1,4 @@
+import { isThenable } from "../../encoding/maybe-promise.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
@@ -68,8 +69,8 @@ export class RegistryHttp<H extends HttpHandler> {
     this.#nameOf = serverNaming(by);
     this.#http = http;
     const common = typeof http === "function" ? {} : http;
-    this.#unknown = make(absentEndpoint(undefined, 404), common);
-    this.#broken = make(absentEndpoint(undefined, 503), common);
+    this.#unknown = make(absentEndpoint("the request names no server here", 404), common);
+    this.#broken = make(absentEndpoint("the server cannot be reached at the moment", 503), common);
     const stop = registry.on(({ type, name }) => {
       if (type === "unregistered" || type === "closed") void this.#end(name);
     });
@@ -103,7 +104,7 @@ export class RegistryHttp<H extends HttpHandler> {
     if (known !== undefined) return known;
     const binding = this.#registry.bind(name);
     try {
-      const options = typeof this.#http === "function" ? this.#http(name) : this.#http;
+      const options = this.#optionsOf(name);
       const served = { handler: this.#make(binding, options), options, unbind: () => binding.unbind() };
       this.#served.set(name, served);
       return served;
@@ -112,6 +113,14 @@ export class RegistryHttp<H extends HttpHandler> {
       this.#warn(`the server "${name}" cannot be served over HTTP: ${thrownMessage(error)}`);
       return undefined;
     }
+  }
+
+  #optionsOf(name: string): HttpServerOptions {
+    const options = typeof this.#http === "function" ? this.#http(name) : this.#http;
+    if (!isThenable(options)) return options;
+    // What it is rejected with is no news: it could not be used anyway.
+    Promise.resolve(options).catch(() => {});
+    throw new McpError("invalid_definition", "`http` returned a promise", { fix: "Return the options themselves." });
   }
 
   /** Documents of authorization have paths of their own, which contain the server's. */
