@@ -1,9 +1,9 @@
 import { createServer, type Server as NodeServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { connect, type HttpServerOptions, McpError } from "@parley/mcp";
+import { connect, McpError } from "@parley/mcp";
 import { resourceServer } from "@parley/mcp/auth";
 import { type RegistryHttpOptions, ServerRegistry } from "@parley/mcp/host";
-import { fetchHandler } from "@parley/mcp/http";
+import { fetchHandler, type HttpServerOptions } from "@parley/mcp/http";
 import { nodeHandler } from "@parley/mcp/node";
 import { afterEach, describe, expect, it } from "vitest";
 import { LegacyClient } from "../../http/legacy-client.js";
