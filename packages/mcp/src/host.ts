@@ -6,6 +6,16 @@ export type { HostServer, ToolNames, Trust } from "./host/config/host-server.js"
 export { type ConfigSystem, type KnownConfigFile, knownConfigFiles } from "./host/config/known-config-files.js";
 export { type ReadServers, type ReadServersOptions, readServers } from "./host/config/read-servers.js";
 export { type WrittenServers, writeServers } from "./host/config/write-servers.js";
+export type { HttpHandler, RegistryHttpOptions } from "./host/registry/registry-http.js";
+export type { NamedRequest, ServerNaming } from "./host/registry/server-naming.js";
+export type { OfferQuery, ServerOffers } from "./host/registry/server-offers.js";
+export {
+  type Binding,
+  type RegisteredServer,
+  type RegistryEvent,
+  type RegistryOptions,
+  ServerRegistry,
+} from "./host/registry/server-registry.js";
 export type { ChildExit, ChildSpec, RestartPolicy } from "./host/supervision/child-spec.js";
 export { CHILD_TRANSITIONS, type ChildEvent, type ChildState } from "./host/supervision/child-state.js";
 export type { RestartBackOff, RestartIntensity } from "./host/supervision/restart-pace.js";
@@ -30,13 +40,3 @@ export {
   type SupervisionStrategy,
   type SupervisorTree,
 } from "./host/supervision/supervisor-tree.js";
-export type { HttpHandler, RegistryHttpOptions } from "./host/registry/registry-http.js";
-export type { NamedRequest, ServerNaming } from "./host/registry/server-naming.js";
-export type { OfferQuery, ServerOffers } from "./host/registry/server-offers.js";
-export {
-  type Binding,
-  type RegisteredServer,
-  type RegistryEvent,
-  type RegistryOptions,
-  ServerRegistry,
-} from "./host/registry/server-registry.js";
