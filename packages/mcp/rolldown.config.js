@@ -11,6 +11,8 @@ const names = Object.keys(exports)
   .filter((key) => !key.endsWith(".json"))
   .map((key) => (key === "." ? "index" : key.slice(2)));
 const input = Object.fromEntries(names.map((name) => [name, `src/${name}.ts`]));
+/** The program of a worker, which nothing imports: it lies beside the file that starts it. */
+const workerProgram = source("node/isolate/tool-worker.ts");
 
 /**
  * What the sources call by a name, because it differs by runtime; each build has one of them built in. `many` is the file for
@@ -27,10 +29,12 @@ const runtimes = {
 };
 
 export default defineConfig(
-  Object.entries(runtimes).map(([name, { many, ...alias }]) => build(`dist/run-${name}`, alias, many)),
+  Object.entries(runtimes).map(([name, { many, ...alias }]) =>
+    build(`dist/run-${name}`, alias, many, name === "node" ? { ...input, "chunks/tool-worker": workerProgram } : input),
+  ),
 );
 
-function build(dir, alias, many) {
+function build(dir, alias, many, input) {
   return {
     cwd: here,
     input,
@@ -102,6 +106,7 @@ const onDemandOnNode = {
     "node/socket/socket-server.ts",
     "node/socket/websocket-server.ts",
   ],
+  "node-isolate": ["node/isolate/worker-pool.ts", "node/isolate/tool-worker.ts"],
 };
 
 /**
@@ -111,7 +116,7 @@ const onDemandOnNode = {
  */
 function chunkOf(id, context, many) {
   const needs = (path) => reached(source(path), context).has(id);
-  if (names.some((name) => id === source(`${name}.ts`))) return null;
+  if (id === workerProgram || names.some((name) => id === source(`${name}.ts`))) return null;
   // With the entry, so that a bundler which leaves `connect` out leaves out the client too.
   if (id === source("client/connect.ts")) return null;
   if (needs("index.ts")) return "core";

@@ -2,6 +2,15 @@ export { publishDiagnostics } from "./node/diagnostics.js";
 export type { NodeHandler } from "./node/http/handler.js";
 export { type NodeSenderOptions, nodeSender } from "./node/http/sender.js";
 export type { ServeHttpOptions } from "./node/http/serve-http.js";
+export {
+  type IsolatedOptions,
+  type IsolatedPool,
+  type IsolatedPoolOptions,
+  type IsolatedTool,
+  isolated,
+  isolatedPool,
+  type PooledToolOptions,
+} from "./node/isolate/isolated.js";
 export { nodeHandler, serveHttp, serveSocket, serveWebSocket } from "./node/on-demand.js";
 export { type SocketAddress, type SocketTransportOptions, socketTransport } from "./node/socket/socket-client.js";
 export type { ServeSocketOptions, SocketHandle } from "./node/socket/socket-server.js";

@@ -236,15 +236,15 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   }
 
   /**
-   * Ends subscriptions, unsubscribes from the storage and calls `terminate` of a handler object. Later requests are refused.
-   * Transports stay open: close their handles. Mounted servers stay open too, because others may use them: close each.
+   * Ends subscriptions, also of the storage, and workers of isolated tools; calls `terminate` of a handler object. Later requests
+   * are refused. Transports stay open: close their handles. Mounted servers too, because others may use them: close each.
    */
   async close(): Promise<void> {
     this.endSubscriptions();
     const closing = this.#pipeline.closers.splice(0);
     this.#pipeline.gate = () => Promise.reject(new McpError("connection_closed", "the server is closed"));
-    const settled = await Promise.allSettled([this.#hub.close(), ...closing.map(async (close) => close())]);
-    for (const outcome of settled) if (outcome.status === "rejected") throw outcome.reason;
+    const ends = [this.#hub.close(), this.#offers.tools.close(), ...closing.map(async (close) => close())];
+    for (const outcome of await Promise.allSettled(ends)) if (outcome.status === "rejected") throw outcome.reason;
   }
 
   /** Explains for every capability whether the server declares it and why, for debugging. Default: the newest revision. */

@@ -17,7 +17,8 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   era: [...base, "protocol"],
   transport: upToEra,
   auth: upToEra,
-  node: upToTransport,
+  // The server, because isolated tools are tools.
+  node: [...upToTransport, "server"],
   client: upToTransport,
   server: upToTransport,
   host: neutral,

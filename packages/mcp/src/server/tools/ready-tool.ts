@@ -36,7 +36,8 @@ export interface ReadyTool extends Offered<WireTool> {
   /** Present if the tool has a `concurrency`. */
   readonly limit: CallSlots | undefined;
   readonly resultLimit: ResultLimit | undefined;
-  readonly handler: (args: unknown, ctx: HandlerContext) => unknown;
+  /** Called as a member, because isolated tools read the name. One that can be disposed of is, when the server closes. */
+  readonly handler: ((args: unknown, ctx: HandlerContext) => unknown) & Partial<AsyncDisposable>;
 }
 
 /** Limits how many calls run at once. */

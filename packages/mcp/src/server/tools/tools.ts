@@ -93,6 +93,11 @@ export class Tools implements Feature {
     return removed;
   }
 
+  /** Disposes of what handlers hold: the workers of isolated tools. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#tools.all()].map(({ handler }) => handler[Symbol.asyncDispose]?.()));
+  }
+
   #changed(name: string, tool?: ToolOffer): void {
     this.#used = true;
     this.#registry.toolChanged?.(name, tool);

@@ -1,0 +1,141 @@
+import { isPlainJson, lostInJson } from "../../encoding/plain-json.js";
+import { readable, thrownMessage } from "../../encoding/thrown-message.js";
+import { type ErrorKind, McpError } from "../../protocol/error.js";
+import type { ContentBlock } from "../../protocol/features/content.js";
+import { InputRequired, isInputRequired } from "../../server/questions/input-required.js";
+import { isBlock, isToolResult, markBlock, markResult } from "../../server/tools/block.js";
+import { ToolError } from "../../server/tools/tool.js";
+
+/** An error in a form that survives the way between threads and processes. */
+export type PortableError =
+  | { readonly type: "tool"; readonly message: string; readonly content: readonly ContentBlock[] | undefined }
+  | {
+      readonly type: "mcp";
+      readonly kind: ErrorKind;
+      readonly message: string;
+      readonly code: number;
+      readonly data: unknown;
+      readonly fix: string;
+      readonly remote: boolean;
+    }
+  /** The call goes on in another round, with the answers to its questions. */
+  | { readonly type: "interrupted" }
+  | {
+      readonly type: "error";
+      readonly name: string;
+      readonly message: string;
+      readonly stack: string | undefined;
+      readonly code: unknown;
+    }
+  | { readonly type: "thrown"; readonly value: unknown };
+
+/** A value, with the marks of content builders, or an error. */
+export type PortableOutcome =
+  | { readonly type: "value" | "block" | "blocks" | "result"; readonly value: unknown }
+  | { readonly type: "failure"; readonly error: PortableError };
+
+/** The outcome of `work`, also where it throws or what it returns cannot be handed over. */
+export async function outcomeOf(work: () => unknown): Promise<PortableOutcome> {
+  try {
+    return portableValue(await work());
+  } catch (error) {
+    return portableFailure(error);
+  }
+}
+
+export function portableFailure(error: unknown): PortableOutcome {
+  return { type: "failure", error: portableError(error) };
+}
+
+function portableValue(value: unknown): PortableOutcome {
+  // Copies drop prototypes, and with them the marks.
+  if (isToolResult(value)) return { type: "result", value: portable({ ...value }) };
+  if (isBlock(value)) return { type: "block", value: portable({ ...value }) };
+  if (Array.isArray(value) && value.length > 0 && value.every(isBlock)) {
+    return { type: "blocks", value: portable(value.map((block) => ({ ...block }))) };
+  }
+  return { type: "value", value: portable(value) };
+}
+
+/**
+ * What JSON keeps whole crosses as JSON, so that `toJSON` counts as it does for other tools. The rest crosses as it is: where
+ * the result is checked, the part that JSON does not have is named.
+ */
+function portable(value: unknown): unknown {
+  if (value === undefined || isPlainJson(value)) return value;
+  try {
+    return lostInJson(value) === undefined ? JSON.parse(JSON.stringify(value)) : structuredClone(value);
+  } catch (error) {
+    throw new McpError("misuse", `an isolated tool cannot hand over its result: ${thrownMessage(error)}`, {
+      fix: "Return plain data: no functions, sockets, streams or promises inside.",
+    });
+  }
+}
+
+export function portableError(thrown: unknown): PortableError {
+  const error = readable(thrown);
+  if (isInputRequired(error)) return { type: "interrupted" };
+  if (ToolError.is(error)) return { type: "tool", message: error.message, content: cloned(error.content) };
+  if (McpError.is(error)) {
+    const { kind, message, code, data, fix, remote } = error;
+    return { type: "mcp", kind, message, code, data: cloned(data), fix, remote };
+  }
+  if (!(error instanceof Error)) return { type: "thrown", value: cloned(error) ?? thrownMessage(error) };
+  const { name, stack } = error;
+  const { code } = error as { code?: unknown };
+  return {
+    type: "error",
+    name: String(name),
+    message: thrownMessage(error),
+    stack: typeof stack === "string" ? stack : undefined,
+    code: typeof code === "string" || typeof code === "number" ? code : undefined,
+  };
+}
+
+/** A copy, or nothing where there can be none: the failure matters more than its details. */
+function cloned<T>(value: T): T | undefined {
+  try {
+    return structuredClone(value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The value of an outcome; throws its error. */
+export function unwrapped(outcome: PortableOutcome): unknown {
+  switch (outcome.type) {
+    case "failure":
+      throw revivedError(outcome.error);
+    case "block":
+      // Safe, as below: the other side took the members from what a builder had made.
+      return markBlock(outcome.value as ContentBlock);
+    case "blocks":
+      return (outcome.value as ContentBlock[]).map(markBlock);
+    case "result":
+      return markResult(outcome.value as object);
+    default:
+      return outcome.value;
+  }
+}
+
+/** An error of the same kind, which has the same effect. */
+export function revivedError(error: PortableError): unknown {
+  switch (error.type) {
+    case "tool":
+      return new ToolError(error.message, { content: error.content });
+    case "mcp": {
+      const { kind, message, code, data, fix, remote } = error;
+      return new McpError(kind, message, { code, data, fix, remote });
+    }
+    case "interrupted":
+      return new InputRequired();
+    case "error": {
+      const { name, message, stack, code } = error;
+      const revived = Object.assign(new Error(message), { name }, code === undefined ? {} : { code });
+      if (stack !== undefined) Object.defineProperty(revived, "stack", { value: stack });
+      return revived;
+    }
+    default:
+      return error.value;
+  }
+}

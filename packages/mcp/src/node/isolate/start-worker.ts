@@ -1,0 +1,165 @@
+import type { Worker as Thread } from "node:worker_threads";
+import { McpError } from "../../protocol/error.js";
+import { builtin } from "../builtin.js";
+import { endWithThisProcess } from "../stdio/end-with-this-process.js";
+import type { FromWorker, ToWorker } from "./worker-messages.js";
+
+/** How workers are started. */
+export interface WorkerSettings {
+  readonly kind: "worker" | "process";
+  readonly memoryMb: number;
+  readonly execArgv: readonly string[] | undefined;
+  readonly env: Readonly<Record<string, string>> | undefined;
+}
+
+/** How a worker ended. */
+export interface WorkerEnd {
+  readonly code?: number | undefined;
+  readonly signal?: string | undefined;
+  /** What nothing caught, or why it did not start; a process prints it instead. */
+  readonly error?: unknown;
+}
+
+/** A thread or a process that runs tools. */
+export interface ToolWorker {
+  post(message: ToWorker): void;
+  /** Ends it, whatever it does. Resolves when it is gone. */
+  end(): Promise<void>;
+  /** Whether it keeps this process alive. */
+  hold(busy: boolean): void;
+}
+
+/** What happens to a worker; `ended` is called once, and nothing after it. */
+export interface WorkerEvents {
+  message(message: FromWorker): void;
+  ended(end: WorkerEnd): void;
+}
+
+/** Starts a worker. A failure to start arrives through `ended`. */
+export function startWorker(program: URL, settings: WorkerSettings, events: WorkerEvents): ToolWorker {
+  return settings.kind === "process" ? startProcess(program, settings, events) : startThread(program, settings, events);
+}
+
+function startThread(program: URL, { memoryMb, execArgv, env }: WorkerSettings, events: WorkerEvents): ToolWorker {
+  const { Worker } = builtin("node:worker_threads");
+  const thread: Thread = new Worker(program, {
+    name: "isolated tools",
+    resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+    ...(execArgv === undefined ? {} : { execArgv: [...execArgv] }),
+    ...(env === undefined ? {} : { env: { ...env } }),
+  });
+  let error: unknown;
+  thread.on("message", (message: FromWorker) => events.message(message));
+  thread.on("messageerror", (fault) => {
+    error ??= fault;
+    void thread.terminate();
+  });
+  thread.on("error", (fault) => {
+    error ??= fault;
+  });
+  const gone = new Promise<void>((resolve) => {
+    thread.once("exit", (code) => {
+      events.ended({ code, error });
+      resolve();
+    });
+  });
+  return {
+    post: (message) => thread.postMessage(message),
+    async end() {
+      void thread.terminate();
+      await gone;
+    },
+    hold: (busy) => (busy ? thread.ref() : thread.unref()),
+  };
+}
+
+function startProcess(program: URL, { memoryMb, execArgv, env }: WorkerSettings, events: WorkerEvents): ToolWorker {
+  const { fork } = builtin("node:child_process");
+  const child = fork(builtin("node:url").fileURLToPath(program), [String(process.pid)], {
+    execArgv: [...(execArgv ?? withoutProgram(process.execArgv)), `--max-old-space-size=${memoryMb}`],
+    serialization: "advanced",
+    // Stdout belongs to the protocol on a pipe, so what a tool prints goes to stderr.
+    stdio: ["ignore", 2, 2, "ipc"],
+    // It leads a group of its own, so that one signal also ends what the tool has started.
+    detached: process.platform !== "win32",
+    ...(env === undefined ? {} : { env: { ...env } }),
+  });
+  const kill = () => killGroup(child.pid);
+  const release = child.pid === undefined ? () => {} : endWithThisProcess(kill);
+  let over = false;
+  let left: () => void = () => {};
+  const gone = new Promise<void>((resolve) => {
+    left = resolve;
+  });
+  const ended = (end: WorkerEnd) => {
+    if (over) return;
+    over = true;
+    // The leader of the group may have left others behind.
+    kill();
+    release();
+    events.ended(end);
+    left();
+  };
+  child.on("message", (message) => {
+    // Safe: only the program of this library sends here.
+    if (!over) events.message(message as FromWorker);
+  });
+  child.once("error", (error) => {
+    if (child.pid === undefined) ended({ error });
+  });
+  child.once("exit", (code, signal) => ended({ code: code ?? undefined, signal: signal ?? undefined }));
+  return {
+    post(message) {
+      // A process that has just ended is reported by its exit.
+      if (child.connected) child.send(message, () => {});
+    },
+    end() {
+      kill();
+      return gone;
+    },
+    hold(busy) {
+      if (busy) {
+        child.ref();
+        child.channel?.ref();
+      } else {
+        child.unref();
+        child.channel?.unref();
+      }
+    },
+  };
+}
+
+/** The options of this process without a program that was given among them. */
+function withoutProgram(execArgv: readonly string[]): string[] {
+  const at = execArgv.findIndex((word) => /^(-e|-p|-pe|--eval|--print)$/.test(word));
+  return at < 0 ? [...execArgv] : [...execArgv.slice(0, at), ...execArgv.slice(at + 2)];
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(process.platform === "win32" ? pid : -pid, "SIGKILL");
+  } catch {
+    // ESRCH: all of them have exited.
+  }
+}
+
+/**
+ * The program that workers run. It lies beside this file; where a bundler has moved this file, it is that of the installed
+ * package, found from the module of the tool.
+ */
+export function workerProgram(module: string): URL {
+  const { existsSync } = builtin("node:fs");
+  const beside = new URL("./tool-worker.js", import.meta.url);
+  if (existsSync(beside)) return beside;
+  try {
+    const entry = builtin("node:module").createRequire(module).resolve("@parley/mcp/node");
+    const installed = new URL("./chunks/tool-worker.js", builtin("node:url").pathToFileURL(entry));
+    if (existsSync(installed)) return installed;
+  } catch {
+    // The package is not installed there, as the error says.
+  }
+  throw new McpError("unsupported", "isolated tools need a file of `@parley/mcp` that is not in this bundle", {
+    fix: "Keep `@parley/mcp` out of the bundle: let the bundler treat it as external, and install it beside.",
+  });
+}

@@ -1,0 +1,84 @@
+// The program of a worker: loads the modules of isolated tools and runs their functions, one call at a time.
+import { McpError } from "../../protocol/error.js";
+import type { HandlerContext } from "../../server/context.js";
+import { isInputRequired } from "../../server/questions/input-required.js";
+import { builtin } from "../builtin.js";
+import { guardRejections } from "../rejection-guard.js";
+import { IsolatedContext } from "./isolated-context.js";
+import { outcomeOf, portableError } from "./portable-outcome.js";
+import type { FromWorker, ToWorker } from "./worker-messages.js";
+
+type ToolFunction = (args: unknown, ctx: HandlerContext) => unknown;
+
+const { parentPort, Worker } = builtin("node:worker_threads");
+const post = (message: FromWorker) => {
+  if (parentPort === null) process.send?.(message);
+  else parentPort.postMessage(message);
+};
+
+let current: { readonly call: number; readonly ctx: IsolatedContext } | undefined;
+
+function receive(message: ToWorker): void {
+  if (message.type === "call") {
+    void run(message);
+    return;
+  }
+  if (message.call !== current?.call) return;
+  const { ctx } = current;
+  if (message.type === "abort") ctx.abort(message.reason);
+  else if (message.type === "answer") ctx.answer(message.ask, message.outcome);
+  else if (message.type === "work") void ctx.work(message.ask);
+  else ctx.read();
+}
+
+async function run({ call, module, name, args, facts }: Extract<ToWorker, { type: "call" }>): Promise<void> {
+  const ctx = new IsolatedContext(call, facts, post);
+  current = { call, ctx };
+  let tool: ToolFunction;
+  try {
+    tool = await load(module, name);
+  } catch (error) {
+    post({ type: "unloadable", call, error: portableError(error) });
+    return;
+  }
+  post({ type: "started", call });
+  const outcome = await outcomeOf(() => tool(args, ctx));
+  ctx.end();
+  post({ type: "ended", call, outcome });
+}
+
+async function load(module: string, name: string): Promise<ToolFunction> {
+  const loaded = (await import(module)) as Record<string, unknown>;
+  const found = loaded[name];
+  // Safe: the function's parameters are what the definition of the tool promises.
+  if (typeof found === "function") return found as ToolFunction;
+  const functions = Object.keys(loaded).filter((key) => typeof loaded[key] === "function");
+  throw new McpError("invalid_definition", `the module has no function "${name}"`, {
+    fix:
+      functions.length === 0 ? "Export a function by default." : `Set \`export\` to one of: ${functions.join(", ")}.`,
+  });
+}
+
+/** In a thread of its own, so that it also ends a process whose tool loops without a pause. */
+const WATCH = `
+  const { parent } = process.getBuiltinModule("node:worker_threads").workerData;
+  const isGone = () => {
+    if (process.platform !== "win32") return process.ppid !== parent;
+    try { process.kill(parent, 0); return false; } catch (error) { return error.code === "ESRCH"; }
+  };
+  setInterval(() => {
+    if (isGone()) process.kill(process.platform === "win32" ? process.pid : -process.pid, "SIGKILL");
+  }, 500);
+`;
+
+guardRejections(isInputRequired);
+if (parentPort === null) {
+  new Worker(WATCH, { eval: true, workerData: { parent: Number(process.argv[2]) } }).unref();
+  process.on("disconnect", () => process.exit());
+  process.on("message", (message) => receive(message as ToWorker));
+} else {
+  // Stdout belongs to the protocol on a pipe. Reading it on the other side would keep the process alive.
+  process.stdout.write = process.stderr.write.bind(process.stderr);
+  parentPort.on("message", receive);
+}
+post({ type: "ready" });
