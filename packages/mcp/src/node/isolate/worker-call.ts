@@ -28,7 +28,7 @@ export interface ToolTask {
 }
 
 /** The limits of calls that their pool sets. */
-export interface CallLimits {
+export interface WorkerCallLimits {
   readonly graceMs: number;
   readonly memoryMb: number;
 }
@@ -54,7 +54,7 @@ export class WorkerCall {
   readonly #worker: ToolWorker;
   readonly #task: ToolTask;
   readonly #call: number;
-  readonly #limits: CallLimits;
+  readonly #limits: WorkerCallLimits;
   readonly #events: CallEvents;
   readonly #work = new Map<number, (outcome: PortableOutcome) => void>();
   #resolve: (value: unknown) => void = () => {};
@@ -73,7 +73,7 @@ export class WorkerCall {
     worker: ToolWorker,
     call: number,
     task: ToolTask,
-    limits: CallLimits,
+    limits: WorkerCallLimits,
     events: CallEvents,
   ) {
     this.#platform = platform;

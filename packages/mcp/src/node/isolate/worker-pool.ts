@@ -2,12 +2,12 @@ import type { Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { platform } from "../platform.js";
 import { startWorker, type ToolWorker, type WorkerEnd, type WorkerSettings } from "./start-worker.js";
-import { type CallLimits, type ToolTask, WorkerCall } from "./worker-call.js";
+import { type ToolTask, WorkerCall, type WorkerCallLimits } from "./worker-call.js";
 
 export { workerProgram } from "./start-worker.js";
 
 /** The settings of a pool, with all defaults filled in. */
-export interface PoolSettings extends WorkerSettings, CallLimits {
+export interface PoolSettings extends WorkerSettings, WorkerCallLimits {
   readonly size: number;
   readonly queue: number;
   readonly idleMs: number;
