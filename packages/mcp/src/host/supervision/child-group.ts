@@ -42,6 +42,11 @@ export class ChildGroup {
     this.#children = this.#children.filter((other) => other !== child);
   }
 
+  /** Forgets a child that has stopped, unless somebody started it again meanwhile. */
+  removeStopped(child: SupervisedChild): void {
+    if (child.state === "stopped") this.remove(child);
+  }
+
   /** The children from this one on. */
   from(child: SupervisedChild): SupervisedChild[] {
     return this.#children.slice(this.#children.indexOf(child));
@@ -71,9 +76,10 @@ export class ChildGroup {
   /** Ends all in reverse order, isolated neighbours together; what is not running yet is given up at once. */
   async stopAll(): Promise<void> {
     this.cancelRound();
-    for (const child of this.#children) if (child.state !== "running") void child.stop("stopped");
+    const reversed = [...this.#children].reverse();
+    for (const child of reversed) if (child.state !== "running") void child.stop("stopped");
     const together: Promise<void>[] = [];
-    for (const child of [...this.#children].reverse()) {
+    for (const child of reversed) {
       if (child.isolated === undefined) await Promise.all(together.splice(0));
       together.push(child.stop("stopped"));
       if (child.isolated === undefined) await Promise.all(together.splice(0));
@@ -102,7 +108,7 @@ export class ChildGroup {
   async #stopForRound(child: SupervisedChild): Promise<void> {
     const isOver = child.policy === "temporary" && child.state !== "waiting";
     await child.stop(isOver ? "stopped" : "wait");
-    if (isOver) this.remove(child);
+    if (isOver) this.removeStopped(child);
   }
 
   #nextWaiting(): SupervisedChild | undefined {

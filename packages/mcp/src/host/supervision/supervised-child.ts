@@ -35,6 +35,10 @@ export class SupervisedChild {
   readonly isolated: RestartCount | undefined;
   /** Ends in a row, each after a short life. */
   failures = 0;
+  /** How often somebody asked to stop, restart or remove it: the last one is obeyed. */
+  wishes = 0;
+  /** Whether it is removed as soon as it has stopped. */
+  isLeaving = false;
   readonly #owner: ChildOwner;
   #state: ChildState = "waiting";
   #starts = 0;

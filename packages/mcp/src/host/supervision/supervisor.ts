@@ -1,5 +1,4 @@
 import { platform as runtimePlatform } from "#platform";
-import { nearestName } from "../../encoding/nearest-name.js";
 import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import type { Platform } from "../../platform/platform.js";
 import { replacedPlatform } from "../../platform/replaced-platform.js";
@@ -11,6 +10,7 @@ import { RestartCount, restartDelay } from "./restart-pace.js";
 import { type ChildOwner, SupervisedChild } from "./supervised-child.js";
 import type { SupervisionEvents } from "./supervision-event.js";
 import { SupervisionListeners } from "./supervision-listeners.js";
+import { SupervisorErrors } from "./supervisor-error.js";
 import { type SupervisorOptions, supervisorSettings } from "./supervisor-options.js";
 import { type SupervisorEvent, type SupervisorState, supervisorStateAfter } from "./supervisor-state.js";
 import type { ChildStatus, SupervisorTree } from "./supervisor-tree.js";
@@ -28,6 +28,7 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   readonly name: string;
   /** Resolves when everything is stopped: normally after `close`, otherwise with what was too much. Never rejects. */
   readonly ended: Promise<ChildExit>;
+  readonly #errors: SupervisorErrors;
   readonly #settings: ReturnType<typeof supervisorSettings>;
   readonly #platform: Platform;
   readonly #listeners: SupervisionListeners;
@@ -44,6 +45,7 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   constructor(options: SupervisorOptions) {
     this.#settings = supervisorSettings(options);
     this.name = options.name;
+    this.#errors = new SupervisorErrors(options.name);
     this.#platform = replacedPlatform(runtimePlatform, options.platform);
     this.#listeners = new SupervisionListeners(this.#platform, options.onEvent);
     this.#restarts = new RestartCount(this.#settings.intensity);
@@ -93,8 +95,9 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   /** Ends a child; it stays in the list, and is started again by `restartChild` alone. */
   async stopChild(id: string): Promise<void> {
     const child = this.#find(id);
+    child.wishes++;
     await child.stop("stopped");
-    if (child.policy === "temporary") this.#group.remove(child);
+    if (child.policy === "temporary") this.#group.removeStopped(child);
   }
 
   /** Ends a child if it runs, and starts it at once, whatever its policy and back-off. Gives the instance, as `startChild` does. */
@@ -105,6 +108,8 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   /** Ends a child and forgets it. */
   async removeChild(id: string): Promise<void> {
     const child = this.#find(id);
+    child.wishes++;
+    child.isLeaving = true;
     await child.stop("stopped");
     this.#group.remove(child);
   }
@@ -152,14 +157,20 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
 
   async #restartChild(id: string): Promise<unknown> {
     const child = this.#find(id);
+    if (this.#state === "new") throw this.#errors.notStarted();
     this.#checkOpen();
-    const outcome = child.nextOutcome();
+    if (child.isLeaving) throw this.#unknown(id);
+    const wish = ++child.wishes;
     await child.stop("wait");
     // A round that is under way starts what waits, in its turn.
     if (!this.#isAlone(child)) while (this.#group.round !== undefined) await this.#group.round;
-    if (child.state === "running" || child.state === "starting" || child.state === "stopping") return outcome;
+    if (child.state === "running") return child.value;
+    const outcome = child.nextOutcome();
+    if (child.state === "starting" || child.state === "stopping") return outcome;
     this.#checkOpen();
-    if (!this.#group.all.includes(child)) throw this.#unknown(id);
+    if (child.wishes !== wish || !this.#group.all.includes(child)) {
+      throw new McpError("cancelled", `the restart of "${id}" was overtaken by another wish`);
+    }
     child.start();
     return outcome;
   }
@@ -168,16 +179,8 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
     checkChildSpec(spec);
     this.#checkOpen();
     const { maxChildren, intensity } = this.#settings;
-    if (this.#group.find(spec.id) !== undefined) {
-      throw new McpError("misuse", `supervisor "${this.name}" already has a child "${spec.id}"`, {
-        fix: "Give each child an id of its own, or remove the other first.",
-      });
-    }
-    if (this.#group.all.length >= maxChildren) {
-      throw new McpError("limit_exceeded", `supervisor "${this.name}" already has ${maxChildren} children`, {
-        fix: "Remove children that are not needed, or raise `maxChildren`.",
-      });
-    }
+    if (this.#group.find(spec.id) !== undefined) throw this.#errors.duplicate(spec.id);
+    if (this.#group.all.length >= maxChildren) throw this.#errors.tooMany(maxChildren);
     const isolated = spec.retryMs === undefined ? undefined : new RestartCount(intensity);
     const child = new SupervisedChild(spec, this.#owner, isolated);
     this.#group.add(child);
@@ -191,12 +194,10 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   }
 
   #unknown(id: string): McpError {
-    const ids = this.#group.all.map(({ spec }) => spec.id);
-    const meant = nearestName(id, ids);
-    const hint = meant === undefined ? "" : `; did you mean "${meant}"?`;
-    return new McpError("misuse", `supervisor "${this.name}" has no child "${id}"${hint}`, {
-      fix: "Use the id of a child that `children()` lists.",
-    });
+    return this.#errors.unknown(
+      id,
+      this.#group.all.map(({ spec }) => spec.id),
+    );
   }
 
   get #isOpen(): boolean {
@@ -204,10 +205,7 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   }
 
   #checkOpen(): void {
-    if (this.#isOpen) return;
-    throw new McpError("misuse", `supervisor "${this.name}" is ${this.#state} and starts nothing any more`, {
-      fix: "Make a new supervisor; one that has ended does not come back.",
-    });
+    if (!this.#isOpen) throw this.#errors.over(this.#state);
   }
 
   /** Whether the end of the child affects nobody else. */
@@ -253,14 +251,7 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   #exceeded(child: SupervisedChild, exit: ChildExit): void {
     child.take("exceed", exit);
     if (child.isolated !== undefined) return child.later(child.spec.retryMs ?? 0, () => child.start());
-    const { restarts, withinMs } = this.#settings.intensity;
-    const reason = `"${child.spec.id}" failed after ${restarts} restarts within ${withinMs} ms: ${exit.reason}`;
-    const error = new McpError("limit_exceeded", `supervisor "${this.name}" ended: ${reason}`, {
-      fix: "See `cause` for what made the child fail; raise `intensity` only if so many restarts are usual.",
-      data: { child: child.spec.id, restarts, withinMs },
-      cause: exit.error,
-    });
-    void this.#end("escalate", { normal: false, reason, error });
+    void this.#end("escalate", this.#errors.exceeded(child.spec.id, this.#settings.intensity, exit));
   }
 
   #beginRound(toStop: readonly SupervisedChild[], delayMs: number): void {
@@ -275,8 +266,7 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
     this.#take(event, exit);
     this.#closing = this.#group.stopAll().then(() => {
       this.#take("stopped");
-      const closed = new McpError("cancelled", `supervisor "${this.name}" was closed before all its children worked`);
-      this.#rejectStarted(exit.error ?? closed);
+      this.#rejectStarted(exit.error ?? this.#errors.closedEarly());
       this.#resolveEnded(exit);
     });
     return this.#closing;
