@@ -1,3 +1,12 @@
+export {
+  type AppConfig,
+  configVariables,
+  defineConfig,
+  type LoadConfigOptions,
+  type LoadedConfig,
+  loadConfig,
+} from "./host/config/app/load-config.js";
+export type { HttpSettings, Settings, StdioSettings } from "./host/config/app/settings.js";
 export type { ConfigDialect } from "./host/config/config-dialect.js";
 export type { ConfigProblem } from "./host/config/config-problem.js";
 export type { ConfigInput, ValueSources } from "./host/config/expand-text.js";

@@ -1,0 +1,246 @@
+import { platform } from "#platform";
+import type { ClientOptions } from "../../../client/options.js";
+import { nearestName } from "../../../encoding/nearest-name.js";
+import { checkOptions } from "../../../protocol/check-options.js";
+import { McpError } from "../../../protocol/error.js";
+import type { ServerOptions } from "../../../server/options.js";
+import { isRecord } from "../config-dialect.js";
+import { type ConfigProblem, ProblemList, shownName } from "../config-problem.js";
+import { type ConfigInput, TextExpander, type ValueSources } from "../expand-text.js";
+import type { HostServer } from "../host-server.js";
+import { parseJsonc } from "../parse-jsonc.js";
+import { readServers } from "../read-servers.js";
+import { expectedInstead, isGroup, valueOfText } from "./read-setting.js";
+import { type HttpSettings, SETTINGS, type Setting, type Settings, type StdioSettings } from "./settings.js";
+
+/** The options of an application that a file can hold. Functions and objects such as a storage are set in the program. */
+export interface AppConfig {
+  /** For editors. */
+  readonly $schema?: string | undefined;
+  /** For `new Server`. */
+  readonly server?: Settings<ServerOptions> | undefined;
+  /** For `connect`. */
+  readonly client?: Settings<ClientOptions> | undefined;
+  /** For `serveHttp`. */
+  readonly http?: HttpSettings | undefined;
+  /** For `serveStdio`. */
+  readonly stdio?: StdioSettings | undefined;
+  /** The servers of a host. */
+  readonly servers?: Readonly<Record<string, HostServer>> | undefined;
+  /** What `${input:id}` asks the user for. */
+  readonly inputs?: readonly ConfigInput[] | undefined;
+}
+
+/** Where a configuration comes from. Later members win: defaults, file, environment, overrides. */
+export interface LoadConfigOptions extends Partial<ValueSources> {
+  /** What the application has for settings that nobody made. */
+  readonly defaults?: AppConfig | undefined;
+  /** The file, as `readConfigFile` of `@parley/mcp/node` finds it: its content is an object, or JSON with comments as text. */
+  readonly file?: { readonly path: string; readonly folder?: string; readonly content: unknown } | undefined;
+  /** What the program itself decides, above everything else. */
+  readonly overrides?: AppConfig | undefined;
+}
+
+/** The settings of an application, ready to be passed on. */
+export interface LoadedConfig {
+  readonly server: Settings<ServerOptions>;
+  readonly client: Settings<ClientOptions>;
+  readonly http: HttpSettings;
+  readonly stdio: StdioSettings;
+  /** The servers of a host, with their references filled in. */
+  readonly servers: Record<string, HostServer>;
+  /** What is wrong with single servers; they are disabled. */
+  readonly problems: ConfigProblem[];
+  /** For each setting that was made, such as `http.port`: the variable, or `file`, `defaults` or `overrides`. */
+  readonly from: Readonly<Record<string, string>>;
+}
+
+/** What variables begin with. */
+const PREFIX = "PARLEY_";
+/** Variables that are no settings: this one names the file. */
+const OTHER_VARIABLES = ["PARLEY_CONFIG"];
+
+/** Returns the configuration as it is; gives a file written in TypeScript or JavaScript its types. */
+export function defineConfig(config: AppConfig): AppConfig {
+  return config;
+}
+
+/**
+ * Puts the configuration of an application together: defaults, below the file, below variables of the environment
+ * (`PARLEY_HTTP_PORT` is `http.port`), below overrides. Single settings are replaced, not whole sections. Texts of the file may have
+ * references such as `${TOKEN}`. Throws one `invalid_definition` that names every key and variable that does not exist or does not
+ * fit, with the nearest that does, and never a value.
+ */
+export function loadConfig(options: LoadConfigOptions = {}): LoadedConfig {
+  checkOptions<LoadConfigOptions, typeof OPTIONS>("loadConfig", options, OPTIONS);
+  const { defaults, file, env = {}, overrides } = options;
+  const sources: ValueSources = {
+    files: platform.files?.(),
+    ...valueSources(options),
+    env,
+    baseFolder: options.baseFolder ?? file?.folder,
+  };
+  const layers = new Layers(new TextExpander(sources));
+  const content = typeof file?.content === "string" ? parseJsonc(file.content, `the file ${file.path}`) : file?.content;
+  layers.addObject("defaults", defaults);
+  layers.addObject("file", content);
+  layers.addVariables(env);
+  layers.addObject("overrides", overrides);
+  layers.throwProblems();
+  const ofFile = isRecord(content) && content.servers !== undefined ? content : undefined;
+  const read = ofFile === undefined ? undefined : readServers(ofFile, { ...sources, dialect: "parley" });
+  return {
+    ...layers.sections(),
+    servers: { ...defaults?.servers, ...read?.servers, ...overrides?.servers },
+    problems: read?.problems ?? [],
+    from: layers.from(),
+  };
+}
+
+const OPTIONS = "defaults file env overrides readFile files baseFolder workspaceFolder userHome input";
+
+function valueSources({ readFile, files, workspaceFolder, userHome, input }: LoadConfigOptions): Partial<ValueSources> {
+  return {
+    readFile,
+    ...(files === undefined ? {} : { files }),
+    workspaceFolder,
+    userHome,
+    input,
+  };
+}
+
+/** A setting that was made. */
+interface Made {
+  readonly keys: readonly string[];
+  readonly value: unknown;
+  readonly by: string;
+}
+
+class Layers {
+  readonly #expander: TextExpander;
+  readonly #problems = new ProblemList();
+  readonly #made = new Map<string, Made>();
+
+  constructor(expander: TextExpander) {
+    this.#expander = expander;
+  }
+
+  addObject(layer: "defaults" | "file" | "overrides", value: unknown): void {
+    if (value === undefined) return;
+    if (!isRecord(value)) return this.#problem([], `the ${layer} must be an object`, "Write an object.");
+    const { servers: _servers, inputs: _inputs, $schema: _schema, ...sections } = value;
+    this.#group(SETTINGS, sections, [], layer, ["servers", "inputs"]);
+  }
+
+  #group(
+    settings: Readonly<Record<string, Setting>>,
+    value: Readonly<Record<string, unknown>>,
+    path: readonly string[],
+    layer: string,
+    further: readonly string[] = [],
+  ): void {
+    for (const [name, member] of Object.entries(value)) {
+      if (member === undefined) continue;
+      const keys = [...path, name];
+      const setting = Object.hasOwn(settings, name) ? settings[name] : undefined;
+      if (setting === undefined) this.#unknown(keys, [...Object.keys(settings), ...further]);
+      else if (isGroup(setting) && isRecord(member)) this.#group(setting, member, keys, layer);
+      else this.#set(keys, setting, layer === "file" ? this.#expanded(member, keys) : member, layer);
+    }
+  }
+
+  addVariables(env: Readonly<Record<string, string | undefined>>): void {
+    const known = variablesOf(SETTINGS);
+    for (const [name, text] of Object.entries(env)) {
+      if (!name.startsWith(PREFIX) || OTHER_VARIABLES.includes(name) || text === undefined) continue;
+      const found = known.get(name);
+      if (found === undefined) this.#unknown([name], [...known.keys(), ...OTHER_VARIABLES], "a variable that is read");
+      else this.#set(found.keys, found.setting, valueOfText(found.setting, text), name);
+    }
+  }
+
+  #set(keys: readonly string[], setting: Setting, value: unknown, by: string): void {
+    const expected = expectedInstead(setting, value);
+    const path = keys.join(".");
+    if (expected === undefined) this.#made.set(path, { keys, value, by });
+    else this.#problem(by.startsWith(PREFIX) ? [by] : keys, `the value must be ${expected}`, `Set ${expected}.`);
+  }
+
+  #expanded(value: unknown, keys: readonly string[]): unknown {
+    if (typeof value === "string") {
+      // A text stands for one that is missing, so that nothing else is said about it.
+      return this.#expander.expand(value, (_severity, message, fix) => this.#problem(keys, message, fix)) ?? "";
+    }
+    if (Array.isArray(value)) return value.map((item: unknown) => this.#expanded(item, keys));
+    if (!isRecord(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.#expanded(member, keys)]));
+  }
+
+  #unknown(keys: readonly string[], known: readonly string[], what = "a setting"): void {
+    const name = keys.at(-1) ?? "";
+    const meant = nearestName(name, known);
+    const advice =
+      known.length > 40 ? "Remove it, or see the list in the documentation." : `Use one of: ${known.join(", ")}.`;
+    this.#problem(
+      keys,
+      `"${shownName(name)}" is not ${what}${meant === undefined ? "" : `; did you mean "${meant}"?`}`,
+      meant === undefined ? advice : `Write \`${meant}\`.`,
+    );
+  }
+
+  #problem(path: readonly string[], message: string, fix: string): void {
+    this.#problems.add("error", path, undefined, message, fix);
+  }
+
+  throwProblems(): void {
+    const problems = this.#problems.all();
+    const [first] = problems;
+    if (first === undefined) return;
+    const lines = problems.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+    const message = `the configuration cannot be used: ${lines.join("\n")}`;
+    throw new McpError("invalid_definition", message, { fix: first.fix, data: { problems } });
+  }
+
+  sections(): Pick<LoadedConfig, keyof typeof SETTINGS> {
+    const sections: Record<string, Record<string, unknown>> = { server: {}, client: {}, http: {}, stdio: {} };
+    for (const { keys, value } of this.#made.values()) {
+      let at: Record<string, unknown> = sections;
+      for (const key of keys.slice(0, -1)) {
+        at[key] ??= {};
+        // Safe: what has members here was made in this loop.
+        at = at[key] as Record<string, unknown>;
+      }
+      at[keys.at(-1) ?? ""] = value;
+    }
+    // Safe: every value was checked against the table, which follows the types.
+    return sections as unknown as Pick<LoadedConfig, keyof typeof SETTINGS>;
+  }
+
+  from(): Record<string, string> {
+    return Object.fromEntries([...this.#made].map(([path, { by }]) => [path, by]));
+  }
+}
+
+/** The variables for all settings below a group. */
+function variablesOf(
+  settings: Readonly<Record<string, Setting>>,
+  path: readonly string[] = [],
+): Map<string, { keys: readonly string[]; setting: Setting }> {
+  const entries = Object.entries(settings).flatMap(
+    ([name, setting]): [string, { keys: readonly string[]; setting: Setting }][] => {
+      const keys = [...path, name];
+      return isGroup(setting) ? [...variablesOf(setting, keys)] : [[variableName(keys), { keys, setting }]];
+    },
+  );
+  return new Map(entries);
+}
+
+/** `http.limits.maxStreams` is `PARLEY_HTTP_LIMITS_MAX_STREAMS`. */
+function variableName(keys: readonly string[]): string {
+  return PREFIX + keys.map((key) => key.replace(/[A-Z]/g, (char) => `_${char}`).toUpperCase()).join("_");
+}
+
+/** Every variable that `loadConfig` reads, in the order of the settings. */
+export function configVariables(): string[] {
+  return [...variablesOf(SETTINGS).keys()];
+}

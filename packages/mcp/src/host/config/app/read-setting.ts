@@ -1,0 +1,79 @@
+import { isRecord } from "../config-dialect.js";
+import type { Setting } from "./settings.js";
+
+/** A setting whose members are settings. */
+export function isGroup(setting: Setting): setting is Readonly<Record<string, Setting>> {
+  return typeof setting === "object" && !Array.isArray(setting);
+}
+
+/** What the value should be, in words; undefined if it fits. Members of groups are not looked at. */
+export function expectedInstead(setting: Setting, value: unknown): string | undefined {
+  if (isChoice(setting)) {
+    return setting.some((one) => one === value) ? undefined : `one of ${setting.map((one) => `"${one}"`).join(", ")}`;
+  }
+  if (isGroup(setting)) return isRecord(value) ? undefined : "an object";
+  const { fits, says } = KINDS[setting];
+  return fits(value) ? undefined : says;
+}
+
+/** The value that a variable of the environment holds; the text itself if it is none. */
+export function valueOfText(setting: Setting, text: string): unknown {
+  if (setting === "flag") return FLAGS[text.trim().toLowerCase()];
+  if (setting === "count" || setting === "whole") return /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : undefined;
+  if (setting === "texts") return text.trimStart().startsWith("[") ? parsed(text) : listOf(text);
+  if (setting === "text or texts" && text.trimStart().startsWith("[")) return parsed(text);
+  if (setting === "text map") return parsed(text);
+  return setting === "text or false" && text === "false" ? false : text;
+}
+
+/** How variables say yes and no. */
+const FLAGS: Readonly<Record<string, boolean | undefined>> = {
+  // Without a prototype, so that `constructor` says neither.
+  __proto__: null as never,
+  true: true,
+  yes: true,
+  on: true,
+  "1": true,
+  false: false,
+  no: false,
+  off: false,
+  "0": false,
+};
+
+const isText = (value: unknown) => typeof value === "string";
+const isWhole = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
+const areTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
+
+/** What each kind takes, and how to say it. */
+const KINDS: Readonly<
+  Record<Extract<Setting, string>, { readonly fits: (value: unknown) => boolean; readonly says: string }>
+> = {
+  flag: { fits: (value) => typeof value === "boolean", says: "true or false" },
+  count: { fits: (value) => isWhole(value) && value !== 0, says: "a whole number above 0" },
+  whole: { fits: isWhole, says: "a whole number, 0 or above" },
+  text: { fits: isText, says: "a text" },
+  texts: { fits: areTexts, says: "a list of texts" },
+  "text or texts": { fits: (value) => isText(value) || areTexts(value), says: "a text or a list of texts" },
+  "text or false": { fits: (value) => isText(value) || value === false, says: "a text or false" },
+  "text map": { fits: (value) => isRecord(value) && Object.values(value).every(isText), says: "an object of texts" },
+};
+
+function isChoice(setting: Setting): setting is readonly string[] {
+  return Array.isArray(setting);
+}
+
+function listOf(text: string): string[] {
+  return text
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The message would quote the text.
+    return undefined;
+  }
+}

@@ -1,0 +1,77 @@
+import type * as Fs from "node:fs";
+import type * as Url from "node:url";
+import { checkOptions } from "../../protocol/check-options.js";
+import { McpError } from "../../protocol/error.js";
+import { builtin } from "../builtin.js";
+
+/** Where to look for the configuration file. */
+export interface ReadConfigFileOptions {
+  /** The file, relative to `folder`. Default: the variable `PARLEY_CONFIG`, or else the first of the usual names that exists. */
+  readonly file?: string | undefined;
+  /** The folder to look in. Default: the current one. */
+  readonly folder?: string | undefined;
+}
+
+/** A configuration file, for `loadConfig` of `@parley/mcp/host`. */
+export interface ConfigFile {
+  readonly path: string;
+  readonly folder: string;
+  /** The text of a JSON file; what a module exports by default. */
+  readonly content: unknown;
+}
+
+/** Looked for in this order. */
+const NAMES = ["json", "jsonc", "js", "mjs", "ts", "mts"].map((ending) => `parley.config.${ending}`);
+/** Longest file of JSON, in bytes. */
+const MAX_CONFIG_BYTES = 1024 * 1024;
+
+/**
+ * Reads `parley.config.json`, or the `.jsonc`, `.js`, `.mjs`, `.ts` or `.mts` file of that name, which is imported: only use files
+ * that you trust as much as the program. Resolves to undefined if there is none; rejects with `invalid_definition` if a file that
+ * was asked for by name cannot be read.
+ */
+export async function readConfigFile(options: ReadConfigFileOptions = {}): Promise<ConfigFile | undefined> {
+  checkOptions("readConfigFile", options, "file folder");
+  const fs = builtin("node:fs");
+  const paths = builtin("node:path");
+  const folder = paths.resolve(options.folder ?? ".");
+  const wanted = options.file ?? process.env["PARLEY_CONFIG"];
+  const name = wanted ?? NAMES.find((one) => fs.existsSync(paths.join(folder, one)));
+  if (name === undefined || name === "") return undefined;
+  const path = paths.resolve(folder, name);
+  const content = /\.jsonc?$/.test(path) ? jsonText(fs, path) : await exported(builtin("node:url"), path);
+  return { path, folder: paths.dirname(path), content };
+}
+
+function jsonText(fs: typeof Fs, path: string): string {
+  try {
+    const { size } = fs.statSync(path);
+    if (size <= MAX_CONFIG_BYTES) return fs.readFileSync(path, "utf8");
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  throw new McpError("invalid_definition", `${path} is longer than ${MAX_CONFIG_BYTES} bytes (MAX_CONFIG_BYTES)`, {
+    fix: "Name a configuration file.",
+  });
+}
+
+async function exported(urls: typeof Url, path: string): Promise<unknown> {
+  let module: { default?: unknown };
+  try {
+    module = await import(/* @vite-ignore */ urls.pathToFileURL(path).href);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  if (module.default !== undefined) return module.default;
+  throw new McpError("invalid_definition", `${path} has no default export`, {
+    fix: "Write `export default defineConfig({ … })`.",
+  });
+}
+
+function unreadable(path: string, cause: unknown): McpError {
+  const code = typeof cause === "object" && cause !== null && "code" in cause ? ` (${String(cause.code)})` : "";
+  return new McpError("invalid_definition", `the configuration file ${path} cannot be read${code}`, {
+    fix: "Check that it exists and runs by itself; a TypeScript file needs a runtime that reads TypeScript.",
+    cause,
+  });
+}
