@@ -10,7 +10,7 @@ import { type ConfigInput, TextExpander, type ValueSources } from "../expand-tex
 import type { HostServer } from "../host-server.js";
 import { parseJsonc } from "../parse-jsonc.js";
 import { readServers } from "../read-servers.js";
-import { expectedInstead, isGroup, valueOfText } from "./read-setting.js";
+import { expectedInstead, isGroup, valueOfText } from "./setting-group.js";
 import { type HttpSettings, SETTINGS, type Setting, type Settings, type StdioSettings } from "./settings.js";
 
 /** The options of an application that a file can hold. Functions and objects such as a storage are set in the program. */
@@ -110,7 +110,7 @@ function valueSources({ readFile, files, workspaceFolder, userHome, input }: Loa
 }
 
 /** A setting that was made. */
-interface Made {
+interface SetValue {
   readonly keys: readonly string[];
   readonly value: unknown;
   readonly by: string;
@@ -119,7 +119,7 @@ interface Made {
 class Layers {
   readonly #expander: TextExpander;
   readonly #problems = new ProblemList();
-  readonly #made = new Map<string, Made>();
+  readonly #setValues = new Map<string, SetValue>();
 
   constructor(expander: TextExpander) {
     this.#expander = expander;
@@ -162,7 +162,7 @@ class Layers {
   #set(keys: readonly string[], setting: Setting, value: unknown, by: string): void {
     const expected = expectedInstead(setting, value);
     const path = keys.join(".");
-    if (expected === undefined) this.#made.set(path, { keys, value, by });
+    if (expected === undefined) this.#setValues.set(path, { keys, value, by });
     else this.#problem(by.startsWith(PREFIX) ? [by] : keys, `the value must be ${expected}`, `Set ${expected}.`);
   }
 
@@ -203,7 +203,7 @@ class Layers {
 
   sections(): Pick<LoadedConfig, keyof typeof SETTINGS> {
     const sections: Record<string, Record<string, unknown>> = { server: {}, client: {}, http: {}, stdio: {} };
-    for (const { keys, value } of this.#made.values()) {
+    for (const { keys, value } of this.#setValues.values()) {
       let at: Record<string, unknown> = sections;
       for (const key of keys.slice(0, -1)) {
         at[key] ??= {};
@@ -217,7 +217,7 @@ class Layers {
   }
 
   from(): Record<string, string> {
-    return Object.fromEntries([...this.#made].map(([path, { by }]) => [path, by]));
+    return Object.fromEntries([...this.#setValues].map(([path, { by }]) => [path, by]));
   }
 }
 
