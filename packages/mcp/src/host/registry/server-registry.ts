@@ -4,11 +4,14 @@ import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
+import type { ServerInfo, ServerOptions } from "../../server/options.js";
+import { Server } from "../../server/server.js";
 import type { HttpServerOptions } from "../../transport/http/server/options.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import type { Endpoint } from "../../transport/transport.js";
 import { checkNumber } from "../connection/check-number.js";
 import { BoundEndpoint } from "./bound-endpoint.js";
+import { jointServer } from "./joint-server.js";
 import { type HttpHandler, RegistryHttp, type RegistryHttpOptions } from "./registry-http.js";
 import { type OfferQuery, offersOf, type ServerOffers, servesQuery } from "./server-offers.js";
 
@@ -53,8 +56,8 @@ export interface Binding extends Disposable {
   unbind(): void;
 }
 
-/** The names of servers are parts of URLs and of host names. */
-const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/;
+/** A name is a part of URLs and host names, and a prefix of tools. */
+const NAME = /^[A-Za-z](?:[A-Za-z0-9-]{0,30}[A-Za-z0-9])?$/;
 const MAX_SERVERS = 10_000;
 
 /** Who wants to know that the server behind an endpoint was closed; an endpoint is asked once, however often it is registered. */
@@ -68,6 +71,8 @@ export class ServerRegistry {
   readonly #platform: Pick<Platform, "warn">;
   readonly #maxServers: number;
   readonly #servers = new Map<string, Servable>();
+  /** The names in lower case. */
+  readonly #taken = new Set<string>();
   readonly #bound = new Map<string, Set<BoundEndpoint>>();
   readonly #listeners = new Set<(event: RegistryEvent) => void>();
   /** Ends the wait for the end of each server. */
@@ -92,7 +97,8 @@ export class ServerRegistry {
    */
   register(name: string, server: Servable): void {
     if (!NAME.test(name)) throw invalidName(name);
-    if (this.#servers.has(name)) {
+    // Hosts are the same in either case.
+    if (this.#taken.has(name.toLowerCase())) {
       throw new McpError("invalid_definition", `the name "${name}" is taken`, {
         fix: "Use another name, or `replace`.",
       });
@@ -185,6 +191,17 @@ export class ServerRegistry {
     return new RegistryHttp(this, (text) => this.#platform.warn(text), make, options).handler;
   }
 
+  /**
+   * One server that offers everything of all servers, now and later, under their names: the tool `read` of `files` is
+   * `files_read`. For pipes, which carry one server, and for clients that know nothing of names.
+   *
+   * It has the lists, questions, progress and subscriptions of `server.mount`, and can be closed alone. What is no `Server`
+   * of this package cannot be part of it, and a warning says so.
+   */
+  asServer(info: ServerInfo, options?: ServerOptions): Server {
+    return jointServer(this, (text) => this.#platform.warn(text), new Server(info, options));
+  }
+
   /** Calls `listener` after each change. Returns a function that ends it. */
   on(listener: (event: RegistryEvent) => void): () => void {
     this.#listeners.add(listener);
@@ -224,6 +241,7 @@ export class ServerRegistry {
     const endpoint = endpointOf(server);
     this.#forget.get(name)?.();
     this.#servers.set(name, server);
+    this.#taken.add(name.toLowerCase());
     this.#forget.set(
       name,
       whenClosed(endpoint, () => this.#remove(name, "closed")),
@@ -235,6 +253,7 @@ export class ServerRegistry {
     if (!this.#servers.delete(name)) return false;
     this.#forget.get(name)?.();
     this.#forget.delete(name);
+    this.#taken.delete(name.toLowerCase());
     void this.#switch(name, undefined);
     this.#tell(type, name);
     return true;
@@ -266,6 +285,6 @@ function whenClosed(endpoint: Endpoint, act: () => void): () => void {
 
 function invalidName(name: string): McpError {
   return new McpError("invalid_definition", `"${String(name).slice(0, 100)}" is no name for a server`, {
-    fix: "Use letters, digits, dots, hyphens and underscores, at most 64; a letter or a digit at both ends.",
+    fix: "Use a letter, then letters, digits and hyphens, at most 32 characters; no hyphen at the end.",
   });
 }

@@ -84,3 +84,18 @@ export async function ownPage(outer: ServerCall, handler: MethodHandler, params:
   call.straight = outer.straight;
   return { call, result: await handler(call) };
 }
+
+/**
+ * A joined list gets the shortest time of its parts, and is private if one of them is.
+ *
+ * Spec: Caching, "Cacheable Model",
+ * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#cacheable-model
+ */
+export function narrowCache(call: ServerCall, pages: readonly Forwarded[]): void {
+  const hints = pages.map((page) => page.call.cache);
+  if (hints.length === 0) return;
+  call.cache = {
+    ttlMs: Math.min(...hints.map(({ ttlMs }) => ttlMs)),
+    scope: hints.some(({ scope }) => scope === "private") ? "private" : "public",
+  };
+}

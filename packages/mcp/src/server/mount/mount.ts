@@ -5,14 +5,14 @@ import type { Revision } from "../../protocol/revisions.js";
 import type { DispatchingServer } from "../call/dispatch.js";
 import type { ServerCall } from "../call/server-call.js";
 import { CHANGING_LISTS, type ListName, listNotice } from "../changes/change.js";
-import type { Hub } from "../changes/hub.js";
+import type { Hub, Subscriber } from "../changes/hub.js";
 import { RESOURCE_FILTER } from "../changes/peer-subscriber.js";
 import type { Feature, MethodHandler } from "../lists/feature.js";
 import type { Offers } from "../lists/offers.js";
 import { PagedList, pageOf } from "../lists/pages.js";
 import type { Watch } from "../resources/resource.js";
 import { isOverflowUri } from "../tools/overflow-store.js";
-import { allPages, type Forwarded, forward, ownPage } from "./forward.js";
+import { allPages, type Forwarded, forward, narrowCache, ownPage } from "./forward.js";
 import { innerName, innerUri, mountedNames, outerItem, outerResult } from "./mounted-names.js";
 
 /** A server that can have mounts and can be mounted. */
@@ -92,7 +92,8 @@ export class Mounts implements Feature {
     return this.#mounts.some(({ server }) => server === other || server.mounts?.includes(other) === true);
   }
 
-  add(prefix: string, server: MountableServer): void {
+  /** Mounts a server. Returns a function that takes it away, to be called once; its running calls go on. */
+  add(prefix: string, server: MountableServer): () => void {
     if (!PREFIX.test(prefix)) {
       throw new McpError("invalid_definition", `"${prefix}" is not a valid prefix for a mounted server`, {
         fix: "Use a letter, then letters, digits and hyphens, at most 32 characters.",
@@ -104,17 +105,26 @@ export class Mounts implements Feature {
     if (server === this.#own || server.mounts?.includes(this.#own) === true) {
       throw new McpError("invalid_definition", `the server at "${prefix}" would contain itself`);
     }
-    this.#mounts.push({ prefix, server, watch: watchOf(prefix, server.hub) });
-    server.registry.onChanged.push(() => this.#own.registry.changed());
+    const mount = { prefix, server, watch: watchOf(prefix, server.hub) };
+    const { onChanged } = server.registry;
+    const changed = () => this.#own.registry.changed();
     // Subscribes as a client would, so that changes of the mounted server's lists reach clients of this one.
-    server.hub.join({
+    const subscriber: Subscriber = {
       hear: ({ change }) => {
         const list = CHANGING_LISTS.find((name) => listNotice(name).method === change.method);
         if (list !== undefined) this.#changed(list);
       },
-    });
-    this.#own.registry.changed();
-    for (const list of CHANGING_LISTS) this.#own.hub.listChanged(list);
+    };
+    this.#mounts.push(mount);
+    onChanged.push(changed);
+    server.hub.join(subscriber);
+    CHANGING_LISTS.map((list) => this.#changed(list));
+    return () => {
+      this.#mounts.splice(this.#mounts.indexOf(mount), 1);
+      onChanged.splice(onChanged.indexOf(changed), 1);
+      server.hub.leave(subscriber);
+      CHANGING_LISTS.map((list) => this.#changed(list));
+    };
   }
 
   #changed(list: ListName): void {
@@ -282,19 +292,4 @@ function watchOf(prefix: string, hub: Hub): Watch {
 
 function sameItems(some: readonly object[], others: readonly object[]): boolean {
   return some.length === others.length && some.every((item, index) => item === others[index]);
-}
-
-/**
- * A joined list gets the shortest time of its parts, and is private if one of them is.
- *
- * Spec: Caching, "Cacheable Model",
- * https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching#cacheable-model
- */
-function narrowCache(call: ServerCall, pages: readonly Forwarded[]): void {
-  const hints = pages.map((page) => page.call.cache);
-  if (hints.length === 0) return;
-  call.cache = {
-    ttlMs: Math.min(...hints.map(({ ttlMs }) => ttlMs)),
-    scope: hints.some(({ scope }) => scope === "private") ? "private" : "public",
-  };
 }

@@ -47,8 +47,8 @@ describe("one HTTP handler for many servers", () => {
     const url = await overNode(registry);
     expect(await whoIs(`${url}/mcp/a`)).toBe("a");
     expect(await whoIs(`${url}/mcp/b`, { revisions: ["2025-11-25"] })).toBe("b");
-    registry.register("c.d", namedServer("c"));
-    expect(await whoIs(`${url}/mcp/c.d?x=1`)).toBe("c");
+    registry.register("c-d", namedServer("c"));
+    expect(await whoIs(`${url}/mcp/c-d?x=1`)).toBe("c");
   });
 
   it.each(["/mcp/c", "/mcp/", "/mcp", "/mcp/a/b", "/mcp/%61", "/other/a", "/mcp/__proto__", "/"])(

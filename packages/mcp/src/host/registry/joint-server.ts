@@ -1,0 +1,34 @@
+import { thrownMessage } from "../../encoding/thrown-message.js";
+import { Mounts } from "../../server/mount/mount.js";
+import type { Server } from "../../server/server.js";
+import { partsOf } from "../../server/server-parts.js";
+import type { Registered } from "./registry-http.js";
+
+/** Keeps every server of a registry mounted in `joint` under its name, until `joint` is closed. */
+export function jointServer(registry: Registered, warn: (text: string) => void, joint: Server): Server {
+  const parts = partsOf(joint);
+  const mounts = new Mounts(parts);
+  parts.registry.addFeature(mounts);
+  const unmounts = new Map<string, () => void>();
+  const unmount = (name: string) => {
+    unmounts.get(name)?.();
+    unmounts.delete(name);
+  };
+  const mount = (name: string) => {
+    const server = registry.find(name);
+    unmount(name);
+    if (server === undefined) return;
+    try {
+      unmounts.set(name, mounts.add(name, partsOf(server)));
+    } catch (error) {
+      warn(`the server "${name}" is left out of a joint server: ${thrownMessage(error)}`);
+    }
+  };
+  for (const { name } of registry.list()) mount(name);
+  const stop = registry.on(({ name }) => mount(name));
+  joint.endpoint().onClosed?.(() => {
+    stop();
+    for (const name of [...unmounts.keys()]) unmount(name);
+  });
+  return joint;
+}
