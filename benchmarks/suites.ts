@@ -259,6 +259,10 @@ const components: Suite[] = [
     one("parley-100", "Parley, 100 subscribers", here("components/notify.ts", "100")),
     one("parley", "Parley, 1,000 subscribers", here("components/notify.ts", "1000")),
   ]),
+  component("routing", [
+    one("parley", "Parley, by path", here("components/routing.ts", "path")),
+    one("parley-header", "Parley, by header", here("components/routing.ts", "header")),
+  ]),
   component("search", [one("parley", "Parley, 1,000 tools", here("components/search.ts"))]),
 ];
 

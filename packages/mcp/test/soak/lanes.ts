@@ -3,6 +3,7 @@ import { calls } from "./lanes/calls.js";
 import { faults } from "./lanes/faults.js";
 import { hostile } from "./lanes/hostile.js";
 import { isolation } from "./lanes/isolation.js";
+import { registry } from "./lanes/registry.js";
 import { resume } from "./lanes/resume.js";
 import { sessions } from "./lanes/sessions.js";
 import { slowloris } from "./lanes/slowloris.js";
@@ -23,6 +24,7 @@ export const LANES: readonly Lane[] = [
   isolation,
   hostile,
   tasks,
+  registry,
   simulation,
   mutants,
 ];
