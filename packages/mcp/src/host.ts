@@ -29,6 +29,11 @@ export type { ChildExit, ChildSpec, RestartPolicy } from "./host/supervision/chi
 export { CHILD_TRANSITIONS, type ChildEvent, type ChildState } from "./host/supervision/child-state.js";
 export type { RestartBackOff, RestartIntensity } from "./host/supervision/restart-pace.js";
 export type { Step } from "./host/supervision/state-table.js";
+export {
+  type ApplicationOptions,
+  type ApplicationTiers,
+  superviseApplication,
+} from "./host/supervision/supervise-application.js";
 export type {
   ChildChanged,
   LeftBehind,
