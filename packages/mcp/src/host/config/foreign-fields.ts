@@ -45,6 +45,9 @@ const address =
     if (transport !== undefined) draft.transport ??= transport;
   };
 
+/** What is written like a variable, and unlike a token: capitals, and short or with underscores. */
+const CERTAINLY_A_NAME = /^(?:[A-Z][A-Z0-9]{0,11}|[A-Z][A-Z0-9]*(?:_[A-Z0-9]{1,16})+)$/;
+
 /** Adds headers beside those that are there; those win. */
 function addHeaders(draft: ServerDraft, headers: Readonly<Record<string, string>>): void {
   draft.headers = { ...headers, ...draft.headers };
@@ -57,7 +60,15 @@ function fromVariable(name: unknown, read: FieldReader, path: readonly string[])
   }
   if (!read.fills) return `\${${name}}`;
   const value = read.expander.variable(name);
-  return value ?? read.problem(path, "error", `the variable ${name} is not set`, `Set ${name}.`);
+  if (value !== undefined) return value;
+  // People paste the token in place of its variable, and that must not be shown.
+  const shown = CERTAINLY_A_NAME.test(name) ? `the variable ${name}` : "the variable that is named here";
+  return read.problem(
+    path,
+    "error",
+    `${shown} is not set`,
+    "Set the variable; the field holds its name, not its value.",
+  );
 }
 
 /** Fields of other applications, with what they are here. */

@@ -123,6 +123,22 @@ describe("a value", () => {
     expect(JSON.stringify(problems)).not.toContain(CANARY);
   });
 
+  it("never appears when it was written in place of the name of a variable", () => {
+    const pasted = ["ghp_16C7e42F292c6912E7", "AKIAIOSFODNN7EXAMPLE", "sk_live_abc"];
+    for (const token of pasted) {
+      const entry = { url: "http://x", bearer_token_env_var: token, env_http_headers: { "X-Key": token } };
+      const { problems } = read({ mcp_servers: { a: entry } });
+      expect(problems.map(({ message }) => message)).toEqual(
+        Array(2).fill("the variable that is named here is not set"),
+      );
+      expect(JSON.stringify(problems)).not.toContain(token);
+    }
+    const named = read({ mcp_servers: { a: { url: "http://x", bearer_token_env_var: "GITHUB_TOKEN" } } });
+    expect(named.problems).toMatchObject([
+      { path: "mcp_servers.a.bearer_token_env_var", message: "the variable GITHUB_TOKEN is not set" },
+    ]);
+  });
+
   it("never appears in the error for a text that is no JSON, which says where it breaks", () => {
     for (const text of [
       `{"a": "${CANARY}" "b"}`,
