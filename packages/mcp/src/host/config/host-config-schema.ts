@@ -1,3 +1,4 @@
+import { SETTINGS, type Setting } from "./app/settings.js";
 import { type Field, type FieldKind, SERVER_FIELDS } from "./server-fields.js";
 
 type JsonSchema = Readonly<Record<string, unknown>>;
@@ -29,22 +30,47 @@ function objectOf(fields: Readonly<Record<string, Field>>): JsonSchema {
   return { type: "object", properties, additionalProperties: false };
 }
 
+/** The schemas of the kinds of settings. */
+const SETTING_KINDS: Readonly<Record<Extract<Setting, string>, JsonSchema>> = {
+  flag: KINDS.flag,
+  count: KINDS.count,
+  whole: { type: "integer", minimum: 0 },
+  text: TEXT,
+  texts: { type: "array", items: TEXT },
+  "text or texts": { anyOf: [TEXT, { type: "array", items: TEXT }] },
+  "text or false": KINDS["text or false"],
+  "text map": { type: "object", additionalProperties: TEXT },
+};
+
+function schemaOfSetting(setting: Setting): JsonSchema {
+  if (typeof setting === "string") return SETTING_KINDS[setting];
+  if (Array.isArray(setting)) return { enum: setting };
+  const properties = Object.entries(setting).map(([name, member]): [string, JsonSchema] => [
+    name,
+    // Safe: what is neither a name nor a list is a table.
+    schemaOfSetting(member as Setting),
+  ]);
+  return { type: "object", properties: Object.fromEntries(properties), additionalProperties: false };
+}
+
 /**
- * The JSON Schema of a file with servers in our own form, for editors; it follows the table that the reader follows. Fields of other
- * applications, which `readServers` also takes, are not in it.
+ * The JSON Schema of `parley.config.json`, for editors: servers in our own form, and the settings that `loadConfig` reads. It follows
+ * the tables that the readers follow. Fields of other applications, which `readServers` also takes, are not in it.
  */
 export function hostConfigSchema(): JsonSchema {
   const server = { ...objectOf(SERVER_FIELDS), anyOf: [{ required: ["command"] }, { required: ["url"] }] };
+  const sections = Object.entries(SETTINGS).map(([name, setting]) => [name, schemaOfSetting(setting)]);
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
-    title: "Servers of a Parley host",
+    title: "Configuration of Parley",
     type: "object",
     properties: {
       $schema: TEXT,
+      ...Object.fromEntries(sections),
       servers: {
         type: "object",
         additionalProperties: server,
-        description: "The servers, by name.",
+        description: "The servers of a host, by name.",
         maxProperties: 1000,
       },
       inputs: {
@@ -53,6 +79,6 @@ export function hostConfigSchema(): JsonSchema {
         description: "What the user is asked for.",
       },
     },
-    required: ["servers"],
+    additionalProperties: false,
   };
 }

@@ -1,4 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references of configurations look like placeholders
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { readServers } from "@parley/mcp/host";
 import { describe, expect, it } from "vitest";
 
@@ -197,6 +200,22 @@ describe("a reference", () => {
     const { server, problems } = one({ command: "c", args: [text] }, { baseFolder: "/w", readFile });
     expect(problems).toEqual([]);
     expect(server?.args).toEqual([value]);
+  });
+
+  it("to a file is read from the disk where there is one, and only from an ordinary file of bounded size", () => {
+    const folder = fs.mkdtempSync(join(tmpdir(), "parley-servers-"));
+    fs.writeFileSync(join(folder, "token"), "\uFEFF s3cret\n");
+    fs.writeFileSync(join(folder, "big"), "x".repeat(65_537));
+    const read = (name: string) => one({ command: "c", args: [`\${file:${name}}`] }, { baseFolder: folder, files: fs });
+    try {
+      expect(read("token").server?.args).toEqual(["s3cret"]);
+      expect(read("big").problems[0]?.message).toContain("MAX_FILE_BYTES");
+      expect(read(".").problems[0]?.message).toMatch(/cannot be read: (it is no ordinary file|EISDIR)/);
+      expect(read("none").problems[0]?.message).toBe('the file "none" cannot be read: ENOENT');
+      expect(one({ command: "c", args: ["${file:token}"] }).problems[0]?.fix).toBe("Pass `readFile` or `files`.");
+    } finally {
+      fs.rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it("is not looked for in a value that was filled in", () => {
