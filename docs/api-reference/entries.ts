@@ -20,6 +20,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   "./node": "Functions that need Node: serving and connecting over stdio, HTTP, sockets and WebSocket.",
   "./transport": "For authors of transports: the interfaces to servers and clients, channels and framings.",
   "./auth": "Authorization: OAuth for clients, and protection for servers.",
+  "./adapters": "Tools for agent frameworks and model providers: their formats out, their calls back.",
   "./apps": "MCP Apps: tools with a page, for servers, and showing such pages, for hosts.",
   "./apps-view": "MCP Apps: the client for the script of a page, inside its frame.",
   "./extension":

@@ -23,6 +23,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   server: upToTransport,
   host: neutral,
   extensions: neutral,
+  adapters: upToEra,
   testing: [...neutral, "node", "host", "extensions"],
 };
 

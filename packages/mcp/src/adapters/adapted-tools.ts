@@ -1,0 +1,127 @@
+import { printableLine } from "../encoding/printable.js";
+import { isObject } from "../jsonrpc/message.js";
+import { McpError } from "../protocol/error.js";
+import type { CallToolResult, Tool } from "../protocol/features/tools.js";
+import { legalName } from "./legal-name.js";
+import { type LoweredArguments, lowerArguments } from "./schema/lower-arguments.js";
+import { openArguments, sameArguments } from "./schema/open-arguments.js";
+import { GEMINI, OPENAI_STRICT } from "./schema/schema-dialect.js";
+
+/** What calls of a framework pass on. */
+export interface ToolCallOptions {
+  /** Cancels the call. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Where tools come from: a client, a host, or anything else that lists and calls tools. One of the lists is enough. */
+export interface ToolSource {
+  allTools?(): readonly Tool[] | Promise<readonly Tool[]>;
+  tools?(): Iterable<Tool> | AsyncIterable<Tool>;
+  callTool(name: string, args?: Record<string, unknown>, options?: ToolCallOptions): Promise<CallToolResult>;
+}
+
+/** Whose rules a schema follows; `any` leaves it as the server wrote it. */
+export type SchemaRules = "any" | "anthropic" | "gemini" | "openai";
+
+/** A tool under a name and with a schema that a provider accepts. */
+export interface AdaptedTool {
+  readonly name: string;
+  readonly description: string;
+  readonly arguments: LoweredArguments;
+  readonly tool: Tool;
+}
+
+/** What a provider does not get to know of a tool's schema. The server still checks all of it. */
+export interface LostParts {
+  /** The name that the server gave. */
+  readonly tool: string;
+  readonly parts: readonly string[];
+}
+
+const MOST_TOOLS = 10_000;
+const LEGAL = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+
+const LOWER: Readonly<Record<SchemaRules, (schema: Tool["inputSchema"]) => LoweredArguments>> = {
+  any: sameArguments,
+  anthropic: openArguments,
+  gemini: (schema) => lowerArguments(schema, GEMINI),
+  openai: (schema) => lowerArguments(schema, OPENAI_STRICT),
+};
+
+/** The tools of a source as one provider sees them, and the way back. */
+export class AdaptedTools {
+  readonly list: readonly AdaptedTool[];
+  readonly #source: ToolSource;
+  readonly #byName: ReadonlyMap<string, AdaptedTool>;
+
+  constructor(source: ToolSource, tools: readonly Tool[], rules: SchemaRules) {
+    this.#source = source;
+    const taken = new Set(tools.map(({ name }) => name).filter((name) => LEGAL.test(name)));
+    this.list = tools.map((tool) => {
+      const name = taken.has(tool.name) ? tool.name : legalName(tool.name, taken);
+      taken.add(name);
+      const lowered = LOWER[rules](tool.inputSchema);
+      return { name, description: tool.description ?? tool.title ?? tool.name, arguments: lowered, tool };
+    });
+    this.#byName = new Map(this.list.map((tool) => [tool.name, tool]));
+  }
+
+  get lost(): LostParts[] {
+    return this.list
+      .filter((tool) => tool.arguments.lost.length > 0)
+      .map(({ tool, arguments: { lost } }) => ({ tool: tool.name, parts: lost }));
+  }
+
+  /** Calls a tool as the model named it. Rejects with `invalid_params` for an unknown name or arguments that are no object. */
+  async call(name: string, args: unknown, options: ToolCallOptions): Promise<CallToolResult> {
+    const adapted = this.#byName.get(name);
+    if (adapted === undefined) {
+      throw new McpError("invalid_params", `unknown tool: ${printableLine(name)}`, {
+        fix: "Call one of the tools that were offered.",
+      });
+    }
+    if (args !== undefined && args !== null && !isObject(args)) {
+      throw new McpError("invalid_params", `the arguments of "${name}" are not an object`);
+    }
+    const { signal } = options;
+    return this.#source.callTool(
+      adapted.tool.name,
+      adapted.arguments.decode(args ?? {}),
+      signal === undefined ? {} : { signal },
+    );
+  }
+
+  /** As `call`, with failures that a model can correct as results: an unknown name, wrong arguments. */
+  async callForModel(name: string, args: unknown, options: ToolCallOptions): Promise<CallToolResult> {
+    try {
+      return await this.call(name, args, options);
+    } catch (error) {
+      if (!McpError.is(error) || error.kind !== "invalid_params") throw error;
+      return { content: [{ type: "text", text: error.message }], isError: true };
+    }
+  }
+}
+
+/** Lists the tools of a source and adapts them. */
+export async function adaptTools(source: ToolSource, rules: SchemaRules): Promise<AdaptedTools> {
+  if (!Object.hasOwn(LOWER, rules)) {
+    throw new McpError("invalid_definition", `"${String(rules)}" is not a provider whose rules for schemas are known`, {
+      fix: `Use one of: ${Object.keys(LOWER).join(", ")}.`,
+    });
+  }
+  const tools: Tool[] = [];
+  const listed = typeof source.allTools === "function" ? await source.allTools() : source.tools?.();
+  if (listed === undefined) {
+    throw new McpError("misuse", "the source of tools has neither `allTools` nor `tools`", {
+      fix: "Pass a client or a host.",
+    });
+  }
+  for await (const tool of listed) {
+    if (tools.push(tool) > MOST_TOOLS) {
+      throw new McpError("limit_exceeded", `there are more than ${MOST_TOOLS} tools to adapt`, {
+        fix: "Offer fewer tools to the model: filter them, or let it search.",
+      });
+    }
+  }
+  return new AdaptedTools(source, tools, rules);
+}

@@ -1,0 +1,103 @@
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
+import { isObject } from "../jsonrpc/message.js";
+import { checkOptions } from "../protocol/check-options.js";
+import { McpError } from "../protocol/error.js";
+import type { CallToolResult } from "../protocol/features/tools.js";
+import { adaptTools, type SchemaRules, type ToolSource } from "./adapted-tools.js";
+import { type ResultPart, resultParts, textOfResult } from "./result-parts.js";
+
+/** How tools are written for a framework that serves several providers. */
+export interface FrameworkToolsOptions {
+  /** The provider whose rules the schemas follow. Default: `any`, the framework adapts them. */
+  schemas?: SchemaRules | undefined;
+}
+
+/** The arguments of a tool, as any library reads them that knows Standard Schema. */
+export interface AiSdkSchema {
+  readonly "~standard": StandardSchemaV1.Props<unknown, Record<string, unknown>> & StandardJSONSchemaV1.Props;
+}
+
+/** What the model gets of a result. */
+export type AiSdkOutput =
+  | { type: "text"; value: string }
+  | { type: "error-text"; value: string }
+  | {
+      type: "content";
+      value: (
+        | { type: "text"; text: string }
+        | { type: "image-data"; data: string; mediaType: string }
+        | { type: "file-data"; data: string; mediaType: string }
+      )[];
+    };
+
+/** A tool of the Vercel AI SDK. */
+export interface AiSdkTool {
+  description: string;
+  title?: string;
+  inputSchema: AiSdkSchema;
+  /** Rejects with `tool_error` if the tool failed. */
+  execute(input: Record<string, unknown>, options?: { abortSignal?: AbortSignal | undefined }): Promise<CallToolResult>;
+  toModelOutput(result: { output: CallToolResult }): AiSdkOutput;
+}
+
+/** Offers the tools of a client or a host to the Vercel AI SDK, for `tools` of `generateText`, `streamText` and agents. */
+export async function toAiSdkTools(
+  source: ToolSource,
+  options: FrameworkToolsOptions = {},
+): Promise<Record<string, AiSdkTool>> {
+  checkOptions("toAiSdkTools", options, "schemas");
+  const adapted = await adaptTools(source, options.schemas ?? "any");
+  const tools = adapted.list.map(({ name, description, arguments: { schema }, tool }): [string, AiSdkTool] => [
+    name,
+    {
+      description,
+      ...(tool.title === undefined ? {} : { title: tool.title }),
+      inputSchema: schemaOf(schema),
+      execute: async (input, { abortSignal } = {}) => {
+        const result = await adapted.call(name, input, { signal: abortSignal });
+        if (result.isError === true) throw new McpError("tool_error", textOfResult(result));
+        return result;
+      },
+      toModelOutput: ({ output }) => outputOf(output),
+    },
+  ]);
+  return Object.fromEntries(tools);
+}
+
+/** The mark by which the SDK knows its own schemas, which it passes to providers as they are; others it closes. */
+const OWN_SCHEMA = Symbol.for("vercel.ai.schema");
+
+function schemaOf(jsonSchema: Record<string, unknown>): AiSdkSchema {
+  const copy = () => structuredClone(jsonSchema);
+  const own = {
+    [OWN_SCHEMA]: true,
+    _type: undefined,
+    jsonSchema,
+    validate: (value: unknown) =>
+      isObject(value) ? { success: true, value } : { success: false, error: new McpError("invalid_params", NO_OBJECT) },
+  };
+  return {
+    ...own,
+    "~standard": {
+      version: 1,
+      vendor: "parley",
+      validate: (value) => (isObject(value) ? { value } : { issues: [{ message: NO_OBJECT }] }),
+      jsonSchema: { input: copy, output: copy },
+    },
+  };
+}
+
+const NO_OBJECT = "the arguments are not an object";
+
+function outputOf(result: CallToolResult): AiSdkOutput {
+  if (result.isError === true) return { type: "error-text", value: textOfResult(result) };
+  const parts = resultParts(result);
+  if (parts.every(({ type }) => type === "text")) return { type: "text", value: textOfResult(result) };
+  return { type: "content", value: parts.map(contentOf) };
+}
+
+function contentOf(part: ResultPart): Extract<AiSdkOutput, { type: "content" }>["value"][number] {
+  if (part.type === "text") return part;
+  const { data, mimeType } = part;
+  return { type: part.type === "image" ? "image-data" : "file-data", data, mediaType: mimeType };
+}

@@ -1,0 +1,53 @@
+import type { ContentBlock } from "../protocol/features/content.js";
+import type { CallToolResult } from "../protocol/features/tools.js";
+
+/** A part of a result as models take it. */
+export type ResultPart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image" | "audio" | "file"; readonly data: string; readonly mimeType: string };
+
+/** The parts of a result; structured content stands for missing ones. */
+export function resultParts({ content, structuredContent }: CallToolResult): ResultPart[] {
+  if (content.length > 0 || structuredContent === undefined) return content.map(partOf);
+  return [{ type: "text", text: JSON.stringify(structuredContent) }];
+}
+
+function partOf(block: ContentBlock): ResultPart {
+  switch (block.type) {
+    case "text":
+      return { type: "text", text: block.text };
+    case "image":
+    case "audio":
+      return { type: block.type, data: block.data, mimeType: block.mimeType };
+    case "resource_link":
+      return {
+        type: "text",
+        text: [block.title ?? block.name, block.description, block.uri].filter(Boolean).join(" — "),
+      };
+    case "resource": {
+      const { resource } = block;
+      if ("text" in resource) return { type: "text", text: resource.text };
+      return { type: "file", data: resource.blob, mimeType: resource.mimeType ?? "application/octet-stream" };
+    }
+    default:
+      return { type: "text", text: JSON.stringify(block) };
+  }
+}
+
+/** A part as text; other than text it is only named. */
+export function partText(part: ResultPart): string {
+  if (part.type === "text") return part.text;
+  return `[${part.type} of type ${part.mimeType}, ${Math.floor((part.data.length * 3) / 4)} bytes]`;
+}
+
+/** All of a result as text. */
+export function textOfResult(result: CallToolResult): string {
+  return resultParts(result).map(partText).join("\n");
+}
+
+const IMAGES = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+
+/** Whether every provider can show a part to its models. */
+export function isShownImage(part: ResultPart): part is Extract<ResultPart, { data: string }> {
+  return part.type !== "text" && IMAGES.includes(part.mimeType);
+}

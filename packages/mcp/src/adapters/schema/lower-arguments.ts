@@ -1,0 +1,91 @@
+import { thrownMessage } from "../../encoding/thrown-message.js";
+import { isObject } from "../../jsonrpc/message.js";
+import { snapshot } from "../../schema/json-schema/snapshot.js";
+import { lowerRoot } from "./lower-object.js";
+import { Lowering } from "./lower-schema.js";
+import { mergeSchemas, plainSchema, type SchemaNode } from "./merge-schemas.js";
+import type { SchemaDialect } from "./schema-dialect.js";
+
+/** The arguments of a tool in the form that a provider accepts. */
+export interface LoweredArguments {
+  readonly schema: Record<string, unknown>;
+  /** What the provider's form does not say, by argument. The server still checks all of it. */
+  readonly lost: readonly string[];
+  /** Arguments of the tool in the provider's form. */
+  encode(args: Readonly<Record<string, unknown>>): Record<string, unknown>;
+  /** Arguments that a model gave as the tool wants them. */
+  decode(args: Readonly<Record<string, unknown>>): Record<string, unknown>;
+}
+
+/** Writes the schema of a tool's arguments in the form that a provider accepts. Never throws; what is lost is named. */
+export function lowerArguments(schema: SchemaNode, dialect: SchemaDialect): LoweredArguments {
+  const lost: string[] = [];
+  const root = boundedSchema(schema, lost);
+  const lowering = new Lowering(dialect, root);
+  const lowered = lowerRoot(lowering, plainRoot(root, lost));
+  // Safe: what `lowerRoot` makes turns objects into objects.
+  return {
+    schema: { ...lowered.schema },
+    lost: [...new Set([...lost, ...lowering.lost])],
+    encode: (args) => lowered.encode(args) as Record<string, unknown>,
+    decode: (args) => lowered.decode(args) as Record<string, unknown>,
+  };
+}
+
+/** How large a schema may be. No tool that a model can use comes near. */
+const SIZE = { schemaNodes: 10_000, schemaDepth: 128 };
+
+/** A copy of a schema; one without arguments in place of a schema that is too large. */
+export function boundedSchema(schema: SchemaNode, lost: string[]): SchemaNode {
+  try {
+    // Safe: a copy of an object.
+    return snapshot(schema, SIZE) as SchemaNode;
+  } catch (error) {
+    lost.push(`the arguments: all of them. ${thrownMessage(error)}`);
+    return { type: "object" };
+  }
+}
+
+/** The schema of arguments without `$ref`, `allOf`, `anyOf` and `oneOf` at its top, where no provider accepts them. */
+export function plainRoot(schema: SchemaNode, lost: string[]): SchemaNode {
+  const { allOf: _allOf, $ref: _$ref, ...own } = schema;
+  const merged = plainSchema(schema, schema, new Set());
+  if (merged === undefined) lost.push("the arguments: allOf");
+  const { anyOf, oneOf, ...rest } = merged ?? own;
+  let root: SchemaNode = rest;
+  for (const [keyword, list] of Object.entries({ anyOf, oneOf })) {
+    if (!Array.isArray(list)) continue;
+    lost.push(`the arguments: ${keyword}`);
+    root = withAlternatives(schema, root, list, keyword);
+  }
+  return root;
+}
+
+/** Offers the properties of all alternatives, and requires those that all of them require. */
+function withAlternatives(whole: SchemaNode, root: SchemaNode, list: readonly unknown[], keyword: string): SchemaNode {
+  const branches = list.flatMap((one) => {
+    const plain = isObject(one) ? plainSchema(whole, one, new Set()) : undefined;
+    return plain === undefined ? [] : [plain];
+  });
+  const properties: Record<string, unknown> = { ...Object(root["properties"]) };
+  for (const name of new Set(branches.flatMap((branch) => Object.keys(Object(branch["properties"]))))) {
+    const own = branches.flatMap(({ properties: some }) =>
+      Object.hasOwn(Object(some), name) ? [Object(some)[name]] : [],
+    );
+    const before = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const either = own.length === 1 ? own[0] : { anyOf: own };
+    properties[name] = before === undefined ? either : (mergeSchemas(before, either) ?? before);
+  }
+  const requiredBy = (branch: SchemaNode): unknown[] => (Array.isArray(branch["required"]) ? branch["required"] : []);
+  const all = branches.length < list.length ? [] : requiredBy(branches[0] ?? {});
+  const common = all.filter((name) => branches.every((branch) => requiredBy(branch).includes(name)));
+  const needs = branches.map((branch) => requiredBy(branch).join(" and ") || "nothing more").join("; or ");
+  const note = `(${keyword === "anyOf" ? "At least one" : "Exactly one"} of: ${needs}.)`.slice(0, 400);
+  const described = typeof root["description"] === "string" ? `${root["description"]} ${note}` : note;
+  return {
+    ...root,
+    properties,
+    required: [...new Set([...requiredBy(root), ...common])],
+    description: described,
+  };
+}

@@ -1,0 +1,108 @@
+import { canonicalJson } from "../../encoding/canonical-json.js";
+import { isObject } from "../../jsonrpc/message.js";
+import { splitPointer } from "../../schema/json-schema/json-pointer.js";
+
+/** A schema that is an object. */
+export type SchemaNode = Readonly<Record<string, unknown>>;
+
+const ANNOTATIONS = ["title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"];
+/** Keywords that hold definitions for others, and say nothing themselves. */
+export const CONTAINERS: readonly string[] = ["$schema", "$id", "$defs", "definitions", "$anchor", "$vocabulary"];
+const SMALLEST = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"];
+const LARGEST = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];
+const MOST_REFERENCES = 32;
+
+/** The schema that a local `$ref` of `root` names; undefined if there is none. */
+export function findReference(root: SchemaNode, ref: unknown): unknown {
+  if (typeof ref !== "string" || !(ref === "#" || ref.startsWith("#/"))) return undefined;
+  let found: unknown = root;
+  for (const part of splitPointer(decoded(ref.slice(1)))) {
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, part)) return undefined;
+    found = Reflect.get(found, part);
+  }
+  return found;
+}
+
+function decoded(pointer: string): string {
+  try {
+    return decodeURIComponent(pointer);
+  } catch {
+    return pointer;
+  }
+}
+
+/**
+ * A schema without `$ref` and `allOf`, which means the same; undefined if that cannot be written as one schema. `within` are
+ * the references around it; those followed here are added.
+ */
+export function plainSchema(root: SchemaNode, schema: SchemaNode, within: Set<string>): SchemaNode | undefined {
+  let node: SchemaNode | undefined = schema;
+  for (let steps = 0; node !== undefined && steps < MOST_REFERENCES; steps++) {
+    const { $ref, allOf, ...rest }: Record<string, unknown> = node;
+    if ($ref === undefined && allOf === undefined) return node;
+    node = rest;
+    if ($ref !== undefined) {
+      const target = findReference(root, $ref);
+      if (target === undefined || within.has(String($ref))) return undefined;
+      within.add(String($ref));
+      node = mergeSchemas(target, rest);
+    }
+    for (const part of Array.isArray(allOf) ? allOf : []) {
+      node = node === undefined ? undefined : mergeSchemas(part, node);
+    }
+  }
+  return undefined;
+}
+
+/** One schema for what both accept, with the annotations of the second; undefined if it cannot be written. */
+export function mergeSchemas(one: unknown, other: unknown): SchemaNode | undefined {
+  if (one === true) return isObject(other) ? other : undefined;
+  if (!isObject(one) || !isObject(other) || hasOpenParts(one, other)) return undefined;
+  const merged: Record<string, unknown> = { ...one };
+  for (const [keyword, value] of Object.entries(other)) {
+    const before = merged[keyword];
+    if (before === undefined || ANNOTATIONS.includes(keyword) || CONTAINERS.includes(keyword)) merged[keyword] = value;
+    else {
+      const both = mergeKeyword(keyword, before, value);
+      if (both === undefined) return undefined;
+      merged[keyword] = both;
+    }
+  }
+  return merged;
+}
+
+/** Whether one closes itself to properties that the other has: the merged schema would have to leave them out. */
+function hasOpenParts(one: SchemaNode, other: SchemaNode): boolean {
+  const closes = (schema: SchemaNode, against: SchemaNode) =>
+    schema["additionalProperties"] !== undefined &&
+    schema["additionalProperties"] !== true &&
+    Object.keys(Object(against["properties"])).some((name) => !Object.hasOwn(Object(schema["properties"]), name));
+  return closes(one, other) || closes(other, one);
+}
+
+function mergeKeyword(keyword: string, one: unknown, other: unknown): unknown {
+  if (keyword === "properties" && isObject(one) && isObject(other)) {
+    const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
+    return Object.fromEntries(names.map((name) => [name, bothOf(one, other, name)]));
+  }
+  if (Array.isArray(one) && Array.isArray(other)) {
+    if (keyword === "required") return [...new Set([...one, ...other])];
+    if (keyword === "enum")
+      return one.filter((value) => other.some((same) => canonicalJson(same) === canonicalJson(value)));
+    if (keyword === "allOf") return [...one, ...other];
+  }
+  if (keyword === "type") {
+    const types = [one].flat().filter((type) => [other].flat().includes(type));
+    return types.length === 0 ? undefined : types;
+  }
+  if (typeof one === "number" && typeof other === "number") {
+    if (SMALLEST.includes(keyword)) return Math.min(one, other);
+    if (LARGEST.includes(keyword)) return Math.max(one, other);
+  }
+  return canonicalJson(one) === canonicalJson(other) ? one : undefined;
+}
+
+function bothOf(one: SchemaNode, other: SchemaNode, name: string): unknown {
+  if (!Object.hasOwn(one, name)) return other[name];
+  return Object.hasOwn(other, name) ? { allOf: [one[name], other[name]] } : one[name];
+}
