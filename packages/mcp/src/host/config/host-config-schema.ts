@@ -1,3 +1,4 @@
+import { groupOf, isSwitch } from "./app/setting-group.js";
 import { SETTINGS, type Setting } from "./app/settings.js";
 import { type Field, type FieldKind, SERVER_FIELDS } from "./server-fields.js";
 
@@ -35,6 +36,7 @@ const SETTING_KINDS: Readonly<Record<Extract<Setting, string>, JsonSchema>> = {
   flag: KINDS.flag,
   count: KINDS.count,
   whole: { type: "integer", minimum: 0 },
+  number: { type: "number", minimum: 0 },
   text: TEXT,
   texts: { type: "array", items: TEXT },
   "text or texts": { anyOf: [TEXT, { type: "array", items: TEXT }] },
@@ -44,12 +46,10 @@ const SETTING_KINDS: Readonly<Record<Extract<Setting, string>, JsonSchema>> = {
 
 function schemaOfSetting(setting: Setting): JsonSchema {
   if (typeof setting === "string") return SETTING_KINDS[setting];
-  if (Array.isArray(setting)) return { enum: setting };
-  const properties = Object.entries(setting).map(([name, member]): [string, JsonSchema] => [
-    name,
-    // Safe: what is neither a name nor a list is a table.
-    schemaOfSetting(member as Setting),
-  ]);
+  const group = groupOf(setting);
+  if (group === undefined) return { enum: setting };
+  if (isSwitch(setting)) return { anyOf: [{ const: false }, schemaOfSetting(group)] };
+  const properties = Object.entries(group).map(([name, member]) => [name, schemaOfSetting(member)]);
   return { type: "object", properties: Object.fromEntries(properties), additionalProperties: false };
 }
 

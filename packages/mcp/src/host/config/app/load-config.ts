@@ -10,8 +10,15 @@ import { type ConfigInput, TextExpander, type ValueSources } from "../expand-tex
 import type { HostServer } from "../host-server.js";
 import { parseJsonc } from "../parse-jsonc.js";
 import { readServers } from "../read-servers.js";
-import { expectedInstead, isGroup, valueOfText } from "./setting-group.js";
-import { type HttpSettings, SETTINGS, type Setting, type Settings, type StdioSettings } from "./settings.js";
+import { expectedInstead, groupOf, isSwitch, valueOfText } from "./setting-group.js";
+import {
+  type HttpSettings,
+  SETTINGS,
+  type Setting,
+  type SettingGroup,
+  type Settings,
+  type StdioSettings,
+} from "./settings.js";
 
 /** The options of an application that a file can hold. Functions and objects such as a storage are set in the program. */
 export interface AppConfig {
@@ -133,7 +140,7 @@ class Layers {
   }
 
   #group(
-    settings: Readonly<Record<string, Setting>>,
+    settings: SettingGroup,
     value: Readonly<Record<string, unknown>>,
     path: readonly string[],
     layer: string,
@@ -144,9 +151,14 @@ class Layers {
       const keys = [...path, name];
       const setting = Object.hasOwn(settings, name) ? settings[name] : undefined;
       if (setting === undefined) this.#unknown(keys, [...Object.keys(settings), ...further]);
-      else if (isGroup(setting) && isRecord(member)) this.#group(setting, member, keys, layer);
-      else this.#set(keys, setting, layer === "file" ? this.#expanded(member, keys) : member, layer);
+      else this.#member(keys, setting, member, layer);
     }
+  }
+
+  #member(keys: readonly string[], setting: Setting, value: unknown, layer: string): void {
+    const group = groupOf(setting);
+    if (group !== undefined && isRecord(value)) this.#group(group, value, keys, layer);
+    else this.#set(keys, setting, layer === "file" ? this.#expanded(value, keys) : value, layer);
   }
 
   addVariables(env: Readonly<Record<string, string | undefined>>): void {
@@ -162,8 +174,13 @@ class Layers {
   #set(keys: readonly string[], setting: Setting, value: unknown, by: string): void {
     const expected = expectedInstead(setting, value);
     const path = keys.join(".");
-    if (expected === undefined) this.#setValues.set(path, { keys, value, by });
-    else this.#problem(by.startsWith(PREFIX) ? [by] : keys, `the value must be ${expected}`, `Set ${expected}.`);
+    if (expected === undefined) {
+      // A group that is turned off has no members, and one with members is not turned off.
+      for (const one of this.#setValues.keys()) {
+        if (one.startsWith(`${path}.`) || path.startsWith(`${one}.`)) this.#setValues.delete(one);
+      }
+      this.#setValues.set(path, { keys, value, by });
+    } else this.#problem(by.startsWith(PREFIX) ? [by] : keys, `the value must be ${expected}`, `Set ${expected}.`);
   }
 
   #expanded(value: unknown, keys: readonly string[]): unknown {
@@ -221,17 +238,20 @@ class Layers {
   }
 }
 
+/** A setting that a variable makes. */
+interface VariableSetting {
+  readonly keys: readonly string[];
+  readonly setting: Setting;
+}
+
 /** The variables for all settings below a group. */
-function variablesOf(
-  settings: Readonly<Record<string, Setting>>,
-  path: readonly string[] = [],
-): Map<string, { keys: readonly string[]; setting: Setting }> {
-  const entries = Object.entries(settings).flatMap(
-    ([name, setting]): [string, { keys: readonly string[]; setting: Setting }][] => {
-      const keys = [...path, name];
-      return isGroup(setting) ? [...variablesOf(setting, keys)] : [[variableName(keys), { keys, setting }]];
-    },
-  );
+function variablesOf(settings: SettingGroup, path: readonly string[] = []): Map<string, VariableSetting> {
+  const entries = Object.entries(settings).flatMap(([name, setting]): [string, VariableSetting][] => {
+    const keys = [...path, name];
+    const group = groupOf(setting);
+    const below = group === undefined ? [] : [...variablesOf(group, keys)];
+    return group === undefined || isSwitch(setting) ? [[variableName(keys), { keys, setting }], ...below] : below;
+  });
   return new Map(entries);
 }
 

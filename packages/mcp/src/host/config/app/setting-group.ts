@@ -1,25 +1,32 @@
 import { isRecord } from "../config-dialect.js";
-import type { Setting } from "./settings.js";
+import type { Setting, SettingGroup } from "./settings.js";
 
-/** A setting whose members are settings. */
-export function isGroup(setting: Setting): setting is Readonly<Record<string, Setting>> {
-  return typeof setting === "object" && !Array.isArray(setting);
+/** The members of a setting that has some. */
+export function groupOf(setting: Setting): SettingGroup | undefined {
+  if (typeof setting === "string") return undefined;
+  if (isSwitch(setting)) return setting[1];
+  return isChoice(setting) ? undefined : setting;
 }
 
 /** What the value should be, in words; undefined if it fits. Members of groups are not looked at. */
 export function expectedInstead(setting: Setting, value: unknown): string | undefined {
-  if (isChoice(setting)) {
-    return setting.some((one) => one === value) ? undefined : `one of ${setting.map((one) => `"${one}"`).join(", ")}`;
-  }
-  if (isGroup(setting)) return isRecord(value) ? undefined : "an object";
-  const { fits, says } = KINDS[setting];
-  return fits(value) ? undefined : says;
+  if (typeof setting === "string") return KINDS[setting].fits(value) ? undefined : KINDS[setting].says;
+  if (isSwitch(setting)) return value === false || isRecord(value) ? undefined : "false or an object";
+  if (!isChoice(setting)) return isRecord(value) ? undefined : "an object";
+  return setting.some((one) => one === value) ? undefined : `one of ${setting.map((one) => `"${one}"`).join(", ")}`;
+}
+
+/** True for a group that `false` turns off. */
+export function isSwitch(setting: Setting): setting is readonly [false, SettingGroup] {
+  return Array.isArray(setting) && setting[0] === false;
 }
 
 /** The value that a variable of the environment holds; the text itself if it is none. */
 export function valueOfText(setting: Setting, text: string): unknown {
   if (setting === "flag") return FLAGS[text.trim().toLowerCase()];
   if (setting === "count" || setting === "whole") return /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : undefined;
+  if (setting === "number") return /^\s*\d{1,15}(\.\d{1,15})?\s*$/.test(text) ? Number(text) : undefined;
+  if (isSwitch(setting)) return FLAGS[text.trim().toLowerCase()];
   if (setting === "texts") return text.trimStart().startsWith("[") ? parsed(text) : listOf(text);
   if (setting === "text or texts" && text.trimStart().startsWith("[")) return parsed(text);
   if (setting === "text map") return parsed(text);
@@ -40,6 +47,7 @@ const FLAGS: Readonly<Record<string, boolean | undefined>> = {
   "0": false,
 };
 
+const isNumber = (value: unknown) => typeof value === "number" && Number.isFinite(value) && value >= 0;
 const isText = (value: unknown) => typeof value === "string";
 const isWhole = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
 const areTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
@@ -51,6 +59,7 @@ const KINDS: Readonly<
   flag: { fits: (value) => typeof value === "boolean", says: "true or false" },
   count: { fits: (value) => isWhole(value) && value !== 0, says: "a whole number above 0" },
   whole: { fits: isWhole, says: "a whole number, 0 or above" },
+  number: { fits: isNumber, says: "a number, 0 or above" },
   text: { fits: isText, says: "a text" },
   texts: { fits: areTexts, says: "a list of texts" },
   "text or texts": { fits: (value) => isText(value) || areTexts(value), says: "a text or a list of texts" },

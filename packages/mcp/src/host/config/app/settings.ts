@@ -28,7 +28,7 @@ export type Settings<T> = { [K in DataKeys<T>]?: T[K] | undefined };
 type SettingFor<V> = [V] extends [boolean]
   ? "flag"
   : [V] extends [number]
-    ? "count" | "whole"
+    ? "count" | "whole" | "number"
     : [V] extends [string]
       ? string extends V
         ? "text"
@@ -39,22 +39,33 @@ type SettingFor<V> = [V] extends [boolean]
           ? "text or texts"
           : [V] extends [string | false]
             ? "text or false"
-            : string extends keyof V
-              ? "text map"
-              : { readonly [K in keyof V]-?: SettingFor<Exclude<V[K], undefined>> };
+            : false extends V
+              ? readonly [false, GroupFor<Exclude<V, false>>]
+              : string extends keyof V
+                ? "text map"
+                : GroupFor<V>;
 
-/** What a setting holds. `count` is above 0, `whole` may be 0. */
+type GroupFor<V> = { readonly [K in keyof V]-?: SettingFor<Exclude<V[K], undefined>> };
+
+/** Settings by name. */
+export interface SettingGroup {
+  readonly [name: string]: Setting;
+}
+
+/** What a setting holds. `count` is above 0, `whole` and `number` may be 0; a group with `false` before it may be turned off. */
 export type Setting =
   | "flag"
   | "count"
   | "whole"
+  | "number"
   | "text"
   | "texts"
   | "text or texts"
   | "text or false"
   | "text map"
   | readonly string[]
-  | { readonly [name: string]: Setting };
+  | readonly [false, SettingGroup]
+  | SettingGroup;
 
 /** A setting for each option that can have one; an option that is added is missing here until it is written down. */
 export type SettingsTable<T> = { readonly [K in DataKeys<T>]: SettingFor<Exclude<T[K], undefined>> };
