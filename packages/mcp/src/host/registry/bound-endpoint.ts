@@ -8,6 +8,7 @@ import { endpointOf, type Servable } from "../../transport/servable.js";
 import type { Answer, Endpoint, Exchange, Peer } from "../../transport/transport.js";
 import { absentEndpoint } from "./absent-endpoint.js";
 import { CarriedListen } from "./carried-listen.js";
+import { namedStorage } from "./named-storage.js";
 
 /** One server that a bound endpoint served or serves. */
 class Target {
@@ -65,7 +66,7 @@ type ExplainCapabilities = (revision: string) => CapabilityReason[];
  * when the server changes. Calls end where they began; listening goes on at the new server.
  */
 export class BoundEndpoint implements Endpoint {
-  /** That of the first server: transports read it when they start. */
+  /** A part of the first server's: transports read it when they start. */
   readonly storage: Endpoint["storage"];
   readonly #peers = new Set<Peer>();
   /** What was declared to a peer that has come from another server: it has not heard of the new one's capabilities. */
@@ -77,7 +78,8 @@ export class BoundEndpoint implements Endpoint {
   constructor(name: string, servable: Servable | undefined) {
     this.#name = name;
     this.#target = new Target(servable, name);
-    this.storage = this.#target.endpoint.storage;
+    const { storage } = this.#target.endpoint;
+    this.storage = storage && namedStorage(storage, name);
   }
 
   get name(): string {
@@ -136,7 +138,7 @@ export class BoundEndpoint implements Endpoint {
     if (next.endpoint === old.endpoint) return Promise.resolve();
     this.#target = next;
     for (const peer of [...this.#peers]) this.#move(peer, old, next.endpoint);
-    for (const listen of [...this.#listens]) listen.moveTo(next.endpoint);
+    for (const listen of [...this.#listens]) listen.moveTo(next.isServer ? next.endpoint : undefined);
     return old.idle();
   }
 

@@ -37,16 +37,20 @@ export class CarriedListen {
     }
   }
 
-  /** Ends the request where it is, and begins it at another server. */
-  moveTo(next: Endpoint): void {
+  /** Ends the request where it is, in good order, and begins it at another server if there is one. */
+  moveTo(next: Endpoint | undefined): void {
     this.#next = next;
+    if (next !== undefined) this.#tellOfChanges();
+    this.#leave?.abort(new Error("the server was replaced"));
+  }
+
+  #tellOfChanges(): void {
     const { id } = this.#exchange;
     const asked = this.#accepted.message.params?.["notifications"];
     for (const list of CHANGING_LISTS) {
       const notice = listNotice(list);
       if (isObject(asked) && asked[notice.filter] === true) this.#exchange.say(new Notice(notice).tagged(id));
     }
-    this.#leave?.abort(new Error("the server was replaced"));
   }
 }
 

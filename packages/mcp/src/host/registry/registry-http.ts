@@ -53,6 +53,9 @@ export class RegistryHttp<H extends HttpHandler> {
   /** Answers what names no server, after the checks that every request must pass. */
   readonly #unknown: H;
   readonly #broken: H;
+  /** The servers by the paths of their documents, until a server comes or goes. */
+  #documents: Map<string, string> | undefined;
+  #ending = false;
 
   constructor(
     registry: Registered,
@@ -72,12 +75,17 @@ export class RegistryHttp<H extends HttpHandler> {
     this.#unknown = make(absentEndpoint("the request names no server here", 404), common);
     this.#broken = make(absentEndpoint("the server cannot be reached at the moment", 503), common);
     const stop = registry.on(({ type, name }) => {
+      this.#documents = undefined;
       if (type === "unregistered" || type === "closed") void this.#end(name);
     });
     const all = () => [this.#unknown, this.#broken, ...[...this.#served.values()].map(({ handler }) => handler)];
     const ends = serveHandle({
-      drain: async (graceMs) => void (await Promise.all(all().map((one) => one.drain(graceMs)))),
+      drain: async (graceMs) => {
+        this.#ending = true;
+        await Promise.all(all().map((one) => one.drain(graceMs)));
+      },
       close: async () => {
+        this.#ending = true;
         stop();
         await Promise.all(all().map((one) => one.close()));
         for (const { unbind } of this.#served.values()) unbind();
@@ -101,7 +109,7 @@ export class RegistryHttp<H extends HttpHandler> {
 
   #serve(name: string): Served<H> | undefined {
     const known = this.#served.get(name);
-    if (known !== undefined) return known;
+    if (known !== undefined || this.#ending) return known;
     const binding = this.#registry.bind(name);
     try {
       const options = this.#optionsOf(name);
@@ -125,14 +133,19 @@ export class RegistryHttp<H extends HttpHandler> {
 
   /** Documents of authorization have paths of their own, which contain the server's. */
   #byDocument(request: NamedRequest): H | undefined {
-    const path = pathOf(request);
     // One `auth` for all has one address, which no server of many has.
     if (typeof this.#http !== "function") return undefined;
+    this.#documents ??= this.#allDocuments();
+    const name = this.#documents.get(pathOf(request));
+    return name === undefined ? undefined : this.#serve(name)?.handler;
+  }
+
+  #allDocuments(): Map<string, string> {
+    const paths = new Map<string, string>();
     for (const { name } of this.#registry.list()) {
-      const served = this.#serve(name);
-      if (served?.options.auth?.paths.has(path) === true) return served.handler;
+      for (const path of this.#serve(name)?.options.auth?.paths ?? []) if (!paths.has(path)) paths.set(path, name);
     }
-    return undefined;
+    return paths;
   }
 
   async #end(name: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { platform as runtimePlatform } from "#platform";
+import { settleMany } from "../../client/features/pages.js";
 import { nearestName } from "../../encoding/nearest-name.js";
 import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
@@ -59,6 +60,8 @@ export interface Binding extends Disposable {
 /** A name is a part of URLs and host names, and a prefix of tools. */
 const NAME = /^[A-Za-z](?:[A-Za-z0-9-]{0,30}[A-Za-z0-9])?$/;
 const MAX_SERVERS = 10_000;
+/** Each of them is a client while it is asked. */
+const ASKED_AT_ONCE = 32;
 
 /** Who wants to know that the server behind an endpoint was closed; an endpoint is asked once, however often it is registered. */
 const closing = new WeakMap<Endpoint, Set<() => void>>();
@@ -144,12 +147,14 @@ export class ServerRegistry {
   }
 
   /**
-   * What each server offers, asked now and side by side. A server that fails or takes longer than `timeoutMs` (default
+   * What each server offers, asked now and 32 side by side. A server that fails or takes longer than `timeoutMs` (default
    * 5,000) has an `error` instead of lists, and delays nobody.
    */
-  offers(options: { timeoutMs?: number | undefined } = {}): Promise<ServerOffers[]> {
+  async offers(options: { timeoutMs?: number | undefined } = {}): Promise<ServerOffers[]> {
     checkOptions("offers", options, "timeoutMs");
-    return Promise.all([...this.#servers].map(([name, server]) => offersOf(name, server, options.timeoutMs)));
+    const work = ([name, server]: [string, Servable]) => offersOf(name, server, options.timeoutMs);
+    const outcomes = await settleMany([...this.#servers], ASKED_AT_ONCE, work);
+    return outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
   }
 
   /** The names of the servers that offer a tool, a prompt or a resource; a resource also by a template that it matches. */

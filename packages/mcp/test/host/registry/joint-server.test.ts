@@ -69,6 +69,15 @@ describe("all servers of a registry as one", () => {
     await client.close();
   });
 
+  it("refuses to be part of itself by way of another registry", () => {
+    const warnings: string[] = [];
+    const platform = { warn: (text: string) => void warnings.push(text) };
+    const [one, two] = [new ServerRegistry({ platform }), new ServerRegistry({ platform })];
+    one.register("two", two.asServer(INFO));
+    two.register("one", one.asServer(INFO));
+    expect(warnings).toEqual([expect.stringContaining('the server at "one" would contain itself')]);
+  });
+
   it("forgets its registry when it is closed, and the registry its servers", async () => {
     const registry = new ServerRegistry();
     const server = namedServer("a");

@@ -1,8 +1,8 @@
-import { Server } from "@parley/mcp";
+import { Server, type ServerOptions } from "@parley/mcp";
 
-/** A server that says who it is, and one with more where a test needs it. */
-export function namedServer(name: string) {
-  return new Server({ name, version: "1.0.0" })
+/** A server with one of everything, which says who it is. */
+export function namedServer(name: string, options?: ServerOptions) {
+  return new Server({ name, version: "1.0.0" }, options)
     .tool("who", {}, () => name)
     .tool(`only-${name}`, {}, () => name)
     .resource(`note://${name}/a`, {}, () => name)

@@ -5,6 +5,7 @@ import { resourceServer } from "@parley/mcp/auth";
 import { type RegistryHttpOptions, ServerRegistry } from "@parley/mcp/host";
 import { fetchHandler, type HttpServerOptions } from "@parley/mcp/http";
 import { nodeHandler } from "@parley/mcp/node";
+import { memoryStorage } from "@parley/mcp/storage";
 import { afterEach, describe, expect, it } from "vitest";
 import { LegacyClient } from "../../http/legacy-client.js";
 import { namedServer, textOf } from "./named-server.js";
@@ -88,6 +89,26 @@ describe("one HTTP handler for many servers", () => {
     expect((await client.call("who")).status).toBe(200);
   });
 
+  it("keeps them from another also where both use one storage, and shares them among nodes", async () => {
+    const storage = memoryStorage();
+    const node = () => {
+      const registry = new ServerRegistry();
+      for (const name of ["a", "b"]) registry.register(name, namedServer(name, { storage }));
+      return overNode(registry);
+    };
+    const [one, two] = [await node(), await node()];
+    const client = new LegacyClient(`${one}/mcp/a`);
+    await client.open();
+    const moved = (url: string) => {
+      const same = new LegacyClient(url);
+      same.sessionId = client.sessionId;
+      return same.call("who");
+    };
+    expect((await moved(`${one}/mcp/b`)).status).toBe(404);
+    expect((await moved(`${two}/mcp/b`)).status).toBe(404);
+    expect(await (await moved(`${two}/mcp/a`)).text()).toContain('"text":"a"');
+  });
+
   it("keeps sessions when their server is replaced, and ends them when its name is taken away", async () => {
     const registry = registryOf("a");
     const url = await overNode(registry);
@@ -155,6 +176,7 @@ describe("one HTTP handler for many servers", () => {
     await handler.close();
     await handler.closed;
     expect((await client.call("who")).status).toBeGreaterThanOrEqual(400);
+    expect((await new LegacyClient("http://localhost/mcp/a", { fetch: send }).open()).status).toBe(503);
     const direct = await connect(registry.bind("a"));
     expect(textOf(await direct.callTool("who"))).toBe("a");
     await direct.close();
