@@ -1,3 +1,7 @@
+export type { CatalogueStore } from "./host/catalogue/catalogue-store.js";
+export type { OuterNameOptions } from "./host/catalogue/outer-names.js";
+export type { ChangedTool, ToolTransform } from "./host/catalogue/tool-filter.js";
+export type { SearchDetail, SearchOptions, ToolCategory, ToolHit } from "./host/catalogue/tool-search.js";
 export {
   type AppConfig,
   configVariables,
@@ -15,6 +19,18 @@ export type { HostServer, ToolNames, Trust } from "./host/config/host-server.js"
 export { type ConfigSystem, type KnownConfigFile, knownConfigFiles } from "./host/config/known-config-files.js";
 export { type ReadServers, type ReadServersOptions, readServers } from "./host/config/read-servers.js";
 export { type WrittenServers, writeServers } from "./host/config/write-servers.js";
+export type { CallCounts } from "./host/connection/call-gate.js";
+export {
+  CIRCUIT_TRANSITIONS,
+  type CircuitEvent,
+  type CircuitOptions,
+  type CircuitState,
+} from "./host/connection/circuit-breaker.js";
+export type { HealthOptions } from "./host/connection/health-check.js";
+export type { GatewayOptions } from "./host/gateway/gateway-server.js";
+export { Host, startHost } from "./host/host.js";
+export type { CatalogueChanged, HostEvents, StatusChanged, SupervisionStep } from "./host/host-events.js";
+export type { HostEntry, HostedHere, HostOptions, HostRestarts } from "./host/options.js";
 export type { HttpHandler, RegistryHttpOptions } from "./host/registry/registry-http.js";
 export type { NamedRequest, ServerNaming } from "./host/registry/server-naming.js";
 export type { OfferQuery, ServerOffers } from "./host/registry/server-offers.js";
@@ -25,6 +41,7 @@ export {
   type RegistryOptions,
   ServerRegistry,
 } from "./host/registry/server-registry.js";
+export type { HostedState, ServerProblem, ServerStatus } from "./host/server-status.js";
 export type { ChildExit, ChildSpec, RestartPolicy } from "./host/supervision/child-spec.js";
 export { CHILD_TRANSITIONS, type ChildEvent, type ChildState } from "./host/supervision/child-state.js";
 export type { RestartBackOff, RestartIntensity } from "./host/supervision/restart-pace.js";

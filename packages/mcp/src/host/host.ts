@@ -1,94 +1,196 @@
 import { platform as runtimePlatform } from "#platform";
-import type { LocalServer, Target } from "../client/connect.js";
-import type { ClientOptions } from "../client/options.js";
-import { isObject } from "../jsonrpc/message.js";
+import type { Client } from "../client/client.js";
+import { toolValue } from "../client/features/tool-value.js";
+import type { CallOptions } from "../client/options.js";
+import type { Platform } from "../platform/platform.js";
 import { replacedPlatform } from "../platform/replaced-platform.js";
-import type { ServerInfo, ServerOptions } from "../server/options.js";
-import { Server } from "../server/server.js";
-import { partsOf } from "../server/server-parts.js";
+import { McpError } from "../protocol/error.js";
+import type { GetPromptResult, Prompt } from "../protocol/features/prompts.js";
+import type { ReadResourceResult, Resource, ResourceTemplate } from "../protocol/features/resources.js";
+import type { CallToolResult, Tool } from "../protocol/features/tools.js";
+import type { Server } from "../server/server.js";
 import { HostCatalogue } from "./catalogue/host-catalogue.js";
-import { ANY_QUESTION } from "./gateway/askable.js";
-import { RemoteOffers } from "./gateway/remote-offers.js";
-import { HostedServer } from "./hosted-server.js";
+import { type SearchOptions, type ToolCategory, type ToolHit, ToolSearch } from "./catalogue/tool-search.js";
+import { type GatewayOptions, gatewayServer } from "./gateway/gateway-server.js";
+import { HostCalls } from "./host-calls.js";
+import { type HostEvents, HostListeners } from "./host-events.js";
+import { HostedServers } from "./hosted-servers.js";
+import { checkHostOptions, type HostEntry, type HostOptions } from "./options.js";
+import type { ServerStatus } from "./server-status.js";
+import type { SupervisorTree } from "./supervision/supervisor-tree.js";
 
-export interface HostOptions {
-  servers: Readonly<
-    Record<string, { target: Target | LocalServer; prefix?: string | false; isolation?: "shared" | "client" }>
-  >;
-  client?: ClientOptions;
+/**
+ * Many servers, supervised, as one: their tools, prompts and resources under names that do not collide, whatever the servers do.
+ *
+ * A server that is broken or slow affects nobody else; it is started again by the rules of supervision, and `status` says what
+ * is wrong with it. Usable with `await using`.
+ */
+export class Host implements AsyncDisposable {
+  readonly #platform: Platform;
+  readonly #listeners: HostListeners;
+  readonly #catalogue: HostCatalogue;
+  readonly #servers: HostedServers;
+  readonly #calls: HostCalls;
+  readonly #search = new ToolSearch();
+  #indexed: readonly Tool[] | undefined;
+
+  constructor(options: HostOptions = {}) {
+    checkHostOptions(options);
+    this.#platform = replacedPlatform(runtimePlatform, options.platform);
+    this.#listeners = new HostListeners(this.#platform);
+    if (options.onEvent !== undefined) this.#listeners.add("any", options.onEvent);
+    this.#catalogue = new HostCatalogue(options.names);
+    this.#servers = new HostedServers(options, this.#platform, this.#catalogue, this.#listeners);
+    this.#calls = new HostCalls(this.#servers, this.#catalogue);
+    for (const [name, entry] of Object.entries(options.servers ?? {})) this.#servers.add(name, entry);
+  }
+
+  /**
+   * Starts all servers at once. Resolves when each is ready, has failed its first attempt or is known from an earlier run, or after
+   * `startWaitMs`; those that are not ready then go on starting. Rejects if a server with `required` does not start.
+   */
+  start(): Promise<void> {
+    return this.#servers.start();
+  }
+
+  /** Resolves when a server is ready for calls, and rejects when it is not within `waitMs`, with the reason if it is known. */
+  async ready(server: string): Promise<void> {
+    await this.#servers.get(server).remote.standing();
+  }
+
+  /** All tools, under the names to call them by; the same list until something changes. */
+  tools(): readonly Tool[] {
+    return this.#catalogue.all("tools");
+  }
+
+  prompts(): readonly Prompt[] {
+    return this.#catalogue.all("prompts");
+  }
+
+  resources(): readonly Resource[] {
+    return this.#catalogue.all("resources");
+  }
+
+  resourceTemplates(): readonly ResourceTemplate[] {
+    return this.#catalogue.all("resourceTemplates");
+  }
+
+  /** The tools that fit the words best, found without a model. */
+  search(query: string, options?: SearchOptions): ToolHit[] {
+    return this.#index().search(query, options);
+  }
+
+  /** The servers with their number of tools and their subjects, to choose words for a search by. */
+  categories(): ToolCategory[] {
+    return this.#index().categories();
+  }
+
+  /** Calls a tool by its name in `tools()`, and gives its full result. */
+  callTool(name: string, args?: object, options: CallOptions = {}): Promise<CallToolResult> {
+    return this.#calls.callTool(name, args, options);
+  }
+
+  /** Calls a tool and gives its value: structured content, or text. A failed tool throws `McpError` of kind `tool_error`. */
+  async call(name: string, args?: object, options: CallOptions = {}): Promise<unknown> {
+    const result = await this.#calls.callTool(name, args, options);
+    return toolValue(name, result, () => {});
+  }
+
+  /** A prompt by its name in `prompts()`. */
+  getPrompt(name: string, args?: Record<string, string>, options: CallOptions = {}): Promise<GetPromptResult> {
+    return this.#calls.getPrompt(name, args, options);
+  }
+
+  /** A resource by its address in `resources()`, or by one that a result of a server gave. */
+  readResource(uri: string, options: CallOptions = {}): Promise<ReadResourceResult> {
+    return this.#calls.readResource(uri, options);
+  }
+
+  /**
+   * What a tool says of itself, as far as it may decide anything: the annotations of a server that is not trusted are left out,
+   * and what is left out counts as the worst case.
+   */
+  hints(tool: string): { readOnly: boolean; destructive: boolean; idempotent: boolean; openWorld: boolean } {
+    return this.#calls.hints(tool);
+  }
+
+  /** What is known of each server, by name. */
+  status(): Record<string, ServerStatus> {
+    return Object.fromEntries(this.#servers.all().map((server) => [server.name, server.status]));
+  }
+
+  /** The client of a server's connection, for all that the host has no method for; undefined while none stands. */
+  client(server: string): Client | undefined {
+    return this.#servers.get(server).remote.leastBusy?.client;
+  }
+
+  /** Adds a server and starts it. Resolves when it is ready; rejects with why its first attempt failed, and goes on trying. */
+  add(name: string, entry: HostEntry): Promise<void> {
+    return this.#servers.addStarted(name, entry);
+  }
+
+  /** Ends a server and forgets it. */
+  remove(name: string): Promise<void> {
+    return this.#servers.remove(name);
+  }
+
+  /** Ends a server's connections and opens them again at once, whatever its state. */
+  restart(name: string): Promise<void> {
+    return this.#servers.restart(name);
+  }
+
+  /** Lists again what a server offers, for servers that do not tell of changes; all servers if none is named. */
+  async refresh(server?: string): Promise<void> {
+    const servers = server === undefined ? this.#servers.all() : [this.#servers.get(server)];
+    await Promise.all(servers.map((one) => one.refresh()));
+  }
+
+  /** The supervision of the servers as plain data; `printTree` makes text of it. */
+  tree(): SupervisorTree {
+    return this.#servers.tree();
+  }
+
+  /** Listens to events: of servers, of the catalogue, of supervision, or `any`. */
+  on<E extends keyof HostEvents>(event: E, listener: (event: HostEvents[E]) => void): () => void {
+    return this.#listeners.add(event, listener);
+  }
+
+  /**
+   * A server that offers all that the host's servers offer, for any transport and any number of clients, in every revision:
+   * calls, progress, cancellation, questions and changes pass through. It may be given tools of its own as well.
+   */
+  asServer(options: GatewayOptions = {}): Server {
+    this.#servers.forwards();
+    return gatewayServer(this.#servers, this.#catalogue, this.#listeners, options);
+  }
+
+  /** Ends all servers. Calls in flight may end within `drainMs`, default 0. */
+  async close({ drainMs = 0 }: { drainMs?: number } = {}): Promise<void> {
+    await this.#servers.close(drainMs);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #index(): ToolSearch {
+    const tools = this.tools();
+    if (tools !== this.#indexed) {
+      this.#search.update(tools, (tool) => this.#catalogue.find("tools", tool.name)?.server ?? "");
+      this.#indexed = tools;
+    }
+    return this.#search;
+  }
 }
 
-export class Host {
-  readonly catalogue = new HostCatalogue();
-  readonly #servers = new Map<string, HostedServer>();
-  readonly #gateways = new Set<Server>();
-
-  constructor({ servers, client = {} }: HostOptions) {
-    const platform = replacedPlatform(runtimePlatform, client.platform);
-    for (const [name, { target, prefix, isolation = "shared" }] of Object.entries(servers)) {
-      this.catalogue.add(name, prefix);
-      const startsAnew = isObject(target) && "command" in target;
-      const hosted = new HostedServer(
-        {
-          name,
-          target,
-          options: client,
-          platform,
-          limits: {},
-          connections: 1,
-          startsAnew,
-          isolation,
-          asked: startsAnew ? ANY_QUESTION : undefined,
-          trusted: false,
-          waitMs: 10_000,
-        },
-        this.catalogue,
-        { listed: (_server, lists) => this.#listed(lists), warn: (message) => platform.warn(message) },
-      );
-      this.#servers.set(name, hosted);
-    }
+/** Makes a host and starts it. */
+export async function startHost(options: HostOptions): Promise<Host> {
+  const host = new Host(options);
+  try {
+    await host.start();
+  } catch (error) {
+    await host.close();
+    throw McpError.from(error);
   }
-
-  async start(): Promise<void> {
-    const signal = new AbortController().signal;
-    await Promise.all([...this.#servers.values()].map((server) => server.start(signal)));
-  }
-
-  asServer(info: ServerInfo = { name: "parley-gateway", version: "0.1.0" }, options: ServerOptions = {}): Server {
-    const server = new Server(info, options);
-    const parts = partsOf(server);
-    parts.registry.addFeature(
-      new RemoteOffers(parts, {
-        catalogue: this.catalogue,
-        server: (name) => this.#servers.get(name)?.remote,
-        toolCall: (outer, args) => {
-          const found = this.catalogue.find("tools", outer);
-          return (
-            found && {
-              server: found.server,
-              params: { name: found.inner, ...(args === undefined ? {} : { arguments: args }) },
-            }
-          );
-        },
-        watch: (name, uri, updated) => this.#servers.get(name)?.watch(uri, updated) ?? (() => {}),
-      }),
-    );
-    this.#gateways.add(server);
-    return server;
-  }
-
-  #listed(lists: object): void {
-    for (const gateway of this.#gateways) {
-      if ("tools" in lists) gateway.listChanged("tools");
-      if ("prompts" in lists) gateway.listChanged("prompts");
-      if ("resources" in lists) gateway.listChanged("resources");
-    }
-  }
-
-  async close(): Promise<void> {
-    for (const server of this.#servers.values()) {
-      await server.remote.client?.close();
-      await server.close();
-    }
-  }
+  return host;
 }

@@ -1,58 +1,91 @@
 import type { Change } from "../client/changes/change-queue.js";
 import type { SubscriptionTarget } from "../client/changes/subscription-filter.js";
 import type { Client } from "../client/client.js";
-import type { McpError } from "../protocol/error.js";
-import type { HostCatalogue } from "./catalogue/host-catalogue.js";
-import { fetchLists, LISTS_OF, type ServerLists } from "./catalogue/server-lists.js";
-import { HealthCheck, type HealthStatus } from "./connection/health-check.js";
+import type { Platform } from "../platform/platform.js";
+import { McpError } from "../protocol/error.js";
+import { shownRevision } from "../protocol/revisions.js";
+import { fetchLists, LISTS_OF, NO_LISTS, type ServerLists } from "./catalogue/server-lists.js";
+import { FilteredTools, ToolFilter, type ToolFilterOptions } from "./catalogue/tool-filter.js";
+import { HealthCheck, type HealthOptions } from "./connection/health-check.js";
 import type { RemoteConnection } from "./connection/remote-connection.js";
 import { RemoteServer, type RemoteServerParts } from "./connection/remote-server.js";
+import { RemoteWatches } from "./remote-watches.js";
+import type { HostedState, ServerProblem, ServerStatus } from "./server-status.js";
 
 type Kind = keyof typeof LISTS_OF;
 
 const KINDS = Object.keys(LISTS_OF) as Kind[];
 
+/** What a hosted server is made of beside its connections. */
+export interface HostedServerParts extends RemoteServerParts {
+  readonly filter: ToolFilterOptions;
+  readonly health: HealthOptions | false;
+  /** Whether annotations of the server's tools decide anything. */
+  readonly trusted: boolean;
+  /** Connections that share its calls. */
+  readonly size: number;
+  /** Milliseconds for one call as a whole; undefined for the client's own. */
+  readonly callMs: number | undefined;
+  readonly startMs: number;
+  readonly required: boolean;
+  readonly prefix: string | false;
+  /** Tells whether it is the same server as in an earlier run. */
+  readonly key: string;
+}
+
 /** What a hosted server tells its host. */
 export interface HostedServerEvents {
-  /** Lists of the server are known anew. */
-  listed(server: string, lists: Partial<ServerLists>): void;
+  /** What clients may see of the server has changed. */
+  listed(server: HostedServer, kinds: readonly Kind[]): void;
+  /** What is known of its state has changed. */
+  changed(server: HostedServer): void;
   warn(message: string): void;
 }
 
-/** One server of a host, from its first connection to its last: what it lists, and whether it lives. */
+/** One server of a host, from its first connection to its last: what it lists, and how it does. */
 export class HostedServer {
   readonly remote: RemoteServer;
-  readonly #catalogue: HostCatalogue;
+  readonly parts: HostedServerParts;
+  /** What the server listed last, without the filter. */
+  lists: ServerLists = NO_LISTS;
+  /** Its tools as clients may see them. */
+  tools: FilteredTools = new FilteredTools([], [], [], new Map());
+  /** True while the lists are those of an earlier run. */
+  stale = false;
+  readonly #platform: Platform;
   readonly #events: HostedServerEvents;
-  readonly #health: HealthCheck;
-  /** Watched URIs, with who is told of their updates. */
-  readonly #watched = new Map<string, Set<() => void>>();
+  readonly #filter: ToolFilter;
+  readonly #health: HealthCheck | undefined;
+  readonly #watches = new RemoteWatches();
+  #state: HostedState = "starting";
+  #restarts = 0;
+  #lastError: ServerProblem | undefined;
   /** The connection that tells of changes. */
   #listening: RemoteConnection | undefined;
 
-  constructor(parts: RemoteServerParts, catalogue: HostCatalogue, events: HostedServerEvents) {
+  constructor(parts: HostedServerParts, events: HostedServerEvents) {
     this.remote = new RemoteServer(parts);
-    this.#catalogue = catalogue;
+    this.parts = parts;
+    this.#platform = parts.platform;
     this.#events = events;
-    this.#health = new HealthCheck({
-      platform: parts.platform,
-      server: parts.name,
-      ping: async (signal) => this.remote.client?.ping({ signal }),
-      // The supervisor sees the end of the connection and opens another one.
-      unhealthy: (reason) => this.#drop(reason),
-    });
-    this.remote.onAnswered = () => this.#health.answered();
+    this.#filter = new ToolFilter(parts.filter);
+    const { platform, name } = parts;
+    const ping = async (signal: AbortSignal) => this.remote.leastBusy?.client.ping({ signal });
+    const unhealthy = (reason: McpError) => this.#drop(reason);
+    this.#health =
+      parts.health === false ? undefined : new HealthCheck({ platform, server: name, ping, unhealthy }, parts.health);
+    this.remote.onAnswered = () => this.#health?.answered();
   }
 
   get name(): string {
-    return this.remote.name;
+    return this.parts.name;
   }
 
-  get health(): HealthStatus {
-    return this.#health.status;
+  get state(): HostedState {
+    return this.#state;
   }
 
-  /** Opens a connection, and lists what the server offers if nobody does yet. */
+  /** Opens a connection, and lists what the server offers if no other one does. */
   async start(signal: AbortSignal): Promise<RemoteConnection> {
     const connection = await this.remote.open(signal);
     try {
@@ -62,36 +95,70 @@ export class HostedServer {
       throw error;
     }
     this.remote.adopt(connection);
-    this.#health.start();
+    this.#health?.start();
     return connection;
+  }
+
+  /** The supervisor moved one of its connections. */
+  moved(state: HostedState, error: unknown): void {
+    if (error !== undefined) this.#note(error);
+    if (this.remote.connections.size > 0 && state !== "ready") return;
+    if (state === "restarting") this.#restarts++;
+    const firstFailed = this.#state === "starting" && state === "restarting";
+    this.#state = state;
+    if (state === "failed" || firstFailed) this.remote.unavailable(McpError.from(error));
+    else if (state === "restarting" && this.#listedOnce) this.remote.awaited();
+    if (state !== "ready") this.#health?.stop();
+    this.#events.changed(this);
+  }
+
+  /** Takes what the server listed in an earlier run. */
+  remember(lists: ServerLists): void {
+    this.stale = true;
+    this.#publish(lists);
   }
 
   /** Fetches lists again, for servers that do not tell of changes. */
   async refresh(kinds: readonly Kind[] = KINDS, signal?: AbortSignal): Promise<void> {
-    const client = this.remote.client;
-    if (client === undefined) return;
-    const options = signal === undefined ? {} : { signal };
-    this.#publish(await fetchLists(client, kinds, options));
+    const client = this.remote.leastBusy?.client;
+    if (client !== undefined) this.#publish(await fetchLists(client, kinds, signal === undefined ? {} : { signal }));
   }
 
   /** Tells of updates of a resource until the returned function is called. */
   watch(uri: string, updated: () => void): () => void {
-    const known = this.#watched.get(uri) ?? new Set();
-    known.add(updated);
-    this.#watched.set(uri, known);
-    const client = this.remote.client;
-    const subscribed = known.size === 1 && client !== undefined ? this.#subscribe(client, uri) : undefined;
-    return () => {
-      known.delete(updated);
-      if (known.size > 0) return;
-      this.#watched.delete(uri);
-      void subscribed?.then((subscription) => subscription?.close()).catch(() => {});
+    return this.#watches.add(uri, updated);
+  }
+
+  get status(): ServerStatus {
+    const [connection] = this.remote.connections;
+    const { tools, lists, remote } = this;
+    const { serverInfo: info, protocolVersion } = connection?.client ?? {};
+    return {
+      state: this.#state,
+      protocolVersion,
+      era: protocolVersion === undefined ? undefined : shownRevision(protocolVersion).era,
+      serverInfo: info && { name: info.name, version: info.version },
+      connections: remote.connections.size,
+      latencyMs: this.#health?.status.latencyMs,
+      restarts: this.#restarts,
+      lastError: this.#lastError,
+      circuit: remote.circuit?.state ?? "closed",
+      calls: remote.gate.counts,
+      tools: tools.tools.length,
+      prompts: lists.prompts.length,
+      resources: lists.resources.length,
+      stale: this.stale,
     };
   }
 
   async close(): Promise<void> {
-    this.#health.stop();
+    this.#health?.stop();
+    this.#watches.close();
     await this.remote.close();
+  }
+
+  get #listedOnce(): boolean {
+    return this.lists !== NO_LISTS && !this.stale;
   }
 
   async #listen(connection: RemoteConnection, signal: AbortSignal): Promise<void> {
@@ -107,15 +174,11 @@ export class HostedServer {
       resourceList: resources?.listChanged === true,
     };
     // Before the lists are fetched, so that no change falls between the two.
-    if (Object.values(target).includes(true)) {
-      const changes = await client.subscribe(target, { signal });
-      void this.#follow(client, changes);
-    }
-    this.#publish(await fetchLists(client, KINDS, { signal }));
-    for (const uri of this.#watched.keys()) {
-      void this.#subscribe(client, uri);
-      this.#updated(uri);
-    }
+    if (Object.values(target).includes(true)) void this.#follow(client, await client.subscribe(target, { signal }));
+    const lists = await fetchLists(client, KINDS, { signal });
+    this.stale = false;
+    this.#publish(lists);
+    if (resources?.subscribe === true) this.#watches.follow(client);
   }
 
   async #follow(client: Client, changes: AsyncIterable<Change, undefined>): Promise<void> {
@@ -123,30 +186,29 @@ export class HostedServer {
       for await (const { kind } of changes) {
         if (kind !== "resource") this.#publish(await fetchLists(client, [kind], {}));
       }
-    } catch {
-      // The connection ended; the next one lists again.
+    } catch (error) {
+      if (client.state === "ready") this.#events.warn(`changes of "${this.name}" are missed: ${String(error)}`);
     }
   }
 
-  async #subscribe(client: Client, uri: string): ReturnType<Client["subscribe"]> {
-    const subscription = await client.subscribe({ resources: uri });
-    void (async () => {
-      for await (const _change of subscription) this.#updated(uri);
-    })().catch(() => {});
-    return subscription;
-  }
-
-  #updated(uri: string): void {
-    for (const tell of this.#watched.get(uri) ?? []) tell();
-  }
-
   #publish(lists: Partial<ServerLists>): void {
-    this.#catalogue.set(this.name, lists);
-    this.#events.listed(this.name, lists);
+    this.lists = { ...this.lists, ...lists };
+    if (lists.tools !== undefined) {
+      this.tools = this.#filter.apply(this.name, lists.tools);
+      for (const { message } of this.tools.problems) this.#events.warn(`of the server "${this.name}", ${message}`);
+    }
+    const kinds = KINDS.filter((kind) => LISTS_OF[kind].some((list) => lists[list] !== undefined));
+    this.#events.listed(this, kinds);
   }
 
+  #note(error: unknown): void {
+    const { kind, message, fix } = McpError.from(error);
+    this.#lastError = { kind, message, fix, at: this.#platform.now() };
+  }
+
+  /** The supervisor sees the end of the connection and opens another one. */
   #drop(reason: McpError): void {
-    this.#events.warn(`the server "${this.name}" is restarted: ${reason.message}`);
-    void this.remote.client?.close();
+    this.#note(reason);
+    for (const connection of this.remote.connections) void connection.close();
   }
 }

@@ -116,6 +116,11 @@ export function featuresOf(revision: Revision): RevisionFeatures {
   return FEATURES[revision];
 }
 
+/** The name of a revision and of the era that it belongs to, for people to read. */
+export function shownRevision(revision: Revision): { protocolVersion: Revision; era: EraName } {
+  return { protocolVersion: revision, era: featuresOf(revision).era };
+}
+
 /** True for a published revision. */
 export function isRevision(value: unknown): value is Revision {
   return typeof value === "string" && Object.hasOwn(FEATURES, value);

@@ -106,7 +106,7 @@ export class Answerer {
   /** The bare result for a question that `check` admits. Throws an `McpError` when there is none; `unwanted` ends the wait. */
   async answer(
     question: Question,
-    { asker }: CurrentConnection,
+    { asker }: Pick<CurrentConnection, "asker">,
     unwanted: AbortController,
     about?: Id,
   ): Promise<object> {

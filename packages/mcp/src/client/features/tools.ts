@@ -72,8 +72,9 @@ export function requestTool(
   name: string,
   args: object | undefined,
   options?: CallOptions,
+  extras?: CallExtras,
 ): Promise<CallToolResult> {
-  return request(calls, name, args, options, (answer) => readAnswer(calls, name, answer, (result) => result));
+  return request(calls, name, args, options, (answer) => readAnswer(calls, name, answer, (result) => result), extras);
 }
 
 /** Calls a tool and gives its value: structured content, or text. Rejects with `tool_error` when the tool failed. */

@@ -112,7 +112,10 @@ export class HostCatalogue {
     for (const [server, { names, lists }] of this.#members) {
       for (const item of lists[kind]) {
         if (index.size >= MOST_ITEMS) break;
-        const outer = outerItem(names, item as unknown as Record<string, unknown>);
+        const listed = item as unknown as Record<string, unknown>;
+        // The name of a resource is for people; its address tells it apart.
+        const { name } = listed;
+        const outer = KEYS[kind] === "name" ? outerItem(names, listed) : { ...outerItem(names, listed), name };
         const key = outer[KEYS[kind]] as string;
         const inner = (item as unknown as Record<string, string>)[KEYS[kind]] ?? key;
         // The first server of an unprefixed name keeps it.

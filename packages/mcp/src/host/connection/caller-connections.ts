@@ -3,7 +3,7 @@ import type { ClientOptions } from "../../client/options.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
-import { RemoteConnection } from "./remote-connection.js";
+import { type PassedCall, RemoteConnection } from "./remote-connection.js";
 
 /** Connections to one server beside its own; when there are as many, the one that is idle longest gives way. */
 const MOST_CONNECTIONS = 100;
@@ -16,6 +16,7 @@ export interface CallerConnectionParts {
   readonly target: Target | LocalServer;
   readonly options: ClientOptions;
   readonly platform: Platform;
+  readonly application: PassedCall;
 }
 
 interface Kept {
@@ -44,8 +45,8 @@ export class CallerConnections {
       return known.opened;
     }
     this.#makeRoom();
-    const { name, target, options } = this.#parts;
-    const opened = RemoteConnection.open({ name, target, options, capabilities });
+    const { name, target, options, application } = this.#parts;
+    const opened = RemoteConnection.open({ name, target, options, capabilities, application });
     const kept: Kept = { opened, connection: undefined, usedAt: now };
     mine.set(key, kept);
     this.#kept.set(caller, mine);

@@ -1,15 +1,16 @@
 import type { QuestionForwarder } from "../../client/answers/question-forwarder.js";
-import type { CallExtras, InterimResult } from "../../client/call/requester.js";
+import type { CallExtras, InterimResult, Requester } from "../../client/call/requester.js";
 import { Client } from "../../client/client.js";
 import type { LocalServer, Target } from "../../client/connect.js";
 import type { ClientParts } from "../../client/connection/assemble.js";
 import { openParts } from "../../client/connection/open-client.js";
-import { requestToolAnswer } from "../../client/features/tools.js";
+import { requestTool, requestToolAnswer } from "../../client/features/tools.js";
 import type { CallOptions, ClientOptions } from "../../client/options.js";
 import type { Question } from "../../era/era.js";
 import type { Id, Params } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
+import type { CallToolResult } from "../../protocol/features/tools.js";
 
 /** A call that is passed on for somebody else, as far as its server may turn to them while it runs. */
 export interface PassedCall {
@@ -28,6 +29,8 @@ export interface RemoteTarget {
   readonly options: ClientOptions;
   /** What the callers of this connection can be asked for; undefined where the application itself answers. */
   readonly capabilities: ClientCapabilities | undefined;
+  /** Answers questions that are about no call in flight. */
+  readonly application: PassedCall;
 }
 
 /** One connection to a server of the host, with the calls that are passed on over it. */
@@ -51,9 +54,9 @@ export class RemoteConnection {
   }
 
   /** Opens a connection that is not opened again when it is lost: its owner decides that. */
-  static async open({ name, target, options, capabilities }: RemoteTarget): Promise<RemoteConnection> {
+  static async open({ name, target, options, capabilities, application }: RemoteTarget): Promise<RemoteConnection> {
     const passed = new Map<Id, PassedCall>();
-    const forwarder = capabilities === undefined ? undefined : forwarderOf(name, passed, capabilities);
+    const forwarder = capabilities === undefined ? undefined : forwarderOf(name, passed, capabilities, application);
     const owner = forwarder === undefined ? { reopens: false } : { reopens: false, forwarder };
     return new RemoteConnection(name, await openParts(target, options, owner), passed);
   }
@@ -77,19 +80,47 @@ export class RemoteConnection {
     options: CallOptions,
     extras: CallExtras,
   ): Promise<Record<string, unknown> | InterimResult> {
-    const ids: Id[] = [];
-    const onSent = (id: Id) => {
-      for (const old of ids.splice(0)) this.#passed.delete(old);
-      ids.push(id);
-      this.#passed.set(id, call);
-    };
-    const own: CallExtras = { ...extras, onSent, interim: true };
-    this.running++;
-    try {
+    return this.#tracked(call, async (onSent) => {
+      const own: CallExtras = { ...extras, onSent, interim: true };
       // Tools have headers to repeat, which only their lists tell.
-      if (method !== "tools/call") return await this.#parts.caller.call(method, params, options, own);
+      if (method !== "tools/call") return this.#parts.caller.call(method, params, options, own);
       const { name, arguments: args } = params as { name: string; arguments?: object };
       return (await requestToolAnswer(this.#parts.tools, name, args, options, own)) as Record<string, unknown>;
+    });
+  }
+
+  /** Calls a tool for the application, and gives its checked result. */
+  callTool(
+    name: string,
+    args: object | undefined,
+    call: PassedCall,
+    options: CallOptions,
+    extras: CallExtras,
+  ): Promise<CallToolResult> {
+    return this.#tracked(call, (onSent) => requestTool(this.#parts.tools, name, args, options, { ...extras, onSent }));
+  }
+
+  /** Sends any other request for the application. */
+  requester(call: PassedCall): Requester {
+    const { caller } = this.#parts;
+    return {
+      strict: caller.strict,
+      warn: (message) => caller.warn(message),
+      call: (method, params, options) =>
+        this.#tracked(call, (onSent) => caller.call(method, params, options, { onSent })),
+    };
+  }
+
+  /** Knows whose call a question is about as long as `send` runs. */
+  async #tracked<T>(call: PassedCall, send: (onSent: (id: Id) => void) => Promise<T>): Promise<T> {
+    const ids: Id[] = [];
+    this.running++;
+    try {
+      return await send((id) => {
+        for (const old of ids.splice(0)) this.#passed.delete(old);
+        ids.push(id);
+        this.#passed.set(id, call);
+      });
     } finally {
       this.running--;
       for (const id of ids) this.#passed.delete(id);
@@ -119,21 +150,20 @@ function forwarderOf(
   name: string,
   passed: ReadonlyMap<Id, PassedCall>,
   capabilities: ClientCapabilities,
+  application: PassedCall,
 ): QuestionForwarder {
   return {
     capabilities: () => capabilities,
     answer(question, about, signal) {
-      const call = about === undefined ? onlyCaller(passed) : passed.get(about);
-      if (call === undefined) throw unattributed(name, question, passed.size);
+      const nobody = passed.size === 0 ? application : undefined;
+      const call = (about === undefined ? onlyCaller(passed) : passed.get(about)) ?? nobody;
+      if (call === undefined) throw unattributed(name, question);
       return call.ask(question, signal);
     },
   };
 }
 
-function unattributed(name: string, { method }: Question, inFlight: number): McpError {
-  if (inFlight === 0) {
-    return new McpError("capability_missing", `${method} came outside of any call, so that there is nobody to ask`);
-  }
+function unattributed(name: string, { method }: Question): McpError {
   return new McpError(
     "capability_missing",
     `calls of several clients are in flight, and ${method} does not say which of them it is about`,

@@ -1,5 +1,4 @@
 import type { CallExtras, InterimResult } from "../../client/call/requester.js";
-import type { Client } from "../../client/client.js";
 import type { LocalServer, Target } from "../../client/connect.js";
 import type { CallOptions, ClientOptions } from "../../client/options.js";
 import type { Params } from "../../jsonrpc/message.js";
@@ -9,7 +8,7 @@ import { McpError } from "../../protocol/error.js";
 import { CORE_TABLE } from "../../protocol/methods.js";
 import { CallGate, type CallLimits } from "./call-gate.js";
 import { CallerConnections } from "./caller-connections.js";
-import { CircuitBreaker, isServerFailure } from "./circuit-breaker.js";
+import { CircuitBreaker, type CircuitOptions, isServerFailure } from "./circuit-breaker.js";
 import { type PassedCall, RemoteConnection } from "./remote-connection.js";
 
 /** What a host knows of one of its servers before it is connected. */
@@ -19,17 +18,16 @@ export interface RemoteServerParts {
   readonly options: ClientOptions;
   readonly platform: Platform;
   readonly limits: CallLimits;
-  /** Connections that share the calls. */
-  readonly connections: number;
   /** Whether a further connection starts the server once more. */
   readonly startsAnew: boolean;
   readonly isolation: "shared" | "client";
-  /** What shared connections declare that callers can be asked for; undefined where only the application answers. */
+  /** What the server's own connections declare that callers can be asked for; undefined where only the application answers. */
   readonly asked: ClientCapabilities | undefined;
-  /** Whether annotations of the server's tools decide what is sent again. */
-  readonly trusted: boolean;
-  /** Milliseconds that a call waits for a server that is starting or being restarted. */
+  /** Answers questions that are about no call of a gateway's client. */
+  readonly application: PassedCall;
+  /** Milliseconds that a call waits for a server that is being started. */
   readonly waitMs: number;
+  readonly circuit: CircuitOptions | false;
 }
 
 /** A call to be sent to a server of the host. */
@@ -41,61 +39,81 @@ export interface OutgoingRequest {
   readonly extras: CallExtras;
 }
 
-/** One server of a host: its connections, and the calls that it gets. */
+/** What a call needs beside what is sent. */
+interface RunOptions {
+  readonly caller: unknown;
+  readonly signal: AbortSignal | undefined;
+  /** Whether it may be sent once more after it was lost with its connection. */
+  readonly repeatable: boolean;
+  /** Gives the connection to send it over. */
+  pick(): Promise<RemoteConnection>;
+}
+
+/** One server of a host: its connections, and the calls that it gets within its limits. */
 export class RemoteServer {
   readonly name: string;
   readonly parts: RemoteServerParts;
   readonly gate: CallGate;
-  readonly circuit: CircuitBreaker;
-  /** Why there is no connection now, if it is known. */
-  lastError: McpError | undefined;
+  readonly circuit: CircuitBreaker | undefined;
+  /** Called with every answer of the server. */
+  onAnswered: (() => void) | undefined;
   readonly #own = new Set<RemoteConnection>();
   readonly #others: CallerConnections;
   /** Those that wait for a connection. */
-  #waiting: ((connection: RemoteConnection | McpError) => void)[] = [];
-  #answered: (() => void) | undefined;
+  readonly #waiting = new Set<(outcome: RemoteConnection | McpError) => void>();
+  /** Why nobody needs to wait for a connection. */
+  #unavailable: McpError | undefined;
 
   constructor(parts: RemoteServerParts) {
-    const { name, platform } = parts;
+    const { name, platform, circuit } = parts;
     this.name = name;
     this.parts = parts;
     this.gate = new CallGate({ platform, server: name }, parts.limits);
-    this.circuit = new CircuitBreaker({ platform, server: name });
+    this.circuit = circuit === false ? undefined : new CircuitBreaker({ platform, server: name }, circuit);
     this.#others = new CallerConnections(parts);
   }
 
-  /** Called with every answer of the server. */
-  set onAnswered(act: () => void) {
-    this.#answered = act;
+  /** The server's own connections that stand. */
+  get connections(): ReadonlySet<RemoteConnection> {
+    return this.#own;
   }
 
-  /** The client of a connection that stands, for the application's own use. */
-  get client(): Client | undefined {
-    return this.#leastBusy()?.client;
+  /** The connection with the fewest calls, if one stands. */
+  get leastBusy(): RemoteConnection | undefined {
+    let best: RemoteConnection | undefined;
+    for (const connection of this.#own) if (best === undefined || connection.running < best.running) best = connection;
+    return best;
   }
 
   /** Opens one of the server's own connections; its owner calls `adopt` when it can be used. */
   open(signal: AbortSignal): Promise<RemoteConnection> {
-    const { name, target, options, asked } = this.parts;
-    return RemoteConnection.open({ name, target, options: { ...options, signal }, capabilities: asked });
+    const { name, target, options, asked, application } = this.parts;
+    const capabilities = asked;
+    return RemoteConnection.open({ name, target, options: { ...options, signal }, capabilities, application });
   }
 
   adopt(connection: RemoteConnection): void {
-    this.lastError = undefined;
+    this.#unavailable = undefined;
     this.#own.add(connection);
     void connection.ended().then(() => this.#own.delete(connection));
-    for (const settle of this.#waiting.splice(0)) settle(connection);
+    for (const settle of this.#waiting) settle(connection);
   }
 
-  /** The server will not be there soon: who waits for it is told why. */
-  failed(error: McpError): void {
-    this.lastError = error;
-    for (const settle of this.#waiting.splice(0)) settle(unavailable(this.name, error));
+  /** The server will not be there soon: who waits for it is told why, and nobody waits from now on. */
+  unavailable(error: McpError): void {
+    if (this.#own.size > 0) return;
+    this.#unavailable = error;
+    for (const settle of this.#waiting) settle(unavailable(this.name, error));
+  }
+
+  /** The server is being started, and calls wait for it. */
+  awaited(): void {
+    this.#unavailable = undefined;
   }
 
   /** The connection for calls of somebody who can be asked for `askable`; `caller` tells clients of a gateway apart. */
   async connection(askable: ClientCapabilities, caller: unknown, signal?: AbortSignal): Promise<RemoteConnection> {
-    const own = this.#leastBusy() ?? (await this.#standing(signal));
+    const own = this.leastBusy ?? (await this.standing(signal));
     const { isolation, startsAnew, asked } = this.parts;
     if (isolation === "client") return this.#others.of(JSON.stringify(askable), askable, caller);
     // Where requests say what the caller can be asked for, or one process must serve all, they share.
@@ -104,77 +122,93 @@ export class RemoteServer {
     return key === JSON.stringify(asked ?? {}) ? own : this.#others.of(key, askable, undefined);
   }
 
-  /** Sends a request within the limits of the server. A request that was lost with its connection is sent once more if that is safe. */
-  async request(
+  /** Closes the connections that a client of a gateway had for itself. */
+  left(caller: unknown): void {
+    this.#others.leave(caller);
+  }
+
+  /** Sends a request for a client of a gateway, over `connection` first. */
+  request(
     { method, params, call, options, extras }: OutgoingRequest,
     connection: RemoteConnection,
   ): Promise<Record<string, unknown> | InterimResult> {
-    const admission = this.circuit.admit();
-    let entered = false;
+    const repeatable = CORE_TABLE.get(method)?.idempotent === true;
+    const { signal } = options;
+    let first = true;
+    const pick = async () => {
+      if (!first) return this.connection(extras.capabilities ?? {}, call.caller, signal);
+      first = false;
+      return connection;
+    };
+    return this.run({ caller: call.caller, signal, repeatable, pick }, (over) =>
+      over.pass(method, params, call, options, extras),
+    );
+  }
+
+  /** Runs a call within the limits of the server. */
+  async run<T>(options: RunOptions, send: (connection: RemoteConnection) => Promise<T>): Promise<T> {
+    const { signal, caller } = options;
+    const turn = this.gate.enter(signal, typeof caller === "string" ? caller : undefined);
+    if (turn !== undefined) await turn;
     try {
-      const turn = this.gate.enter(options.signal, keyOf(call.caller));
-      if (turn !== undefined) await turn;
-      entered = true;
-      const result = await connection.pass(method, params, call, options, this.#extras(extras));
-      this.circuit.succeeded(admission);
-      this.#answered?.();
-      return result;
+      return await this.#once(await options.pick(), send);
     } catch (error) {
-      if (isServerFailure(error)) this.circuit.failed(admission);
-      else if (McpError.is(error) && error.remote) this.circuit.succeeded(admission);
-      else this.circuit.abandoned(admission);
-      throw error;
+      if (!options.repeatable || !isLost(error)) throw error;
+      // Another connection may stand, or will.
+      return await this.#once(await options.pick(), send);
     } finally {
-      if (entered) this.gate.leave();
+      this.gate.leave();
     }
   }
 
-  /** Whether a call that was lost with its connection may be sent again. */
-  mayRepeat(method: string, error: unknown): boolean {
-    if (!McpError.is(error) || (error.kind !== "connection_closed" && error.kind !== "session_lost")) return false;
-    return CORE_TABLE.get(method)?.idempotent === true;
-  }
-
-  async close(): Promise<void> {
-    this.failed(new McpError("connection_closed", `the server "${this.name}" was stopped`));
-    this.gate.close();
-    await this.#others.close();
-  }
-
-  /** What an untrusted server says of its own tools decides nothing. */
-  #extras(extras: CallExtras): CallExtras {
-    return this.parts.trusted ? extras : { ...extras, idempotent: false };
-  }
-
-  #leastBusy(): RemoteConnection | undefined {
-    let best: RemoteConnection | undefined;
-    for (const connection of this.#own) if (best === undefined || connection.running < best.running) best = connection;
-    return best;
-  }
-
-  #standing(signal: AbortSignal | undefined): Promise<RemoteConnection> {
-    if (this.lastError !== undefined) throw unavailable(this.name, this.lastError);
+  /** Waits until a connection of the server's own stands. */
+  standing(signal?: AbortSignal): Promise<RemoteConnection> {
+    const known = this.leastBusy;
+    if (known !== undefined) return Promise.resolve(known);
+    if (this.#unavailable !== undefined) return Promise.reject(unavailable(this.name, this.#unavailable));
     const { platform, waitMs } = this.parts;
     return new Promise((resolve, reject) => {
       const settle = (outcome: RemoteConnection | McpError) => {
         timer.cancel();
         signal?.removeEventListener("abort", cancelled);
-        this.#waiting = this.#waiting.filter((one) => one !== settle);
+        this.#waiting.delete(settle);
         if (outcome instanceof RemoteConnection) resolve(outcome);
         else reject(outcome);
       };
       const cancelled = () => settle(new McpError("cancelled", "the call was cancelled", { cause: signal?.reason }));
-      const late = () => settle(notInTime(this.name, waitMs));
-      const timer = platform.timer(waitMs, late, true);
-      this.#waiting.push(settle);
+      const timer = platform.timer(waitMs, () => settle(notInTime(this.name, waitMs)), true);
+      this.#waiting.add(settle);
       signal?.addEventListener("abort", cancelled);
       if (signal?.aborted === true) cancelled();
     });
   }
+
+  async close(): Promise<void> {
+    this.unavailable(new McpError("connection_closed", "it was stopped"));
+    this.gate.close();
+    await this.#others.close();
+  }
+
+  async #once<T>(connection: RemoteConnection, send: (connection: RemoteConnection) => Promise<T>): Promise<T> {
+    const { circuit } = this;
+    const admission = circuit?.admit() ?? 0;
+    try {
+      const result = await send(connection);
+      circuit?.succeeded(admission);
+      this.onAnswered?.();
+      return result;
+    } catch (error) {
+      if (isServerFailure(error)) circuit?.failed(admission);
+      else if (McpError.is(error) && error.remote) circuit?.succeeded(admission);
+      else circuit?.abandoned(admission);
+      throw error;
+    }
+  }
 }
 
-function keyOf(caller: unknown): string {
-  return typeof caller === "string" ? caller : "";
+/** Whether a call ended because its connection did: it may or may not have run. */
+function isLost(error: unknown): boolean {
+  return McpError.is(error) && (error.kind === "connection_closed" || error.kind === "session_lost");
 }
 
 function unavailable(name: string, cause: McpError): McpError {

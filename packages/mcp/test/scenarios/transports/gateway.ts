@@ -11,7 +11,7 @@ function gateway(era: EraName): TransportUnderTest {
     name: `gateway-${era}`,
     async serve(server) {
       const host = new Host({
-        servers: { s: { target: server(), prefix: false } },
+        servers: { s: { server: server(), prefix: false } },
         client: { revisions: [REVISIONS[era]] },
       });
       await host.start();

@@ -1,0 +1,30 @@
+import { Answerer } from "../client/answers/answerer.js";
+import { ClientExtensions } from "../client/extension.js";
+import type { ClientOptions } from "../client/options.js";
+import type { Platform } from "../platform/platform.js";
+import type { PassedCall } from "./connection/remote-connection.js";
+
+/** One value for all calls that the application makes itself. */
+export const APPLICATION = "the application";
+
+/** Stands for the application where a server asks over a connection that clients of a gateway share. */
+export function applicationCall(server: string, options: ClientOptions, platform: Platform): PassedCall {
+  const warn = (message: string) => (options.onWarning ?? platform.warn)(message);
+  const answerer = new Answerer(options, platform, new ClientExtensions(), warn);
+  return {
+    caller: APPLICATION,
+    async ask(question, signal) {
+      answerer.check(question);
+      const unwanted = new AbortController();
+      const abort = () => unwanted.abort(signal.reason);
+      signal.addEventListener("abort", abort, { once: true });
+      try {
+        return await answerer.answer(question, { asker: { name: server, version: "" } }, unwanted);
+      } finally {
+        signal.removeEventListener("abort", abort);
+      }
+    },
+    // The connection tells its messages to `onLog` itself.
+    log() {},
+  };
+}

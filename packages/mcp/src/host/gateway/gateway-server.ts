@@ -1,0 +1,71 @@
+import { isObject } from "../../jsonrpc/message.js";
+import { checkOptions } from "../../protocol/check-options.js";
+import { McpError } from "../../protocol/error.js";
+import type { ServerInfo, ServerOptions } from "../../server/options.js";
+import { Server } from "../../server/server.js";
+import { partsOf } from "../../server/server-parts.js";
+import type { HostCatalogue } from "../catalogue/host-catalogue.js";
+import type { RemoteServer } from "../connection/remote-server.js";
+import type { HostListeners } from "../host-events.js";
+import { RemoteOffers } from "./remote-offers.js";
+
+/** How a host is served as one server. */
+export interface GatewayOptions {
+  /** The name and version that clients see. Default: those of this package. */
+  info?: ServerInfo | undefined;
+  /** Options of the server that clients see. */
+  server?: ServerOptions | undefined;
+}
+
+/** The servers that a gateway passes calls on to. */
+export interface GatewayServers {
+  find(name: string): GatewayTarget | undefined;
+}
+
+/** One server behind a gateway. */
+export interface GatewayTarget {
+  readonly remote: RemoteServer;
+  readonly tools: { innerCall(name: string, args: Record<string, unknown> | undefined): InnerToolCall };
+  watch(uri: string, updated: () => void): () => void;
+}
+
+interface InnerToolCall {
+  readonly name: string;
+  readonly args: Record<string, unknown> | undefined;
+}
+
+const INFO: ServerInfo = { name: "parley-gateway", version: "0.1.0" };
+
+/** A server that offers what the servers of a host offer. */
+export function gatewayServer(
+  servers: GatewayServers,
+  catalogue: HostCatalogue,
+  listeners: HostListeners,
+  options: GatewayOptions,
+): Server {
+  checkOptions("`asServer`", options, "info server");
+  const server = new Server(options.info ?? INFO, options.server);
+  const parts = partsOf(server);
+  const source = {
+    catalogue,
+    server: (name: string) => servers.find(name)?.remote,
+    toolCall: (outer: string, args: unknown) => {
+      const found = catalogue.find("tools", outer);
+      const target = found && servers.find(found.server);
+      if (found === undefined || target === undefined) return undefined;
+      if (args !== undefined && !isObject(args)) {
+        throw new McpError("invalid_params", "`params.arguments` of tools/call must be an object");
+      }
+      const { name, args: inner } = target.tools.innerCall(found.inner, args);
+      return { server: found.server, params: inner === undefined ? { name } : { name, arguments: inner } };
+    },
+    watch: (name: string, uri: string, updated: () => void) => servers.find(name)?.watch(uri, updated) ?? (() => {}),
+  };
+  parts.registry.addFeature(new RemoteOffers(parts, source));
+  const unlisten = listeners.add("catalogue", ({ lists }) => {
+    parts.registry.changed();
+    for (const list of lists) server.listChanged(list);
+  });
+  parts.pipeline.closers.push(unlisten);
+  return server;
+}

@@ -1,0 +1,298 @@
+import type { LocalServer, Target } from "../client/connect.js";
+import type { ClientOptions } from "../client/options.js";
+import { nearestName } from "../encoding/nearest-name.js";
+import type { Platform } from "../platform/platform.js";
+import { McpError } from "../protocol/error.js";
+import { applicationCall } from "./application-call.js";
+import { SavedCatalogue, serverKey } from "./catalogue/catalogue-store.js";
+import type { HostCatalogue } from "./catalogue/host-catalogue.js";
+import type { HostServer } from "./config/host-server.js";
+import type { RemoteConnection } from "./connection/remote-connection.js";
+import { ANY_QUESTION } from "./gateway/askable.js";
+import type { HostListeners } from "./host-events.js";
+import { HostedServer, type HostedServerParts } from "./hosted-server.js";
+import { checkedEntry, type HostEntry, type HostedHere, type HostOptions } from "./options.js";
+import type { HostedState } from "./server-status.js";
+import type { ChildSpec } from "./supervision/child-spec.js";
+import type { ChildState } from "./supervision/child-state.js";
+import type { SupervisionEvent } from "./supervision/supervision-event.js";
+import { Supervisor } from "./supervision/supervisor.js";
+import type { SupervisorTree } from "./supervision/supervisor-tree.js";
+
+const START_MS = 30_000;
+const START_WAIT_MS = 5_000;
+const WAIT_MS = 10_000;
+const RETRY_MS = 60_000;
+
+/** What each state of a supervised connection means for its server. */
+const STATES: Readonly<Record<ChildState, HostedState>> = {
+  waiting: "restarting",
+  starting: "starting",
+  running: "ready",
+  stopping: "stopped",
+  stopped: "stopped",
+  ended: "stopped",
+  failed: "failed",
+};
+
+/** The servers of one host under one supervisor. */
+export class HostedServers {
+  readonly #options: HostOptions;
+  readonly #platform: Platform;
+  readonly #catalogue: HostCatalogue;
+  readonly #listeners: HostListeners;
+  readonly #servers = new Map<string, HostedServer>();
+  readonly #supervisor: Supervisor;
+  readonly #saved: SavedCatalogue | undefined;
+  /** Lists that changed in this turn of the event loop. */
+  readonly #changed = new Set<"tools" | "prompts" | "resources">();
+  #forwards: boolean;
+  #started: Promise<void> | undefined;
+
+  constructor(options: HostOptions, platform: Platform, catalogue: HostCatalogue, listeners: HostListeners) {
+    this.#options = options;
+    this.#platform = platform;
+    this.#catalogue = catalogue;
+    this.#listeners = listeners;
+    this.#forwards = options.forwardQuestions === true;
+    this.#saved = options.catalogue && new SavedCatalogue(options.catalogue, platform);
+    const { intensity, backOff } = options.restarts ?? {};
+    this.#supervisor = new Supervisor({
+      name: "host",
+      strategy: "one_for_one",
+      platform,
+      onEvent: (step) => this.#supervised(step),
+      ...(intensity === undefined ? {} : { intensity }),
+      ...(backOff === undefined ? {} : { backOff }),
+    });
+  }
+
+  all(): HostedServer[] {
+    return [...this.#servers.values()];
+  }
+
+  find(name: string): HostedServer | undefined {
+    return this.#servers.get(name);
+  }
+
+  /** The server of this name. Throws `misuse` if there is none. */
+  get(name: string): HostedServer {
+    const server = this.#servers.get(name);
+    if (server !== undefined) return server;
+    const meant = nearestName(name, [...this.#servers.keys()]);
+    throw new McpError(
+      "misuse",
+      `the host has no server "${name}"${meant === undefined ? "" : `; did you mean "${meant}"?`}`,
+    );
+  }
+
+  /** Clients of a gateway may be asked; connections that are opened from now on declare it. */
+  forwards(): void {
+    if (this.#started === undefined && this.#options.forwardQuestions !== false) this.#forwards = true;
+  }
+
+  tree(): SupervisorTree {
+    return this.#supervisor.tree();
+  }
+
+  /** Adds a server that `start` starts. */
+  add(name: string, entry: HostEntry): HostedServer | undefined {
+    if (this.#servers.has(name)) {
+      throw new McpError("misuse", `the host already has a server "${name}"`, { fix: "Remove it first." });
+    }
+    const checked = checkedEntry(name, entry);
+    if (checked.disabled === true) return undefined;
+    const server = new HostedServer(this.#partsOf(name, checked), {
+      listed: (of, kinds) => this.#listed(of, kinds),
+      changed: (of) => this.#listeners.tell({ type: "status", server: of.name, status: of.status }),
+      warn: (message) => this.#platform.warn(message),
+    });
+    this.#catalogue.add(name, server.parts.prefix);
+    this.#servers.set(name, server);
+    return server;
+  }
+
+  async addStarted(name: string, entry: HostEntry): Promise<void> {
+    const server = this.add(name, entry);
+    if (server === undefined || this.#started === undefined) return;
+    this.#remember(server);
+    await this.#launch(server);
+  }
+
+  async remove(name: string): Promise<void> {
+    const server = this.get(name);
+    this.#servers.delete(name);
+    this.#catalogue.remove(name);
+    this.#saved?.delete(name);
+    this.#announce(["tools", "prompts", "resources"]);
+    for (const { id } of this.#specs(server)) await this.#supervisor.removeChild(id).catch(() => {});
+    await server.close();
+  }
+
+  async restart(name: string): Promise<void> {
+    const server = this.get(name);
+    server.remote.circuit?.reset();
+    await Promise.all(this.#specs(server).map(({ id }) => this.#supervisor.restartChild(id)));
+  }
+
+  start(): Promise<void> {
+    this.#started ??= this.#start();
+    return this.#started;
+  }
+
+  async close(drainMs: number): Promise<void> {
+    const servers = this.all();
+    if (drainMs > 0) {
+      const drained = Promise.all(servers.map(({ remote }) => remote.gate.drain()));
+      await Promise.race([drained, new Promise<void>((resolve) => void this.#platform.timer(drainMs, resolve, true))]);
+    }
+    await Promise.all(servers.map((server) => server.close()));
+    await this.#supervisor.close();
+    await this.#saved?.flush();
+  }
+
+  async #start(): Promise<void> {
+    await this.#saved?.load();
+    const servers = this.all();
+    for (const server of servers) this.#remember(server);
+    void this.#supervisor.start().catch(() => {});
+    const launched = servers.map((server) => ({ server, started: this.#launch(server) }));
+    const required = launched.filter(({ server }) => server.parts.required).map(({ started }) => started);
+    // Those whose lists are known from an earlier run need not be waited for.
+    const awaited = launched.filter(({ server }) => !server.stale).map(({ started }) => started.catch(() => {}));
+    const { startWaitMs = START_WAIT_MS } = this.#options;
+    let timer: { cancel(): void } | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = this.#platform.timer(startWaitMs, resolve, true);
+    });
+    await Promise.race([Promise.all(awaited), late]);
+    timer?.cancel();
+    await Promise.all(required);
+  }
+
+  /** Resolves when the first connection stands. */
+  async #launch(server: HostedServer): Promise<void> {
+    await Promise.all(this.#specs(server).map((spec) => this.#supervisor.startChild(spec)));
+  }
+
+  #specs(server: HostedServer): ChildSpec<RemoteConnection>[] {
+    const { name, size, startMs } = server.parts;
+    const { retryMs = RETRY_MS } = this.#options.restarts ?? {};
+    return Array.from({ length: size }, (_, index) => ({
+      id: index === 0 ? name : `${name}#${index + 1}`,
+      start: (signal) => server.start(signal),
+      ended: async (connection) => {
+        const reason = await connection.ended();
+        return { normal: false, reason: reason?.message ?? "the connection was closed", error: reason };
+      },
+      stop: (connection) => connection.close(),
+      startMs,
+      retryMs,
+    }));
+  }
+
+  #supervised(step: SupervisionEvent): void {
+    this.#listeners.tell({ type: "supervision", step });
+    if (step.type !== "child") return;
+    const server = this.#servers.get(step.child) ?? this.#servers.get(step.child.replace(/#\d+$/, ""));
+    if (server === undefined) return;
+    const { to, error } = step;
+    // The first start is told apart from later ones.
+    const state = to === "starting" && server.state !== "starting" ? "restarting" : STATES[to];
+    server.moved(state, error);
+  }
+
+  #remember(server: HostedServer): void {
+    const lists = this.#saved?.of(server.name, server.parts.key);
+    if (lists !== undefined) server.remember(lists);
+  }
+
+  #listed(server: HostedServer, kinds: readonly ("tools" | "prompts" | "resources")[]): void {
+    const { lists, tools, name } = server;
+    this.#catalogue.set(name, {
+      ...(kinds.includes("tools") ? { tools: tools.tools } : {}),
+      ...(kinds.includes("prompts") ? { prompts: lists.prompts } : {}),
+      ...(kinds.includes("resources")
+        ? { resources: lists.resources, resourceTemplates: lists.resourceTemplates }
+        : {}),
+    });
+    if (!server.stale) this.#saved?.set(name, server.parts.key, lists);
+    this.#announce(kinds);
+  }
+
+  #announce(kinds: readonly ("tools" | "prompts" | "resources")[]): void {
+    if (this.#changed.size === 0) {
+      this.#platform.defer(() => {
+        const lists = [...this.#changed];
+        this.#changed.clear();
+        this.#listeners.tell({ type: "catalogue", lists });
+      });
+    }
+    for (const kind of kinds) this.#changed.add(kind);
+  }
+
+  #partsOf(name: string, entry: HostServer & { readonly server?: HostedHere }): HostedServerParts {
+    const { client = {}, defaults = {}, health = {}, circuit = {}, transform, waitMs = WAIT_MS } = this.#options;
+    const given = { ...defaults, ...entry };
+    const { tools, prefix = name, isolation = "shared", required = false, connections = 1 } = entry;
+    const { startMs = START_MS, callMs, concurrency, queue, perSecond, burst, trust = "untrusted" } = given;
+    const options = this.#connectOptions(name, entry, startMs);
+    const startsAnew = entry.command !== undefined;
+    const rate = perSecond === undefined ? {} : { rate: { perSecond, ...(burst === undefined ? {} : { burst }) } };
+    const facts = [entry.command, entry.args, entry.cwd, entry.url, entry.tools];
+    return {
+      name,
+      target: targetOf(entry),
+      options,
+      platform: this.#platform,
+      limits: {
+        ...(concurrency === undefined ? {} : { concurrency }),
+        ...(queue === undefined ? {} : { queue }),
+        ...rate,
+      },
+      startsAnew,
+      isolation,
+      asked: this.#forwards && startsAnew ? ANY_QUESTION : undefined,
+      application: applicationCall(name, client, this.#platform),
+      waitMs,
+      circuit,
+      filter: { ...tools, ...(transform === undefined ? {} : { transform }) },
+      health,
+      trusted: trust === "trusted",
+      size: connections,
+      callMs,
+      startMs,
+      required,
+      prefix,
+      key: serverKey(this.#platform, facts),
+    };
+  }
+
+  #connectOptions(name: string, entry: HostServer, startMs: number): ClientOptions {
+    const { client = {}, auth, platform } = this.#options;
+    const { url, headers, maxMessageBytes } = entry;
+    const authorization = url === undefined ? undefined : auth?.(name, url);
+    return {
+      ...client,
+      timeouts: { ...client.timeouts, connectMs: startMs },
+      ...(authorization === undefined ? {} : { auth: authorization }),
+      ...(headers === undefined ? {} : { headers: { ...client.headers, ...headers } }),
+      ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }),
+      ...(platform === undefined ? {} : { platform }),
+    };
+  }
+}
+
+function targetOf({
+  server,
+  url,
+  command,
+  args,
+  env,
+  cwd,
+  inheritEnv,
+}: HostServer & { server?: HostedHere }): Target | LocalServer {
+  if (server !== undefined) return server;
+  if (url !== undefined) return url;
+  return { command: command ?? "", args, env, cwd, inheritEnv };
+}

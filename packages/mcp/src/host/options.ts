@@ -1,0 +1,103 @@
+import type { LocalServer, TransportMaker } from "../client/connect.js";
+import type { ClientOptions } from "../client/options.js";
+import type { RequestAuthorization } from "../http/request-authorization.js";
+import type { Platform } from "../platform/platform.js";
+import { checkOptions } from "../protocol/check-options.js";
+import { McpError } from "../protocol/error.js";
+import type { CatalogueStore } from "./catalogue/catalogue-store.js";
+import type { OuterNameOptions } from "./catalogue/outer-names.js";
+import type { ToolTransform } from "./catalogue/tool-filter.js";
+import type { HostServer } from "./config/host-server.js";
+import type { CircuitOptions } from "./connection/circuit-breaker.js";
+import type { HealthOptions } from "./connection/health-check.js";
+import type { HostEvents } from "./host-events.js";
+import type { RestartBackOff, RestartIntensity } from "./supervision/restart-pace.js";
+
+/** A server of this process, or what makes transports to one, in place of an address or a command. */
+export type HostedHere = LocalServer | TransportMaker;
+
+/** One server of a host: as a configuration has it, with a server of this process in it, or that server alone. */
+export type HostEntry = HostedHere | HostServer | (HostServer & { readonly server: HostedHere });
+
+/** When servers that end are started again. */
+export interface HostRestarts {
+  /** How many restarts of one server within which time are allowed before it is held. Default: 5 within 60 s. */
+  intensity?: Partial<RestartIntensity> | undefined;
+  /** The delay before a restart. Default: from 1 s to 30 s, 20 % more or less. */
+  backOff?: Partial<RestartBackOff> | undefined;
+  /** How long a server that failed too often is left alone before it is tried again. Default: 60,000. */
+  retryMs?: number | undefined;
+}
+
+/** Options of a host. All are optional. */
+export interface HostOptions {
+  /** The servers by name. More can be added later. Default: none. */
+  servers?: Readonly<Record<string, HostEntry>> | undefined;
+  /** Options of every connection: what answers questions, deadlines, extensions, the client's name. Default: those of `connect`. */
+  client?: Omit<ClientOptions, "signal" | "prior" | "auth"> | undefined;
+  /** Gives the requests to a server their credentials. Default: none but the `headers` of the server. */
+  auth?: ((server: string, url: string) => RequestAuthorization | undefined) | undefined;
+  /** What servers are given that do not say it themselves. */
+  defaults?:
+    | Pick<HostServer, "startMs" | "callMs" | "concurrency" | "queue" | "perSecond" | "burst" | "trust">
+    | undefined;
+  /** Milliseconds that `start` waits for servers that are not required. Default: 5000; calls wait for their own server. */
+  startWaitMs?: number | undefined;
+  /** Milliseconds that a call waits for its server while it is started or restarted. Default: 10,000. */
+  waitMs?: number | undefined;
+  /** When servers are started again. */
+  restarts?: HostRestarts | undefined;
+  /** How servers are watched; `false` for not at all. */
+  health?: HealthOptions | false | undefined;
+  /** When calls of a server that fails are refused at once; `false` for never. */
+  circuit?: CircuitOptions | false | undefined;
+  /** How names of tools and prompts are written. */
+  names?: OuterNameOptions | undefined;
+  /** Changes or hides tools of all servers. */
+  transform?: ToolTransform | undefined;
+  /** Keeps what servers listed, so that the next start knows it at once. Default: nothing is kept. */
+  catalogue?: CatalogueStore | undefined;
+  /**
+   * Whether servers that one process must serve declare that callers can be asked anything, because clients of a gateway may be.
+   * Default: true if `asServer` is called before `start`.
+   */
+  forwardQuestions?: boolean | undefined;
+  /** Called with every event of the host. */
+  onEvent?: ((event: HostEvents["any"]) => void) | undefined;
+  /** Replaces parts of the runtime, for tests. Default: the runtime's own. */
+  platform?: Partial<Platform> | undefined;
+}
+
+/** Throws `invalid_definition` for options that do not exist. */
+export function checkHostOptions(options: HostOptions): void {
+  checkOptions(
+    "the host",
+    options,
+    "servers client auth defaults startWaitMs waitMs restarts health circuit names transform catalogue forwardQuestions onEvent platform",
+  );
+  checkOptions("`restarts`", options.restarts, "intensity backOff retryMs");
+  checkOptions("`defaults`", options.defaults, "startMs callMs concurrency queue perSecond burst trust");
+}
+
+const ENTRY =
+  "command args env inheritEnv cwd url headers transport maxMessageBytes disabled required trust startMs callMs tools connections concurrency queue perSecond burst prefix isolation server";
+
+/** The entry of a server in one form. Throws `invalid_definition` for one that leads nowhere. */
+export function checkedEntry(name: string, entry: HostEntry): HostServer & { readonly server?: HostedHere } {
+  if (isHere(entry)) return { server: entry };
+  checkOptions<HostServer & { server?: HostedHere }, typeof ENTRY>(`the server "${name}"`, entry, ENTRY);
+  const ways = ["command", "url", "server"].filter((way) => Object.hasOwn(entry, way));
+  if (ways.length === 1 || entry.disabled === true) return entry;
+  throw new McpError(
+    "invalid_definition",
+    ways.length === 0
+      ? `the server "${name}" has neither a command nor an address`
+      : `the server "${name}" has ${ways.map((way) => `\`${way}\``).join(" and ")}`,
+    { fix: "Give it one of `command`, `url` and `server`." },
+  );
+}
+
+function isHere(entry: HostEntry): entry is HostedHere {
+  if (typeof entry !== "object" || entry === null) return false;
+  return "endpoint" in entry || "makeTransport" in entry;
+}

@@ -1,0 +1,44 @@
+import type { CallCounts } from "./connection/call-gate.js";
+import type { CircuitState } from "./connection/circuit-breaker.js";
+
+/**
+ * Where a server of a host stands: `starting` for the first time, `ready` for calls, `restarting` after it ended, `failed` too
+ * often and held for a while, `stopped` by the host, or `disabled` by its entry.
+ */
+export type HostedState = "disabled" | "starting" | "ready" | "restarting" | "failed" | "stopped";
+
+/** What went wrong last. */
+export interface ServerProblem {
+  readonly kind: string;
+  readonly message: string;
+  /** What to change. */
+  readonly fix: string | undefined;
+  /** In milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** What a host knows of one of its servers. */
+export interface ServerStatus {
+  readonly state: HostedState;
+  /** The revision of the protocol that it speaks, once it is known. */
+  readonly protocolVersion: string | undefined;
+  /** Whether it keeps sessions (`stateful`) or not (`stateless`), once it is known. */
+  readonly era: string | undefined;
+  /** The name and version that the server gives itself, unverified. */
+  readonly serverInfo: { readonly name: string; readonly version: string } | undefined;
+  /** Its own connections that stand. */
+  readonly connections: number;
+  /** The time that its last health check took. */
+  readonly latencyMs: number | undefined;
+  /** How often it was started again. */
+  readonly restarts: number;
+  /** What went wrong last, also after it recovered. */
+  readonly lastError: ServerProblem | undefined;
+  readonly circuit: CircuitState;
+  readonly calls: CallCounts;
+  readonly tools: number;
+  readonly prompts: number;
+  readonly resources: number;
+  /** Whether its lists come from an earlier run, because it has not listed anything yet. */
+  readonly stale: boolean;
+}
