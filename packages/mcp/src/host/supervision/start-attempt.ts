@@ -1,8 +1,8 @@
 import type { Platform, Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
-import { type ChildExit, type ChildSpec, DEFAULT_START_MS, DEFAULT_STOP_MS, failure } from "./child-spec.js";
+import { type ChildExit, type ChildSpec, DEFAULT_START_MS, failure } from "./child-spec.js";
 import { isNestedSupervisor, type NestedSupervisor } from "./nested-supervisor.js";
-import { endWatched, watchChild, withinMs } from "./watch-child.js";
+import { endWatched, stopMsOf, watchChild, withinMs } from "./watch-child.js";
 
 /** Who hears of an attempt. */
 export interface AttemptOwner {
@@ -26,13 +26,12 @@ export class StartAttempt {
   #deadline: Timer | undefined;
   #ending: Promise<void> | undefined;
   #wanted = true;
-  #stopMs: number;
+  #nested: NestedSupervisor | undefined;
 
   /** Begins when `before`, which must not reject, has resolved. */
   constructor(spec: ChildSpec, owner: AttemptOwner, before: Promise<void> | undefined) {
     this.#spec = spec;
     this.#owner = owner;
-    this.#stopMs = spec.stopMs ?? DEFAULT_STOP_MS;
     this.#settled = this.#run(before);
   }
 
@@ -63,7 +62,7 @@ export class StartAttempt {
 
   async #startNested(supervisor: NestedSupervisor): Promise<void> {
     if (this.#spec.startMs === undefined) this.#deadline?.cancel();
-    this.#stopMs = this.#spec.stopMs ?? supervisor.stopBoundMs;
+    this.#nested = supervisor;
     const { signal } = this.#controller;
     if (signal.aborted) return;
     this.#owner.nests(supervisor);
@@ -95,7 +94,8 @@ export class StartAttempt {
     const settled = this.#settled.then(() => {
       gone = true;
     });
-    await withinMs(this.#owner.platform, this.#stopMs, settled);
-    if (!gone) this.#owner.leftBehind(this.#stopMs, settled);
+    const stopMs = stopMsOf(this.#spec, this.#nested);
+    await withinMs(this.#owner.platform, stopMs, settled);
+    if (!gone) this.#owner.leftBehind(stopMs, settled);
   }
 }

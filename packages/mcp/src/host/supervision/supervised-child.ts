@@ -1,13 +1,13 @@
 import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
-import { type ChildExit, type ChildSpec, DEFAULT_STOP_MS, failure, type RestartPolicy } from "./child-spec.js";
+import type { ChildExit, ChildSpec, RestartPolicy } from "./child-spec.js";
 import { type ChildEvent, type ChildState, childStateAfter } from "./child-state.js";
 import type { NestedSupervisor } from "./nested-supervisor.js";
 import type { RestartCount } from "./restart-pace.js";
 import { StartAttempt } from "./start-attempt.js";
 import type { ChildStatus } from "./supervisor-tree.js";
-import { endWatched, type WatchedChild, watchChild } from "./watch-child.js";
+import { endWatched, stopBound, type WatchedChild, watchChild } from "./watch-child.js";
 
 /** The supervisor of a child, as the child sees it. */
 export interface ChildOwner {
@@ -91,7 +91,7 @@ export class SupervisedChild {
 
   /** How long ending it may take. */
   get stopBoundMs(): number {
-    return this.#watched?.stopMs ?? this.spec.stopMs ?? this.#nested?.stopBoundMs ?? DEFAULT_STOP_MS;
+    return stopBound(this.spec, this.#nested ?? this.#value);
   }
 
   status(): ChildStatus {
@@ -138,17 +138,10 @@ export class SupervisedChild {
   /** Starts one instance; what comes of it is told to the owner. */
   start(): void {
     this.cancelTimer();
-    this.take("start");
     this.#starts++;
-    if (this.#leftBehind >= LEFT_BEHIND_AT_MOST) {
-      // In its own turn, as any other failure comes.
-      void Promise.resolve().then(
-        () => this.#state === "starting" && this.#owner.crashed(this, this.#tooManyLeft(), 0),
-      );
-      return;
-    }
-    const attempt: StartAttempt = new StartAttempt(
-      this.spec,
+    this.take("start");
+    this.#attempt = new StartAttempt(
+      this.#leftBehind < LEFT_BEHIND_AT_MOST ? this.spec : { ...this.spec, start: () => this.#refuseStart() },
       {
         platform: this.#owner.platform,
         works: (value) => this.#works(value),
@@ -165,7 +158,6 @@ export class SupervisedChild {
       },
       this.#cleanUp,
     );
-    this.#attempt = attempt;
   }
 
   /**
@@ -205,7 +197,8 @@ export class SupervisedChild {
     this.#attempt = undefined;
     this.#watched = undefined;
     this.#value = undefined;
-    if (attempt !== undefined) await attempt.abandon();
+    // Always a turn later: whoever stops the child must hold the promise before it is done.
+    await attempt?.abandon();
     if (watched !== undefined) await this.#free(watched);
     this.#nested = undefined;
     this.#stopping = undefined;
@@ -246,13 +239,11 @@ export class SupervisedChild {
     this.#owner.leftBehind(this, what, afterMs);
   }
 
-  #tooManyLeft(): ChildExit {
-    return failure(
-      new McpError(
-        "limit_exceeded",
-        `${LEFT_BEHIND_AT_MOST} earlier starts and stops of "${this.spec.id}" have never ended, so no other is tried`,
-        { fix: "Let `start` of the child obey its signal, and let its `stop` end." },
-      ),
+  #refuseStart(): never {
+    throw new McpError(
+      "limit_exceeded",
+      `${LEFT_BEHIND_AT_MOST} earlier starts and stops of "${this.spec.id}" have never ended, so no other is tried`,
+      { fix: "Let `start` of the child obey its signal, and let its `stop` end." },
     );
   }
 

@@ -1,3 +1,4 @@
+import type { Unlisten } from "../../client/changes/notifications.js";
 import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
 import type { SupervisionEvent, SupervisionEvents } from "./supervision-event.js";
@@ -18,12 +19,13 @@ export class SupervisionListeners {
   }
 
   /** Adds a listener. Returns what removes it. */
-  add<T extends keyof SupervisionEvents>(type: T, listener: (event: SupervisionEvents[T]) => void): () => void {
+  add<T extends keyof SupervisionEvents>(type: T, listener: (event: SupervisionEvents[T]) => void): Unlisten {
     // Of its own, so that a function that was added twice is also called twice and removed one by one.
     const own = (event: SupervisionEvents[T]) => listener(event);
     const listeners = this.#listeners.get(type) ?? new Set();
     this.#listeners.set(type, listeners.add(own));
-    return () => void listeners.delete(own);
+    const leave = () => void listeners.delete(own);
+    return Object.assign(leave, { [Symbol.dispose]: leave });
   }
 
   tell(event: SupervisionEvent): void {

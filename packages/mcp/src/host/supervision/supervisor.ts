@@ -1,4 +1,5 @@
 import { platform as runtimePlatform } from "#platform";
+import type { Unlisten } from "../../client/changes/notifications.js";
 import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import type { Platform } from "../../platform/platform.js";
 import { replacedPlatform } from "../../platform/replaced-platform.js";
@@ -133,7 +134,7 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
   }
 
   /** Listens to events of this supervisor and of those below it. What a listener throws is reported and harms nobody. */
-  on<T extends keyof SupervisionEvents>(type: T, listener: (event: SupervisionEvents[T]) => void): () => void {
+  on<T extends keyof SupervisionEvents>(type: T, listener: (event: SupervisionEvents[T]) => void): Unlisten {
     return this.#listeners.add(type, listener);
   }
 

@@ -14,7 +14,7 @@ export interface WatchedChild {
   stop(): unknown;
   /** Ends what did not end when asked. */
   force?(): void;
-  /** How long ending it may take. */
+  /** How long ending it may take before it is forced or left behind. */
   readonly stopMs: number;
 }
 
@@ -45,13 +45,30 @@ export function watchChild(spec: ChildSpec, child: unknown): WatchedChild {
   // Safe: primitives have none of the members, and objects are only asked for what they have.
   const value = (typeof child === "object" && child !== null ? child : {}) as Endable;
   const ended = settledExit(() => spec.ended?.(child) ?? derivedEnd(value));
-  const stopMs = spec.stopMs ?? (isNestedSupervisor(child) ? child.stopBoundMs : DEFAULT_STOP_MS);
-  const plain = { id: spec.id, ended, stopMs };
-  if (spec.stop !== undefined) return { ...plain, stop: () => spec.stop?.(child) };
-  if (typeof value.terminate !== "function" && typeof value.kill === "function" && isEmitter(value)) {
-    return { ...plain, stop: () => endProcess(value, ended), force: () => void value.kill?.("SIGKILL") };
-  }
-  return { ...plain, stop: () => derivedStop(value) };
+  const watched = {
+    id: spec.id,
+    ended,
+    // A supervisor may have got more children since.
+    get stopMs() {
+      return stopMsOf(spec, child);
+    },
+  };
+  if (spec.stop !== undefined) return Object.assign(watched, { stop: () => spec.stop?.(child) });
+  if (!isProcess(value)) return Object.assign(watched, { stop: () => derivedStop(value) });
+  return Object.assign(watched, {
+    stop: () => endProcess(value, ended),
+    force: () => void value.kill?.("SIGKILL"),
+  });
+}
+
+/** How long an instance may take to end when it is asked. */
+export function stopMsOf(spec: ChildSpec, child: unknown): number {
+  return spec.stopMs ?? (isNestedSupervisor(child) ? child.stopBoundMs : DEFAULT_STOP_MS);
+}
+
+/** How long ending an instance takes at most, with a second for what has to be forced. */
+export function stopBound(spec: ChildSpec, child: unknown): number {
+  return stopMsOf(spec, child) + FORCED_MS;
 }
 
 /**
@@ -108,6 +125,9 @@ function derivedEnd(value: Endable): Promise<ChildExit> {
   }
   return NEVER;
 }
+
+const isProcess = (value: Endable) =>
+  isEmitter(value) && typeof value.kill === "function" && typeof value.terminate !== "function";
 
 const isEmitter = (value: Endable) => typeof value.once === "function" && typeof value.on === "function";
 

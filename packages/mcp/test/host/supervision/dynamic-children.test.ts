@@ -134,7 +134,7 @@ describe("events", () => {
       "1000 supervisor stopping stopped ended",
     ]);
     expect(events[4]).toMatchObject({ supervisor: "s", child: "a", reason: "no more", restarts: 0 });
-    expect(events[6]).toMatchObject({ restarts: 1 });
+    expect(events[5]).toMatchObject({ restarts: 1 });
   });
 
   it("reach every listener of their type until it leaves, and survive listeners that throw or call back", async () => {
