@@ -226,4 +226,5 @@ export type {
 } from "./protocol/method-types.js";
 export { CORE_METHODS, type MethodRow } from "./protocol/methods.js";
 export { type EraName, isRevision, REVISIONS, type Revision } from "./protocol/revisions.js";
+export { TOOL_MODE, type ToolMode, toolMode } from "./protocol/tool-mode.js";
 export type { TraceContext } from "./protocol/trace-context.js";

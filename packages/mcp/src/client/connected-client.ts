@@ -4,7 +4,7 @@ import type { ServerCapabilities } from "../protocol/capabilities.js";
 import type { Implementation } from "../protocol/implementation.js";
 import type { Revision } from "../protocol/revisions.js";
 import { type ReceivedNotification, streamNotifications } from "./changes/notification-stream.js";
-import type { ClientEvents, Unlisten } from "./changes/notifications.js";
+import type { ClientEvents, SessionMode, Unlisten } from "./changes/notifications.js";
 import { type ClientParts, type CloseOptions, closeClient } from "./connection/assemble.js";
 import type { ConnectionState } from "./connection/connection-state.js";
 import { extensionFeature } from "./extension.js";
@@ -41,6 +41,11 @@ export class ConnectedClient {
   /** The revision that both sides speak. */
   get protocolVersion(): Revision {
     return this.#parts.connection.established.era.revision;
+  }
+
+  /** Whether the tools that were listed last need a session; `on("session.mode", …)` tells of changes. Undefined before a list. */
+  get sessionMode(): SessionMode | undefined {
+    return this.#parts.tools.sessionMode;
   }
 
   /** What was learnt of the server, as JSON: given to a later `connect` as `prior` it saves asking again. */

@@ -17,6 +17,8 @@ export interface Endpoint {
   readonly storage?: Storage | undefined;
   /** True if something of the program must end with a peer; a process then does not end before it. */
   readonly endsObjects?: boolean | undefined;
+  /** Whether nothing that is offered now needs a session; not known if absent. */
+  sessionless?(): boolean;
   /** Decides which era serves a message, and what that means for the transport; `http` is the request that contained it. */
   accept<M extends RequestMessage | NotificationMessage>(message: M, http?: HttpFacts): Accepted<M>;
   /** Serves what `accept` returned. */
@@ -118,6 +120,8 @@ export interface Transport {
   readonly kind: "channel" | "http";
   /** The server's address for error messages, without anything that could be a secret. */
   readonly target: string;
+  /** Whether the server has opened a session; absent where there are none: on channels, and before the handshake. */
+  readonly hasSession?: boolean | undefined;
   open(receiver: Receiver): void | Promise<void>;
   request(request: Outgoing & { id: Id }): Promise<unknown>;
   /** Resolves when the message is sent. */

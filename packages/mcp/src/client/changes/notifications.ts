@@ -18,6 +18,9 @@ export interface Recovered {
   protocolVersion: string;
 }
 
+/** Whether the listed tools of a server need a session: `optional` while all of them are stateless. */
+export type SessionMode = "optional" | "required";
+
 /** Everything a client can be listened to for, with what listeners are given. */
 export interface ClientEvents extends Notifications {
   /** Every notification, whatever its method, before those who listen by method are told. */
@@ -25,6 +28,8 @@ export interface ClientEvents extends Notifications {
   /** A notification that no known method names. */
   unknown: NotificationMessage;
   "session.recovered": Recovered;
+  /** What the tools that the server lists need of a session has changed. */
+  "session.mode": SessionMode;
   state: StateChange;
   /** The server sent something that is not a message, or that it must not send. */
   fault: Error;
@@ -76,7 +81,7 @@ export class NotificationRouter {
     else this.emit("unknown", message);
   }
 
-  emit<E extends "notification" | "unknown" | "session.recovered" | "state" | "fault">(
+  emit<E extends "notification" | "unknown" | "session.recovered" | "session.mode" | "state" | "fault">(
     event: E,
     value: ClientEvents[E],
   ): void {

@@ -3,11 +3,13 @@ import { McpError } from "../../protocol/error.js";
 import type { ContentBlock } from "../../protocol/features/content.js";
 import type { CallToolResult, ListToolsResult, Tool } from "../../protocol/features/tools.js";
 import { checkCallToolResult, checkToolList } from "../../protocol/results.js";
+import { isSessionless } from "../../protocol/tool-mode.js";
 import { compileValidator, type Validator } from "../../schema/json-schema/validate.js";
 import { SchemaError } from "../../schema/schema-error.js";
 import { failedIn } from "../call/operation.js";
 import { readResult } from "../call/read-result.js";
 import type { CallExtras, Requester } from "../call/requester.js";
+import type { SessionMode } from "../changes/notifications.js";
 import type { ClientConnection } from "../connection/connection.js";
 import type { CallOptions } from "../options.js";
 import { blockText } from "./content.js";
@@ -36,6 +38,12 @@ export interface ToolRequests {
   connection: ClientConnection;
   /** The tools that this connection has listed, by name; emptied when the server changed them or is another one. */
   listed: Map<string, ListedTool>;
+  /** Whether no tool of the pages so far needs a session. */
+  allSessionless: boolean;
+  /** What the tools needed of a session when all of them were listed last. */
+  sessionMode: SessionMode | undefined;
+  /** Tells that `sessionMode` has changed. */
+  sessionModeChanged(mode: SessionMode): void;
   /** Whether results are checked against the output schemas of listed tools. */
   checksOutput: boolean;
   /** The tools whose blocks beside text were named to the application. */
@@ -44,14 +52,39 @@ export interface ToolRequests {
 
 /** One page of the server's tools. Tools that are malformed or cannot be called are left out with a warning. */
 export async function listTools(
-  { requester, connection, listed }: ToolRequests,
+  calls: ToolRequests,
   cursor: string | undefined,
   options?: CallOptions,
 ): Promise<ListToolsResult> {
+  const { requester, connection, listed } = calls;
   const answer = await requester.call("tools/list", cursor === undefined ? undefined : { cursor }, options);
   const result = readResult(checkToolList(answer), "the answer to tools/list", requester, { method: "tools/list" });
+  const isSessionlessPage = result.tools.every(isSessionless);
+  calls.allSessionless = isSessionlessPage && (cursor === undefined ? result.tools.length > 0 : calls.allSessionless);
+  if (result.nextCursor === undefined) await noteSessionMode(calls);
   const tools = learnTools(listed, result.tools, connection.established.era, (message) => requester.warn(message));
   return tools.length === result.tools.length ? result : { ...result, tools };
+}
+
+/**
+ * Notes what the tools need of a session, when all are listed. A server that opened none because no tool needed one gets a new
+ * handshake once a tool does; one that opened a session requires it, whatever its tools are.
+ *
+ * Spec: Transports, "Session Management",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
+ */
+async function noteSessionMode(calls: ToolRequests): Promise<void> {
+  const { connection, sessionMode: before } = calls;
+  const mode = calls.allSessionless ? "optional" : "required";
+  if (mode === before) return;
+  calls.sessionMode = mode;
+  const { last } = connection;
+  if (before === "optional" && last?.transport.hasSession === false) {
+    const late = new McpError("session_lost", "the server has tools now that need a session");
+    // The list is answered in any case; the next call opens a connection that is lost now.
+    await connection.recover(late, last)?.catch(() => {});
+  }
+  calls.sessionModeChanged(mode);
 }
 
 /** All tools, page by page. */

@@ -34,6 +34,7 @@ function objectOf(fields: Readonly<Record<string, Field>>): JsonSchema {
 /** The schemas of the kinds of settings. */
 const SETTING_KINDS: Readonly<Record<Extract<Setting, string>, JsonSchema>> = {
   flag: KINDS.flag,
+  "flag or auto": { enum: [true, false, "auto"] },
   count: KINDS.count,
   whole: { type: "integer", minimum: 0 },
   number: { type: "number", minimum: 0 },

@@ -46,6 +46,7 @@ export function createEndpoint(server: DispatchingServer, listeners: readonly Pe
     revisions: server.facts.revisions,
     storage: server.facts.options.storage,
     endsObjects: server.pipeline.sessionOpening !== undefined,
+    sessionless: () => server.registry.sessionless(),
     accept: accepting(server.facts.methods),
     request: (accepted, exchange) => dispatch(server, accepted, exchange),
     notification(message, peer) {

@@ -48,6 +48,7 @@ export class HandlerFeature implements Feature {
   readonly #objects: HandlerObjects;
   readonly #shape: ServerHandler;
   readonly #listed: ListedTools;
+  readonly needsSession = true;
   readonly handlers: Readonly<Record<string, MethodHandler>>;
 
   constructor(facts: ServerFacts, registry: Registry, calls: ToolCalls, parts: HandlerParts) {

@@ -12,6 +12,8 @@ export interface Feature {
   readonly checks?: Readonly<Record<string, (call: ServerCall) => void>>;
   /** True while nothing that it offers has anything to check; the server looks again when its offers change. */
   readonly checksNothing?: boolean;
+  /** Whether something that it offers needs a session where the revision has sessions; asked again at every handshake. */
+  readonly needsSession?: boolean;
   /** What this feature adds to the server's capabilities; `{}` while it is not in use. */
   capabilities(revision: Revision): ServerCapabilities;
   /** Why capabilities are on or off, by path, where the general explanation does not apply. */

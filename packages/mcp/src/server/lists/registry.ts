@@ -86,6 +86,12 @@ export class Registry {
     return all;
   }
 
+  /** Whether nothing that is offered needs a session. What extensions need is not known. */
+  sessionless(): boolean {
+    const { extensions = [] } = this.#facts.options;
+    return extensions.length === 0 && !this.#features.some(({ needsSession }) => needsSession);
+  }
+
   /** Why capabilities are on or off, where a feature has its own reason. */
   reasons(): Record<string, string> {
     return Object.assign({}, ...this.#features.map((feature) => feature.reasons?.() ?? {})) as Record<string, string>;

@@ -53,6 +53,7 @@ export class Mounts implements Feature {
   readonly #own: MountableServer;
   readonly #mounts: Mount[] = [];
   readonly #joined = new Map<string, Joined[]>();
+  readonly needsSession = true;
   readonly handlers: Readonly<Record<string, MethodHandler>>;
   readonly checks: NonNullable<Feature["checks"]>;
 

@@ -72,6 +72,10 @@ export class Resources implements Feature, CompletionSource {
     };
   }
 
+  get needsSession(): boolean {
+    return this.capabilities().resources?.subscribe === true;
+  }
+
   capabilities(): ServerCapabilities {
     if (!this.#used && !this.#overflow.inUse) return {};
     const { subscribe, listChanged } = this.#facts.options;

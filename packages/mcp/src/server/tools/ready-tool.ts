@@ -5,6 +5,7 @@ import type { ClientCapabilityPath } from "../../protocol/capabilities.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import type { Tool as WireTool } from "../../protocol/features/tools.js";
+import { metaWithMode } from "../../protocol/tool-mode.js";
 import { type Coerced, prepareCoercion } from "../../schema/coerce.js";
 import type { Parser } from "../../schema/parse.js";
 import { type AnySchema, isStandardSchema } from "../../schema/standard.js";
@@ -69,7 +70,7 @@ export function readyTool({ name, definition, handler }: ToolOffer, facts: Serve
   checkOptions(
     `tool "${name}"`,
     definition,
-    "title description input output annotations icons _meta visibleTo requires scopes concurrency task ui coerce unknownArguments timeoutMs maxResultBytes overflow",
+    "title description input output annotations icons _meta visibleTo requires scopes concurrency task mode ui coerce unknownArguments timeoutMs maxResultBytes overflow",
   );
   checkOptions(
     `\`annotations\` of tool "${name}"`,
@@ -125,10 +126,12 @@ function outputParser(name: string, schema: AnySchema | undefined, facts: Server
 /** The listed members in a fixed order, so that the list has the same text in every process. */
 function wireTool(
   name: string,
-  { title, description, annotations, icons, _meta }: ToolDefinition<AnySchema | undefined, AnySchema | undefined>,
+  definition: ToolDefinition<AnySchema | undefined, AnySchema | undefined>,
   input: Parser,
   output: Parser | undefined,
 ): WireTool {
+  const { title, description, annotations, icons, mode } = definition;
+  const _meta = metaWithMode(name, mode, definition._meta);
   const { jsonSchema: inputSchema } = input;
   const outputSchema = output?.jsonSchema;
   const wire = withoutUndefined({ name, title, description, inputSchema, outputSchema, annotations, icons, _meta });

@@ -2,6 +2,7 @@ import type { ClientCapabilityPath } from "../../protocol/capabilities.js";
 import type { ContentBlock } from "../../protocol/features/content.js";
 import type { ToolAnnotations } from "../../protocol/features/tools.js";
 import type { Icon } from "../../protocol/implementation.js";
+import type { ToolMode } from "../../protocol/tool-mode.js";
 import type { CheckedTool } from "../../schema/checked-schema.js";
 import type { AnySchema, InferInput, InferOutput } from "../../schema/standard.js";
 import type { HandlerContext } from "../context.js";
@@ -40,6 +41,11 @@ export interface ToolDefinition<
   concurrency?: number | undefined;
   /** Whether calls run as tasks, which outlive the request. Needs the extension of `@parley/mcp/tasks`. Default: they do not. */
   task?: TaskSupport | TaskPolicy | undefined;
+  /**
+   * `stateless`: keeps nothing between calls and asks the client for nothing. Clients read it in the tool's `_meta`, and a server
+   * with `sessions: "auto"` opens no session while all of its tools are. Default: `stateful`, of which clients are told nothing.
+   */
+  mode?: ToolMode | undefined;
   /** The page that shows the results, or its `ui://` address. Needs the extension of `@parley/mcp/apps`. Default: none. */
   ui?: string | ToolUi | undefined;
 }

@@ -1,6 +1,7 @@
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import type { ListToolsResult, Tool as WireTool } from "../../protocol/features/tools.js";
+import { isSessionless } from "../../protocol/tool-mode.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { Hub } from "../changes/hub.js";
@@ -91,6 +92,12 @@ export class Tools implements Feature {
     const removed = this.#tools.remove(name);
     if (removed) this.#changed(name);
     return removed;
+  }
+
+  get needsSession(): boolean {
+    const tools = [...this.#tools.all()];
+    // A tool that requires something of the client asks it.
+    return tools.length === 0 || !tools.every(({ wire, requires }) => isSessionless(wire) && requires.length === 0);
   }
 
   /** Disposes of what handlers hold: the workers of isolated tools. */

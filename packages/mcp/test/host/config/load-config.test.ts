@@ -64,6 +64,7 @@ describe("loadConfig", () => {
     ["PARLEY_HTTP_ALLOWED_HOSTS", "a.test, b.test", "http", { allowedHosts: ["a.test", "b.test"] }],
     ["PARLEY_HTTP_HEALTH_PATH", "false", "http", { healthPath: false }],
     ["PARLEY_HTTP_SESSIONS", "Yes", "http", { sessions: true }],
+    ["PARLEY_HTTP_SESSIONS", "auto", "http", { sessions: "auto" }],
     ["PARLEY_STDIO_GUARD_STDOUT", "0", "stdio", { guardStdout: false }],
   ])("reads %s=%s", (name, text, section, expected) => {
     expect(loadConfig({ env: { [name]: text } })[section]).toEqual(expected);
@@ -112,7 +113,7 @@ describe("loadConfig", () => {
       "server.maskErrors: the value must be true or false",
       "server.instructions: the text has a `${…}` that names nothing",
       "PARLEY_HTTP_MAX_CONNECTIONS: the value must be a whole number above 0",
-      "PARLEY_HTTP_SESSIONS: the value must be true or false",
+      'PARLEY_HTTP_SESSIONS: the value must be true, false or "auto"',
       'PARLEY_SERVER_INVALID_ARGUMENTS: the value must be one of "result", "protocol"',
       "PARLEY_CLIENT_HEADERS: the value must be an object of texts",
       "PARLEY_CLIENT_STRICT: the value must be true or false",

@@ -23,7 +23,8 @@ export function isSwitch(setting: Setting): setting is readonly [false, SettingG
 
 /** The value that a variable of the environment holds; the text itself if it is none. */
 export function valueOfText(setting: Setting, text: string): unknown {
-  if (setting === "flag") return FLAGS[text.trim().toLowerCase()];
+  if (setting === "flag or auto" && text.trim() === "auto") return "auto";
+  if (setting === "flag" || setting === "flag or auto") return FLAGS[text.trim().toLowerCase()];
   if (setting === "count" || setting === "whole") return /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : undefined;
   if (setting === "number") return /^\s*\d{1,15}(\.\d{1,15})?\s*$/.test(text) ? Number(text) : undefined;
   if (isSwitch(setting)) return FLAGS[text.trim().toLowerCase()];
@@ -57,6 +58,7 @@ const KINDS: Readonly<
   Record<Extract<Setting, string>, { readonly fits: (value: unknown) => boolean; readonly says: string }>
 > = {
   flag: { fits: (value) => typeof value === "boolean", says: "true or false" },
+  "flag or auto": { fits: (value) => typeof value === "boolean" || value === "auto", says: 'true, false or "auto"' },
   count: { fits: (value) => isWhole(value) && value !== 0, says: "a whole number above 0" },
   whole: { fits: isWhole, says: "a whole number, 0 or above" },
   number: { fits: isNumber, says: "a number, 0 or above" },

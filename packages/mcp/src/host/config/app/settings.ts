@@ -27,23 +27,25 @@ export type Settings<T> = { [K in DataKeys<T>]?: T[K] | undefined };
 /** What a setting holds, as its option's type has it: the compiler refuses another. */
 type SettingFor<V> = [V] extends [boolean]
   ? "flag"
-  : [V] extends [number]
-    ? "count" | "whole" | "number"
-    : [V] extends [string]
-      ? string extends V
-        ? "text"
-        : readonly V[]
-      : [V] extends [readonly string[]]
-        ? "texts"
-        : [V] extends [string | readonly string[]]
-          ? "text or texts"
-          : [V] extends [string | false]
-            ? "text or false"
-            : false extends V
-              ? readonly [false, GroupFor<Exclude<V, false>>]
-              : string extends keyof V
-                ? "text map"
-                : GroupFor<V>;
+  : [V] extends [boolean | "auto"]
+    ? "flag or auto"
+    : [V] extends [number]
+      ? "count" | "whole" | "number"
+      : [V] extends [string]
+        ? string extends V
+          ? "text"
+          : readonly V[]
+        : [V] extends [readonly string[]]
+          ? "texts"
+          : [V] extends [string | readonly string[]]
+            ? "text or texts"
+            : [V] extends [string | false]
+              ? "text or false"
+              : false extends V
+                ? readonly [false, GroupFor<Exclude<V, false>>]
+                : string extends keyof V
+                  ? "text map"
+                  : GroupFor<V>;
 
 type GroupFor<V> = { readonly [K in keyof V]-?: SettingFor<Exclude<V[K], undefined>> };
 
@@ -55,6 +57,7 @@ export interface SettingGroup {
 /** What a setting holds. `count` is above 0, `whole` and `number` may be 0; a group with `false` before it may be turned off. */
 export type Setting =
   | "flag"
+  | "flag or auto"
   | "count"
   | "whole"
   | "number"
@@ -172,7 +175,7 @@ const HTTP: SettingsTable<HttpServerOptions & Listening> = {
   allowedHosts: "texts",
   allowedOrigins: "texts",
   cors: { origins: "text or texts", credentials: "flag", headers: "texts", maxAgeMs: "whole" },
-  sessions: "flag",
+  sessions: "flag or auto",
   legacySse: { path: "text", messagesPath: "text" },
   limits: {
     maxMessageBytes: "count",

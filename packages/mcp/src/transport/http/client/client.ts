@@ -136,6 +136,11 @@ class HttpTransport implements Transport {
     this.#exchanges.get(id)?.fail(reason);
   }
 
+  get hasSession(): boolean | undefined {
+    const { hasSessions, session } = this.#facts;
+    return hasSessions === true ? session !== undefined : undefined;
+  }
+
   established({ headers, hasSessions }: { headers: Record<string, string>; hasSessions: boolean }): void {
     const requests = this.#requests;
     if (requests === undefined || this.#closing !== undefined) return;

@@ -102,8 +102,11 @@ export interface HttpServerOptions extends AuthorizationOptions {
   cors?: CorsOptions | undefined;
   /** Headers for a caller that lacks scopes; default a Bearer challenge that lists them. */
   challenge?: ((scopes: readonly string[]) => Readonly<Record<string, string>>) | undefined;
-  /** False: no sessions for clients of the stateful era, every POST is independent, and there is no GET. Default true. */
-  sessions?: boolean | undefined;
+  /**
+   * False: no sessions for clients of the stateful era, every POST is independent, and there is no GET. `"auto"`: no session is
+   * opened while every tool has `mode: "stateless"` and nothing else needs one. Default true.
+   */
+  sessions?: boolean | "auto" | undefined;
   /**
    * Also serves the HTTP+SSE transport of 2024-11-05. Off by default.
    *

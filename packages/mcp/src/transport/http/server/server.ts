@@ -64,7 +64,7 @@ export function createHttpServer(endpoint: Endpoint, options: HttpServerOptions,
 
 /** Only revisions with a handshake have sessions. */
 function keepsSessions(endpoint: Endpoint, options: HttpServerOptions): boolean {
-  if (options.sessions !== undefined) return options.sessions;
+  if (options.sessions === true || options.sessions === false) return options.sessions;
   return endpoint.revisions === undefined || opensSessions(endpoint.revisions);
 }
 
@@ -182,10 +182,11 @@ function admit(parts: HttpParts, exchange: HttpExchange, returned: unknown): voi
 }
 
 function route(parts: HttpParts, exchange: HttpExchange): void {
-  const { sessions, legacy } = parts;
+  const { legacy } = parts;
   const { method } = exchange.http;
   if (legacy?.handle(exchange) === true) return;
-  if (method === "POST") return handlePost(exchange, sessions);
+  if (method === "POST") return handlePost(exchange, parts.sessions);
+  const sessions = exchange.isLetIn ? undefined : parts.sessions;
   if (sessions === undefined) {
     const reason = "this server has no sessions, so only POST is supported";
     return exchange.refuse(refusal(405, reason, { headers: allow(parts) }));
@@ -234,7 +235,8 @@ function received(exchange: HttpExchange, sessions: SessionRoutes | undefined, b
   if (item.kind === "request") {
     const accepted = endpoint.accept(item.message, exchange.http);
     if (!accepted.inSession) return runAlone(exchange, accepted, ALONE);
-    if (sessions === undefined) return withoutSession(exchange, { kind: "request", accepted });
+    const alone = exchange.isLetIn && (!accepted.opensSession || endpoint.sessionless?.() === true);
+    if (sessions === undefined || alone) return withoutSession(exchange, { kind: "request", accepted });
     return sessions.post(exchange, { kind: "request", accepted });
   }
   if (item.kind === "notification" && !endpoint.accept(item.message, exchange.http).inSession) {
@@ -246,7 +248,7 @@ function received(exchange: HttpExchange, sessions: SessionRoutes | undefined, b
     return exchange.refuse(refusal(400, reason, { data: { limit: "maxBatchItems" } }));
   }
   // Only revisions with sessions have answers and arrays.
-  if (sessions === undefined) withoutSession(exchange, item);
+  if (sessions === undefined || exchange.isLetIn) withoutSession(exchange, item);
   else sessions.post(exchange, item);
 }
 
