@@ -100,10 +100,11 @@ export class HostedServer {
   }
 
   /** The supervisor moved one of its connections. */
-  moved(state: HostedState, error: unknown): void {
+  moved(state: HostedState, crashed: boolean, error: unknown): void {
     if (error !== undefined) this.#note(error);
+    if (crashed) this.#restarts++;
     if (this.remote.connections.size > 0 && state !== "ready") return;
-    if (state === "restarting") this.#restarts++;
+    if (this.#state === state && !crashed) return;
     const firstFailed = this.#state === "starting" && state === "restarting";
     this.#state = state;
     if (state === "failed" || firstFailed) this.remote.unavailable(McpError.from(error));

@@ -196,10 +196,10 @@ export class HostedServers {
     if (step.type !== "child") return;
     const server = this.#servers.get(step.child) ?? this.#servers.get(step.child.replace(/#\d+$/, ""));
     if (server === undefined) return;
-    const { to, error } = step;
+    const { to, error, event } = step;
     // The first start is told apart from later ones.
     const state = to === "starting" && server.state !== "starting" ? "restarting" : STATES[to];
-    server.moved(state, error);
+    server.moved(state, event === "crash", error);
   }
 
   #remember(server: HostedServer): void {
