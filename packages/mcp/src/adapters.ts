@@ -36,4 +36,3 @@ export {
   type OpenAIToolsOptions,
   toOpenAITools,
 } from "./adapters/openai-tools.js";
-export type { GeminiSchema } from "./adapters/schema/gemini-schema.js";

@@ -9,14 +9,14 @@ import {
   type ToolSource,
 } from "./adapted-tools.js";
 import { resultParts, textOfResult } from "./result-parts.js";
-import { type GeminiSchema, geminiSchema } from "./schema/gemini-schema.js";
+import { geminiSchema } from "./schema/gemini-schema.js";
 
 /** A function that models of Gemini may call. */
 export interface GeminiFunction {
   name: string;
   description: string;
-  /** Absent if there are no arguments. */
-  parameters?: GeminiSchema;
+  /** A schema in the words of Gemini's API; absent if there are no arguments. */
+  parameters?: object;
 }
 
 /** A call in a reply of the model. */
@@ -90,7 +90,7 @@ function geminiResponse(result: CallToolResult): Record<string, unknown> {
 export interface AdkToolDefinition {
   name: string;
   description: string;
-  parameters?: GeminiSchema;
+  parameters?: object;
   execute(args: unknown, context?: unknown): Promise<unknown>;
 }
 
