@@ -7,6 +7,7 @@ import {
   type AppConfig,
   configVariables,
   defineConfig,
+  Host,
   type HttpSettings,
   type LoadConfigOptions,
   type LoadedConfig,
@@ -65,9 +66,24 @@ describe("loadConfig", () => {
     ["PARLEY_HTTP_HEALTH_PATH", "false", "http", { healthPath: false }],
     ["PARLEY_HTTP_SESSIONS", "Yes", "http", { sessions: true }],
     ["PARLEY_HTTP_SESSIONS", "auto", "http", { sessions: "auto" }],
+    ["PARLEY_HOST_DEFAULTS_PER_SECOND", "0.5", "host", { defaults: { perSecond: 0.5 } }],
+    ["PARLEY_HOST_CIRCUIT", "off", "host", { circuit: false }],
+    ["PARLEY_HOST_CIRCUIT_OPEN_MS", "50", "host", { circuit: { openMs: 50 } }],
     ["PARLEY_STDIO_GUARD_STDOUT", "0", "stdio", { guardStdout: false }],
   ])("reads %s=%s", (name, text, section, expected) => {
     expect(loadConfig({ env: { [name]: text } })[section]).toEqual(expected);
+  });
+
+  it("turns a group off or on again as a whole", () => {
+    const off = file({ host: { health: false } });
+    expect(loadConfig({ defaults: { host: { health: { failures: 2 } } }, file: off })).toMatchObject({
+      host: { health: false },
+      from: { "host.health": "file" },
+    });
+    const on = loadConfig({ file: off, env: { PARLEY_HOST_HEALTH_FAILURES: "5" } });
+    expect(on.host).toEqual({ health: { failures: 5 } });
+    expect(on.from).toEqual({ "host.health.failures": "PARLEY_HOST_HEALTH_FAILURES" });
+    expect(refused({ env: { PARLEY_HOST_HEALTH: "true" } }).message).toContain("must be false or an object");
   });
 
   it("refuses keys and variables that do not exist, all at once, with the nearest that does", () => {
@@ -149,6 +165,12 @@ describe("loadConfig", () => {
     expect(config.problems).toMatchObject([{ path: "servers.b.command" }]);
   });
 
+  it("refuses a server that is required and cannot be used", () => {
+    const servers = { a: { command: "${NONE}", required: true }, b: { command: "${NONE}" } };
+    const error = refused({ file: file({ servers }) });
+    expect(error.message).toBe("the configuration cannot be used: servers.a.command: the variable NONE is not set");
+  });
+
   it("has one variable for each setting", () => {
     const names = configVariables();
     expect(new Set(names).size).toBe(names.length);
@@ -166,6 +188,39 @@ describe("loadConfig", () => {
     expectTypeOf<StdioSettings>().toExtend<ServeStdioOptions>();
     expectTypeOf<keyof Settings<ServeStdioOptions>>().toEqualTypeOf<keyof StdioSettings>();
   });
+});
+
+it("a host takes what was loaded, and a server that cannot be used stays out of the way", async () => {
+  const seen: (string | undefined)[] = [];
+  const server = new Server({ name: "s", version: "1" }).tool("hello", {}, () => "hi").tool("hidden", {}, () => "no");
+  const handle = await serveHttp(server, {
+    port: 0,
+    authenticate: (request) => {
+      seen.push(request.header("x-key"));
+      return { key: "host" };
+    },
+  });
+  const config = loadConfig({
+    file: file({
+      host: { startWaitMs: 20_000, health: false },
+      servers: {
+        good: { url: "${URL}", headers: { "X-Key": "${KEY}" }, tools: { deny: ["hidden"] } },
+        bad: { command: "${NONE}" },
+      },
+    }),
+    env: { URL: handle.url, KEY: "k" },
+  });
+  const host = new Host({ ...config.host, servers: config.servers });
+  try {
+    await host.start();
+    expect(host.tools().map(({ name }) => name)).toEqual(["good__hello"]);
+    expect(await host.call("good__hello")).toBe("hi");
+    expect(new Set(seen)).toEqual(new Set(["k"]));
+    expect(config.problems).toMatchObject([{ server: "bad", path: "servers.bad.command" }]);
+  } finally {
+    await host.close();
+    await handle.close();
+  }
 });
 
 describe("readConfigFile", () => {

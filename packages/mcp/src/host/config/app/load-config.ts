@@ -4,6 +4,7 @@ import { nearestName } from "../../../encoding/nearest-name.js";
 import { checkOptions } from "../../../protocol/check-options.js";
 import { McpError } from "../../../protocol/error.js";
 import type { ServerOptions } from "../../../server/options.js";
+import type { HostOptions } from "../../options.js";
 import { isRecord } from "../config-dialect.js";
 import { type ConfigProblem, ProblemList, shownName } from "../config-problem.js";
 import { type ConfigInput, TextExpander, type ValueSources } from "../expand-text.js";
@@ -32,6 +33,8 @@ export interface AppConfig {
   readonly http?: HttpSettings | undefined;
   /** For `serveStdio`. */
   readonly stdio?: StdioSettings | undefined;
+  /** For `new Host`, beside its `servers`. */
+  readonly host?: Settings<HostOptions> | undefined;
   /** The servers of a host. */
   readonly servers?: Readonly<Record<string, HostServer>> | undefined;
   /** What `${input:id}` asks the user for. */
@@ -54,6 +57,7 @@ export interface LoadedConfig {
   readonly client: Settings<ClientOptions>;
   readonly http: HttpSettings;
   readonly stdio: StdioSettings;
+  readonly host: Settings<HostOptions>;
   /** The servers of a host, with their references filled in. */
   readonly servers: Record<string, HostServer>;
   /** What is wrong with single servers; they are disabled. */
@@ -76,7 +80,7 @@ export function defineConfig(config: AppConfig): AppConfig {
  * Puts the configuration of an application together: defaults, below the file, below variables of the environment
  * (`PARLEY_HTTP_PORT` is `http.port`), below overrides. Single settings are replaced, not whole sections. Texts of the file may have
  * references such as `${TOKEN}`. Throws one `invalid_definition` that names every key and variable that does not exist or does not
- * fit, with the nearest that does, and never a value.
+ * fit, with the nearest that does, and never a value; so does a server with `required` that cannot be used.
  */
 export function loadConfig(options: LoadConfigOptions = {}): LoadedConfig {
   checkOptions<LoadConfigOptions, typeof OPTIONS>("loadConfig", options, OPTIONS);
@@ -93,9 +97,10 @@ export function loadConfig(options: LoadConfigOptions = {}): LoadedConfig {
   layers.addObject("file", content);
   layers.addVariables(env);
   layers.addObject("overrides", overrides);
-  layers.throwProblems();
   const ofFile = isRecord(content) && content.servers !== undefined ? content : undefined;
   const read = ofFile === undefined ? undefined : readServers(ofFile, { ...sources, dialect: "parley" });
+  layers.addRequired(read?.problems ?? [], read?.servers ?? {});
+  layers.throwProblems();
   return {
     ...layers.sections(),
     servers: { ...defaults?.servers, ...read?.servers, ...overrides?.servers },
@@ -205,6 +210,14 @@ class Layers {
     );
   }
 
+  /** A server that the application cannot do without must not be left out in silence. */
+  addRequired(problems: readonly ConfigProblem[], servers: Readonly<Record<string, HostServer>>): void {
+    for (const { severity, server, path, message, fix } of problems) {
+      const isRequired = server !== undefined && servers[server]?.required === true;
+      if (severity === "error" && isRequired) this.#problem(path.split("."), message, fix);
+    }
+  }
+
   #problem(path: readonly string[], message: string, fix: string): void {
     this.#problems.add("error", path, undefined, message, fix);
   }
@@ -219,7 +232,7 @@ class Layers {
   }
 
   sections(): Pick<LoadedConfig, keyof typeof SETTINGS> {
-    const sections: Record<string, Record<string, unknown>> = { server: {}, client: {}, http: {}, stdio: {} };
+    const sections: Record<string, Record<string, unknown>> = { server: {}, client: {}, http: {}, stdio: {}, host: {} };
     for (const { keys, value } of this.#setValues.values()) {
       let at: Record<string, unknown> = sections;
       for (const key of keys.slice(0, -1)) {

@@ -2,6 +2,7 @@ import type { ClientOptions } from "../../../client/options.js";
 import type { ServerOptions } from "../../../server/options.js";
 import type { ServeStreamOptions } from "../../../transport/channel/stream-server.js";
 import type { HttpServerOptions } from "../../../transport/http/server/options.js";
+import type { HostOptions } from "../../options.js";
 
 /** True for types whose values a file can hold; false for functions and for objects with any. */
 type IsData<V> = V extends string | number | boolean
@@ -216,5 +217,38 @@ const STDIO: SettingsTable<Omit<ServeStreamOptions, "platform" | "decode" | "fra
   drainMs: "whole",
 };
 
+const HOST: SettingsTable<HostOptions> = {
+  defaults: {
+    startMs: "count",
+    callMs: "count",
+    concurrency: "count",
+    queue: "count",
+    perSecond: "number",
+    burst: "count",
+    trust: ["trusted", "untrusted"],
+  },
+  startWaitMs: "whole",
+  waitMs: "whole",
+  restarts: {
+    intensity: { restarts: "whole", withinMs: "count" },
+    backOff: { firstMs: "whole", longestMs: "whole", jitter: "number" },
+    retryMs: "count",
+  },
+  health: [false, { intervalMs: "count", deadlineMs: "count", failures: "count" }],
+  circuit: [
+    false,
+    {
+      failures: "count",
+      failureRate: "number",
+      window: "count",
+      openMs: "count",
+      trials: "count",
+      successes: "count",
+    },
+  ],
+  names: { maxLength: "count" },
+  forwardQuestions: "flag",
+};
+
 /** Everything that a file or the environment can set, by section. */
-export const SETTINGS = { server: SERVER, client: CLIENT, http: HTTP, stdio: STDIO } as const;
+export const SETTINGS = { server: SERVER, client: CLIENT, http: HTTP, stdio: STDIO, host: HOST } as const;
