@@ -38,7 +38,6 @@ interface Endable {
 
 /** After `force`, how long to wait for the end that it must bring. */
 const FORCED_MS = 1_000;
-const NEVER = new Promise<never>(() => {});
 
 /** Watches a value that `spec.start` gave. */
 export function watchChild(spec: ChildSpec, child: unknown): WatchedChild {
@@ -123,7 +122,8 @@ function derivedEnd(value: Endable): Promise<ChildExit> {
   for (const promise of [value.closed, value.ended]) {
     if (isThenable(promise)) return Promise.resolve(promise).then(() => ({ normal: true, reason: "closed" }));
   }
-  return NEVER;
+  // One of its own for each instance: a promise keeps all who wait for it.
+  return new Promise(() => {});
 }
 
 const isProcess = (value: Endable) =>
