@@ -120,6 +120,8 @@ function chunkOf(id, context, many) {
   // With the entry, so that a bundler which leaves `connect` out leaves out the client too.
   if (id === source("client/connect.ts")) return null;
   if (needs("index.ts")) return "core";
+  // What it names is there; from the file for many, that file and this one would import each other.
+  if (id === runtimes.node["#transports"]) return "core-node";
   const entries = names.filter((name) => name !== "node" && needs(`${name}.ts`));
   const rooms = Object.keys(onDemand).filter((room) => onDemand[room].some(needs));
   const users = [...rooms, ...entries].sort();
