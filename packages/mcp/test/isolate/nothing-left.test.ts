@@ -28,7 +28,7 @@ async function start(kind: string, end: string): Promise<{ program: ChildProcess
   return { program, toolPid: (JSON.parse(String(line)) as { pid: number }).pid };
 }
 
-it.each(["return", "exit"])("a program with idle workers ends by %s", async (end) => {
+it.each(["return", "close", "exit"])("a program with idle workers ends by %s", async (end) => {
   for (const kind of ["worker", "process"]) {
     const { program, toolPid } = await start(kind, end);
     const [code] = program.exitCode === null ? await once(program, "exit") : [program.exitCode];

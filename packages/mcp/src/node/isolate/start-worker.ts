@@ -66,6 +66,8 @@ function startThread(program: URL, { memoryMb, execArgv, env }: WorkerSettings, 
   return {
     post: (message) => thread.postMessage(message),
     async end() {
+      // Who waits for the end must not lose it to an empty event loop; the same goes for a process.
+      thread.ref();
       void thread.terminate();
       await gone;
     },
@@ -114,6 +116,7 @@ function startProcess(program: URL, { memoryMb, execArgv, env }: WorkerSettings,
       if (child.connected) child.send(message, () => {});
     },
     end() {
+      child.ref();
       kill();
       return gone;
     },
