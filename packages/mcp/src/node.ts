@@ -1,3 +1,4 @@
+export { type CatalogueFile, catalogueFile } from "./node/catalogue-file.js";
 export { type ConfigFile, type ReadConfigFileOptions, readConfigFile } from "./node/config/read-config-file.js";
 export { publishDiagnostics } from "./node/diagnostics.js";
 export type { NodeHandler } from "./node/http/handler.js";

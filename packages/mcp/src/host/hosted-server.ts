@@ -1,6 +1,7 @@
 import type { Change } from "../client/changes/change-queue.js";
 import type { SubscriptionTarget } from "../client/changes/subscription-filter.js";
 import type { Client } from "../client/client.js";
+import { thrownMessage } from "../encoding/thrown-message.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
 import { shownRevision } from "../protocol/revisions.js";
@@ -188,7 +189,7 @@ export class HostedServer {
         if (kind !== "resource") this.#publish(await fetchLists(client, [kind], {}));
       }
     } catch (error) {
-      if (client.state === "ready") this.#events.warn(`changes of "${this.name}" are missed: ${String(error)}`);
+      if (client.state === "ready") this.#events.warn(`changes of "${this.name}" are missed: ${thrownMessage(error)}`);
     }
   }
 

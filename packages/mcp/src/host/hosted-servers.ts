@@ -1,17 +1,13 @@
-import type { LocalServer, Target } from "../client/connect.js";
-import type { ClientOptions } from "../client/options.js";
 import { nearestName } from "../encoding/nearest-name.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
-import { applicationCall } from "./application-call.js";
-import { SavedCatalogue, serverKey } from "./catalogue/catalogue-store.js";
+import { SavedCatalogue } from "./catalogue/catalogue-store.js";
 import type { HostCatalogue } from "./catalogue/host-catalogue.js";
-import type { HostServer } from "./config/host-server.js";
 import type { RemoteConnection } from "./connection/remote-connection.js";
-import { ANY_QUESTION } from "./gateway/askable.js";
 import type { HostListeners } from "./host-events.js";
-import { HostedServer, type HostedServerParts } from "./hosted-server.js";
-import { checkedEntry, type HostEntry, type HostedHere, type HostOptions } from "./options.js";
+import { HostedServer } from "./hosted-server.js";
+import { hostedServerParts } from "./hosted-server-parts.js";
+import { checkedEntry, type HostEntry, type HostOptions } from "./options.js";
 import type { HostedState } from "./server-status.js";
 import type { ChildSpec } from "./supervision/child-spec.js";
 import type { ChildState } from "./supervision/child-state.js";
@@ -19,9 +15,7 @@ import type { SupervisionEvent } from "./supervision/supervision-event.js";
 import { Supervisor } from "./supervision/supervisor.js";
 import type { SupervisorTree } from "./supervision/supervisor-tree.js";
 
-const START_MS = 30_000;
 const START_WAIT_MS = 5_000;
-const WAIT_MS = 10_000;
 const RETRY_MS = 60_000;
 
 /** What each state of a supervised connection means for its server. */
@@ -102,7 +96,7 @@ export class HostedServers {
     }
     const checked = checkedEntry(name, entry);
     if (checked.disabled === true) return undefined;
-    const server = new HostedServer(this.#partsOf(name, checked), {
+    const server = new HostedServer(hostedServerParts(name, checked, this.#options, this.#platform, this.#forwards), {
       listed: (of, kinds) => this.#listed(of, kinds),
       changed: (of) => this.#listeners.tell({ type: "status", server: of.name, status: of.status }),
       warn: (message) => this.#platform.warn(message),
@@ -230,69 +224,4 @@ export class HostedServers {
     }
     for (const kind of kinds) this.#changed.add(kind);
   }
-
-  #partsOf(name: string, entry: HostServer & { readonly server?: HostedHere }): HostedServerParts {
-    const { client = {}, defaults = {}, health = {}, circuit = {}, transform, waitMs = WAIT_MS } = this.#options;
-    const given = { ...defaults, ...entry };
-    const { tools, prefix = name, isolation = "shared", required = false, connections = 1 } = entry;
-    const { startMs = START_MS, callMs, concurrency, queue, perSecond, burst, trust = "untrusted" } = given;
-    const options = this.#connectOptions(name, entry, startMs);
-    const startsAnew = entry.command !== undefined;
-    const rate = perSecond === undefined ? {} : { rate: { perSecond, ...(burst === undefined ? {} : { burst }) } };
-    const facts = [entry.command, entry.args, entry.cwd, entry.url, entry.tools];
-    return {
-      name,
-      target: targetOf(entry),
-      options,
-      platform: this.#platform,
-      limits: {
-        ...(concurrency === undefined ? {} : { concurrency }),
-        ...(queue === undefined ? {} : { queue }),
-        ...rate,
-      },
-      startsAnew,
-      isolation,
-      asked: this.#forwards && startsAnew ? ANY_QUESTION : undefined,
-      application: applicationCall(name, client, this.#platform),
-      waitMs,
-      circuit,
-      filter: { ...tools, ...(transform === undefined ? {} : { transform }) },
-      health,
-      trusted: trust === "trusted",
-      size: connections,
-      callMs,
-      startMs,
-      required,
-      prefix,
-      key: serverKey(this.#platform, facts),
-    };
-  }
-
-  #connectOptions(name: string, entry: HostServer, startMs: number): ClientOptions {
-    const { client = {}, auth, platform } = this.#options;
-    const { url, headers, maxMessageBytes } = entry;
-    const authorization = url === undefined ? undefined : auth?.(name, url);
-    return {
-      ...client,
-      timeouts: { ...client.timeouts, connectMs: startMs },
-      ...(authorization === undefined ? {} : { auth: authorization }),
-      ...(headers === undefined ? {} : { headers: { ...client.headers, ...headers } }),
-      ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }),
-      ...(platform === undefined ? {} : { platform }),
-    };
-  }
-}
-
-function targetOf({
-  server,
-  url,
-  command,
-  args,
-  env,
-  cwd,
-  inheritEnv,
-}: HostServer & { server?: HostedHere }): Target | LocalServer {
-  if (server !== undefined) return server;
-  if (url !== undefined) return url;
-  return { command: command ?? "", args, env, cwd, inheritEnv };
 }

@@ -8,6 +8,7 @@ import { APP_ANSWER_TRIALS } from "./app-trials.js";
 import { AUTH_TRIALS } from "./auth-trials.js";
 import { CONFIG_TRIALS } from "./config-trials.js";
 import { EXTENSION_ANSWER_TRIALS } from "./extension-trials.js";
+import { HOST_ANSWER_TRIALS } from "./host-trials.js";
 import { REGISTRY_ANSWER_TRIALS } from "./registry-trials.js";
 import { SUPERVISION_ANSWER_TRIALS } from "./supervision-trials.js";
 import { add, emptyServer, type Failing, outcome, overHttp, plainServer, type Trial, withClient } from "./trial.js";
@@ -312,6 +313,7 @@ export const ANSWER_TRIALS: Readonly<Record<string, readonly [trial: Trial, ende
   ...EXTENSION_ANSWER_TRIALS,
   ...SUPERVISION_ANSWER_TRIALS,
   ...REGISTRY_ANSWER_TRIALS,
+  ...HOST_ANSWER_TRIALS,
   ...AUTH_TRIALS,
   ...CONFIG_TRIALS,
 };

@@ -9,6 +9,7 @@ import { serveChannel } from "@parley/mcp/transport";
 import { WebSocket } from "ws";
 import { APP_HOOK_TRIALS } from "./app-trials.js";
 import { EXTENSION_HOOK_TRIALS } from "./extension-trials.js";
+import { HOST_HOOK_TRIALS } from "./host-trials.js";
 import { REGISTRY_HOOK_TRIALS } from "./registry-trials.js";
 import { SUPERVISION_HOOK_TRIALS } from "./supervision-trials.js";
 import { add, emptyServer, type Failing, outcome, overHttp, plainServer, type Trial, withClient } from "./trial.js";
@@ -107,6 +108,7 @@ export const HOOK_TRIALS: Readonly<Record<string, Trial>> = {
   ...EXTENSION_HOOK_TRIALS,
   ...SUPERVISION_HOOK_TRIALS,
   ...REGISTRY_HOOK_TRIALS,
+  ...HOST_HOOK_TRIALS,
   "CallOptions.onProgress": progress,
   "CallOptions.onProgress, many": (fail) =>
     withClient(plainServer(), {}, (client) => client.callMany([{ name: "add" }], { onProgress: fail })),

@@ -57,6 +57,7 @@ describe("the catalogue of a host", () => {
     expect(names(host)).toEqual(["a__whoami", "a__more", "a__most"]);
     server.remove("tool", "more");
     expect(await eventually(() => !names(host).includes("a__more"))).toBe(true);
+    expect(await eventually(() => told.length === 2)).toBe(true);
     expect(told).toEqual([["tools"], ["tools"]]);
   });
 

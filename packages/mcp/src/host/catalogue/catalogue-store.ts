@@ -1,3 +1,4 @@
+import { thrownMessage } from "../../encoding/thrown-message.js";
 import { isObject } from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
 import type { ServerLists } from "./server-lists.js";
@@ -46,7 +47,7 @@ export class SavedCatalogue {
         if (usable) this.#servers[name] = server as unknown as SavedServer;
       }
     } catch (error) {
-      this.#platform.warn(`the saved catalogue could not be read: ${String(error)}`);
+      this.#platform.warn(`\`load\` of the catalogue failed: ${thrownMessage(error)}`);
     }
   }
 
@@ -80,7 +81,7 @@ export class SavedCatalogue {
       const text = JSON.stringify({ version: VERSION, servers: this.#servers });
       if (text.length <= MAX_LENGTH) await this.#store.save(text);
     } catch (error) {
-      this.#platform.warn(`the catalogue could not be saved: ${String(error)}`);
+      this.#platform.warn(`\`save\` of the catalogue failed: ${thrownMessage(error)}`);
     }
   }
 }

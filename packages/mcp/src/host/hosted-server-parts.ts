@@ -1,0 +1,98 @@
+import type { LocalServer, Target } from "../client/connect.js";
+import type { ClientOptions } from "../client/options.js";
+import type { Platform } from "../platform/platform.js";
+import { McpError } from "../protocol/error.js";
+import { applicationCall } from "./application-call.js";
+import { serverKey } from "./catalogue/catalogue-store.js";
+import type { HostServer } from "./config/host-server.js";
+import { ANY_QUESTION } from "./gateway/askable.js";
+import type { HostedServerParts } from "./hosted-server.js";
+import type { HostedHere, HostOptions } from "./options.js";
+
+const START_MS = 30_000;
+const WAIT_MS = 10_000;
+
+/** What a server is made of, by its entry, the host's defaults and ours. `forwards` says whether clients of a gateway may be asked. */
+export function hostedServerParts(
+  name: string,
+  entry: HostServer & { readonly server?: HostedHere },
+  host: HostOptions,
+  platform: Platform,
+  forwards: boolean,
+): HostedServerParts {
+  const { client = {}, defaults = {}, health = {}, circuit = {}, transform, waitMs = WAIT_MS } = host;
+  const given = { ...defaults, ...entry };
+  const { tools, prefix = name, isolation = "shared", required = false, connections = 1 } = entry;
+  const { startMs = START_MS, callMs, concurrency, queue, perSecond, burst, trust = "untrusted" } = given;
+  const options = connectOptions(name, entry, host, startMs);
+  const startsAnew = entry.command !== undefined;
+  const rate = perSecond === undefined ? {} : { rate: { perSecond, ...(burst === undefined ? {} : { burst }) } };
+  const facts = [entry.command, entry.args, entry.cwd, entry.url, entry.tools];
+  return {
+    name,
+    target: targetOf(entry),
+    options,
+    platform: platform,
+    limits: {
+      ...(concurrency === undefined ? {} : { concurrency }),
+      ...(queue === undefined ? {} : { queue }),
+      ...rate,
+    },
+    startsAnew,
+    isolation,
+    asked: forwards && startsAnew ? ANY_QUESTION : undefined,
+    application: applicationCall(name, client, platform),
+    waitMs,
+    circuit,
+    filter: { ...tools, ...(transform === undefined ? {} : { transform }) },
+    health,
+    trusted: trust === "trusted",
+    size: connections,
+    callMs,
+    startMs,
+    required,
+    prefix,
+    key: serverKey(platform, facts),
+  };
+}
+
+function connectOptions(name: string, entry: HostServer, host: HostOptions, startMs: number): ClientOptions {
+  const { client = {}, auth, platform } = host;
+  const { url, headers, maxMessageBytes } = entry;
+  const authorization = url === undefined || auth === undefined ? undefined : authorizationOf(auth, name, url);
+  return {
+    ...client,
+    timeouts: { ...client.timeouts, connectMs: startMs },
+    ...(authorization === undefined ? {} : { auth: authorization }),
+    ...(headers === undefined ? {} : { headers: { ...client.headers, ...headers } }),
+    ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }),
+    ...(platform === undefined ? {} : { platform }),
+  };
+}
+
+function targetOf({
+  server,
+  url,
+  command,
+  args,
+  env,
+  cwd,
+  inheritEnv,
+}: HostServer & { server?: HostedHere }): Target | LocalServer {
+  if (server !== undefined) return server;
+  if (url !== undefined) return url;
+  return { command: command ?? "", args, env, cwd, inheritEnv };
+}
+
+function authorizationOf(auth: NonNullable<HostOptions["auth"]>, name: string, url: string): ClientOptions["auth"] {
+  const fix = "Return what `oauth(…)` or `bearerToken(…)` of `@parley/mcp/auth` gives, or undefined.";
+  let given: ClientOptions["auth"];
+  try {
+    given = auth(name, url);
+  } catch (error) {
+    throw new McpError("invalid_definition", `\`auth\` failed for the server "${name}"`, { cause: error, fix });
+  }
+  if (given === undefined || typeof given.authorize === "function") return given;
+  Promise.resolve(given).catch(() => {});
+  throw new McpError("invalid_definition", `\`auth\` gave no authorization for the server "${name}"`, { fix });
+}
