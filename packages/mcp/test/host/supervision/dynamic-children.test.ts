@@ -60,6 +60,26 @@ describe("dynamic children", () => {
     await expect(made.removeChild("bb")).rejects.toThrow('no child "bb"');
   });
 
+  it("obey the last of several wishes", async () => {
+    const slow = () => new Promise<void>((resolve) => use.clock.platform.timer(100, resolve));
+    const { made, a, b, c } = await use.three("one_for_one", { stop: slow });
+    const wishes = [
+      made.restartChild("a"),
+      made.removeChild("a"),
+      made.restartChild("b"),
+      made.stopChild("b"),
+      made.stopChild("c"),
+      made.restartChild("c"),
+    ];
+    const leaving = made.restartChild("a");
+    const settled = Promise.allSettled([...wishes, leaving]);
+    await use.clock.advance(100);
+    const outcomes = (await settled).map(({ status }) => status);
+    expect(outcomes).toEqual(["rejected", "fulfilled", "rejected", "fulfilled", "fulfilled", "fulfilled", "rejected"]);
+    expect(statesOf(made)).toEqual(["b stopped", "c running"]);
+    expect([a, b, c].map(({ latest }) => latest.number)).toEqual([1, 1, 2]);
+  });
+
   it("are restarted at once, without the rest of their back-off", async () => {
     const { made, a } = await use.three("one_for_one");
     a.crash();
