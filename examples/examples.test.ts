@@ -42,6 +42,14 @@ const STORIES: Record<string, readonly string[]> = {
     'refused  the variable "name" of folder:///{name} leads out of its folder',
     "changed  bake bread",
   ],
+  host: [
+    "tools    clock__time, bank__pay",
+    "time     noon",
+    "bill     paid",
+    "found    bank__pay",
+    'mail     "no-such-mail-server" was not found',
+    "gateway  not paid",
+  ],
   middleware: [
     "audit    tools/call tell: ok",
     "told     You will read more documentation.",
