@@ -213,7 +213,7 @@ export class ToolSearch {
 }
 
 /** The first sentence about a tool, and its arguments. */
-export function toolSummary(tool: Tool): { summary: string; arguments: string[] } {
+function toolSummary(tool: Tool): { summary: string; arguments: string[] } {
   const text = (tool.description ?? tool.title ?? "").trim().replace(/\s+/g, " ");
   const sentence = /^.*?[.!?](?=\s|$)/.exec(text.slice(0, 1000))?.[0] ?? text;
   const summary = sentence.length > LONGEST_SUMMARY ? `${sentence.slice(0, LONGEST_SUMMARY - 1)}…` : sentence;
