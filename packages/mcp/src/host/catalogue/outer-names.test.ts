@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { McpError } from "../../protocol/error.js";
-import { outerItem, outerResult } from "../../server/mount/mounted-names.js";
-import { NameIndex } from "./name-index.js";
-import { hostNames, innerUriOf, outerName, uriPrefix } from "./outer-names.js";
+import { HostCatalogue } from "./host-catalogue.js";
+import { outerName, uriPrefix } from "./outer-names.js";
 
 /** Names that servers give: mostly plain, some near each other, some hostile. */
 const anyName = fc.oneof(
@@ -50,21 +49,26 @@ describe("outer names", () => {
     const distinct = (count: number) => fc.uniqueArray(anyName, { minLength: count, maxLength: count });
     fc.assert(
       fc.property(distinct(20), distinct(1000), fc.integer({ min: 24, max: 64 }), (servers, names, maxLength) => {
-        const there = new NameIndex({ maxLength });
-        const back = new NameIndex({ maxLength });
-        const outer = servers.map((server) => there.replace(server, names));
-        for (const server of servers.toReversed()) back.replace(server, names.toReversed());
-        expect(there.size).toBe(20_000);
-        servers.forEach((server, at) => {
+        const tools = names.map((name) => ({ name, inputSchema: { type: "object" as const } }));
+        const fill = (order: readonly string[], list: typeof tools) => {
+          const catalogue = new HostCatalogue({ maxLength });
+          for (const server of order) catalogue.add(server);
+          for (const server of order) catalogue.set(server, { tools: list });
+          return catalogue;
+        };
+        const there = fill(servers, tools);
+        const back = fill(servers.toReversed(), tools.toReversed());
+        expect(there.all("tools")).toHaveLength(20_000);
+        for (const server of servers) {
           for (const name of names) {
-            const full = outer[at]?.get(name) ?? "";
+            const full = outerName(server, name, { maxLength });
             if (!/^[A-Za-z0-9_-]+$/.test(full) || full.length > maxLength) throw new Error(`bad name ${full}`);
-            for (const index of [there, back]) {
-              const found = index.find(full);
-              if (found?.server !== server || found.name !== name) throw new Error(`${full} leads elsewhere`);
+            for (const catalogue of [there, back]) {
+              const found = catalogue.find("tools", full);
+              if (found?.server !== server || found.inner !== name) throw new Error(`${full} leads elsewhere`);
             }
           }
-        });
+        }
       }),
       { numRuns: 3 },
     );
@@ -82,65 +86,25 @@ describe("outer names", () => {
   });
 });
 
-describe("the index of names", () => {
-  it("replaces and removes the names of one server alone", () => {
-    const index = new NameIndex();
-    index.replace("a", ["x", "y"]);
-    index.replace("b", ["x"]);
-    index.replace("a", ["z", "z"]);
-    expect(["a__x", "a__y", "a__z", "b__x"].map((name) => index.find(name)?.name)).toEqual([
-      undefined,
-      undefined,
-      "z",
-      "x",
-    ]);
-    index.remove("b");
-    expect(index.size).toBe(1);
-  });
-
-  it("refuses a list without end, and keeps none of it", () => {
-    const index = new NameIndex();
-    function* endless() {
-      for (let count = 0; ; count++) yield `t${count}`;
-    }
-    index.replace("a", ["x"]);
-    expect(() => index.replace("b", endless())).toThrow(/more than 100000 names/);
-    expect(index.size).toBe(1);
-    expect(index.find("a__x")).toEqual({ server: "a", name: "x" });
-  });
-});
-
 describe("outer URIs", () => {
   it("lead back to their server, also with the scheme in another case", () => {
     fc.assert(
       fc.property(fc.uniqueArray(anyName, { minLength: 2, maxLength: 20 }), fc.webUrl(), (servers, uri) => {
+        const catalogue = new HostCatalogue();
+        for (const server of servers) catalogue.add(server);
         for (const server of servers) {
-          const outer = hostNames(server, () => true).uri(uri);
+          const outer = catalogue.names(server)?.uri(uri) ?? "";
           expect(outer).toMatch(/^[a-z][a-z0-9-]{0,31}\+/);
-          expect(innerUriOf(servers, outer)).toEqual({ server, uri });
-          expect(innerUriOf(servers, outer.slice(0, 1).toUpperCase() + outer.slice(1))).toEqual({ server, uri });
+          for (const sent of [outer, outer.slice(0, 1).toUpperCase() + outer.slice(1)]) {
+            expect(catalogue.ownerOf(sent)).toEqual({ server, inner: uri });
+          }
         }
+        expect(catalogue.ownerOf("of-nobody-here+file:///x")).toBeUndefined();
       }),
     );
-    expect(innerUriOf(["a"], "b+file:///x")).toBeUndefined();
   });
 
   it("tell servers apart whose names differ in case alone", () => {
     expect(new Set(["git", "Git", "GIT", "git-"].map(uriPrefix)).size).toBe(4);
-  });
-
-  it("are put into items and results", () => {
-    const names = hostNames("files", (uri) => uri.startsWith("file:"));
-    expect(outerItem(names, { name: "read", uri: "file:///a" })).toEqual({
-      name: "files__read",
-      uri: "files+file:///a",
-    });
-    const content = [
-      { type: "resource_link", uri: "file:///a", name: "a" },
-      { type: "resource_link", uri: "https://example.com", name: "b" },
-    ];
-    expect(outerResult(names, "tools/call", { content })).toEqual({
-      content: [{ type: "resource_link", uri: "files+file:///a", name: "a" }, content[1]],
-    });
   });
 });

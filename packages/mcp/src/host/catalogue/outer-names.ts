@@ -1,7 +1,6 @@
 import { sha256 } from "../../platform/sha256.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
-import { innerUri, type OfferNames, outerUri } from "../../server/mount/mounted-names.js";
 
 /** How names of several servers are written as one. */
 export interface OuterNameOptions {
@@ -9,18 +8,12 @@ export interface OuterNameOptions {
   maxLength?: number | undefined;
 }
 
-/** A name as its server knows it. */
-export interface InnerName {
-  readonly server: string;
-  readonly name: string;
-}
-
 const DEFAULT_LENGTH = 60;
 /** Room for the digest, two separators and a few letters of each part. */
 const LEAST_LENGTH = 24;
 const LONGEST_PREFIX = 32;
 const SEPARATOR = "__";
-/** 50 bits: the names of one host do not meet by chance, and `NameIndex` refuses what somebody makes to meet. */
+/** 50 bits: the names of one host do not meet by chance, and the catalogue lets the first one keep what somebody makes to meet. */
 const DIGEST_CHARACTERS = 10;
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
 const LOOKS_DIGESTED = /[_-][a-z2-7]{10}$/;
@@ -90,23 +83,4 @@ export function uriPrefix(server: string): string {
     .replace(/[^a-z0-9-]/g, "-")
     .replace(/^[^a-z]/, (first) => `s${first}`);
   return `${clean.slice(0, room) || "s"}-${digestOf(server)}`;
-}
-
-/** The names that clients of a host see of one server. */
-export function hostNames(
-  server: string,
-  serves: (uri: string) => boolean,
-  options: OuterNameOptions = {},
-): OfferNames {
-  const prefix = uriPrefix(server);
-  return { name: (inner) => outerName(server, inner, options), uri: (inner) => outerUri(prefix, inner), serves };
-}
-
-/** Finds the server of a URI that clients of a host sent, and the URI as that server knows it. */
-export function innerUriOf(servers: Iterable<string>, uri: string): { server: string; uri: string } | undefined {
-  for (const server of servers) {
-    const inner = innerUri(uriPrefix(server), uri);
-    if (inner !== undefined) return { server, uri: inner };
-  }
-  return undefined;
 }
