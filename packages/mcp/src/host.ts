@@ -28,6 +28,7 @@ export {
 } from "./host/connection/circuit-breaker.js";
 export type { HealthOptions } from "./host/connection/health-check.js";
 export type { GatewayOptions } from "./host/gateway/gateway-server.js";
+export { type CallableTools, MetaTools } from "./host/gateway/meta-tools.js";
 export { Host, startHost } from "./host/host.js";
 export type { CatalogueChanged, HostEvents, StatusChanged, SupervisionStep } from "./host/host-events.js";
 export type { HostEntry, HostedHere, HostOptions, HostRestarts } from "./host/options.js";

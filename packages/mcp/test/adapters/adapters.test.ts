@@ -7,6 +7,7 @@ import {
   toLangChainTools,
   toOpenAITools,
 } from "@parley/mcp/adapters";
+import { Host } from "@parley/mcp/host";
 import type { Tool } from "@parley/mcp/protocol";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { adapterServer, PIXEL } from "./adapter-server.js";
@@ -189,6 +190,16 @@ describe("every adapter", () => {
     }
     expect(called).toEqual(names);
     expect(Object.keys(await toAiSdkTools(source))).toHaveLength(names.length);
+  });
+
+  it("takes the tools of a host under the names that it gives them", async () => {
+    const host = new Host({ servers: { here: adapterServer().server } });
+    await host.start();
+    const { tools, call } = await toAnthropicTools(host);
+    expect(tools.map(({ name }) => name)).toContain("here__add");
+    const result = await call({ type: "tool_use", id: "h", name: "here__add", input: { a: 1, b: 2 } });
+    expect(result.content).toEqual([{ type: "text", text: '{"sum":3}' }]);
+    await host.close();
   });
 
   it("passes on the signal that cancels", async () => {

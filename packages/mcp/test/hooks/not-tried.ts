@@ -12,6 +12,7 @@ export const NOT_TRIED: Readonly<Record<string, string>> = {
   Asker: PART,
   AuthenticationRequest: MADE,
   CallExtras: MADE,
+  CallableTools: PART,
   Channel: PART,
   ChannelReceiver: MADE,
   ClientFacts: MADE,
