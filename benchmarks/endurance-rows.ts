@@ -1,4 +1,4 @@
-import { type Row, rate, toPlain, value } from "./row.js";
+import { type Row, rate, ratio, toPlain, value } from "./row.js";
 
 const percent = { unit: "%", shown: "value", better: "less" } as const;
 
@@ -44,6 +44,17 @@ export const ENDURANCE_ROWS: readonly Row[] = [
     kind: "speed",
     ...toPlain,
     budgets: [value({ atMost: 15_000 })],
+  },
+  {
+    id: "ping-busy",
+    title: "stdio `ping` while a tool computes for 700 ms, p99",
+    suite: "ping-busy",
+    figure: "p99Micros",
+    unit: "µs",
+    better: "less",
+    kind: "speed",
+    ...toPlain,
+    budgets: [ratio({ atMost: 0.1 })],
   },
   {
     id: "notify-sockets",

@@ -2,6 +2,7 @@ import { type Effort, here, one, PLAIN, peer, type Suite, V1, V2 } from "./conte
 import { httpEventLoad } from "./measure/http-load.js";
 import { notifyRate } from "./measure/notify-rate.js";
 import { overloadMemory } from "./measure/overload.js";
+import { pingWhileBusy } from "./measure/ping-while-busy.js";
 import { pipeLatency } from "./measure/pipe-latency.js";
 import { sustainedLoad } from "./measure/sustained.js";
 
@@ -35,6 +36,16 @@ export const ENDURANCE_SUITES: readonly Suite[] = [
       one("official-v2", V2, peer("official-v2.mjs", "stdio"), "2025"),
       one("official-v1", V1, peer("official-v1.mjs", "stdio"), "2025"),
       one("tmcp", "tmcp", peer("tmcp.mjs", "stdio"), "2025"),
+    ],
+  },
+  {
+    id: "ping-busy",
+    measure: pingWhileBusy,
+    warmUp: true,
+    rounds: few,
+    contenders: [
+      one("plain", "Parley, the tool in the serving thread", here("parley-busy.ts", "plain")),
+      one("parley", "Parley, the tool isolated", here("parley-busy.ts", "isolated")),
     ],
   },
   {

@@ -1,0 +1,1 @@
+export default function busy(args: { ms: number }): string;
