@@ -1,7 +1,9 @@
 import { Answerer } from "../client/answers/answerer.js";
 import { ClientExtensions } from "../client/extension.js";
 import type { ClientOptions } from "../client/options.js";
+import type { Question } from "../era/era.js";
 import type { Platform } from "../platform/platform.js";
+import { McpError } from "../protocol/error.js";
 import type { PassedCall } from "./connection/remote-connection.js";
 
 /** One value for all calls that the application makes itself. */
@@ -14,6 +16,7 @@ export function applicationCall(server: string, options: ClientOptions, platform
   return {
     caller: APPLICATION,
     async ask(question, signal) {
+      if (!answerer.canAnswer(question.method)) return nobody(question);
       answerer.check(question);
       const unwanted = new AbortController();
       const abort = () => unwanted.abort(signal.reason);
@@ -27,4 +30,11 @@ export function applicationCall(server: string, options: ClientOptions, platform
     // The connection tells its messages to `onLog` itself.
     log() {},
   };
+}
+
+/** The connection declares what clients of a gateway may be asked; the application itself may have no answers. */
+function nobody({ method }: Question): object {
+  if (method === "roots/list") return { roots: [] };
+  if (method === "elicitation/create") return { action: "cancel" };
+  throw new McpError("declined", `nobody is there to answer ${method}`);
 }

@@ -16,7 +16,7 @@ import { HostCalls } from "./host-calls.js";
 import { type HostEvents, HostListeners } from "./host-events.js";
 import { HostedServers } from "./hosted-servers.js";
 import { checkHostOptions, type HostEntry, type HostOptions } from "./options.js";
-import type { ServerStatus } from "./server-status.js";
+import { DISABLED, type ServerStatus } from "./server-status.js";
 import type { SupervisorTree } from "./supervision/supervisor-tree.js";
 
 /**
@@ -116,7 +116,8 @@ export class Host implements AsyncDisposable {
 
   /** What is known of each server, by name. */
   status(): Record<string, ServerStatus> {
-    return Object.fromEntries(this.#servers.all().map((server) => [server.name, server.status]));
+    const disabled = [...this.#servers.disabled].map((name) => [name, DISABLED] as const);
+    return Object.fromEntries([...this.#servers.all().map(({ name, status }) => [name, status] as const), ...disabled]);
   }
 
   /** The client of a server's connection, for all that the host has no method for; undefined while none stands. */

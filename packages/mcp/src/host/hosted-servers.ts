@@ -36,6 +36,8 @@ export class HostedServers {
   readonly #catalogue: HostCatalogue;
   readonly #listeners: HostListeners;
   readonly #servers = new Map<string, HostedServer>();
+  /** Servers that are not started, and whether each is required. */
+  readonly #disabled = new Map<string, boolean>();
   readonly #supervisor: Supervisor;
   readonly #saved: SavedCatalogue | undefined;
   /** Lists that changed in this turn of the event loop. */
@@ -65,6 +67,11 @@ export class HostedServers {
     return [...this.#servers.values()];
   }
 
+  /** The names of servers that are not started. */
+  get disabled(): Iterable<string> {
+    return this.#disabled.keys();
+  }
+
   find(name: string): HostedServer | undefined {
     return this.#servers.get(name);
   }
@@ -91,11 +98,14 @@ export class HostedServers {
 
   /** Adds a server that `start` starts. */
   add(name: string, entry: HostEntry): HostedServer | undefined {
-    if (this.#servers.has(name)) {
+    if (this.#servers.has(name) || this.#disabled.has(name)) {
       throw new McpError("misuse", `the host already has a server "${name}"`, { fix: "Remove it first." });
     }
     const checked = checkedEntry(name, entry);
-    if (checked.disabled === true) return undefined;
+    if (checked.disabled === true) {
+      this.#disabled.set(name, checked.required === true);
+      return undefined;
+    }
     const server = new HostedServer(hostedServerParts(name, checked, this.#options, this.#platform, this.#forwards), {
       listed: (of, kinds) => this.#listed(of, kinds),
       changed: (of) => this.#listeners.tell({ type: "status", server: of.name, status: of.status }),
@@ -114,6 +124,7 @@ export class HostedServers {
   }
 
   async remove(name: string): Promise<void> {
+    if (this.#disabled.delete(name)) return;
     const server = this.get(name);
     this.#servers.delete(name);
     this.#catalogue.remove(name);
@@ -146,6 +157,12 @@ export class HostedServers {
   }
 
   async #start(): Promise<void> {
+    const [missing] = [...this.#disabled].filter(([, required]) => required);
+    if (missing !== undefined) {
+      throw new McpError("connect_failed", `the server "${missing[0]}" is required, and its entry disables it`, {
+        fix: "Correct its entry: `problems` of `readServers` says what is wrong with it.",
+      });
+    }
     await this.#saved?.load();
     const servers = this.all();
     for (const server of servers) this.#remember(server);

@@ -42,3 +42,21 @@ export interface ServerStatus {
   /** Whether its lists come from an earlier run, because it has not listed anything yet. */
   readonly stale: boolean;
 }
+
+/** The status of a server that is not started. */
+export const DISABLED: ServerStatus = {
+  state: "disabled",
+  protocolVersion: undefined,
+  era: undefined,
+  serverInfo: undefined,
+  connections: 0,
+  latencyMs: undefined,
+  restarts: 0,
+  lastError: undefined,
+  circuit: "closed",
+  calls: { running: 0, waiting: 0, refused: 0 },
+  tools: 0,
+  prompts: 0,
+  resources: 0,
+  stale: false,
+};

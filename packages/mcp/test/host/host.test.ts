@@ -117,7 +117,12 @@ describe("the servers of a host", () => {
     expect(() => new Host({ servers: { a: { command: "x", url: "http://x" } } })).toThrow(/`command` and `url`/);
     expect(() => new Host({ servers: { a: { comand: "x" } as never } })).toThrow(/comand/);
     expect(() => new Host({ server: {} } as never)).toThrow(/server/);
-    expect(Object.keys(new Host({ servers: { a: { disabled: true } } }).status())).toEqual([]);
+    expect(new Host({ servers: { a: { disabled: true } } }).status()["a"]?.state).toBe("disabled");
+  });
+
+  it("are missed where they are required and disabled", async () => {
+    const servers = { a: { disabled: true, required: true } };
+    await expect(startHost({ servers })).rejects.toThrow(/"a" is required, and its entry disables it/);
   });
 
   it("come back after they died, and a call in flight ends once", { timeout: 60_000 }, async () => {
