@@ -42,20 +42,17 @@ export class ChaosRun {
   readonly #options: ChaosOptions;
   readonly #folder: RunFolder;
   readonly #victims: readonly Victim[];
-  readonly #callers: Callers;
+  #callers: Callers | undefined;
   readonly #clients: Client[] = [];
   /** When servers were struck that are not ready again yet. */
   readonly #struck = new Map<string, number>();
   #gateway: ListeningHandle | undefined;
 
   private constructor(options: ChaosOptions, victims: readonly Victim[]) {
-    const { random, restMs } = options;
     this.#options = options;
     this.#folder = runFolder(options.folder);
     this.#victims = victims;
     this.ledger = new Ledger(this.#folder.runs);
-    const servers = victims.map(({ name }) => name);
-    this.#callers = new Callers({ ledger: this.ledger, servers, random, restMs });
     this.host = new Host({
       servers: Object.fromEntries(victims.map(({ name, entry }) => [name, entry])),
       restarts: RESTARTS,
@@ -82,8 +79,11 @@ export class ChaosRun {
   }
 
   /** Lets the callers begin: through the host, and through its gateway in memory and over HTTP, in both eras. */
-  async call(): Promise<void> {
+  call(): void {
+    const { random, restMs } = this.#options;
+    const servers = this.#victims.map(({ name }) => name);
     const timeouts = { totalMs: CALL_MS };
+    this.#callers = new Callers({ ledger: this.ledger, servers, random, restMs });
     for (const client of this.#clients) {
       this.#addCallers((name, args) => client.callTool(name, args, { timeouts }));
     }
@@ -104,7 +104,20 @@ export class ChaosRun {
 
   /** Ends the load; resolves when every call has its outcome. */
   async rest(): Promise<void> {
-    await this.#callers.stop();
+    await this.#callers?.stop();
+  }
+
+  /** Resolves when all servers are ready. */
+  async recovered(): Promise<void> {
+    // A server over HTTP has no other way to notice that its session is gone.
+    const ping = async (name: string) => {
+      await this.host
+        .client(name)
+        ?.ping()
+        .catch(() => {});
+      await this.host.ready(name);
+    };
+    await Promise.all(this.#victims.map(({ name }) => ping(name)));
   }
 
   /** Ends everything that was started. */
@@ -136,7 +149,7 @@ export class ChaosRun {
   }
 
   #addCallers(call: Parameters<Callers["add"]>[0]): void {
-    for (let count = 0; count < this.#options.callers; count++) this.#callers.add(call);
+    for (let count = 0; count < this.#options.callers; count++) this.#callers?.add(call);
   }
 
   #recovered(server: string): void {

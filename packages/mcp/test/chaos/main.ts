@@ -41,7 +41,7 @@ async function strikeFor(seconds: number, folder: string): Promise<boolean> {
   // This very program is the server on pipes too.
   const program = [process.argv[1] ?? "", SERVE];
   const run = await ChaosRun.start({ folder, program, each: 3, callers: 2, restMs: 5, random: Math.random });
-  await run.call();
+  run.call();
   const since = performance.now();
   const striking = setInterval(() => run.strike(), STRIKE_MS);
   const showing = setInterval(() => show(run, since), LINE_MS);

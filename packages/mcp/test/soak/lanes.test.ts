@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { bundleFixture } from "../stdio/bundle-fixture.js";
 import type { Lane } from "./lane.js";
 import { calls } from "./lanes/calls.js";
+import { host } from "./lanes/host.js";
 import { registry } from "./lanes/registry.js";
 import { resume } from "./lanes/resume.js";
 import { sessions } from "./lanes/sessions.js";
@@ -19,6 +20,7 @@ const TINY: [Lane, number][] = [
   [resume, 0.004],
   [tasks, 0.1],
   [registry, 0.01],
+  [host, 0.02],
 ];
 
 describe("a soak lane at a tiny scale", () => {

@@ -1,6 +1,7 @@
 import type { Lane } from "./lane.js";
 import { calls } from "./lanes/calls.js";
 import { faults } from "./lanes/faults.js";
+import { host } from "./lanes/host.js";
 import { hostile } from "./lanes/hostile.js";
 import { isolation } from "./lanes/isolation.js";
 import { registry } from "./lanes/registry.js";
@@ -25,6 +26,7 @@ export const LANES: readonly Lane[] = [
   hostile,
   tasks,
   registry,
+  host,
   simulation,
   mutants,
 ];
