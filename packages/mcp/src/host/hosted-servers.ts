@@ -1,4 +1,6 @@
 import { nearestName } from "../encoding/nearest-name.js";
+import { neverUnhandled } from "../encoding/never-unhandled.js";
+import { atMost } from "../platform/at-most.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
 import { SavedCatalogue } from "./catalogue/catalogue-store.js";
@@ -42,6 +44,10 @@ export class HostedServers {
   readonly #saved: SavedCatalogue | undefined;
   /** Lists that changed in this turn of the event loop. */
   readonly #changed = new Set<"tools" | "prompts" | "resources">();
+  /** Servers that are being ended, by names that others may have taken over. */
+  readonly #leaving = new Map<string, Promise<void>>();
+  readonly #launched = new WeakMap<HostedServer, Promise<void>>();
+  #closed = false;
   #forwards: boolean;
   #started: Promise<void> | undefined;
 
@@ -98,6 +104,7 @@ export class HostedServers {
 
   /** Adds a server that `start` starts. */
   add(name: string, entry: HostEntry): HostedServer | undefined {
+    if (this.#closed) throw new McpError("misuse", "the host is closed", { fix: "Make another host." });
     if (this.#servers.has(name) || this.#disabled.has(name)) {
       throw new McpError("misuse", `the host already has a server "${name}"`, { fix: "Remove it first." });
     }
@@ -130,8 +137,12 @@ export class HostedServers {
     this.#catalogue.remove(name);
     this.#saved?.delete(name);
     this.#announce(["tools", "prompts", "resources"]);
-    for (const { id } of this.#specs(server)) await this.#supervisor.removeChild(id).catch(() => {});
-    await server.close();
+    const before = this.#leaving.get(name);
+    const leaving = this.#end(server, before).finally(() => {
+      if (this.#leaving.get(name) === leaving) this.#leaving.delete(name);
+    });
+    this.#leaving.set(name, leaving);
+    await leaving;
   }
 
   async restart(name: string): Promise<void> {
@@ -146,10 +157,11 @@ export class HostedServers {
   }
 
   async close(drainMs: number): Promise<void> {
+    this.#closed = true;
     const servers = this.all();
     if (drainMs > 0) {
-      const drained = Promise.all(servers.map(({ remote }) => remote.gate.drain()));
-      await Promise.race([drained, new Promise<void>((resolve) => void this.#platform.timer(drainMs, resolve, true))]);
+      const drained = Promise.all(servers.map(({ remote }) => remote.gate.drain())).then(() => {});
+      await atMost(this.#platform, drainMs, drained, true);
     }
     await Promise.all(servers.map((server) => server.close()));
     await this.#supervisor.close();
@@ -181,9 +193,28 @@ export class HostedServers {
     await Promise.all(required);
   }
 
-  /** Resolves when the first connection stands. */
-  async #launch(server: HostedServer): Promise<void> {
+  /** Resolves when its connections stand. */
+  #launch(server: HostedServer): Promise<void> {
+    // Whoever waits for it is told of a failure; the supervisor goes on trying in any case.
+    const launched = this.#launched.get(server) ?? neverUnhandled(this.#startConnections(server));
+    this.#launched.set(server, launched);
+    return launched;
+  }
+
+  async #startConnections(server: HostedServer): Promise<void> {
+    // One after the other, since both go by the same name.
+    await this.#leaving.get(server.name);
+    if (this.#servers.get(server.name) !== server) throw removed(server.name);
     await Promise.all(this.#specs(server).map((spec) => this.#supervisor.startChild(spec)));
+  }
+
+  async #end(server: HostedServer, before: Promise<void> | undefined): Promise<void> {
+    const closed = server.close();
+    // One that waits for an earlier one of its name has not been started.
+    if (before === undefined) {
+      await Promise.all(this.#specs(server).map(({ id }) => this.#supervisor.removeChild(id).catch(() => {})));
+    }
+    await Promise.all([before, closed]);
   }
 
   #specs(server: HostedServer): ChildSpec<RemoteConnection>[] {
@@ -206,7 +237,8 @@ export class HostedServers {
     this.#listeners.tell({ type: "supervision", step });
     if (step.type !== "child") return;
     const server = this.#servers.get(step.child) ?? this.#servers.get(step.child.replace(/#\d+$/, ""));
-    if (server === undefined) return;
+    // While one is leaving, its steps are not those of the one that took over its name.
+    if (server === undefined || this.#leaving.has(server.name)) return;
     const { to, error, event } = step;
     // The first start is told apart from later ones.
     const state = to === "starting" && server.state !== "starting" ? "restarting" : STATES[to];
@@ -220,6 +252,7 @@ export class HostedServers {
 
   #listed(server: HostedServer, kinds: readonly ("tools" | "prompts" | "resources")[]): void {
     const { lists, tools, name } = server;
+    if (this.#servers.get(name) !== server) return;
     this.#catalogue.set(name, {
       ...(kinds.includes("tools") ? { tools: tools.tools } : {}),
       ...(kinds.includes("prompts") ? { prompts: lists.prompts } : {}),
@@ -241,4 +274,8 @@ export class HostedServers {
     }
     for (const kind of kinds) this.#changed.add(kind);
   }
+}
+
+function removed(name: string): McpError {
+  return new McpError("cancelled", `the server "${name}" was removed before it was started`);
 }

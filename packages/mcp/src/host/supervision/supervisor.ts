@@ -169,6 +169,8 @@ export class Supervisor implements NestedSupervisor, AsyncDisposable {
     const outcome = child.nextOutcome();
     if (child.state === "starting" || child.state === "stopping") return outcome;
     this.#checkOpen();
+    // Whoever wished for a restart later starts it at once.
+    if (child.wishes !== wish && child.state === "waiting" && !child.isLeaving) return outcome;
     if (child.wishes !== wish || !this.#group.all.includes(child)) {
       throw new McpError("cancelled", `the restart of "${id}" was overtaken by another wish`);
     }
