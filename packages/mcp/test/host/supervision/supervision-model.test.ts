@@ -104,10 +104,23 @@ class Both {
     }
   }
 
+  /** The log with stops of isolated neighbours sorted: these are ended together, and no order is promised among them. */
+  #inOrder(log: readonly string[]): string[] {
+    const together = (entry: string) =>
+      entry.startsWith("-") && this.made.get(entry.slice(1))?.spec.retryMs !== undefined;
+    const ordered: string[] = [];
+    let neighbours: string[] = [];
+    for (const entry of log) {
+      if (!together(entry)) ordered.push(...neighbours.sort(), entry);
+      neighbours = together(entry) ? [...neighbours, entry] : [];
+    }
+    return [...ordered, ...neighbours.sort()];
+  }
+
   async compare(): Promise<void> {
     await this.clock.advance(0);
     this.model.advance(0);
-    expect(this.log).toEqual(this.model.log);
+    expect(this.#inOrder(this.log)).toEqual(this.#inOrder(this.model.log));
     const states = this.supervisor.children().map(({ id, state }) => `${id} ${state}`);
     expect(states).toEqual(this.model.children.map(({ id, state }) => `${id} ${state}`));
     expect(this.supervisor.state).toBe(this.model.ended ? "ended" : "running");
