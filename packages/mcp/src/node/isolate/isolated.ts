@@ -11,7 +11,10 @@ export interface IsolatedPoolOptions {
    * process: a fault in native code, or memory outside of the heap. Default: `"worker"`.
    */
   kind?: "worker" | "process" | undefined;
-  /** Largest heap of one worker, in megabytes; a tool that needs more is ended. Default: 256. */
+  /**
+   * Largest heap of one worker, in megabytes; a tool that needs more is ended. A thread that fills it very fast can still end the
+   * whole process; another process cannot. Default: 256.
+   */
   memoryMb?: number | undefined;
   /** Workers at once, each with one call. They start when they are needed. Default: one less than the machine has cores. */
   size?: number | undefined;

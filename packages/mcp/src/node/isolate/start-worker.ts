@@ -40,11 +40,17 @@ export function startWorker(program: URL, settings: WorkerSettings, events: Work
   return settings.kind === "process" ? startProcess(program, settings, events) : startThread(program, settings, events);
 }
 
+/**
+ * At its limit, a thread is given a few megabytes to end by itself. One collection must not promote more than that, or V8 ends
+ * the whole process.
+ */
+const YOUNG_MB = 8;
+
 function startThread(program: URL, { memoryMb, execArgv, env }: WorkerSettings, events: WorkerEvents): ToolWorker {
   const { Worker } = builtin("node:worker_threads");
   const thread: Thread = new Worker(program, {
     name: "isolated tools",
-    resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+    resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: YOUNG_MB },
     ...(execArgv === undefined ? {} : { execArgv: [...execArgv] }),
     ...(env === undefined ? {} : { env: { ...env } }),
   });
