@@ -1,4 +1,5 @@
 import type { Some } from "../encoding/with-defaults.js";
+import type { Question } from "../era/era.js";
 import type { DetailedTask, TaskStatus } from "../protocol/features/tasks.js";
 import type { CallToolResult } from "../protocol/features/tools.js";
 import type { CallOptions, Timeouts } from "./options.js";
@@ -47,13 +48,20 @@ export interface FollowedTask extends AsyncIterable<DetailedTask, void> {
   cancel(options?: CallOptions): Promise<void>;
 }
 
+/** Answers a question of a task; `signal` is aborted when the task no longer asks it. */
+export type TaskAnswerer = (question: Question, signal: AbortSignal | undefined) => Promise<object>;
+
 /** What the tasks extension adds to a client. */
 export interface TaskFeature {
   /**
    * Calls with these options run as tasks where the tool allows it. `started` is called with the task, and the call ends with what
-   * the server answered.
+   * the server answered. `answer` answers the questions that the task shows, in place of the application.
    */
-  startOptions(options: CallOptions | undefined, started: (task: FollowedTask) => void): CallOptions;
+  startOptions(
+    options: CallOptions | undefined,
+    started: (task: FollowedTask) => void,
+    answer?: TaskAnswerer,
+  ): CallOptions;
   /** Follows a task by its id. */
   follow(taskId: string): FollowedTask;
 }

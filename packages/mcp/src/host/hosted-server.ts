@@ -5,7 +5,7 @@ import { thrownMessage } from "../encoding/thrown-message.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
 import { shownRevision } from "../protocol/revisions.js";
-import { fetchLists, LISTS_OF, NO_LISTS, type ServerLists } from "./catalogue/server-lists.js";
+import { fetchLists, joinedLists, LISTS_OF, NO_LISTS, type ServerLists } from "./catalogue/server-lists.js";
 import { FilteredTools, ToolFilter, type ToolFilterOptions } from "./catalogue/tool-filter.js";
 import { HealthCheck, type HealthOptions } from "./connection/health-check.js";
 import type { RemoteConnection } from "./connection/remote-connection.js";
@@ -194,7 +194,7 @@ export class HostedServer {
   }
 
   #publish(lists: Partial<ServerLists>): void {
-    this.lists = { ...this.lists, ...lists };
+    this.lists = joinedLists(this.lists, lists);
     if (lists.tools !== undefined) {
       this.tools = this.#filter.apply(this.name, lists.tools);
       for (const { message } of this.tools.problems) this.#events.warn(`of the server "${this.name}", ${message}`);

@@ -254,6 +254,8 @@ export class HostedServers {
     const { lists, tools, name } = server;
     if (this.#servers.get(name) !== server) return;
     this.#catalogue.set(name, {
+      about: lists.about,
+      hints: lists.hints,
       ...(kinds.includes("tools") ? { tools: tools.tools } : {}),
       ...(kinds.includes("prompts") ? { prompts: lists.prompts } : {}),
       ...(kinds.includes("resources")

@@ -1,4 +1,4 @@
-import type { NotificationMessage, Params } from "../../jsonrpc/message.js";
+import type { Id, NotificationMessage, Params } from "../../jsonrpc/message.js";
 import { callHook } from "../../platform/call-hook.js";
 import type { McpError } from "../../protocol/error.js";
 import type { Notifications } from "../../protocol/method-types.js";
@@ -40,7 +40,7 @@ export interface Unlisten extends Disposable {
   (): void;
 }
 
-type Listener = (value: never) => void;
+type Listener = (value: never, about?: Id) => void;
 
 /** The member that a listener of a notification may rely on, and its type. */
 const REQUIRED: Readonly<Record<string, readonly [member: string, type: string]>> = {
@@ -63,21 +63,21 @@ export class NotificationRouter {
   }
 
   on(event: string, listener: Listener): Unlisten {
-    const own: Listener = (value) => listener(value);
+    const own: Listener = (value, about) => listener(value, about);
     const listeners = this.#listeners.get(event) ?? new Set();
     this.#listeners.set(event, listeners.add(own));
     const off = () => void listeners.delete(own);
     return Object.assign(off, { [Symbol.dispose]: off });
   }
 
-  /** Tells listeners of a notification by its method, or those of `unknown`. */
-  route(message: NotificationMessage): void {
+  /** Tells listeners of a notification by its method, or those of `unknown`; `about` is the request that it belongs to, if known. */
+  route(message: NotificationMessage, about?: Id): void {
     const { method, params = {} } = message;
     const row = this.#methods.get(method);
     const known = row?.kind === "notification";
     if (known && !isSound(method, params)) return this.#warn(`the server sent a malformed ${method}`);
     this.emit("notification", message);
-    if (known) this.#tell(method, params);
+    if (known) this.#tell(method, params, about);
     else this.emit("unknown", message);
   }
 
@@ -88,10 +88,10 @@ export class NotificationRouter {
     this.#tell(event, value);
   }
 
-  #tell(event: string, value: unknown): void {
+  #tell(event: string, value: unknown, about?: Id): void {
     for (const listener of this.#listeners.get(event) ?? []) {
       // `on` ties each event to what its listeners take.
-      callHook(this.#warn, `on("${event}")`, () => listener(value as never));
+      callHook(this.#warn, `on("${event}")`, () => listener(value as never, about));
     }
   }
 }

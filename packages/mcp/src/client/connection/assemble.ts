@@ -119,7 +119,7 @@ function receive(parts: ClientParts, message: NotificationMessage, about: Id | u
   if (method === "notifications/tools/list_changed") tools.listed.clear();
   cache?.changed(method, params);
   subscriptions.notification(message, about);
-  router.route(message);
+  router.route(message, about);
 }
 
 /** How a client is closed. */

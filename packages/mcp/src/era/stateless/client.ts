@@ -37,7 +37,7 @@ export function statelessClient(
     mirroredParams: (inputSchema) => (self.headers ? paramHeaderTable(inputSchema) : { headers: [] }),
     encode(id, call) {
       const own = call.capabilities;
-      const meta = own === undefined ? standing : standingText(extensions === undefined ? own : { ...own, extensions });
+      const meta = own === undefined ? standing : standingText(extensions === undefined ? own : { extensions, ...own });
       const text = requestText(id, call.method, paramsText(call, meta));
       if (!self.headers) return { id, method: call.method, text };
       return { id, method: call.method, text, headers: headersFor(revision, call, methods) };

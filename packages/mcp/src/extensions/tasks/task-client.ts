@@ -1,6 +1,6 @@
 import type { ConnectedExtension, ExtendedClient, ExtendedOutcome } from "../../client/extension.js";
 import type { CallOptions } from "../../client/options.js";
-import type { FollowedTask, TaskFeature } from "../../client/task-handle.js";
+import type { FollowedTask, TaskAnswerer, TaskFeature } from "../../client/task-handle.js";
 import { readTask } from "../../era/task-shape.js";
 import type { Params } from "../../jsonrpc/message.js";
 import { hasCapability } from "../../protocol/capabilities.js";
@@ -12,7 +12,9 @@ import type { TaskSettings } from "./task-options.js";
 /** Marks options of calls that are to become tasks; a symbol outlives copies that middleware makes of options. */
 const STARTED = Symbol("started");
 
-type StartOptions = CallOptions & { [STARTED]?: (task: FollowedTask) => void };
+type StartOptions = CallOptions & {
+  [STARTED]?: { started: (task: FollowedTask) => void; answer: TaskAnswerer | undefined };
+};
 
 /** Lets a client wait for tasks, start them and find them again. */
 export function connectTasks(client: ExtendedClient, settings: TaskSettings): ConnectedExtension<TaskFeature> {
@@ -33,7 +35,7 @@ export function connectTasks(client: ExtendedClient, settings: TaskSettings): Co
   };
   return {
     feature: {
-      startOptions: (options, started) => ({ ...options, [STARTED]: started }) as CallOptions,
+      startOptions: (options, started, answer) => ({ ...options, [STARTED]: { started, answer } }) as CallOptions,
       follow: (taskId) => new ClientTask(client, taskId),
     },
     outgoing: {
@@ -61,6 +63,12 @@ export function connectTasks(client: ExtendedClient, settings: TaskSettings): Co
   };
 }
 
+/** The client with somebody else who answers. */
+function answering(client: ExtendedClient, answer: TaskAnswerer | undefined): ExtendedClient {
+  // Safe: the same object, but for one member; the others stay getters.
+  return answer === undefined ? client : (Object.create(client, { answer: { value: answer } }) as ExtendedClient);
+}
+
 async function complete(client: ExtendedClient, outcome: ExtendedOutcome): Promise<Record<string, unknown>> {
   // Spec: Tasks extension, "Creating Tasks": no other request may become a task.
   if (outcome.method !== "tools/call") {
@@ -69,9 +77,9 @@ async function complete(client: ExtendedClient, outcome: ExtendedOutcome): Promi
     });
   }
   const task = readTask(outcome.result);
-  const started = (outcome.options as StartOptions)[STARTED];
-  if (started !== undefined) {
-    started(new ClientTask(client, task.taskId, task));
+  const starts = (outcome.options as StartOptions)[STARTED];
+  if (starts !== undefined) {
+    starts.started(new ClientTask(answering(client, starts.answer), task.taskId, task));
     return outcome.result;
   }
   const followed = new ClientTask(client, task.taskId, task, true);

@@ -1,9 +1,7 @@
-import { type OfferNames, outerItem, outerUri } from "../../server/mount/mounted-names.js";
+import { type OfferNames, outerItem } from "../../server/mount/mounted-names.js";
 import { type OuterNameOptions, outerName, uriPrefix } from "./outer-names.js";
-import { NO_LISTS, type ServerLists } from "./server-lists.js";
-
-/** The kinds of what has a name or URI of its own. */
-export type ListKind = keyof ServerLists;
+import { hostUri, splitHostUri, withPageUri } from "./page-uris.js";
+import { joinedLists, type ListKind, NO_LISTS, type ServerLists } from "./server-lists.js";
 
 type Item<K extends ListKind> = ServerLists[K][number];
 
@@ -45,10 +43,15 @@ export class HostCatalogue {
     const uris = prefix === false ? undefined : uriPrefix(prefix);
     const names: OfferNames = {
       name: (inner) => (prefix === false ? inner : outerName(prefix, inner, this.#options)),
-      uri: (inner) => (uris === undefined ? inner : outerUri(uris, inner)),
+      uri: (inner) => (uris === undefined ? inner : hostUri(uris, inner)),
       serves: () => true,
     };
     this.#members.set(server, { names, uris, lists: NO_LISTS });
+  }
+
+  /** The names of all servers. */
+  servers(): Iterable<string> {
+    return this.#members.keys();
   }
 
   remove(server: string): void {
@@ -60,7 +63,7 @@ export class HostCatalogue {
   set(server: string, lists: Partial<ServerLists>): void {
     const member = this.#members.get(server);
     if (member === undefined) return;
-    member.lists = { ...member.lists, ...lists };
+    member.lists = joinedLists(member.lists, lists);
     this.#forget(KINDS.filter((kind) => lists[kind] !== undefined));
   }
 
@@ -94,11 +97,10 @@ export class HostCatalogue {
   ownerOf(uri: string): { server: string; inner: string } | undefined {
     const known = this.find("resources", uri);
     if (known !== undefined) return known;
-    const plus = uri.indexOf("+");
-    const prefix = plus === -1 ? undefined : uri.slice(0, plus).toLowerCase();
+    const split = splitHostUri(uri);
     let unnamed: string | undefined;
     for (const [server, { uris, lists }] of this.#members) {
-      if (uris !== undefined && uris === prefix) return { server, inner: uri.slice(plus + 1) };
+      if (split !== undefined && uris === split.prefix) return { server, inner: split.inner };
       const has = lists.resources.length > 0 || lists.resourceTemplates.length > 0;
       if (uris === undefined && (unnamed === undefined || has)) unnamed = server;
     }
@@ -115,7 +117,8 @@ export class HostCatalogue {
         const listed = item as unknown as Record<string, unknown>;
         // The name of a resource is for people; its address tells it apart.
         const { name } = listed;
-        const outer = KEYS[kind] === "name" ? outerItem(names, listed) : { ...outerItem(names, listed), name };
+        const renamed = withPageUri(outerItem(names, listed), names.uri);
+        const outer = KEYS[kind] === "name" ? renamed : { ...renamed, name };
         const key = outer[KEYS[kind]] as string;
         const inner = (item as unknown as Record<string, string>)[KEYS[kind]] ?? key;
         // The first server of an unprefixed name keeps it.

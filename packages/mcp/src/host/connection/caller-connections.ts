@@ -3,6 +3,7 @@ import type { ClientOptions } from "../../client/options.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
+import { TASKS } from "../../protocol/features/task-methods.js";
 import { type PassedCall, RemoteConnection } from "./remote-connection.js";
 
 /** Connections to one server beside its own; when there are as many, the one that is idle longest gives way. */
@@ -45,7 +46,8 @@ export class CallerConnections {
       return known.opened;
     }
     this.#makeRoom();
-    const { name, target, options, application } = this.#parts;
+    const { name, target, application } = this.#parts;
+    const options = optionsFor(this.#parts.options, capabilities);
     const opened = RemoteConnection.open({ name, target, options, capabilities, application });
     const kept: Kept = { opened, connection: undefined, usedAt: now };
     mine.set(key, kept);
@@ -105,6 +107,19 @@ export class CallerConnections {
       if (this.#kept.size > 0) this.#sweepLater();
     });
   }
+}
+
+/** What tells apart the connections that callers can share: what a server is told of them when the connection is opened. */
+export function connectionKey({ extensions, ...askable }: ClientCapabilities): string {
+  const ids = Object.keys(extensions ?? {}).filter((id) => id !== TASKS.id);
+  return JSON.stringify([askable, ids.sort()]);
+}
+
+/** The options without what only the application has: callers answer for themselves, and have extensions of their own. */
+function optionsFor(options: ClientOptions, { extensions: declared = {} }: ClientCapabilities): ClientOptions {
+  const { onElicit: _elicit, onSample: _sample, roots: _roots, extensions = [], ...rest } = options;
+  // Tasks are what this side follows for callers, in whatever form they take them.
+  return { ...rest, extensions: extensions.filter(({ id }) => id === TASKS.id || Object.hasOwn(declared, id)) };
 }
 
 async function closeQuietly(opened: Promise<RemoteConnection>): Promise<void> {

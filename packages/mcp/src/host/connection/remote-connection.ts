@@ -6,11 +6,15 @@ import type { ClientParts } from "../../client/connection/assemble.js";
 import { openParts } from "../../client/connection/open-client.js";
 import { requestTool, requestToolAnswer } from "../../client/features/tools.js";
 import type { CallOptions, ClientOptions } from "../../client/options.js";
+import type { FollowedTask, TaskFeature } from "../../client/task-handle.js";
 import type { Question } from "../../era/era.js";
-import type { Id, Params } from "../../jsonrpc/message.js";
+import { RpcError } from "../../jsonrpc/error.js";
+import { type Id, isObject, type Params } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
+import { TASKS } from "../../protocol/features/task-methods.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
+import { META } from "../../protocol/meta.js";
 
 /** A call that is passed on for somebody else, as far as its server may turn to them while it runs. */
 export interface PassedCall {
@@ -20,6 +24,22 @@ export interface PassedCall {
   ask(question: Question, signal: AbortSignal): Promise<object>;
   /** Sends a log message of the server to the caller. */
   log(message: Params): void;
+  /** Takes the task that the server made of the call; absent if the caller takes none. */
+  readonly task?: PassedTask | undefined;
+}
+
+/** Follows a task of the server for a caller. */
+export interface PassedTask {
+  /** `over` is to be called when it is no longer followed. */
+  started(task: FollowedTask, over: () => void): void;
+  ask(question: Question, signal: AbortSignal | undefined): Promise<object>;
+}
+
+/** The calls of one connection that the server may turn to. */
+interface CallsInFlight {
+  readonly passed: Map<Id, PassedCall>;
+  /** Tasks of the server that were calls, by their ids. */
+  readonly tasks: Map<string, PassedCall>;
 }
 
 /** How a connection is opened. */
@@ -42,23 +62,23 @@ export class RemoteConnection {
   /** Calls in flight, the application's own included. */
   running = 0;
   readonly #parts: ClientParts;
-  readonly #passed: Map<Id, PassedCall>;
+  readonly #calls: CallsInFlight;
 
-  constructor(name: string, parts: ClientParts, passed: Map<Id, PassedCall>) {
+  constructor(name: string, parts: ClientParts, calls: CallsInFlight) {
     this.name = name;
     this.#parts = parts;
-    this.#passed = passed;
+    this.#calls = calls;
     this.client = new Client(parts);
     this.asksByRequest = parts.connection.established.serverMayAsk;
-    parts.router.on("notifications/message", (message) => this.#log(message as unknown as Params));
+    parts.router.on("notifications/message", (message, about) => this.#log(message as unknown as Params, about));
   }
 
   /** Opens a connection that is not opened again when it is lost: its owner decides that. */
   static async open({ name, target, options, capabilities, application }: RemoteTarget): Promise<RemoteConnection> {
-    const passed = new Map<Id, PassedCall>();
-    const forwarder = capabilities === undefined ? undefined : forwarderOf(name, passed, capabilities, application);
+    const calls: CallsInFlight = { passed: new Map(), tasks: new Map() };
+    const forwarder = capabilities === undefined ? undefined : forwarderOf(name, calls, capabilities, application);
     const owner = forwarder === undefined ? { reopens: false } : { reopens: false, forwarder };
-    return new RemoteConnection(name, await openParts(target, options, owner), passed);
+    return new RemoteConnection(name, await openParts(target, options, owner), calls);
   }
 
   /** Resolves with the reason when the connection has ended, whoever ended it. */
@@ -85,8 +105,26 @@ export class RemoteConnection {
       // Tools have headers to repeat, which only their lists tell.
       if (method !== "tools/call") return this.#parts.caller.call(method, params, options, own);
       const { name, arguments: args } = params as { name: string; arguments?: object };
-      return (await requestToolAnswer(this.#parts.tools, name, args, options, own)) as Record<string, unknown>;
+      const starting = call.task === undefined ? options : this.#starting(call, call.task, options);
+      return (await requestToolAnswer(this.#parts.tools, name, args, starting, own)) as Record<string, unknown>;
     });
+  }
+
+  /** Options that let the server make a task of the call, if this connection can follow tasks. */
+  #starting(call: PassedCall, task: PassedTask, options: CallOptions): CallOptions {
+    // Only the tasks extension has this id.
+    const feature = this.#parts.extensions.feature(TASKS.id) as TaskFeature | undefined;
+    if (feature === undefined) return options;
+    const { tasks } = this.#calls;
+    const started = (followed: FollowedTask) => {
+      tasks.set(followed.id, call);
+      this.running++;
+      task.started(followed, () => {
+        tasks.delete(followed.id);
+        this.running--;
+      });
+    };
+    return feature.startOptions(options, started, (question, signal) => task.ask(question, signal));
   }
 
   /** Calls a tool for the application, and gives its checked result. */
@@ -114,16 +152,17 @@ export class RemoteConnection {
   /** Knows whose call a question is about as long as `send` runs. */
   async #tracked<T>(call: PassedCall, send: (onSent: (id: Id) => void) => Promise<T>): Promise<T> {
     const ids: Id[] = [];
+    const { passed } = this.#calls;
     this.running++;
     try {
       return await send((id) => {
-        for (const old of ids.splice(0)) this.#passed.delete(old);
+        for (const old of ids.splice(0)) passed.delete(old);
         ids.push(id);
-        this.#passed.set(id, call);
+        passed.set(id, call);
       });
     } finally {
       this.running--;
-      for (const id of ids) this.#passed.delete(id);
+      for (const id of ids) passed.delete(id);
     }
   }
 
@@ -131,15 +170,17 @@ export class RemoteConnection {
     return this.client.close();
   }
 
-  #log(message: Params): void {
-    onlyCaller(this.#passed)?.log(message);
+  #log(message: Params, about: Id | undefined): void {
+    const { passed } = this.#calls;
+    const call = about === undefined ? onlyCaller(passed.values()) : passed.get(about);
+    call?.log(message);
   }
 }
 
 /** The last of the calls if all of them are of one caller. */
-function onlyCaller(passed: ReadonlyMap<Id, PassedCall>): PassedCall | undefined {
+function onlyCaller(calls: Iterable<PassedCall>): PassedCall | undefined {
   let last: PassedCall | undefined;
-  for (const call of passed.values()) {
+  for (const call of calls) {
     if (last !== undefined && last.caller !== call.caller) return undefined;
     last = call;
   }
@@ -148,19 +189,55 @@ function onlyCaller(passed: ReadonlyMap<Id, PassedCall>): PassedCall | undefined
 
 function forwarderOf(
   name: string,
-  passed: ReadonlyMap<Id, PassedCall>,
+  { passed, tasks }: CallsInFlight,
   capabilities: ClientCapabilities,
   application: PassedCall,
 ): QuestionForwarder {
+  const { extensions: _declared, ...askable } = capabilities;
   return {
-    capabilities: () => capabilities,
-    answer(question, about, signal) {
-      const nobody = passed.size === 0 ? application : undefined;
-      const call = (about === undefined ? onlyCaller(passed) : passed.get(about)) ?? nobody;
-      if (call === undefined) throw unattributed(name, question);
-      return call.ask(question, signal);
+    capabilities: () => askable,
+    async answer(question, about, signal) {
+      const task = relatedTask(question);
+      const ofTask = task === undefined ? undefined : tasks.get(task);
+      try {
+        if (ofTask?.task !== undefined) return await ofTask.task.ask(question, signal);
+        const nobody = passed.size === 0 && tasks.size === 0 ? application : undefined;
+        const call = (about === undefined ? onlyOf(passed, tasks) : passed.get(about)) ?? nobody;
+        if (call === undefined) throw unattributed(name, question);
+        return await (tasksOf(call, passed, tasks)?.ask(question, signal) ?? call.ask(question, signal));
+      } catch (error) {
+        throw fromCaller(error);
+      }
     },
   };
+}
+
+function onlyOf(passed: ReadonlyMap<Id, PassedCall>, tasks: ReadonlyMap<string, PassedCall>): PassedCall | undefined {
+  return onlyCaller([...tasks.values(), ...passed.values()]);
+}
+
+/** The task of a call that is no longer in flight itself. */
+function tasksOf(
+  call: PassedCall,
+  passed: ReadonlyMap<Id, PassedCall>,
+  tasks: ReadonlyMap<string, PassedCall>,
+): PassedTask | undefined {
+  if ([...passed.values()].includes(call) || ![...tasks.values()].includes(call)) return undefined;
+  return call.task;
+}
+
+/** The task that a question says it belongs to. */
+function relatedTask({ params }: Question): string | undefined {
+  const meta = params?.["_meta"];
+  const related = isObject(meta) ? meta[META.relatedTask] : undefined;
+  return isObject(related) && typeof related["taskId"] === "string" ? related["taskId"] : undefined;
+}
+
+/** What the caller answered is for the server, whatever this side would make of such an error of its own. */
+function fromCaller(error: unknown): unknown {
+  const sent = error instanceof RpcError || (McpError.is(error) && error.remote);
+  if (!sent) return error;
+  return new McpError("peer_error", error.message, { code: error.code, data: error.data });
 }
 
 function unattributed(name: string, { method }: Question): McpError {

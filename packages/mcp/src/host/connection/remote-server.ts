@@ -7,7 +7,7 @@ import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { CORE_TABLE } from "../../protocol/methods.js";
 import { CallGate, type CallLimits } from "./call-gate.js";
-import { CallerConnections } from "./caller-connections.js";
+import { CallerConnections, connectionKey } from "./caller-connections.js";
 import { CircuitBreaker, type CircuitOptions, isServerFailure } from "./circuit-breaker.js";
 import { type PassedCall, RemoteConnection } from "./remote-connection.js";
 
@@ -59,6 +59,8 @@ export class RemoteServer {
   onAnswered: (() => void) | undefined;
   readonly #own = new Set<RemoteConnection>();
   readonly #others: CallerConnections;
+  /** What the server's own connections declare. */
+  readonly #ownKey: string;
   /** Those that wait for a connection. */
   readonly #waiting = new Set<(outcome: RemoteConnection | McpError) => void>();
   /** Why nobody needs to wait for a connection. */
@@ -71,6 +73,8 @@ export class RemoteServer {
     this.gate = new CallGate({ platform, server: name }, parts.limits);
     this.circuit = circuit === false ? undefined : new CircuitBreaker({ platform, server: name }, circuit);
     this.#others = new CallerConnections(parts);
+    const extensions = parts.options.extensions?.map(({ id }) => [id, {}] as const) ?? [];
+    this.#ownKey = connectionKey({ ...parts.asked, extensions: Object.fromEntries(extensions) });
   }
 
   /** The server's own connections that stand. */
@@ -114,12 +118,12 @@ export class RemoteServer {
   /** The connection for calls of somebody who can be asked for `askable`; `caller` tells clients of a gateway apart. */
   async connection(askable: ClientCapabilities, caller: unknown, signal?: AbortSignal): Promise<RemoteConnection> {
     const own = this.leastBusy ?? (await this.standing(signal));
-    const { isolation, startsAnew, asked } = this.parts;
-    if (isolation === "client") return this.#others.of(JSON.stringify(askable), askable, caller);
+    const { isolation, startsAnew } = this.parts;
     // Where requests say what the caller can be asked for, or one process must serve all, they share.
-    if (!own.asksByRequest || startsAnew) return own;
-    const key = JSON.stringify(askable);
-    return key === JSON.stringify(asked ?? {}) ? own : this.#others.of(key, askable, undefined);
+    if (isolation === "shared" && (!own.asksByRequest || startsAnew)) return own;
+    const key = connectionKey(askable);
+    if (isolation === "client") return this.#others.of(key, askable, caller);
+    return key === this.#ownKey ? own : this.#others.of(key, askable, undefined);
   }
 
   /** Closes the connections that a client of a gateway had for itself. */

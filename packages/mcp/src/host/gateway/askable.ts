@@ -1,4 +1,8 @@
+import { takesTask } from "../../era/task-shape.js";
+import { isObject } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
+import type { Extension } from "../../protocol/extension.js";
+import { TASKS } from "../../protocol/features/task-methods.js";
 import type { ServerCall } from "../../server/call/server-call.js";
 import { canAsk } from "../../server/questions/can-ask.js";
 
@@ -9,16 +13,40 @@ export const ANY_QUESTION: ClientCapabilities = {
   roots: {},
 };
 
-/** What the caller can be asked for on this connection, as its server is told. */
-export function askableOf(call: ServerCall): ClientCapabilities {
+const NOTHING: ClientCapabilities = Object.freeze({});
+
+/**
+ * What the caller can be asked for on this connection, and which extensions it has of those that connections to the server
+ * `extend` the protocol with.
+ */
+export function askableOf(call: ServerCall, extend: readonly Extension[] | undefined): ClientCapabilities {
   const { elicitation, sampling, roots } = call.request.clientCapabilities;
+  const extensions = extend === undefined ? undefined : declaredOf(call, extend);
   // Most callers declare nothing of it.
-  if (elicitation === undefined && sampling === undefined && roots === undefined) return {};
+  if (elicitation === undefined && sampling === undefined && roots === undefined && extensions === undefined) {
+    return NOTHING;
+  }
   const askable: ClientCapabilities = {};
   const form = canAsk(call, "elicitation.form");
   const url = canAsk(call, "elicitation.url");
   if (form || url) askable.elicitation = { ...(form ? { form: {} } : {}), ...(url ? { url: {} } : {}) };
   if (canAsk(call, "sampling")) askable.sampling = canAsk(call, "sampling.tools") ? { tools: {} } : {};
   if (canAsk(call, "roots")) askable.roots = {};
+  if (extensions !== undefined) askable.extensions = extensions;
   return askable;
+}
+
+/** Whether there is anything that the caller can be asked for. */
+export function isAskable({ elicitation, sampling, roots }: ClientCapabilities): boolean {
+  return elicitation !== undefined || sampling !== undefined || roots !== undefined;
+}
+
+function declaredOf(call: ServerCall, extend: readonly Extension[]): Record<string, unknown> | undefined {
+  const declared = call.request.clientCapabilities.extensions;
+  const shared = extend.flatMap(({ id }): [string, unknown][] => {
+    // Whoever takes a task for this call gets it in the form of its own revision.
+    if (id === TASKS.id) return takesTask(call.request) ? [[id, {}]] : [];
+    return isObject(declared) && isObject(declared[id]) ? [[id, declared[id]]] : [];
+  });
+  return shared.length === 0 ? undefined : Object.fromEntries(shared);
 }

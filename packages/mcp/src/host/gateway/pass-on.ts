@@ -2,6 +2,7 @@ import type { CallExtras } from "../../client/call/requester.js";
 import { InterimResult } from "../../client/call/requester.js";
 import type { CallOptions } from "../../client/options.js";
 import type { OutgoingCall, Question } from "../../era/era.js";
+import { takesTask } from "../../era/task-shape.js";
 import { isObject, type Params } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
@@ -9,6 +10,8 @@ import { META } from "../../protocol/meta.js";
 import type { ServerCall } from "../../server/call/server-call.js";
 import { withAsking } from "../../server/questions/with-asking.js";
 import type { PassedCall, RemoteConnection } from "../connection/remote-connection.js";
+import { isAskable } from "./askable.js";
+import { CallTask } from "./call-task.js";
 import type { ParkedCalls } from "./parked-calls.js";
 import { parkedId, RunningCall } from "./running-call.js";
 
@@ -32,29 +35,42 @@ export interface PassedRequest {
 }
 
 /**
- * Serves a call by a server behind the gateway, in whatever eras the two sides speak: progress, log messages, cancellation and
- * questions reach the side that they are for.
+ * Serves a call by a server behind the gateway, in whatever eras the two sides speak: progress, log messages, cancellation,
+ * questions and tasks reach the side that they are for.
  */
-export function passOn(request: PassedRequest, parked: ParkedCalls<RunningCall>): Promise<object> {
-  return request.connection.asksByRequest ? whileRunning(request, parked) : byRounds(request);
+export async function passOn(request: PassedRequest, parked: ParkedCalls<RunningCall>): Promise<object> {
+  const { call, askable, connection } = request;
+  const task = takesTask(call.request) ? new CallTask() : undefined;
+  const outcome = await (!connection.asksByRequest
+    ? byRounds(request, task)
+    : isAskable(askable)
+      ? whileRunning(request, parked, task)
+      : directly(request, task));
+  return task?.isStarted === true ? task.follow(call) : outcome;
 }
 
 /** Rounds of questions in one call; the same bound as a server's own. */
 const MOST_ROUNDS = 32;
 
+/** Nobody can be asked anything, so that nothing is kept of the call. */
+function directly({ call, params, askable, send }: PassedRequest, task: CallTask | undefined): Promise<object> {
+  const why = "the client that made this call cannot be asked";
+  return send(params, plainCall(call, task, why), optionsFor(call, signalOf(call)), extrasFor(call, askable));
+}
+
 /** The server asks by requests: a caller that answers in further rounds finds its call still running. */
 async function whileRunning(
   { call, params, askable, send }: PassedRequest,
   parked: ParkedCalls<RunningCall>,
+  task: CallTask | undefined,
 ): Promise<object> {
   if (call.request.inputs !== undefined) {
     const id = await parkedId(call);
     if (typeof id === "string") return parked.take(id).settle(call, parked, true);
   }
-  const running = new RunningCall(callerOf(call), async (self) => {
+  const running = new RunningCall(callerOf(call), task, async (self) => {
     try {
-      const onProgress = wantsProgress(call) ? (progress: Progress) => self.progress(progress) : undefined;
-      const options = optionsFor(call, self.ending.signal, onProgress);
+      const options = optionsFor(call, self.ending.signal, (progress) => self.progress(progress));
       return await send(params, self, options, extrasFor(call, askable));
     } finally {
       parked.drop(self);
@@ -63,18 +79,10 @@ async function whileRunning(
   return running.settle(call, parked, call.request.inputs !== undefined);
 }
 
-type Progress = Parameters<RunningCall["progress"]>[0];
-
 /** The server asks in its results, which carry all it needs to go on: nothing is kept here between the rounds. */
-async function byRounds({ call, params, askable, send }: PassedRequest): Promise<object> {
-  const log = (message: Params) =>
-    call.ctx.log(message["level"] as never, message["data"], message["logger"] as string | undefined);
-  const refuse = () => Promise.reject(new McpError("capability_missing", "this server asks in its results only"));
-  const passed: PassedCall = { caller: callerOf(call), ask: refuse, log };
-  const onProgress = wantsProgress(call)
-    ? (progress: Progress) => call.ctx.progress(progress.progress, progress)
-    : undefined;
-  const options = optionsFor(call, call.signal, onProgress);
+async function byRounds({ call, params, askable, send }: PassedRequest, task: CallTask | undefined): Promise<object> {
+  const passed = plainCall(call, task, "this server asks in its results only");
+  const options = optionsFor(call, signalOf(call));
   const extras = extrasFor(call, askable);
   const sendWith = (inputs: OutgoingCall["inputs"]) =>
     send(params, passed, options, inputs === undefined ? extras : { ...extras, inputs });
@@ -88,6 +96,16 @@ async function byRounds({ call, params, askable, send }: PassedRequest): Promise
   throw new McpError("limit_exceeded", `a call asked more than ${MOST_ROUNDS} rounds of questions`, {
     data: { limit: "rounds", value: MOST_ROUNDS },
   });
+}
+
+/** A call that is asked nothing while it runs, unless it becomes a task. */
+function plainCall(call: ServerCall, task: CallTask | undefined, why: string): PassedCall {
+  return {
+    caller: callerOf(call),
+    task,
+    ask: () => Promise.reject(new McpError("capability_missing", why)),
+    log: (message) => call.ctx.log(message["level"] as never, message["data"], message["logger"] as string | undefined),
+  };
 }
 
 /** What the server answered in this round; a later round of the caller does not send it again. */
@@ -121,7 +139,8 @@ async function answersOf(
   const answers = await Promise.all(
     Object.entries(questions).map(async ([key, question]) => {
       const name = `gateway.${round}.${key}`;
-      return [key, await withAsking(({ forwardQuestion }) => forwardQuestion(call, question, name))] as const;
+      const asked = withId(call, question);
+      return [key, await withAsking(({ forwardQuestion }) => forwardQuestion(call, asked, name))] as const;
     }),
   );
   return {
@@ -130,28 +149,51 @@ async function answersOf(
   };
 }
 
+/** A page to visit has an id in revisions with sessions, which a server without them does not give. */
+function withId(call: ServerCall, { method, params }: Question): Question {
+  if (params === undefined) return { method };
+  if (params["mode"] !== "url" || params["elicitationId"] !== undefined) return { method, params };
+  return { method, params: { ...params, elicitationId: call.facts.randomId() } };
+}
+
 /** One value for all calls of one client: its connection or session, or the principal where there is neither. */
 export function callerOf({ exchange }: ServerCall): unknown {
   return exchange.peer ?? exchange.principal?.key ?? "anonymous";
 }
 
-function wantsProgress({ request }: ServerCall): boolean {
-  return request.progressToken !== undefined;
+/** The signal of the caller's request; the one of the call is only made where somebody else may end it. */
+function signalOf(call: ServerCall): AbortSignal {
+  return call.outer === undefined ? call.exchange.signal : call.signal;
 }
 
-function optionsFor(call: ServerCall, signal: AbortSignal, onProgress: CallOptions["onProgress"]): CallOptions {
-  const meta = passedMeta(call.request.params["_meta"]);
-  return { signal, ...(onProgress === undefined ? {} : { onProgress }), ...(meta === undefined ? {} : { meta }) };
+type OnProgress = NonNullable<CallOptions["onProgress"]>;
+
+function optionsFor(call: ServerCall, signal: AbortSignal, onProgress?: OnProgress): CallOptions {
+  const { progressToken, params } = call.request;
+  const meta = passedMeta(params["_meta"]);
+  const options: CallOptions = { signal };
+  if (meta !== undefined) options.meta = meta;
+  if (progressToken === undefined) return options;
+  options.onProgress = onProgress ?? ((progress) => call.ctx.progress(progress.progress, progress));
+  return options;
 }
 
 /** What the caller said of itself in the protocol's own members is for this server; the rest is for the one behind it. */
 function passedMeta(meta: unknown): Record<string, unknown> | undefined {
   if (!isObject(meta)) return undefined;
-  const own: readonly string[] = [...Object.values(META), "progressToken"];
-  const rest = Object.entries(meta).filter(([key]) => !own.includes(key));
-  return rest.length === 0 ? undefined : Object.fromEntries(rest);
+  let rest: Record<string, unknown> | undefined;
+  for (const key of Object.keys(meta)) {
+    if (OWN_META.has(key)) continue;
+    rest ??= {};
+    rest[key] = meta[key];
+  }
+  return rest;
 }
 
-function extrasFor({ request: { logLevel } }: ServerCall, capabilities: ClientCapabilities): CallExtras {
+const OWN_META: ReadonlySet<string> = new Set([...Object.values(META), "progressToken"]);
+
+function extrasFor({ request: { logLevel } }: ServerCall, askable: ClientCapabilities): CallExtras {
+  // Said even where there is none, because the connection declares those of all callers.
+  const capabilities = askable.extensions === undefined ? { ...askable, extensions: {} } : askable;
   return logLevel === undefined ? { capabilities } : { capabilities, logLevel };
 }

@@ -4,14 +4,19 @@ import { McpError } from "../../protocol/error.js";
 import type { ServerCall } from "../../server/call/server-call.js";
 import type { Feature, MethodHandler } from "../../server/lists/feature.js";
 import { PagedList, pageOf } from "../../server/lists/pages.js";
+import { allPages, ownPage } from "../../server/mount/forward.js";
 import type { MountableServer } from "../../server/mount/mount.js";
-import { outerResult } from "../../server/mount/mounted-names.js";
-import type { Watch } from "../../server/resources/resource.js";
-import type { HostCatalogue, ListKind } from "../catalogue/host-catalogue.js";
+import { type OfferNames, outerResult } from "../../server/mount/mounted-names.js";
+import type { HostCatalogue } from "../catalogue/host-catalogue.js";
+import type { ListKind } from "../catalogue/server-lists.js";
 import type { RemoteServer } from "../connection/remote-server.js";
 import { askableOf } from "./askable.js";
 import { ParkedCalls } from "./parked-calls.js";
 import { callerOf, passOn } from "./pass-on.js";
+import { passedError } from "./passed-error.js";
+import { remoteCapabilities, remoteHint, remoteInstructions } from "./remote-capabilities.js";
+import { RemoteResources } from "./remote-resources.js";
+import { RemoteTools } from "./remote-tools.js";
 import type { RunningCall } from "./running-call.js";
 
 /** What a gateway serves: the catalogue of a host, and its servers by name. */
@@ -33,18 +38,26 @@ const LISTS = {
 
 type Listed = PagedList<Record<string, unknown>, object>;
 
+/** What a request is for, and what it is sent with. */
+interface PassedTarget {
+  readonly server: string;
+  readonly params: Params;
+}
+
 /** Serves the catalogue of a host: lists from what is known of its servers, and everything else by them. */
 export class RemoteOffers implements Feature {
   readonly handlers: Readonly<Record<string, MethodHandler>>;
+  readonly checks: NonNullable<Feature["checks"]>;
   readonly #own: MountableServer;
   readonly #source: GatewaySource;
   readonly #parked: ParkedCalls<RunningCall>;
+  readonly #tools: RemoteTools;
   readonly #lists = new Map<ListKind, { items: readonly object[]; list: Listed }>();
 
   constructor(own: MountableServer, source: GatewaySource) {
     this.#own = own;
     this.#source = source;
-    const { platform, limits } = own.facts;
+    const { platform, limits, options } = own.facts;
     this.#parked = new ParkedCalls(platform, limits.answerMs, () => own.facts.randomId());
     own.pipeline.closers.push(() => this.#parked.close());
     const base = (method: string) => own.registry.handlers.get(method);
@@ -59,44 +72,52 @@ export class RemoteOffers implements Feature {
       "resources/read": this.#targeted(base("resources/read"), (call) => this.#resource(call)),
       "completion/complete": this.#targeted(base("completion/complete"), (call) => this.#completion(call)),
     };
-    own.offers.resources.elsewhere = {
-      knows: (uri) => source.catalogue.ownerOf(uri) !== undefined,
-      watchOf: (uri) => this.#watchOf(uri),
+    this.#tools = new RemoteTools(own, source.catalogue);
+    const checkOwn = own.registry.checks.get("tools/call");
+    this.checks = {
+      "tools/call": (call) => {
+        checkOwn?.(call);
+        this.#tools.check(call);
+      },
     };
+    own.offers.resources.elsewhere = new RemoteResources(source);
+    if (options.instructions === undefined) {
+      // What the servers say is known when they are connected, and may change with each connection.
+      Object.defineProperty(own.registry.self, "instructions", { get: () => remoteInstructions(source.catalogue) });
+    }
   }
 
   capabilities(): ServerCapabilities {
-    const changes = this.#own.facts.options.listChanged === false ? {} : { listChanged: true };
-    const subscribe = this.#own.facts.options.subscribe === false ? {} : { subscribe: true };
-    return { tools: changes, prompts: changes, resources: { ...subscribe, ...changes }, completions: {} };
+    return remoteCapabilities(this.#own.facts, this.#source.catalogue);
   }
 
   #lister(method: keyof typeof LISTS, base: MethodHandler | undefined): MethodHandler {
     const { kind, key } = LISTS[method];
+    const shape = {
+      name: `all ${kind}`,
+      keyOf: (item: Record<string, unknown>) => String(item[key]),
+      result: (page: Record<string, unknown>[], next: { nextCursor?: string }) => ({ [kind]: page, ...next }),
+    };
     return async (call) => {
       const { facts } = this.#own;
-      const own = ((await base?.(call)) ?? {}) as Record<string, Record<string, unknown>[]>;
-      call.cache = facts.hints[kind];
-      const remote = this.#source.catalogue.all(kind) as unknown as readonly Record<string, unknown>[];
-      const ownItems = own[kind] ?? [];
+      const { catalogue } = this.#source;
+      const { params } = call.request;
+      if (kind === "tools") this.#tools.learn();
+      const own = base === undefined ? [] : await allPages(params, (page) => ownPage(call, base, page));
+      // Each page is that of a list of this kind.
+      const ownItems = own.flatMap(({ result }) => (result as Record<string, Record<string, unknown>[]>)[kind] ?? []);
+      call.cache = remoteHint(facts, catalogue, kind);
+      const remote = catalogue.all(kind) as unknown as readonly Record<string, unknown>[];
       const known = this.#lists.get(kind);
-      if (ownItems.length === 0 && known?.items === remote) return pageOf(facts, known.list, call.request.params);
-      const shape = {
-        name: `all ${kind}`,
-        keyOf: (item: Record<string, unknown>) => String(item[key]),
-        result: (page: Record<string, unknown>[], next: { nextCursor?: string }) => ({ [kind]: page, ...next }),
-      };
+      if (ownItems.length === 0 && known?.items === remote) return pageOf(facts, known.list, params);
       const list: Listed = new PagedList(shape, [...ownItems, ...remote]);
       if (ownItems.length === 0) this.#lists.set(kind, { items: remote, list });
-      return pageOf(facts, list, call.request.params);
+      return pageOf(facts, list, params);
     };
   }
 
   /** A method about one offer: by the server that has it, or by this one's own handler. */
-  #targeted(
-    base: MethodHandler | undefined,
-    find: (call: ServerCall) => { server: string; params: Params } | undefined,
-  ): MethodHandler {
+  #targeted(base: MethodHandler | undefined, find: (call: ServerCall) => PassedTarget | undefined): MethodHandler {
     return (call) => {
       const target = find(call);
       const server = target && this.#source.server(target.server);
@@ -108,46 +129,58 @@ export class RemoteOffers implements Feature {
 
   async #pass(call: ServerCall, server: RemoteServer, params: Params): Promise<object> {
     const { method } = call.request;
-    const askable = askableOf(call);
-    const connection = await server.connection(askable, callerOf(call), call.signal);
-    const { _meta: _own, ...rest } = params;
-    const result = await passOn(
-      {
-        call,
-        params: rest,
-        askable,
-        connection,
-        send: (sent, passed, options, extras) =>
-          server.request({ method, params: sent, call: passed, options, extras }, connection),
-      },
-      this.#parked,
-    );
     const names = this.#source.catalogue.names(server.name);
-    const { resultType: _type, ttlMs, cacheScope, ...shown } = result as Record<string, unknown>;
-    if (typeof ttlMs === "number") call.cache = { ttlMs, scope: cacheScope === "public" ? "public" : "private" };
-    return names === undefined ? shown : outerResult(names, method, shown);
+    const askable = askableOf(call, server.parts.options.extensions);
+    const connection = await server.connection(askable, callerOf(call), call.exchange.signal);
+    const { _meta: _own, task: _task, ...rest } = params;
+    let result: object;
+    try {
+      result = await passOn(
+        {
+          call,
+          params: rest,
+          askable,
+          connection,
+          send: (sent, passed, options, extras) =>
+            server.request({ method, params: sent, call: passed, options, extras }, connection),
+        },
+        this.#parked,
+      );
+    } catch (error) {
+      return passedError(error, call, names);
+    }
+    return this.#shown(call, names, result);
   }
 
-  #tool(call: ServerCall): { server: string; params: Params } | undefined {
+  /** The result as the caller sees it. */
+  #shown(call: ServerCall, names: OfferNames | undefined, result: object): object {
+    const { resultType: _type, ttlMs, cacheScope, ...shown } = result as Record<string, unknown>;
+    if (typeof ttlMs === "number") call.cache = { ttlMs, scope: cacheScope === "public" ? "public" : "private" };
+    return names === undefined ? shown : outerResult(names, call.request.method, shown);
+  }
+
+  #tool(call: ServerCall): PassedTarget | undefined {
     const { name, arguments: args } = call.request.params;
     if (typeof name !== "string") return undefined;
     const found = this.#source.toolCall(name, args);
-    return found && { server: found.server, params: { ...call.request.params, ...found.params } };
+    if (found === undefined) return undefined;
+    this.#tools.prepare(name, call);
+    return { server: found.server, params: { ...call.request.params, ...found.params } };
   }
 
-  #prompt(call: ServerCall): { server: string; params: Params } | undefined {
+  #prompt(call: ServerCall): PassedTarget | undefined {
     const { name } = call.request.params;
     const found = typeof name === "string" ? this.#source.catalogue.find("prompts", name) : undefined;
     return found && { server: found.server, params: { ...call.request.params, name: found.inner } };
   }
 
-  #resource(call: ServerCall): { server: string; params: Params } | undefined {
+  #resource(call: ServerCall): PassedTarget | undefined {
     const { uri } = call.request.params;
     const found = typeof uri === "string" ? this.#source.catalogue.ownerOf(uri) : undefined;
     return found && { server: found.server, params: { ...call.request.params, uri: found.inner } };
   }
 
-  #completion(call: ServerCall): { server: string; params: Params } | undefined {
+  #completion(call: ServerCall): PassedTarget | undefined {
     const { ref } = call.request.params;
     if (!isObject(ref)) return undefined;
     const { catalogue } = this.#source;
@@ -158,10 +191,5 @@ export class RemoteOffers implements Feature {
     if (typeof ref["uri"] !== "string") return undefined;
     const found = catalogue.find("resourceTemplates", ref["uri"]) ?? catalogue.ownerOf(ref["uri"]);
     return found && { server: found.server, params: { ...call.request.params, ref: { ...ref, uri: found.inner } } };
-  }
-
-  #watchOf(uri: string): Watch | undefined {
-    const found = this.#source.catalogue.ownerOf(uri);
-    return found && ((_uri, updated) => this.#source.watch(found.server, found.inner, () => updated()));
   }
 }

@@ -3,6 +3,7 @@ import type { ServerCall } from "../../server/call/server-call.js";
 import { isInputRequired } from "../../server/questions/input-required.js";
 import { withAsking } from "../../server/questions/with-asking.js";
 import type { PassedCall } from "../connection/remote-connection.js";
+import type { CallTask } from "./call-task.js";
 import type { ParkedCalls } from "./parked-calls.js";
 
 /** A question that the caller has not answered yet. */
@@ -21,6 +22,7 @@ const PARKED = "gateway.parked";
  */
 export class RunningCall implements PassedCall {
   readonly caller: unknown;
+  readonly task: CallTask | undefined;
   /** Aborted when nobody waits for the result any more. */
   readonly ending = new AbortController();
   readonly #outcome: Promise<object>;
@@ -32,8 +34,9 @@ export class RunningCall implements PassedCall {
   /** Called when there is something new to ask, or the call is over. */
   #wakes: (() => void)[] = [];
 
-  constructor(caller: unknown, start: (call: RunningCall) => Promise<object>) {
+  constructor(caller: unknown, task: CallTask | undefined, start: (call: RunningCall) => Promise<object>) {
     this.caller = caller;
+    this.task = task;
     this.#outcome = start(this);
     const ended = () => {
       this.#over = true;

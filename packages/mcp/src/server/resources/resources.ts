@@ -179,7 +179,7 @@ export class Resources implements Feature, CompletionSource {
     const bad = badVariable(match);
     if (bad !== undefined) {
       throw new McpError("invalid_params", `the variable "${bad}" of ${template.key} leads out of its folder`, {
-        data: { uri },
+        data: { uri, variable: bad },
         fix: "If the handler is safe with such values, set `allowTraversal` in the template's definition.",
       });
     }

@@ -37,6 +37,8 @@ export class Tools implements Feature {
   readonly handlers: Readonly<Record<string, MethodHandler>>;
   readonly checks: NonNullable<Feature["checks"]>;
   checksNothing = true;
+  /** Knows the tools of servers behind this one. */
+  elsewhere: ((name: string) => boolean) | undefined;
 
   constructor(facts: ServerFacts, registry: Registry, hub: Hub, calls: ToolCalls) {
     this.#facts = facts;
@@ -85,7 +87,7 @@ export class Tools implements Feature {
 
   /** Whether this caller can call a tool of this name. */
   knows(name: string, call: ServerCall): boolean {
-    return this.#tools.find(name, call) !== undefined;
+    return this.#tools.find(name, call) !== undefined || this.elsewhere?.(name) === true;
   }
 
   remove(name: string): boolean {

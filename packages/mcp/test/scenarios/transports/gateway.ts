@@ -1,6 +1,9 @@
-import { connect } from "@parley/mcp";
+import { connect, type Server } from "@parley/mcp";
 import { Host } from "../../../src/host/host.js";
+import { SKILLS_EXTENSION } from "../../../src/protocol/features/skills.js";
 import { type EraName, NEWEST_STATEFUL, NEWEST_STATELESS } from "../../../src/protocol/revisions.js";
+import type { ServerOptions } from "../../../src/server/options.js";
+import { partsOf } from "../../../src/server/server-parts.js";
 import type { TransportUnderTest } from "./transport-under-test.js";
 
 const REVISIONS = { stateful: NEWEST_STATEFUL, stateless: NEWEST_STATELESS } as const;
@@ -10,20 +13,34 @@ function gateway(era: EraName): TransportUnderTest {
   return {
     name: `gateway-${era}`,
     async serve(server) {
+      const behind = server();
+      const options = optionsLike(behind);
       const host = new Host({
-        servers: { s: { server: server(), prefix: false } },
-        client: { revisions: [REVISIONS[era]] },
+        servers: { s: { server: behind, prefix: false } },
+        client: { revisions: [REVISIONS[era]], extensions: options.extensions ?? [] },
       });
+      const front = host.asServer({ server: options });
       await host.start();
-      const front = host.asServer();
       return {
-        connect: (options) => connect(front, options),
+        connect: (given) => connect(front, given),
         async close() {
           await front.close();
           await host.close();
         },
       };
     },
+  };
+}
+
+/** What whoever runs the gateway would set as well: it is the gateway that cuts lists into pages and knows extensions. */
+function optionsLike(behind: Server<unknown, unknown, unknown>): ServerOptions {
+  const { pageSize, extensions = [], cache } = partsOf(behind).facts.options;
+  return {
+    extensions: extensions.filter(({ id }) => id !== SKILLS_EXTENSION),
+    ...(pageSize === undefined ? {} : { pageSize }),
+    ...(cache?.ttlMs === undefined
+      ? {}
+      : { cache: { discover: { ttlMs: cache.ttlMs, scope: cache.scope ?? "private" } } }),
   };
 }
 
