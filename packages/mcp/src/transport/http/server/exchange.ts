@@ -52,11 +52,6 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
     return this.#lazyAbort().signal;
   }
 
-  /** Whether the request belongs to no session where sessions are optional: its client may have been let in without one. */
-  get isLetIn(): boolean {
-    return this.state.options.sessions === "auto" && this.http.protocolHeaders.sessionId === undefined;
-  }
-
   /** Runs the one request of this POST. */
   run(accepted: Accepted, rules: ReplyRules): void {
     this.#rules = rules;

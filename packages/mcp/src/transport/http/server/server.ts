@@ -186,7 +186,7 @@ function route(parts: HttpParts, exchange: HttpExchange): void {
   const { method } = exchange.http;
   if (legacy?.handle(exchange) === true) return;
   if (method === "POST") return handlePost(exchange, parts.sessions);
-  const sessions = exchange.isLetIn ? undefined : parts.sessions;
+  const sessions = isLetIn(exchange) ? undefined : parts.sessions;
   if (sessions === undefined) {
     const reason = "this server has no sessions, so only POST is supported";
     return exchange.refuse(refusal(405, reason, { headers: allow(parts) }));
@@ -235,7 +235,7 @@ function received(exchange: HttpExchange, sessions: SessionRoutes | undefined, b
   if (item.kind === "request") {
     const accepted = endpoint.accept(item.message, exchange.http);
     if (!accepted.inSession) return runAlone(exchange, accepted, ALONE);
-    const alone = exchange.isLetIn && (!accepted.opensSession || endpoint.sessionless?.() === true);
+    const alone = isLetIn(exchange) && (!accepted.opensSession || endpoint.sessionless?.() === true);
     if (sessions === undefined || alone) return withoutSession(exchange, { kind: "request", accepted });
     return sessions.post(exchange, { kind: "request", accepted });
   }
@@ -248,8 +248,13 @@ function received(exchange: HttpExchange, sessions: SessionRoutes | undefined, b
     return exchange.refuse(refusal(400, reason, { data: { limit: "maxBatchItems" } }));
   }
   // Only revisions with sessions have answers and arrays.
-  if (sessions === undefined || exchange.isLetIn) withoutSession(exchange, item);
+  if (sessions === undefined || isLetIn(exchange)) withoutSession(exchange, item);
   else sessions.post(exchange, item);
+}
+
+/** Whether a request belongs to no session where sessions are optional: its client may have been let in without one. */
+function isLetIn({ state, http }: HttpExchange): boolean {
+  return state.options.sessions === "auto" && http.protocolHeaders.sessionId === undefined;
 }
 
 /** Serves a client of the stateful era without a session: each POST is independent. */
