@@ -159,10 +159,8 @@ function allow({ sessions }: HttpParts): string[] {
 function preflight(parts: HttpParts, exchange: HttpExchange): void {
   const { cors } = parts.state;
   const { origin } = exchange.http.protocolHeaders;
-  if (origin === undefined) {
-    const headers = allow(parts);
-    return exchange.refuse(refusal(405, "this method is not supported here", { headers }));
-  }
+  if (origin === undefined)
+    return exchange.refuse(refusal(405, "this method is not supported here", { headers: allow(parts) }));
   // A preflight without permission looks to a browser like a server that is down; the network tab shows this text.
   if (cors?.allows(origin) !== true) return exchange.refuse(forbidden("Origin", origin, "cors.origins"));
   exchange.corsHeaders = undefined;
@@ -182,9 +180,8 @@ function admit(parts: HttpParts, exchange: HttpExchange, returned: unknown): voi
 }
 
 function route(parts: HttpParts, exchange: HttpExchange): void {
-  const { legacy } = parts;
   const { method } = exchange.http;
-  if (legacy?.handle(exchange) === true) return;
+  if (parts.legacy?.handle(exchange) === true) return;
   if (method === "POST") return handlePost(exchange, parts.sessions);
   const sessions = isLetIn(exchange) ? undefined : parts.sessions;
   if (sessions === undefined) {
@@ -262,9 +259,8 @@ function withoutSession(exchange: HttpExchange, item: Received): void {
   const { endpoint } = exchange.state;
   const { protocolVersion } = exchange.http.protocolHeaders;
   // The handshake itself names its version in the body. It must not promise what only a session can keep.
-  if (item.kind === "request" && item.accepted.opensSession) {
+  if (item.kind === "request" && item.accepted.opensSession)
     return runAlone(exchange, { ...item.accepted, opensSession: false }, WITHOUT_SESSION);
-  }
   const revision = sessionRevision(protocolVersion, endpoint.revisions);
   if (item.kind === "notification" && (protocolVersion === undefined || !McpError.is(revision))) {
     endpoint.notification(item.message);
@@ -291,12 +287,11 @@ function runAlone(exchange: HttpExchange, accepted: Accepted, rules: ReplyRules)
 
 /** Runs requests outside sessions that share one reply; `refused` are the answers to invalid messages. */
 function runBatch(exchange: HttpExchange, requests: readonly RequestMessage[], refused: readonly string[]): void {
-  const { endpoint } = exchange.state;
   const limit = exchange.admit(requests.length);
   if (limit !== undefined) return exchange.busy(limit);
   exchange.beginBatch(requests.length + refused.length, WITHOUT_SESSION);
   for (const text of refused) exchange.answered({ text });
-  for (const message of requests) exchange.runInBatch(endpoint.accept(message, exchange.http));
+  for (const message of requests) exchange.runInBatch(exchange.state.endpoint.accept(message, exchange.http));
 }
 
 const NOT_TAKEN = {
