@@ -225,6 +225,7 @@ function headerFault(http: Incoming): Refusal | undefined {
 
 function received(exchange: HttpExchange, sessions: SessionRoutes | undefined, body: string): void {
   const { endpoint, limits } = exchange.state;
+  const letIn = isLetIn(exchange);
   const item = parseMessage(body);
   if (item.kind === "invalid") {
     return exchange.refuse(refusal(400, item.reason, { id: item.id, code: item.code, data: faultData(item.code) }));
@@ -232,7 +233,7 @@ function received(exchange: HttpExchange, sessions: SessionRoutes | undefined, b
   if (item.kind === "request") {
     const accepted = endpoint.accept(item.message, exchange.http);
     if (!accepted.inSession) return runAlone(exchange, accepted, ALONE);
-    const alone = isLetIn(exchange) && (!accepted.opensSession || endpoint.sessionless?.() === true);
+    const alone = letIn && (!accepted.opensSession || endpoint.sessionless?.() === true);
     if (sessions === undefined || alone) return withoutSession(exchange, { kind: "request", accepted });
     return sessions.post(exchange, { kind: "request", accepted });
   }
@@ -245,7 +246,7 @@ function received(exchange: HttpExchange, sessions: SessionRoutes | undefined, b
     return exchange.refuse(refusal(400, reason, { data: { limit: "maxBatchItems" } }));
   }
   // Only revisions with sessions have answers and arrays.
-  if (sessions === undefined || isLetIn(exchange)) withoutSession(exchange, item);
+  if (sessions === undefined || letIn) withoutSession(exchange, item);
   else sessions.post(exchange, item);
 }
 
@@ -266,9 +267,8 @@ function withoutSession(exchange: HttpExchange, item: Received): void {
     endpoint.notification(item.message);
     return exchange.empty(202);
   }
-  if (McpError.is(revision)) {
+  if (McpError.is(revision))
     return exchange.refuse(refusedBy(revision, item.kind === "request" ? item.accepted.message.id : undefined));
-  }
   if (item.kind === "request") return runAlone(exchange, item.accepted, WITHOUT_SESSION);
   if (item.kind === "batch" && takesBatches(revision) && item.items.length > 0) {
     const { requests, notifications, refused } = sortBatch(item.items);
