@@ -57,6 +57,7 @@ export const NOT_TRIED: Readonly<Record<string, string>> = {
   Storage: PART,
   "TaskFeature.startOptions(started)": "given by `client.startTask` itself",
   ToolOffer: SAME,
+  "ToolRequests.sessionModeChanged": MADE,
   ToolSource: PART,
   Transport: PART,
   TransportCase: TEST,
