@@ -28,6 +28,16 @@ const DECLARED = [
   ["`serveSocket`", "node/socket/socket-server.ts", "ServeSocketOptions", /^max/, "connection"],
   ["`serveWebSocket`", "node/socket/websocket-server.ts", "ServeWebSocketOptions", /^max/, "connection"],
   ["`connect`", "client/options.ts", "ClientOptions", /^max/, "call"],
+  ["`isolated`, `isolatedPool`", "node/isolate/isolated.ts", "IsolatedPoolOptions", /^(memoryMb|size|queue)$/, "call"],
+  ["`isolated`, a tool of a pool", "node/isolate/isolated.ts", "PooledToolOptions", /^timeoutMs$/, "call"],
+  [
+    "a server of a host",
+    "host/config/host-server.ts",
+    "HostServer",
+    /^(startMs|callMs|concurrency|queue|perSecond|burst|maxMessageBytes)$/,
+    "call",
+  ],
+  ["`new Host`", "host/options.ts", "HostOptions", /^(startWaitMs|waitMs)$/, "call"],
 ] as const;
 
 interface Limit {

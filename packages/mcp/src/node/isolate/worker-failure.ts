@@ -34,7 +34,7 @@ export function lateError(tool: string, ms: number): McpError {
 /** The error of a call whose module is still loading. */
 export function neverStarted(tool: string, ms: number): McpError {
   return new McpError("timeout", `The tool "${tool}" did not start within ${ms} ms, and was stopped.`, {
-    data: { limit: "loading", ms },
+    data: { phase: "loading", ms },
     fix: "Do less at the top of the tool's module: it is loaded before the first call.",
   });
 }
