@@ -15,6 +15,11 @@ export interface GatewayOptions {
   info?: ServerInfo | undefined;
   /** Options of the server that clients see. */
   server?: ServerOptions | undefined;
+  /**
+   * What clients are shown of the tools: `all`, or three tools that `search` them, describe them and call them, so that a model
+   * loads what it needs. Default: `all`.
+   */
+  tools?: "all" | "search" | undefined;
 }
 
 /** The servers that a gateway passes calls on to. */
@@ -43,7 +48,13 @@ export function gatewayServer(
   listeners: HostListeners,
   options: GatewayOptions,
 ): Server {
-  checkOptions("`asServer`", options, "info server");
+  checkOptions("`asServer`", options, "info server tools");
+  const { tools = "all" } = options;
+  if (tools !== "all" && tools !== "search") {
+    throw new McpError("invalid_definition", `\`tools\` of \`asServer\` is ${JSON.stringify(tools)}`, {
+      fix: 'Pass "all" or "search".',
+    });
+  }
   const server = new Server(options.info ?? INFO, options.server);
   const parts = partsOf(server);
   const source = {
@@ -61,7 +72,7 @@ export function gatewayServer(
     },
     watch: (name: string, uri: string, updated: () => void) => servers.find(name)?.watch(uri, updated) ?? (() => {}),
   };
-  parts.registry.addFeature(new RemoteOffers(parts, source));
+  parts.registry.addFeature(new RemoteOffers(parts, source, tools === "search"));
   const unlisten = listeners.add("catalogue", ({ lists }) => {
     parts.registry.changed();
     for (const list of lists) server.listChanged(list);

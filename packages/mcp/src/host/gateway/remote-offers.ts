@@ -1,6 +1,7 @@
 import { isObject, type Params } from "../../jsonrpc/message.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
+import type { CallToolResult } from "../../protocol/features/tools.js";
 import type { ServerCall } from "../../server/call/server-call.js";
 import type { Feature, MethodHandler } from "../../server/lists/feature.js";
 import { PagedList, pageOf } from "../../server/lists/pages.js";
@@ -11,6 +12,7 @@ import type { HostCatalogue } from "../catalogue/host-catalogue.js";
 import type { ListKind } from "../catalogue/server-lists.js";
 import type { RemoteServer } from "../connection/remote-server.js";
 import { askableOf } from "./askable.js";
+import { MetaTools } from "./meta-tools.js";
 import { ParkedCalls } from "./parked-calls.js";
 import { callerOf, passOn } from "./pass-on.js";
 import { passedError } from "./passed-error.js";
@@ -52,9 +54,11 @@ export class RemoteOffers implements Feature {
   readonly #source: GatewaySource;
   readonly #parked: ParkedCalls<RunningCall>;
   readonly #tools: RemoteTools;
+  /** Stands for all tools, if clients are to search them. */
+  readonly #meta: MetaTools<ServerCall> | undefined;
   readonly #lists = new Map<ListKind, { items: readonly object[]; list: Listed }>();
 
-  constructor(own: MountableServer, source: GatewaySource) {
+  constructor(own: MountableServer, source: GatewaySource, searched = false) {
     this.#own = own;
     this.#source = source;
     const { platform, limits, options } = own.facts;
@@ -67,12 +71,25 @@ export class RemoteOffers implements Feature {
     ]);
     this.handlers = {
       ...Object.fromEntries(lists),
-      "tools/call": this.#targeted(base("tools/call"), (call) => this.#tool(call)),
+      "tools/call": this.#orMeta(
+        this.#targeted(base("tools/call"), (call) => {
+          const { name, arguments: args } = call.request.params;
+          return this.#tool(call, name, args);
+        }),
+      ),
       "prompts/get": this.#targeted(base("prompts/get"), (call) => this.#prompt(call)),
       "resources/read": this.#targeted(base("resources/read"), (call) => this.#resource(call)),
       "completion/complete": this.#targeted(base("completion/complete"), (call) => this.#completion(call)),
     };
     this.#tools = new RemoteTools(own, source.catalogue);
+    if (searched) {
+      this.#meta = new MetaTools({
+        tools: () => source.catalogue.all("tools"),
+        serverOf: ({ name }) => source.catalogue.find("tools", name)?.server ?? "",
+        // What tools give is checked by whoever made the call.
+        callTool: (name, args, call) => this.#called(call, name, args) as Promise<CallToolResult>,
+      });
+    }
     const checkOwn = own.registry.checks.get("tools/call");
     this.checks = {
       "tools/call": (call) => {
@@ -110,7 +127,10 @@ export class RemoteOffers implements Feature {
       const remote = catalogue.all(kind) as unknown as readonly Record<string, unknown>[];
       const known = this.#lists.get(kind);
       if (ownItems.length === 0 && known?.items === remote) return pageOf(facts, known.list, params);
-      const list: Listed = new PagedList(shape, [...ownItems, ...remote]);
+      const meta = kind === "tools" ? this.#meta?.tools() : undefined;
+      // Definitions are JSON objects.
+      const shown = (meta as Record<string, unknown>[] | undefined) ?? remote;
+      const list: Listed = new PagedList(shape, [...ownItems, ...shown]);
       if (ownItems.length === 0) this.#lists.set(kind, { items: remote, list });
       return pageOf(facts, list, params);
     };
@@ -159,13 +179,29 @@ export class RemoteOffers implements Feature {
     return names === undefined ? shown : outerResult(names, call.request.method, shown);
   }
 
-  #tool(call: ServerCall): PassedTarget | undefined {
-    const { name, arguments: args } = call.request.params;
+  /** The three tools that stand for all others, where clients search. */
+  #orMeta(handler: MethodHandler): MethodHandler {
+    return (call) => {
+      const { name } = call.request.params;
+      if (typeof name !== "string" || this.#meta?.has(name) !== true) return handler(call);
+      return this.#meta.call(name, call.objectParam("arguments"), call);
+    };
+  }
+
+  #called(call: ServerCall, name: string, args: Record<string, unknown> | undefined): Promise<object> {
+    const target = this.#tool(call, name, args);
+    const server = target && this.#source.server(target.server);
+    if (target === undefined || server === undefined) throw new McpError("invalid_params", `unknown tool: ${name}`);
+    return this.#pass(call, server, target.params);
+  }
+
+  #tool(call: ServerCall, name: unknown, args: unknown): PassedTarget | undefined {
     if (typeof name !== "string") return undefined;
     const found = this.#source.toolCall(name, args);
     if (found === undefined) return undefined;
     this.#tools.prepare(name, call);
-    return { server: found.server, params: { ...call.request.params, ...found.params } };
+    const { arguments: _given, ...rest } = call.request.params;
+    return { server: found.server, params: { ...rest, ...found.params } };
   }
 
   #prompt(call: ServerCall): PassedTarget | undefined {
