@@ -12,6 +12,8 @@ export interface CallersOptions {
   readonly random: () => number;
   /** Rest of each caller between two calls. */
   readonly restMs: number;
+  /** A call was answered that began `begunAt`. */
+  readonly answered: (server: string, begunAt: number) => void;
 }
 
 /** Callers that go on calling, each one call after the other, whatever becomes of the calls. */
@@ -45,13 +47,17 @@ export class Callers {
   }
 
   async #call(call: CallTool, server: string, tool: string, id: number): Promise<void> {
-    const { ledger } = this.#options;
+    const { ledger, answered } = this.#options;
+    const begunAt = performance.now();
     try {
       const { content, isError } = await call(`${server}__${tool}`, { id });
       const [block] = content;
       const text = block?.type === "text" ? block.text : "";
       if (isError === true) ledger.refuse(id, "tool_error");
-      else ledger.answer(id, text === `${tool} ${id}`);
+      else {
+        ledger.answer(id, text === `${tool} ${id}`);
+        answered(server, begunAt);
+      }
     } catch (error) {
       if (isLeftToDeadline(error)) ledger.giveUp(id);
       else ledger.refuse(id, McpError.is(error) ? error.kind : String(error));

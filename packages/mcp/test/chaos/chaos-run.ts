@@ -44,7 +44,7 @@ export class ChaosRun {
   readonly #victims: readonly Victim[];
   #callers: Callers | undefined;
   readonly #clients: Client[] = [];
-  /** When servers were struck that are not ready again yet. */
+  /** When servers were struck that have not answered since. */
   readonly #struck = new Map<string, number>();
   #gateway: ListeningHandle | undefined;
 
@@ -62,7 +62,7 @@ export class ChaosRun {
       waitMs: CALL_MS / 2,
     });
     this.host.on("supervision", ({ step }) => {
-      if (step.type === "child" && step.to === "running" && step.restarts > 0) this.#recovered(step.child);
+      if (step.type === "child" && step.to === "running" && step.restarts > 0) this.restarts++;
     });
   }
 
@@ -83,7 +83,13 @@ export class ChaosRun {
     const { random, restMs } = this.#options;
     const servers = this.#victims.map(({ name }) => name);
     const timeouts = { totalMs: CALL_MS };
-    this.#callers = new Callers({ ledger: this.ledger, servers, random, restMs });
+    this.#callers = new Callers({
+      ledger: this.ledger,
+      servers,
+      random,
+      restMs,
+      answered: (server, begunAt) => this.#answered(server, begunAt),
+    });
     for (const client of this.#clients) {
       this.#addCallers((name, args) => client.callTool(name, args, { timeouts }));
     }
@@ -99,7 +105,7 @@ export class ChaosRun {
     if (!isReady && random() >= ANY_STATE) return;
     if (!victim.strike()) return;
     this.strikes++;
-    if (!this.#struck.has(victim.name)) this.#struck.set(victim.name, performance.now());
+    this.#struck.set(victim.name, performance.now());
   }
 
   /** Ends the load; resolves when every call has its outcome. */
@@ -152,11 +158,12 @@ export class ChaosRun {
     for (let count = 0; count < this.#options.callers; count++) this.#callers?.add(call);
   }
 
-  #recovered(server: string): void {
-    this.restarts++;
+  /** Only a call that began after the blow shows that the server is back. */
+  #answered(server: string, begunAt: number): void {
     const since = this.#struck.get(server);
+    if (since === undefined || begunAt < since) return;
     this.#struck.delete(server);
-    if (since !== undefined) this.times.add(performance.now() - since);
+    this.times.add(performance.now() - since);
   }
 }
 

@@ -80,6 +80,6 @@ function report({ ledger, times, strikes, restarts, strays }: ChaosRun, orphans:
   for (const [name, count, note = ""] of lines) {
     console.log(`${name.padEnd(16)}${String(count).padStart(8)}${note === "" ? "" : `   (${note})`}`);
   }
-  console.log(`\nFrom the blow to being ready again:\n${times}`);
+  console.log(`\nFrom the blow to the next answer:\n${times}`);
   return lost + duplicated + strays + orphans.length === 0 && answered > 0;
 }

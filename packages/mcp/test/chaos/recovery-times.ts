@@ -1,7 +1,7 @@
 const BOUNDS_MS = [10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000] as const;
 const WIDEST_BAR = 40;
 
-/** How long servers took from the blow to being ready again, by classes. */
+/** How long servers took from the blow to the next answer, by classes. */
 export class RecoveryTimes {
   /** One for each bound, and one for all that took longer. */
   readonly #counts: number[] = new Array(BOUNDS_MS.length + 1).fill(0);
