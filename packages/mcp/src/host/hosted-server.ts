@@ -36,7 +36,7 @@ export interface HostedServerParts extends RemoteServerParts {
 
 /** What a hosted server tells its host. */
 export interface HostedServerEvents {
-  /** What clients may see of the server has changed. */
+  /** The server has listed something; `kinds` are those in which it differs from before. */
   listed(server: HostedServer, kinds: readonly Kind[]): void;
   /** What is known of its state has changed. */
   changed(server: HostedServer): void;
@@ -194,12 +194,15 @@ export class HostedServer {
   }
 
   #publish(lists: Partial<ServerLists>): void {
-    this.lists = joinedLists(this.lists, lists);
+    const before = this.lists;
+    this.lists = joinedLists(before, lists);
     if (lists.tools !== undefined) {
       this.tools = this.#filter.apply(this.name, lists.tools);
       for (const { message } of this.tools.problems) this.#events.warn(`of the server "${this.name}", ${message}`);
     }
-    const kinds = KINDS.filter((kind) => LISTS_OF[kind].some((list) => lists[list] !== undefined));
+    // After a restart most servers list what they listed before, and nobody needs to fetch that again.
+    const isOther = (list: keyof ServerLists) => !isSame(before[list], this.lists[list]);
+    const kinds = KINDS.filter((kind) => isOther("about") || LISTS_OF[kind].some(isOther));
     this.#events.listed(this, kinds);
   }
 
@@ -213,4 +216,9 @@ export class HostedServer {
     this.#note(reason);
     for (const connection of this.remote.connections) void connection.close();
   }
+}
+
+/** Both come from JSON, and from the same server, whose members keep their order. */
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }

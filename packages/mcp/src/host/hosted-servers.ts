@@ -224,7 +224,9 @@ export class HostedServers {
       id: index === 0 ? name : `${name}#${index + 1}`,
       start: (signal) => server.start(signal),
       ended: async (connection) => {
-        const reason = await connection.ended();
+        const ended = await connection.ended();
+        // Why it ended says more than that it did.
+        const reason = ended?.cause instanceof Error ? ended.cause : ended;
         return { normal: false, reason: reason?.message ?? "the connection was closed", error: reason };
       },
       stop: (connection) => connection.close(),
@@ -267,6 +269,7 @@ export class HostedServers {
   }
 
   #announce(kinds: readonly ("tools" | "prompts" | "resources")[]): void {
+    if (kinds.length === 0) return;
     if (this.#changed.size === 0) {
       this.#platform.defer(() => {
         const lists = [...this.#changed];

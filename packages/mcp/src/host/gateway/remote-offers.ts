@@ -151,10 +151,10 @@ export class RemoteOffers implements Feature {
     const { method } = call.request;
     const names = this.#source.catalogue.names(server.name);
     const askable = askableOf(call, server.parts.options.extensions);
-    const connection = await server.connection(askable, callerOf(call), call.exchange.signal);
     const { _meta: _own, task: _task, ...rest } = params;
     let result: object;
     try {
+      const connection = await server.connection(askable, callerOf(call), call.exchange.signal);
       result = await passOn(
         {
           call,
@@ -167,7 +167,7 @@ export class RemoteOffers implements Feature {
         this.#parked,
       );
     } catch (error) {
-      return passedError(error, call, names);
+      return passedError(error, call, server.name, names);
     }
     return this.#shown(call, names, result);
   }

@@ -57,6 +57,22 @@ describe("a host whose servers are changed at once", () => {
     expect(host.status()["a"]).toMatchObject({ state: "ready", connections: 1 });
   });
 
+  it("tells of lists after a restart only if they differ", async () => {
+    const server = localServer("a");
+    const host = await started({ servers: { a: server } });
+    await new Promise(setImmediate);
+    const told: unknown[] = [];
+    host.on("catalogue", ({ lists }) => told.push(lists));
+    const tools = host.tools();
+    await host.restart("a");
+    await new Promise(setImmediate);
+    expect(told).toEqual([]);
+    expect(host.tools()).toBe(tools);
+    server.tool("more", {}, () => "");
+    expect(await eventually(() => told.length > 0)).toBe(true);
+    expect(told).toEqual([["tools"]]);
+  });
+
   it("is consistent after any order of adding, removing and restarting", { timeout: 120_000 }, async () => {
     const names = ["a", "b", "c"];
     for (let seed = 1; seed <= 20; seed++) {
