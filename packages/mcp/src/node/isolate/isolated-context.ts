@@ -231,10 +231,11 @@ export class IsolatedContext implements HandlerContext {
     this.#post({ type: "asked", call: this.#call, asked });
   }
 
-  /** A loop that never pauses must not fill the memory of the serving side: the newest progress is kept, logs are dropped. */
+  /** A loop that never pauses must not fill the memory of the serving side: the newest progress waits, logs are dropped. */
   #notice(name: NoticeName, params: readonly unknown[]): void {
     if (this.#ended) return;
-    if (this.#unread < MOST_UNREAD_NOTICES) {
+    const most = name === "progress" || name === "log" ? MOST_UNREAD_NOTICES : 2 * MOST_UNREAD_NOTICES;
+    if (this.#unread < most) {
       this.#unread++;
       this.#post({ type: "notice", call: this.#call, name, params });
     } else if (name === "progress") this.#held = params;

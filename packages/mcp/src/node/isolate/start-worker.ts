@@ -2,7 +2,7 @@ import type { Worker as Thread } from "node:worker_threads";
 import { McpError } from "../../protocol/error.js";
 import { builtin } from "../builtin.js";
 import { endWithThisProcess } from "../stdio/end-with-this-process.js";
-import type { FromWorker, ToWorker } from "./worker-messages.js";
+import { type FromWorker, isMarked, type ToWorker } from "./worker-messages.js";
 
 /** How workers are started. */
 export interface WorkerSettings {
@@ -50,12 +50,16 @@ function startThread(program: URL, { memoryMb, execArgv, env }: WorkerSettings, 
   const { Worker } = builtin("node:worker_threads");
   const thread: Thread = new Worker(program, {
     name: "isolated tools",
+    // Kept from the stdout of this process, which may belong to the protocol: what is printed before the program begins.
+    stdout: true,
     resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: YOUNG_MB },
     ...(execArgv === undefined ? {} : { execArgv: [...execArgv] }),
     ...(env === undefined ? {} : { env: { ...env } }),
   });
   let error: unknown;
-  thread.on("message", (message: FromWorker) => events.message(message));
+  thread.on("message", (message: unknown) => {
+    if (isMarked(message)) events.message(message);
+  });
   thread.on("messageerror", (fault) => {
     error ??= fault;
     void thread.terminate();
@@ -109,8 +113,7 @@ function startProcess(program: URL, { memoryMb, execArgv, env }: WorkerSettings,
     left();
   };
   child.on("message", (message) => {
-    // Safe: only the program of this library sends here.
-    if (!over) events.message(message as FromWorker);
+    if (!over && isMarked(message)) events.message(message);
   });
   child.once("error", (error) => {
     if (child.pid === undefined) ended({ error });

@@ -5,15 +5,15 @@ import { isInputRequired } from "../../server/questions/input-required.js";
 import { builtin } from "../builtin.js";
 import { guardRejections } from "../rejection-guard.js";
 import { IsolatedContext } from "./isolated-context.js";
-import { outcomeOf, portableError } from "./portable-outcome.js";
-import type { FromWorker, ToWorker } from "./worker-messages.js";
+import { outcomeOf, portableError, portableFailure } from "./portable-outcome.js";
+import { type FromWorker, marked, type ToWorker } from "./worker-messages.js";
 
 type ToolFunction = (args: unknown, ctx: HandlerContext) => unknown;
 
 const { parentPort, Worker } = builtin("node:worker_threads");
 const post = (message: FromWorker) => {
-  if (parentPort === null) process.send?.(message);
-  else parentPort.postMessage(message);
+  if (parentPort === null) process.send?.(marked(message));
+  else parentPort.postMessage(marked(message));
 };
 
 let current: { readonly call: number; readonly ctx: IsolatedContext } | undefined;
@@ -39,6 +39,11 @@ async function run({ call, module, name, args, facts }: Extract<ToWorker, { type
     tool = await load(module, name);
   } catch (error) {
     post({ type: "unloadable", call, error: portableError(error) });
+    return;
+  }
+  // Whoever cancelled it meanwhile was told that it has not begun.
+  if (ctx.signal.aborted) {
+    post({ type: "ended", call, outcome: portableFailure(ctx.signal.reason) });
     return;
   }
   post({ type: "started", call });
@@ -73,7 +78,7 @@ const WATCH = `
 
 guardRejections(isInputRequired);
 if (parentPort === null) {
-  new Worker(WATCH, { eval: true, workerData: { parent: Number(process.argv[2]) } }).unref();
+  new Worker(WATCH, { eval: true, execArgv: [], workerData: { parent: Number(process.argv[2]) } }).unref();
   process.on("disconnect", () => process.exit());
   process.on("message", (message) => receive(message as ToWorker));
 } else {

@@ -107,6 +107,15 @@ export class WorkerCall {
 
   receive(message: FromWorker): void {
     if (this.#over || message.type === "ready" || message.call !== this.#call) return;
+    try {
+      this.#obey(message);
+    } catch (error) {
+      // What the tool gave to its context fails the call, as it does in the serving thread, and nothing else.
+      this.#stop(error);
+    }
+  }
+
+  #obey(message: Exclude<FromWorker, { type: "ready" }>): void {
     if (message.type === "started") this.#start();
     else if (message.type === "notice") this.#notice(message);
     else if (message.type === "asked") for (const asked of message.asked) this.#ask(asked);

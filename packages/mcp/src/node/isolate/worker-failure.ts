@@ -23,6 +23,15 @@ function whatHappened({ code, signal, error }: WorkerEnd, memoryMb: number): str
   return signal === undefined ? `ended its process with exit code ${code}` : `was ended by the signal ${signal}`;
 }
 
+/** The error of a call whose worker never became ready. */
+export function cannotStart(platform: Platform, { code, signal, error }: WorkerEnd): McpError {
+  const detail = error === undefined ? `exit code ${code ?? "none"}, signal ${signal ?? "none"}` : traceOf(error);
+  const fix =
+    "Look at `execArgv`, `env` and `memoryMb` of the isolated tool: the worker ended before it loaded a tool.";
+  platform.warn(`a worker for isolated tools could not be started: ${detail}. ${fix}`);
+  return new McpError("internal_error", "a worker for isolated tools could not be started", { cause: error, fix });
+}
+
 /** The error of a call that took too long. */
 export function lateError(tool: string, ms: number): McpError {
   return new McpError("timeout", `The tool "${tool}" did not finish within its limit of ${ms} ms, and was stopped.`, {

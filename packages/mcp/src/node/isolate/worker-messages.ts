@@ -1,5 +1,5 @@
 import type { Principal } from "../../http/authentication.js";
-import type { Id } from "../../jsonrpc/message.js";
+import { type Id, isObject } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import type { Implementation } from "../../protocol/implementation.js";
 import type { TraceContext } from "../../protocol/trace-context.js";
@@ -71,6 +71,19 @@ export type FromWorker =
   | { readonly type: "asked"; readonly call: number; readonly asked: readonly ContextUse[] }
   | { readonly type: "worked"; readonly call: number; readonly ask: number; readonly outcome: PortableOutcome }
   | { readonly type: "ended"; readonly call: number; readonly outcome: PortableOutcome };
+
+/** The mark of the library's messages: a tool, or a package that it uses, may send others from the same thread or process. */
+const MARK = { from: "@parley/mcp" };
+
+/** A message with the mark. */
+export function marked(message: FromWorker): FromWorker {
+  return { ...message, ...MARK };
+}
+
+/** Whether a message has the mark. */
+export function isMarked(message: unknown): message is FromWorker {
+  return isObject(message) && message["from"] === MARK.from;
+}
 
 /** Notices that a worker sends before it waits until they are read. */
 export const MOST_UNREAD_NOTICES = 256;

@@ -3,6 +3,7 @@ import { McpError } from "../../protocol/error.js";
 import { platform } from "../platform.js";
 import { startWorker, type ToolWorker, type WorkerEnd, type WorkerSettings } from "./start-worker.js";
 import { type ToolTask, WorkerCall, type WorkerCallLimits } from "./worker-call.js";
+import { cannotStart } from "./worker-failure.js";
 
 export { workerProgram } from "./start-worker.js";
 
@@ -25,8 +26,12 @@ interface PooledWorker {
   call: WorkerCall | undefined;
   /** Whether it was fine before the call that it has, so that its end is not the fault of that call. */
   warm: boolean;
-  idle: Timer | undefined;
+  /** Ends it if it is idle, or starting, for too long. */
+  timer: Timer | undefined;
 }
+
+/** Time for a worker to start, which modules of `execArgv` are part of. */
+const START_MS = 30_000;
 
 /** How often a call gets another worker because the one before ended by itself, before the function began. */
 const MOST_REPEATS = 5;
@@ -103,14 +108,14 @@ export class WorkerPool {
       worker: undefined,
       call: undefined,
       warm: false,
-      idle: undefined,
+      timer: platform.timer(START_MS, () => void member.worker?.end(), true),
     };
     this.#members.add(member);
     try {
       member.worker = startWorker(this.#program, this.#settings, {
         message: (message) => {
-          if (message.type === "ready") this.#rest(member);
-          else member.call?.receive(message);
+          if (message.type !== "ready") member.call?.receive(message);
+          else if (member.state === "starting") this.#rest(member);
         },
         ended: (end) => this.#lost(member, end),
       });
@@ -122,8 +127,8 @@ export class WorkerPool {
   #begin(member: PooledWorker, task: ToolTask, repeats: number): Promise<unknown> {
     const { worker } = member;
     // An idle worker has started; the type does not know.
-    if (worker === undefined) return Promise.reject(cannotStart(undefined));
-    member.idle?.cancel();
+    if (worker === undefined) return Promise.reject(cannotStart(platform, {}));
+    member.timer?.cancel();
     member.state = "busy";
     worker.hold(true);
     const call = new WorkerCall(platform, worker, ++this.#calls, task, this.#settings, {
@@ -142,23 +147,24 @@ export class WorkerPool {
   /** The worker is ready for a call; without one it ends after a while. */
   #rest(member: PooledWorker): void {
     member.state = "idle";
+    member.timer?.cancel();
     member.worker?.hold(false);
     this.#next();
     // Read again, because a call that waited may have it now.
     if ((member.state as PooledWorker["state"]) !== "idle") return;
     member.warm = true;
     if (this.#closing) void end(member);
-    else member.idle = platform.timer(this.#settings.idleMs, () => void end(member));
+    else member.timer = platform.timer(this.#settings.idleMs, () => void end(member));
   }
 
   #lost(member: PooledWorker, end: WorkerEnd): void {
     const { state, call } = member;
     this.#members.delete(member);
-    member.idle?.cancel();
+    member.timer?.cancel();
     member.state = "ending";
     call?.workerEnded(end);
     // Without this, what cannot start would be started for ever.
-    if (state === "starting") for (const first of [...this.#queue].slice(0, 1)) first.fail(cannotStart(end));
+    if (state === "starting") for (const first of [...this.#queue].slice(0, 1)) first.fail(cannotStart(platform, end));
     this.#next();
   }
 
@@ -171,12 +177,8 @@ export class WorkerPool {
 
 async function end(member: PooledWorker): Promise<void> {
   member.state = "ending";
-  member.idle?.cancel();
+  member.timer?.cancel();
   await member.worker?.end();
-}
-
-function cannotStart(end: WorkerEnd | undefined): McpError {
-  return new McpError("internal_error", "a worker for isolated tools could not be started", { cause: end?.error });
 }
 
 function tooMany(tool: string, running: number, queued: number): McpError {
