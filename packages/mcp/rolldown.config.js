@@ -122,8 +122,10 @@ function chunkOf(id, context, many) {
   if (needs("index.ts")) return "core";
   // What it names is there; from the file for many, that file and this one would import each other.
   if (id === runtimes.node["#transports"]) return "core-node";
-  const entries = names.filter((name) => name !== "node" && needs(`${name}.ts`));
   const rooms = Object.keys(onDemand).filter((room) => onDemand[room].some(needs));
+  // A host has the client and the questions whole, so it is no further reason to move what they need into the file for many.
+  const follows = (name) => name === "host" && rooms.some((room) => room === "client" || room === "questions");
+  const entries = names.filter((name) => name !== "node" && !follows(name) && needs(`${name}.ts`));
   const users = [...rooms, ...entries].sort();
   if (needs("node.ts")) return users.length === 0 || id.startsWith(source("node/")) ? "core-node" : many;
   if (users.length === 0) return Object.keys(onDemandOnNode).find((room) => onDemandOnNode[room].some(needs)) ?? null;
