@@ -1,8 +1,9 @@
 /**
- * A URL for error messages: query values are removed, because many servers accept keys there and messages end up in
- * logs.
+ * A URL for error messages: query values and what stands before the host are removed, because both may be secrets and messages
+ * end up in logs.
  */
-export function shownUrl(address: string): string {
+export function shownUrl(url: string): string {
+  const address = url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, "$1…@");
   const at = address.indexOf("?");
   if (at === -1) return address;
   const query = address.slice(at + 1).split("#", 1)[0] ?? "";

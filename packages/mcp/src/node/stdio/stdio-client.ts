@@ -1,3 +1,4 @@
+import { printableLine } from "../../encoding/printable.js";
 import { shownUrl } from "../../http/shown-url.js";
 import type { Platform } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
@@ -53,13 +54,20 @@ const NAMED = new RegExp(`^(-{0,2}${SECRET_NAME}\\s*[:=]\\s*).`, "is");
 /** `--api-key`, whose value is the next argument. */
 const FLAG = new RegExp(`^-{1,2}${SECRET_NAME}$`, "i");
 
+/** Longer arguments are programs or data, and what names the server is short. */
+const LONGEST_SHOWN = 120;
+
+function shortened(arg: string): string {
+  return printableLine(arg.length > LONGEST_SHOWN ? `${arg.slice(0, LONGEST_SHOWN)}…` : arg);
+}
+
 /** A command for error messages, without the values of arguments that are named like a key, token or password. */
 export function shownCommand(command: string, args: readonly string[]): string {
   const shown = args.map((arg, index) => {
     if (index > 0 && FLAG.test(args[index - 1] ?? "")) return "…";
     const name = NAMED.exec(arg)?.[1];
     if (name !== undefined) return `${name}…`;
-    return /^[a-z]+:\/\//i.test(arg) ? shownUrl(arg) : arg;
+    return /^[a-z][a-z0-9+.-]*:\/\//i.test(arg) ? shownUrl(arg) : arg;
   });
-  return [command, ...shown].join(" ");
+  return [command, ...shown.map(shortened)].join(" ");
 }
