@@ -5,9 +5,16 @@ import { thrownMessage } from "../encoding/thrown-message.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
 import { shownRevision } from "../protocol/revisions.js";
-import { fetchLists, joinedLists, LISTS_OF, NO_LISTS, type ServerLists } from "./catalogue/server-lists.js";
+import {
+  fetchLists,
+  joinedLists,
+  LISTS_OF,
+  NO_LISTS,
+  type ServerLists,
+  withoutLists,
+} from "./catalogue/server-lists.js";
 import { FilteredTools, ToolFilter, type ToolFilterOptions } from "./catalogue/tool-filter.js";
-import { HealthCheck, type HealthOptions } from "./connection/health-check.js";
+import { checkedHealth, HealthCheck, type HealthOptions } from "./connection/health-check.js";
 import type { RemoteConnection } from "./connection/remote-connection.js";
 import { RemoteServer, type RemoteServerParts } from "./connection/remote-server.js";
 import { RemoteWatches } from "./remote-watches.js";
@@ -56,13 +63,19 @@ export class HostedServer {
   readonly #platform: Platform;
   readonly #events: HostedServerEvents;
   readonly #filter: ToolFilter;
-  readonly #health: HealthCheck | undefined;
+  /** One for each connection that stands: a silent one must not hide behind others that answer. */
+  readonly #health = new Map<RemoteConnection, HealthCheck>();
   readonly #watches = new RemoteWatches();
   #state: HostedState = "starting";
   #restarts = 0;
   #lastError: ServerProblem | undefined;
-  /** The connection that tells of changes. */
-  #listening: RemoteConnection | undefined;
+  #lastFailure: McpError | undefined;
+  /** The connection that lists and tells of changes, and whether it has listed; never rejects. */
+  #listening: { readonly connection: RemoteConnection; readonly listed: Promise<boolean> } | undefined;
+  /** How often lists were asked for, and which of these gave what is known of each kind. */
+  #asked = 0;
+  readonly #known = { tools: 0, prompts: 0, resources: 0 };
+  #closed = false;
 
   constructor(parts: HostedServerParts, events: HostedServerEvents) {
     this.remote = new RemoteServer(parts);
@@ -70,12 +83,8 @@ export class HostedServer {
     this.#platform = parts.platform;
     this.#events = events;
     this.#filter = new ToolFilter(parts.filter);
-    const { platform, name } = parts;
-    const ping = async (signal: AbortSignal) => this.remote.leastBusy?.client.ping({ signal });
-    const unhealthy = (reason: McpError) => this.#drop(reason);
-    this.#health =
-      parts.health === false ? undefined : new HealthCheck({ platform, server: name, ping, unhealthy }, parts.health);
-    this.remote.onAnswered = () => this.#health?.answered();
+    if (parts.health !== false) checkedHealth(parts.health);
+    this.remote.onAnswered = (connection) => this.#health.get(connection)?.answered();
   }
 
   get name(): string {
@@ -86,17 +95,19 @@ export class HostedServer {
     return this.#state;
   }
 
-  /** Opens a connection, and lists what the server offers if no other one does. */
+  /** Opens a connection that can be used, once what the server offers is listed. */
   async start(signal: AbortSignal): Promise<RemoteConnection> {
     const connection = await this.remote.open(signal);
     try {
-      if (this.#listening === undefined) await this.#listen(connection, signal);
+      await this.#listed(connection, signal);
+      signal.throwIfAborted();
+      if (connection.client.state !== "ready") throw new McpError("connection_closed", "the server ended at once");
     } catch (error) {
       await connection.close();
       throw error;
     }
     this.remote.adopt(connection);
-    this.#health?.start();
+    this.#checkHealth(connection);
     return connection;
   }
 
@@ -108,14 +119,14 @@ export class HostedServer {
     if (this.#state === state && !crashed) return;
     const firstFailed = this.#state === "starting" && state === "restarting";
     this.#state = state;
-    if (state === "failed" || firstFailed) this.remote.unavailable(McpError.from(error));
+    if (state === "failed" || firstFailed) this.remote.unavailable(this.#lastFailure ?? McpError.from(error));
     else if (state === "restarting" && this.#listedOnce) this.remote.awaited();
-    if (state !== "ready") this.#health?.stop();
     this.#events.changed(this);
   }
 
   /** Takes what the server listed in an earlier run. */
   remember(lists: ServerLists): void {
+    if (this.#listedOnce) return;
     this.stale = true;
     this.#publish(lists);
   }
@@ -123,7 +134,7 @@ export class HostedServer {
   /** Fetches lists again, for servers that do not tell of changes. */
   async refresh(kinds: readonly Kind[] = KINDS, signal?: AbortSignal): Promise<void> {
     const client = this.remote.leastBusy?.client;
-    if (client !== undefined) this.#publish(await fetchLists(client, kinds, signal === undefined ? {} : { signal }));
+    if (client !== undefined) await this.#fetch(client, kinds, signal);
   }
 
   /** Tells of updates of a resource until the returned function is called. */
@@ -141,7 +152,7 @@ export class HostedServer {
       era: protocolVersion === undefined ? undefined : shownRevision(protocolVersion).era,
       serverInfo: info && { name: info.name, version: info.version },
       connections: remote.connections.size,
-      latencyMs: this.#health?.status.latencyMs,
+      latencyMs: connection && this.#health.get(connection)?.status.latencyMs,
       restarts: this.#restarts,
       lastError: this.#lastError,
       circuit: remote.circuit?.state ?? "closed",
@@ -154,7 +165,8 @@ export class HostedServer {
   }
 
   async close(): Promise<void> {
-    this.#health?.stop();
+    this.#closed = true;
+    for (const check of this.#health.values()) check.stop();
     this.#watches.close();
     await this.remote.close();
   }
@@ -163,12 +175,35 @@ export class HostedServer {
     return this.lists !== NO_LISTS && !this.stale;
   }
 
-  async #listen(connection: RemoteConnection, signal: AbortSignal): Promise<void> {
-    const { client } = connection;
-    this.#listening = connection;
+  /** Waits until one of the connections has listed: this one, if no other does. */
+  async #listed(connection: RemoteConnection, signal: AbortSignal): Promise<void> {
+    while (this.#listening !== undefined) if (await this.#listening.listed) return;
+    await this.#listen(connection, signal);
+  }
+
+  #listen(connection: RemoteConnection, signal?: AbortSignal): Promise<void> {
+    const done = this.#listAndFollow(connection, signal);
+    const forget = () => {
+      if (this.#listening === listening) this.#listening = undefined;
+      return false;
+    };
+    const listening = { connection, listed: done.then(() => true, forget) };
+    this.#listening = listening;
     void connection.ended().then(() => {
-      if (this.#listening === connection) this.#listening = undefined;
+      forget();
+      this.#listenElsewhere(connection);
     });
+    return done;
+  }
+
+  /** Nobody else would tell of changes until the connection that ended is opened again. */
+  #listenElsewhere(ended: RemoteConnection): void {
+    const other = [...this.remote.connections].find((one) => one !== ended && one.client.state === "ready");
+    if (other === undefined || this.#listening !== undefined || this.#closed) return;
+    this.#listen(other).catch((error: unknown) => this.#missed(other.client, error));
+  }
+
+  async #listAndFollow({ client }: RemoteConnection, signal: AbortSignal | undefined): Promise<void> {
     const { tools, prompts, resources } = client.serverCapabilities;
     const target: SubscriptionTarget = {
       tools: tools?.listChanged === true,
@@ -177,20 +212,38 @@ export class HostedServer {
     };
     // Before the lists are fetched, so that no change falls between the two.
     if (Object.values(target).includes(true)) void this.#follow(client, await client.subscribe(target, { signal }));
-    const lists = await fetchLists(client, KINDS, { signal });
-    this.stale = false;
-    this.#publish(lists);
+    await this.#fetch(client, KINDS, signal, true);
     if (resources?.subscribe === true) this.#watches.follow(client);
   }
 
   async #follow(client: Client, changes: AsyncIterable<Change, undefined>): Promise<void> {
     try {
       for await (const { kind } of changes) {
-        if (kind !== "resource") this.#publish(await fetchLists(client, [kind], {}));
+        // A list that fails is missed; the changes after it need not be.
+        if (kind !== "resource") await this.#fetch(client, [kind]).catch((error) => this.#missed(client, error));
       }
     } catch (error) {
-      if (client.state === "ready") this.#events.warn(`changes of "${this.name}" are missed: ${thrownMessage(error)}`);
+      this.#missed(client, error);
     }
+  }
+
+  #missed(client: Client, error: unknown): void {
+    if (client.state === "ready") this.#events.warn(`changes of "${this.name}" are missed: ${thrownMessage(error)}`);
+  }
+
+  /** Fetches lists and publishes them, except those that were asked for again meanwhile and are known. */
+  async #fetch(client: Client, kinds: readonly Kind[], signal?: AbortSignal, first = false): Promise<void> {
+    const asked = ++this.#asked;
+    const lists = await fetchLists(client, kinds, { signal });
+    if (first) this.stale = false;
+    const outdated = kinds.filter((kind) => this.#known[kind] > asked);
+    for (const kind of kinds) this.#known[kind] = Math.max(this.#known[kind], asked);
+    this.#publish(
+      withoutLists(
+        lists,
+        outdated.flatMap((kind) => LISTS_OF[kind]),
+      ),
+    );
   }
 
   #publish(lists: Partial<ServerLists>): void {
@@ -207,14 +260,28 @@ export class HostedServer {
   }
 
   #note(error: unknown): void {
-    const { kind, message, fix } = McpError.from(error);
+    const failure = McpError.from(error);
+    const { kind, message, fix } = failure;
+    this.#lastFailure = failure;
     this.#lastError = { kind, message, fix, at: this.#platform.now() };
   }
 
-  /** The supervisor sees the end of the connection and opens another one. */
-  #drop(reason: McpError): void {
-    this.#note(reason);
-    for (const connection of this.remote.connections) void connection.close();
+  /** A connection that stays silent is closed: the supervisor sees its end and opens another one. */
+  #checkHealth(connection: RemoteConnection): void {
+    const { health, platform, name } = this.parts;
+    if (health === false || this.#closed) return;
+    const ping = async (signal: AbortSignal) => connection.client.ping({ signal });
+    const unhealthy = (reason: McpError) => {
+      this.#note(reason);
+      void connection.close();
+    };
+    const check = new HealthCheck({ platform, server: name, ping, unhealthy }, health);
+    this.#health.set(connection, check);
+    check.start();
+    void connection.ended().then(() => {
+      check.stop();
+      this.#health.delete(connection);
+    });
   }
 }
 

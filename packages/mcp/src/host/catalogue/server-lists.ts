@@ -3,6 +3,7 @@ import { collect, walkPages } from "../../client/features/pages.js";
 import type { CallOptions } from "../../client/options.js";
 import type { CacheHint } from "../../era/era.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
+import { McpError } from "../../protocol/error.js";
 import type { Prompt } from "../../protocol/features/prompts.js";
 import type { Resource, ResourceTemplate } from "../../protocol/features/resources.js";
 import type { Tool } from "../../protocol/features/tools.js";
@@ -82,8 +83,9 @@ async function fetchList(client: Client, list: ListKind, options: CallOptions): 
   try {
     return { [list]: await collect(walk), hints };
   } catch (error) {
-    // Servers of old revisions may offer resources without this method.
-    if (list === "resourceTemplates") return { resourceTemplates: [], hints };
+    // Many servers declare more than they have, and old ones refuse templates in ways of their own.
+    const { kind, remote } = McpError.from(error);
+    if (remote && (kind === "method_not_found" || list === "resourceTemplates")) return { [list]: [], hints };
     throw error;
   }
 }
@@ -115,4 +117,11 @@ export function narrowest(hints: readonly (CacheHint | undefined)[]): CacheHint 
     ttlMs: Math.min(...given.map(({ ttlMs }) => ttlMs)),
     scope: given.some(({ scope }) => scope === "private") ? "private" : "public",
   };
+}
+
+/** The same without some of the lists. */
+export function withoutLists(lists: Partial<ServerLists>, left: readonly ListKind[]): Partial<ServerLists> {
+  const rest = <T extends object>(all: T) =>
+    Object.fromEntries(Object.entries(all).filter(([name]) => !(left as readonly string[]).includes(name)));
+  return { ...rest(lists), hints: rest(lists.hints ?? {}) };
 }

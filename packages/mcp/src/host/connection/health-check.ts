@@ -41,6 +41,14 @@ const DEFAULTS = { intervalMs: 30_000, deadlineMs: 10_000, failures: 3 };
 /** How much of the smoothed latency is the last one. */
 const NEWEST = 0.2;
 
+/** The options with their defaults. Throws `invalid_definition` for those that cannot be used. */
+export function checkedHealth(options?: HealthOptions): typeof DEFAULTS {
+  checkOptions("the health check", options, "intervalMs deadlineMs failures");
+  const limits = withDefaults(DEFAULTS, options);
+  for (const name of ["intervalMs", "deadlineMs", "failures"] as const) checkNumber(name, limits[name], { least: 1 });
+  return limits;
+}
+
 /**
  * Pings a server that has not answered anything for a while, and reports one that stays silent. Traffic makes pings
  * unnecessary: the owner calls `answered` for each answer. Nothing is left running after `stop`.
@@ -56,11 +64,8 @@ export class HealthCheck {
   #smoothedMs: number | undefined;
 
   constructor(parts: HealthParts, options?: HealthOptions) {
-    checkOptions("the health check", options, "intervalMs deadlineMs failures");
-    const limits = withDefaults(DEFAULTS, options);
-    for (const name of ["intervalMs", "deadlineMs", "failures"] as const) checkNumber(name, limits[name], { least: 1 });
     this.#parts = parts;
-    this.#limits = limits;
+    this.#limits = checkedHealth(options);
   }
 
   get status(): HealthStatus {

@@ -11,6 +11,9 @@ import { CallerConnections, connectionKey } from "./caller-connections.js";
 import { CircuitBreaker, type CircuitOptions, isServerFailure } from "./circuit-breaker.js";
 import { type PassedCall, RemoteConnection } from "./remote-connection.js";
 
+/** Calls of one server that wait at once for a connection of it. */
+const MOST_WAITING = 10_000;
+
 /** What a host knows of one of its servers before it is connected. */
 export interface RemoteServerParts {
   readonly name: string;
@@ -55,16 +58,20 @@ export class RemoteServer {
   readonly parts: RemoteServerParts;
   readonly gate: CallGate;
   readonly circuit: CircuitBreaker | undefined;
-  /** Called with every answer of the server. */
-  onAnswered: (() => void) | undefined;
+  /** Called with every answer of the server, and the connection that it came over. */
+  onAnswered: ((connection: RemoteConnection) => void) | undefined;
   readonly #own = new Set<RemoteConnection>();
   readonly #others: CallerConnections;
   /** What the server's own connections declare. */
   readonly #ownKey: string;
   /** Those that wait for a connection. */
   readonly #waiting = new Set<(outcome: RemoteConnection | McpError) => void>();
+  /** What tells callers apart in the queue. */
+  readonly #keys = new WeakMap<object, string>();
+  #lastKey = 0;
   /** Why nobody needs to wait for a connection. */
   #unavailable: McpError | undefined;
+  #closed = false;
 
   constructor(parts: RemoteServerParts) {
     const { name, platform, circuit } = parts;
@@ -97,7 +104,10 @@ export class RemoteServer {
   }
 
   adopt(connection: RemoteConnection): void {
+    if (this.#closed) return;
     this.#unavailable = undefined;
+    // It has just answered: what was lost with the connections before it says nothing about this one.
+    if (this.#own.size === 0) this.circuit?.reset();
     this.#own.add(connection);
     void connection.ended().then(() => this.#own.delete(connection));
     for (const settle of this.#waiting) settle(connection);
@@ -105,14 +115,14 @@ export class RemoteServer {
 
   /** The server will not be there soon: who waits for it is told why, and nobody waits from now on. */
   unavailable(error: McpError): void {
-    if (this.#own.size > 0) return;
+    if (this.#own.size > 0 && !this.#closed) return;
     this.#unavailable = error;
     for (const settle of this.#waiting) settle(unavailable(this.name, error));
   }
 
   /** The server is being started, and calls wait for it. */
   awaited(): void {
-    this.#unavailable = undefined;
+    if (!this.#closed) this.#unavailable = undefined;
   }
 
   /** The connection for calls of somebody who can be asked for `askable`; `caller` tells clients of a gateway apart. */
@@ -152,7 +162,7 @@ export class RemoteServer {
   /** Runs a call within the limits of the server. */
   async run<T>(options: RunOptions, send: (connection: RemoteConnection) => Promise<T>): Promise<T> {
     const { signal, caller } = options;
-    const turn = this.gate.enter(signal, typeof caller === "string" ? caller : undefined);
+    const turn = this.gate.enter(signal, this.#keyOf(caller));
     if (turn !== undefined) await turn;
     try {
       return await this.#once(await options.pick(), send);
@@ -167,9 +177,10 @@ export class RemoteServer {
 
   /** Waits until a connection of the server's own stands. */
   standing(signal?: AbortSignal): Promise<RemoteConnection> {
-    const known = this.leastBusy;
+    const known = this.#closed ? undefined : this.leastBusy;
     if (known !== undefined) return Promise.resolve(known);
     if (this.#unavailable !== undefined) return Promise.reject(unavailable(this.name, this.#unavailable));
+    if (this.#waiting.size >= MOST_WAITING) return Promise.reject(tooManyWait(this.name));
     const { platform, waitMs } = this.parts;
     return new Promise((resolve, reject) => {
       const settle = (outcome: RemoteConnection | McpError) => {
@@ -188,6 +199,7 @@ export class RemoteServer {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     this.unavailable(new McpError("connection_closed", "it was stopped"));
     this.gate.close();
     await this.#others.close();
@@ -199,14 +211,24 @@ export class RemoteServer {
     try {
       const result = await send(connection);
       circuit?.succeeded(admission);
-      this.onAnswered?.();
+      this.onAnswered?.(connection);
       return result;
     } catch (error) {
+      const answered = McpError.is(error) && error.remote;
+      if (answered) this.onAnswered?.(connection);
       if (isServerFailure(error)) circuit?.failed(admission);
-      else if (McpError.is(error) && error.remote) circuit?.succeeded(admission);
+      else if (answered) circuit?.succeeded(admission);
       else circuit?.abandoned(admission);
       throw error;
     }
+  }
+
+  /** A text for each caller, so that they take turns; those with a text of their own never meet the others. */
+  #keyOf(caller: unknown): string {
+    if (typeof caller !== "object" || caller === null) return `=${String(caller)}`;
+    const key = this.#keys.get(caller) ?? `#${++this.#lastKey}`;
+    this.#keys.set(caller, key);
+    return key;
   }
 }
 
@@ -219,6 +241,13 @@ function unavailable(name: string, cause: McpError): McpError {
   return new McpError("connection_closed", `the server "${name}" is not available: ${cause.message}`, {
     cause,
     fix: cause.fix,
+  });
+}
+
+function tooManyWait(name: string): McpError {
+  return new McpError("limit_exceeded", `${MOST_WAITING} calls already wait for the server "${name}" to be ready`, {
+    data: { limit: "MOST_WAITING", server: name, value: MOST_WAITING },
+    fix: "Call again when the server is ready, or limit its calls with `concurrency` and `queue`.",
   });
 }
 
