@@ -22,6 +22,11 @@ export function takesTask({ revision, clientCapabilities, params }: Call): boole
   return tasks === "experimental" && isObject(params["task"]);
 }
 
+/** Whether the client does not say beforehand that it takes tasks, but by what lists say of a tool. */
+export function learnsTasksFromLists({ revision }: Call): boolean {
+  return featuresOf(revision).tasks !== "extension";
+}
+
 /** Whether a client that gets a task here must be given one, even if the result is known already. */
 export function wantsTask({ revision }: Call): boolean {
   return featuresOf(revision).tasks === "experimental";

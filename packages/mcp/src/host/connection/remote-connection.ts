@@ -14,6 +14,7 @@ import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { TASKS } from "../../protocol/features/task-methods.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
+import type { ProgressNotificationParams } from "../../protocol/lifecycle.js";
 import { META } from "../../protocol/meta.js";
 
 /** A call that is passed on for somebody else, as far as its server may turn to them while it runs. */
@@ -33,6 +34,8 @@ export interface PassedTask {
   /** `over` is to be called when it is no longer followed. */
   started(task: FollowedTask, over: () => void): void;
   ask(question: Question, signal: AbortSignal | undefined): Promise<object>;
+  /** The server reports progress of the task. */
+  progress(progress: ProgressNotificationParams): void;
 }
 
 /** The calls of one connection that the server may turn to. */
@@ -40,6 +43,8 @@ interface CallsInFlight {
   readonly passed: Map<Id, PassedCall>;
   /** Tasks of the server that were calls, by their ids. */
   readonly tasks: Map<string, PassedCall>;
+  /** Tasks by the tokens of their progress. */
+  readonly tokens: Map<Id, PassedTask>;
 }
 
 /** How a connection is opened. */
@@ -70,12 +75,15 @@ export class RemoteConnection {
     this.#calls = calls;
     this.client = new Client(parts);
     this.asksByRequest = parts.connection.established.serverMayAsk;
+    parts.router.on("notifications/progress", (progress: ProgressNotificationParams) =>
+      calls.tokens.get(progress.progressToken)?.progress(progress),
+    );
     parts.router.on("notifications/message", (message, about) => this.#log(message as unknown as Params, about));
   }
 
   /** Opens a connection that is not opened again when it is lost: its owner decides that. */
   static async open({ name, target, options, capabilities, application }: RemoteTarget): Promise<RemoteConnection> {
-    const calls: CallsInFlight = { passed: new Map(), tasks: new Map() };
+    const calls: CallsInFlight = { passed: new Map(), tasks: new Map(), tokens: new Map() };
     const forwarder = capabilities === undefined ? undefined : forwarderOf(name, calls, capabilities, application);
     const owner = forwarder === undefined ? { reopens: false } : { reopens: false, forwarder };
     return new RemoteConnection(name, await openParts(target, options, owner), calls);
@@ -101,26 +109,34 @@ export class RemoteConnection {
     extras: CallExtras,
   ): Promise<Record<string, unknown> | InterimResult> {
     return this.#tracked(call, async (onSent) => {
-      const own: CallExtras = { ...extras, onSent, interim: true };
+      let token: Id | undefined;
+      const sent = (id: Id) => {
+        token = id;
+        onSent(id);
+      };
+      const own: CallExtras = { ...extras, onSent: sent, interim: true };
       // Tools have headers to repeat, which only their lists tell.
       if (method !== "tools/call") return this.#parts.caller.call(method, params, options, own);
       const { name, arguments: args } = params as { name: string; arguments?: object };
-      const starting = call.task === undefined ? options : this.#starting(call, call.task, options);
+      const starting = call.task === undefined ? options : this.#starting(call, call.task, options, () => token);
       return (await requestToolAnswer(this.#parts.tools, name, args, starting, own)) as Record<string, unknown>;
     });
   }
 
   /** Options that let the server make a task of the call, if this connection can follow tasks. */
-  #starting(call: PassedCall, task: PassedTask, options: CallOptions): CallOptions {
+  #starting(call: PassedCall, task: PassedTask, options: CallOptions, token: () => Id | undefined): CallOptions {
     // Only the tasks extension has this id.
     const feature = this.#parts.extensions.feature(TASKS.id) as TaskFeature | undefined;
     if (feature === undefined) return options;
-    const { tasks } = this.#calls;
+    const { tasks, tokens } = this.#calls;
     const started = (followed: FollowedTask) => {
+      const id = token();
       tasks.set(followed.id, call);
+      if (id !== undefined) tokens.set(id, task);
       this.running++;
       task.started(followed, () => {
         tasks.delete(followed.id);
+        if (id !== undefined) tokens.delete(id);
         this.running--;
       });
     };
@@ -171,9 +187,10 @@ export class RemoteConnection {
   }
 
   #log(message: Params, about: Id | undefined): void {
-    const { passed } = this.#calls;
+    const { passed, tasks } = this.#calls;
+    const task = relatedTask(message);
     const call = about === undefined ? onlyCaller(passed.values()) : passed.get(about);
-    call?.log(message);
+    ((task === undefined ? undefined : tasks.get(task)) ?? call)?.log(message);
   }
 }
 
@@ -197,7 +214,7 @@ function forwarderOf(
   return {
     capabilities: () => askable,
     async answer(question, about, signal) {
-      const task = relatedTask(question);
+      const task = relatedTask(question.params);
       const ofTask = task === undefined ? undefined : tasks.get(task);
       try {
         if (ofTask?.task !== undefined) return await ofTask.task.ask(question, signal);
@@ -227,7 +244,7 @@ function tasksOf(
 }
 
 /** The task that a question says it belongs to. */
-function relatedTask({ params }: Question): string | undefined {
+function relatedTask(params: Params | undefined): string | undefined {
   const meta = params?.["_meta"];
   const related = isObject(meta) ? meta[META.relatedTask] : undefined;
   return isObject(related) && typeof related["taskId"] === "string" ? related["taskId"] : undefined;

@@ -1,10 +1,15 @@
 import type { FollowedTask } from "../../client/task-handle.js";
 import type { Question } from "../../era/era.js";
+import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
+import { META } from "../../protocol/meta.js";
 import type { ServerCall } from "../../server/call/server-call.js";
 import { withAsking } from "../../server/questions/with-asking.js";
 
 type Ask = (question: Question) => Promise<object>;
+
+/** Messages that are kept while the caller's task is stored. */
+const MOST_HELD = 64;
 
 /** The task of a server that a passed call became, if it became one. */
 export class CallTask {
@@ -12,6 +17,12 @@ export class CallTask {
   #over: () => void = () => {};
   #ask: Ask | undefined;
   #asked = 0;
+  /** The caller's call, once it is a task as well. */
+  #begun: ServerCall | undefined;
+  /** The progress that was told so far. */
+  #reached = 0;
+  /** What is to be told then. */
+  readonly #held = new Map<unknown, () => void>();
   /** Questions that came before anybody could be asked. */
   readonly #early: (() => void)[] = [];
 
@@ -34,6 +45,23 @@ export class CallTask {
     return this.#ask(question);
   }
 
+  progress(progress: { progress: number; total?: number | undefined; message?: string | undefined }): void {
+    this.noted(progress.progress);
+    if (this.#begun !== undefined) this.#begun.ctx.progress(progress.progress, progress);
+    else this.#held.set("progress", () => this.progress(progress));
+  }
+
+  /** Progress that the caller is told of. */
+  noted(progress: number): void {
+    if (progress > this.#reached) this.#reached = progress;
+  }
+
+  /** Does what is about a task when the caller's call is one, too. */
+  whenBegun(act: () => void): void {
+    if (this.#begun !== undefined) act();
+    else if (this.#held.size < MOST_HELD) this.#held.set(act, act);
+  }
+
   /** Makes the caller's call a task as well, if the caller takes one, and gives the result of the server's. */
   async follow(call: ServerCall): Promise<object> {
     const task = this.#task;
@@ -46,12 +74,15 @@ export class CallTask {
       root.beforeTool = undefined;
       if (beforeTool === undefined) await call.ctx.startTask();
       else await beforeTool();
+      this.#begun = call;
+      for (const tell of this.#held.values()) tell();
+      this.#held.clear();
       if (signal.aborted) cancel();
       else signal.addEventListener("abort", cancel, { once: true });
       this.#ask = (question) => this.#put(question, call);
       for (const go of this.#early.splice(0)) go();
       void this.#tellStatus(task, call);
-      return await task.outcome(signal);
+      return withoutTask(await task.outcome(signal));
     } catch (error) {
       // Whoever followed it is gone, and nobody else knows it.
       cancel();
@@ -74,16 +105,24 @@ export class CallTask {
   /** The message of the server's task is that of the caller's, which keeps messages of progress. */
   async #tellStatus(task: FollowedTask, call: ServerCall): Promise<void> {
     let told: string | undefined;
-    let progress = 0;
     try {
       for await (const { statusMessage } of task) {
         if (statusMessage === undefined || statusMessage === told) continue;
         told = statusMessage;
-        progress++;
-        call.ctx.progress(progress, { message: statusMessage });
+        // So little more than before that progress which the server itself reports is never below it.
+        this.#reached += Number.EPSILON * Math.max(2 * Math.abs(this.#reached), 1);
+        call.ctx.progress(this.#reached, { message: statusMessage });
       }
     } catch {
       // Whoever waits for the result is told why.
     }
   }
+}
+
+/** A result without the id of the server's task, which the caller does not know. */
+function withoutTask(result: object): object {
+  const { _meta: meta, ...rest } = result as { _meta?: unknown };
+  if (!isObject(meta) || !Object.hasOwn(meta, META.relatedTask)) return result;
+  const { [META.relatedTask]: _task, ...others } = meta;
+  return Object.keys(others).length === 0 ? rest : { ...rest, _meta: others };
 }

@@ -2,10 +2,11 @@ import type { CallExtras } from "../../client/call/requester.js";
 import { InterimResult } from "../../client/call/requester.js";
 import type { CallOptions } from "../../client/options.js";
 import type { OutgoingCall, Question } from "../../era/era.js";
-import { takesTask } from "../../era/task-shape.js";
+import { learnsTasksFromLists, takesTask } from "../../era/task-shape.js";
 import { isObject, type Params } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
+import { TASKS } from "../../protocol/features/task-methods.js";
 import { META } from "../../protocol/meta.js";
 import type { ServerCall } from "../../server/call/server-call.js";
 import { withAsking } from "../../server/questions/with-asking.js";
@@ -13,6 +14,7 @@ import type { PassedCall, RemoteConnection } from "../connection/remote-connecti
 import { isAskable } from "./askable.js";
 import { CallTask } from "./call-task.js";
 import type { ParkedCalls } from "./parked-calls.js";
+import { isTaskRequired } from "./passed-error.js";
 import { parkedId, RunningCall } from "./running-call.js";
 
 /** Sends one request of a caller to the server that it is for. */
@@ -39,14 +41,27 @@ export interface PassedRequest {
  * questions and tasks reach the side that they are for.
  */
 export async function passOn(request: PassedRequest, parked: ParkedCalls<RunningCall>): Promise<object> {
-  const { call, askable, connection } = request;
-  const task = takesTask(call.request) ? new CallTask() : undefined;
-  const outcome = await (!connection.asksByRequest
-    ? byRounds(request, task)
-    : isAskable(askable)
-      ? whileRunning(request, parked, task)
-      : directly(request, task));
-  return task?.isStarted === true ? task.follow(call) : outcome;
+  const { call } = request;
+  if (takesTask(call.request)) return withTask(request, parked);
+  try {
+    return await passed(request, parked, undefined);
+  } catch (error) {
+    // Clients of older revisions learn from lists which tools run as tasks only, and this server does not say it there.
+    if (!isTaskRequired(error) || !learnsTasksFromLists(call.request)) throw error;
+    const extensions = { ...request.askable.extensions, [TASKS.id]: {} };
+    return withTask({ ...request, askable: { ...request.askable, extensions } }, parked);
+  }
+}
+
+async function withTask(request: PassedRequest, parked: ParkedCalls<RunningCall>): Promise<object> {
+  const task = new CallTask();
+  const outcome = await passed(request, parked, task);
+  return task.isStarted ? task.follow(request.call) : outcome;
+}
+
+function passed(request: PassedRequest, parked: ParkedCalls<RunningCall>, task: CallTask | undefined): Promise<object> {
+  if (!request.connection.asksByRequest) return byRounds(request, task);
+  return isAskable(request.askable) ? whileRunning(request, parked, task) : directly(request, task);
 }
 
 /** Rounds of questions in one call; the same bound as a server's own. */
@@ -55,7 +70,8 @@ const MOST_ROUNDS = 32;
 /** Nobody can be asked anything, so that nothing is kept of the call. */
 function directly({ call, params, askable, send }: PassedRequest, task: CallTask | undefined): Promise<object> {
   const why = "the client that made this call cannot be asked";
-  return send(params, plainCall(call, task, why), optionsFor(call, signalOf(call)), extrasFor(call, askable));
+  const options = optionsFor(call, signalOf(call), (progress) => reported(call, task, progress));
+  return send(params, plainCall(call, task, why), options, extrasFor(call, askable));
 }
 
 /** The server asks by requests: a caller that answers in further rounds finds its call still running. */
@@ -70,7 +86,10 @@ async function whileRunning(
   }
   const running = new RunningCall(callerOf(call), task, async (self) => {
     try {
-      const options = optionsFor(call, self.ending.signal, (progress) => self.progress(progress));
+      const options = optionsFor(call, self.ending.signal, (progress) => {
+        if (call.root.beforeTool === undefined) self.progress(progress);
+        else reported(call, task, progress);
+      });
       return await send(params, self, options, extrasFor(call, askable));
     } finally {
       parked.drop(self);
@@ -81,11 +100,11 @@ async function whileRunning(
 
 /** The server asks in its results, which carry all it needs to go on: nothing is kept here between the rounds. */
 async function byRounds({ call, params, askable, send }: PassedRequest, task: CallTask | undefined): Promise<object> {
-  const passed = plainCall(call, task, "this server asks in its results only");
-  const options = optionsFor(call, signalOf(call));
+  const own = plainCall(call, task, "this server asks in its results only");
+  const options = optionsFor(call, signalOf(call), (progress) => reported(call, task, progress));
   const extras = extrasFor(call, askable);
   const sendWith = (inputs: OutgoingCall["inputs"]) =>
-    send(params, passed, options, inputs === undefined ? extras : { ...extras, inputs });
+    send(params, own, options, inputs === undefined ? extras : { ...extras, inputs });
   let inputs: OutgoingCall["inputs"];
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const sent = inputs;
@@ -104,7 +123,12 @@ function plainCall(call: ServerCall, task: CallTask | undefined, why: string): P
     caller: callerOf(call),
     task,
     ask: () => Promise.reject(new McpError("capability_missing", why)),
-    log: (message) => call.ctx.log(message["level"] as never, message["data"], message["logger"] as string | undefined),
+    log(message) {
+      const log = () =>
+        call.ctx.log(message["level"] as never, message["data"], message["logger"] as string | undefined);
+      if (task?.isStarted === true || isStoredFirst(call, task)) task?.whenBegun(log);
+      else log();
+    },
   };
 }
 
@@ -156,9 +180,12 @@ function withId(call: ServerCall, { method, params }: Question): Question {
   return { method, params: { ...params, elicitationId: call.facts.randomId() } };
 }
 
-/** One value for all calls of one client: its connection or session, or the principal where there is neither. */
-export function callerOf({ exchange }: ServerCall): unknown {
-  return exchange.peer ?? exchange.principal?.key ?? "anonymous";
+/**
+ * One value for all calls of one client: its connection or session, or the principal where there is neither. Calls of nobody known
+ * have one each, because the next one may be somebody else's.
+ */
+export function callerOf({ exchange, root }: ServerCall): unknown {
+  return exchange.peer ?? exchange.principal?.key ?? root;
 }
 
 /** The signal of the caller's request; the one of the call is only made where somebody else may end it. */
@@ -168,13 +195,25 @@ function signalOf(call: ServerCall): AbortSignal {
 
 type OnProgress = NonNullable<CallOptions["onProgress"]>;
 
-function optionsFor(call: ServerCall, signal: AbortSignal, onProgress?: OnProgress): CallOptions {
+/** Progress of a call that has to be stored as a task first is told when it is. */
+function reported(call: ServerCall, task: CallTask | undefined, progress: Parameters<OnProgress>[0]): void {
+  if (isStoredFirst(call, task)) return task?.progress(progress);
+  task?.noted(progress.progress);
+  call.ctx.progress(progress.progress, progress);
+}
+
+/** Whether the caller gets a task in any case, which is not stored yet. */
+function isStoredFirst({ root }: ServerCall, task: CallTask | undefined): boolean {
+  return task !== undefined && root.beforeTool !== undefined;
+}
+
+function optionsFor(call: ServerCall, signal: AbortSignal, onProgress: OnProgress): CallOptions {
   const { progressToken, params } = call.request;
   const meta = passedMeta(params["_meta"]);
   const options: CallOptions = { signal };
   if (meta !== undefined) options.meta = meta;
   if (progressToken === undefined) return options;
-  options.onProgress = onProgress ?? ((progress) => call.ctx.progress(progress.progress, progress));
+  options.onProgress = onProgress;
   return options;
 }
 

@@ -8,13 +8,15 @@ import { PagedList, pageOf } from "../../server/lists/pages.js";
 import { allPages, ownPage } from "../../server/mount/forward.js";
 import type { MountableServer } from "../../server/mount/mount.js";
 import { type OfferNames, outerResult } from "../../server/mount/mounted-names.js";
+import type { Peer } from "../../transport/transport.js";
 import type { HostCatalogue } from "../catalogue/host-catalogue.js";
 import type { ListKind } from "../catalogue/server-lists.js";
+import type { RemoteConnection } from "../connection/remote-connection.js";
 import type { RemoteServer } from "../connection/remote-server.js";
 import { askableOf } from "./askable.js";
 import { MetaTools } from "./meta-tools.js";
 import { ParkedCalls } from "./parked-calls.js";
-import { callerOf, passOn } from "./pass-on.js";
+import { callerOf, passOn, type SendOn } from "./pass-on.js";
 import { passedError } from "./passed-error.js";
 import { remoteCapabilities, remoteHint, remoteInstructions } from "./remote-capabilities.js";
 import { RemoteResources } from "./remote-resources.js";
@@ -56,6 +58,8 @@ export class RemoteOffers implements Feature {
   readonly #tools: RemoteTools;
   /** Stands for all tools, if clients are to search them. */
   readonly #meta: MetaTools<ServerCall> | undefined;
+  /** The servers at which clients have connections of their own. */
+  readonly #isolated = new WeakMap<Peer, Set<RemoteServer>>();
   readonly #lists = new Map<ListKind, { items: readonly object[]; list: Listed }>();
 
   constructor(own: MountableServer, source: GatewaySource, searched = false) {
@@ -124,7 +128,7 @@ export class RemoteOffers implements Feature {
       // Each page is that of a list of this kind.
       const ownItems = own.flatMap(({ result }) => (result as Record<string, Record<string, unknown>[]>)[kind] ?? []);
       call.cache = remoteHint(facts, catalogue, kind);
-      const remote = catalogue.all(kind) as unknown as readonly Record<string, unknown>[];
+      const remote = this.#entries(kind);
       const known = this.#lists.get(kind);
       if (ownItems.length === 0 && known?.items === remote) return pageOf(facts, known.list, params);
       const meta = kind === "tools" ? this.#meta?.tools() : undefined;
@@ -134,6 +138,13 @@ export class RemoteOffers implements Feature {
       if (ownItems.length === 0) this.#lists.set(kind, { items: remote, list });
       return pageOf(facts, list, params);
     };
+  }
+
+  /** The entries of all servers; the same list until one of them changes. */
+  #entries(kind: ListKind): readonly Record<string, unknown>[] {
+    const { catalogue } = this.#source;
+    const entries = kind === "tools" ? this.#tools.entries(catalogue.all(kind)) : catalogue.all(kind);
+    return entries as unknown as readonly Record<string, unknown>[];
   }
 
   /** A method about one offer: by the server that has it, or by this one's own handler. */
@@ -151,25 +162,34 @@ export class RemoteOffers implements Feature {
     const { method } = call.request;
     const names = this.#source.catalogue.names(server.name);
     const askable = askableOf(call, server.parts.options.extensions);
+    const caller = callerOf(call);
     const { _meta: _own, task: _task, ...rest } = params;
+    let connection: RemoteConnection | undefined;
     let result: object;
     try {
-      const connection = await server.connection(askable, callerOf(call), call.exchange.signal);
-      result = await passOn(
-        {
-          call,
-          params: rest,
-          askable,
-          connection,
-          send: (sent, passed, options, extras) =>
-            server.request({ method, params: sent, call: passed, options, extras }, connection),
-        },
-        this.#parked,
-      );
+      const over = await server.connection(askable, caller, call.exchange.signal);
+      connection = over;
+      if (server.parts.isolation === "client") this.#untilGone(call.exchange.peer, server);
+      const send: SendOn = (sent, passed, options, extras) =>
+        server.request({ method, params: sent, call: passed, options, extras }, over);
+      result = await passOn({ call, params: rest, askable, connection, send }, this.#parked);
     } catch (error) {
       return passedError(error, call, server.name, names);
+    } finally {
+      // Nobody known comes back for a connection of its own, unless the call goes on for its next round.
+      if (caller === call.root && connection?.running === 0) server.left(caller);
     }
     return this.#shown(call, names, result);
+  }
+
+  /** Closes the connections that a client has for itself when it is gone. */
+  #untilGone(peer: Peer | undefined, server: RemoteServer): void {
+    if (peer?.onEnded === undefined) return;
+    const known = this.#isolated.get(peer) ?? new Set();
+    this.#isolated.set(peer, known);
+    if (known.has(server)) return;
+    known.add(server);
+    peer.onEnded(() => server.left(peer));
   }
 
   /** The result as the caller sees it. */

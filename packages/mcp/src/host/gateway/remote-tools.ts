@@ -22,6 +22,8 @@ export class RemoteTools {
   /** The support of tasks that extensions were told of, by tool. */
   readonly #tasks = new Map<string, TaskSupport>();
   #listed: readonly Tool[] | undefined;
+  #shownOf: readonly Tool[] = [];
+  #shown: readonly Tool[] = [];
 
   constructor(own: MountableServer, catalogue: HostCatalogue) {
     this.#own = own;
@@ -55,6 +57,15 @@ export class RemoteTools {
       this.#tasks.delete(name);
       registry.toolChanged(name);
     }
+  }
+
+  /** The entries for the list: what they say of tasks is for extensions of this server to say. */
+  entries(tools: readonly Tool[]): readonly Tool[] {
+    if (tools !== this.#shownOf) {
+      this.#shownOf = tools;
+      this.#shown = tools.map(({ execution: _tasks, ...tool }) => tool);
+    }
+    return this.#shown;
   }
 
   /** Refuses a call whose headers differ from its arguments. */

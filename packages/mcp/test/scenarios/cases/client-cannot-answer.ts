@@ -12,6 +12,10 @@ export default scenario({
         ["elicitation.form", "elicitation.url", "sampling", "roots"].filter((one) => ctx.client.can(one)).join(" "),
       )
       .tool("ask", {}, async (_args, ctx) => JSON.stringify(await ctx.elicit("?", z.object({ a: z.string() })))),
+  except: {
+    "gateway-stateful/stateless":
+      "a server with sessions tells the model in a result, because its revisions have no code for it",
+  },
   async run({ connect, era }) {
     const client = await connect();
     expect(await client.call("can")).toBe("");

@@ -15,6 +15,10 @@ export default scenario({
     for (let n = 0; n < 9; n++) server.tool(`t${n}`, {}, () => "");
     return server.tool("lists", {}, () => String(lists));
   },
+  except: {
+    "gateway-stateful": "the gateway lists the server itself, and cuts the pages of its own clients",
+    "gateway-stateless": "the gateway lists the server itself, and cuts the pages of its own clients",
+  },
   async run({ connect }) {
     const client = await connect({ cache: false });
     const seen: string[] = [];

@@ -13,6 +13,10 @@ export default scenario({
       { name: "s", version: "1" },
       { pageSize: 2, extensions: [skills(skill({ name: "tree", description: "Grows", body: "", files: FILES }))] },
     ),
+  except: {
+    "gateway-stateful": "a gateway serves the files of skills as resources, and not the methods of that extension",
+    "gateway-stateless": "a gateway serves the files of skills as resources, and not the methods of that extension",
+  },
   async run({ connect }) {
     const client = await connect({ extensions: [skillsExtension] });
     const children = async (uri: string) => {

@@ -24,6 +24,10 @@ export default scenario({
         ],
       },
     ),
+  except: {
+    "gateway-stateful": "a gateway serves the files of skills as resources, and not the methods of that extension",
+    "gateway-stateless": "a gateway serves the files of skills as resources, and not the methods of that extension",
+  },
   async run({ connect }) {
     const client = await connect({ extensions: [skillsExtension] });
     const found = client.extension(skillsExtension);

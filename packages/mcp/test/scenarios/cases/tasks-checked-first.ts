@@ -16,6 +16,9 @@ export default scenario({
         { task: "optional", output: z.object({ n: z.number() }) },
         () => JSON.parse('{"n":"text"}') as { n: number },
       ),
+  except: {
+    "gateway-stateful/stateless": "a server with sessions answers a request for a task with one, whatever came of it",
+  },
   async run({ connect, era }) {
     const client = await connect({ extensions: [declaresTasks] });
     const call = (name: string, args: object) => ask(client, "tools/call", { name, arguments: args, task: {} });

@@ -24,6 +24,7 @@ export default scenario({
       await expect(ask(client, "tasks/result", { taskId: made[0] })).rejects.toMatchObject({ code: -32601 });
       return;
     }
+    for (const id of made) await look(client, id, "completed");
     const listed: string[] = [];
     let cursor: unknown;
     for (let pages = 0; pages < 3; pages++) {

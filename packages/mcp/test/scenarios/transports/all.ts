@@ -1,3 +1,4 @@
+import { gateways } from "./gateway.js";
 import { httpFetch } from "./http-fetch.js";
 import { httpNode } from "./http-node.js";
 import { inMemory } from "./in-memory.js";
@@ -16,4 +17,5 @@ export const TRANSPORTS: readonly TransportUnderTest[] = [
   unixSocket,
   webSocket,
   messagePort,
+  ...gateways,
 ];
