@@ -42,6 +42,7 @@ export {
   type RegistryOptions,
   ServerRegistry,
 } from "./host/registry/server-registry.js";
+export { type RemoteServerOptions, remoteServer } from "./host/remote-server.js";
 export type { HostedState, ServerProblem, ServerStatus } from "./host/server-status.js";
 export type { ChildExit, ChildSpec, RestartPolicy } from "./host/supervision/child-spec.js";
 export { CHILD_TRANSITIONS, type ChildEvent, type ChildState } from "./host/supervision/child-state.js";
