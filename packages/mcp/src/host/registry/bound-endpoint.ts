@@ -94,6 +94,10 @@ export class BoundEndpoint implements Endpoint {
     return this.#target.endpoint.endsObjects;
   }
 
+  sessionless(): boolean {
+    return this.#target.endpoint.sessionless?.() === true;
+  }
+
   /** Connections and sessions at this moment. */
   get peers(): number {
     return this.#peers.size;

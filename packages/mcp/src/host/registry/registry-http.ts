@@ -55,6 +55,8 @@ export class RegistryHttp<H extends HttpHandler> {
   readonly #broken: H;
   /** The servers by the paths of their documents, until a server comes or goes. */
   #documents: Map<string, string> | undefined;
+  /** The names by their lower case, until a server comes or goes. */
+  #names: Map<string, string> | undefined;
   #ending = false;
 
   constructor(
@@ -76,6 +78,7 @@ export class RegistryHttp<H extends HttpHandler> {
     this.#broken = make(absentEndpoint("the server cannot be reached at the moment", 503), common);
     const stop = registry.on(({ type, name }) => {
       this.#documents = undefined;
+      this.#names = undefined;
       if (type === "unregistered" || type === "closed") void this.#end(name);
     });
     const all = () => [this.#unknown, this.#broken, ...[...this.#served.values()].map(({ handler }) => handler)];
@@ -98,13 +101,19 @@ export class RegistryHttp<H extends HttpHandler> {
   }
 
   #handlerOf(request: NamedRequest): H {
-    const { name, rest } = this.#nameOf(request);
+    const { name: written, rest, anyCase = false } = this.#nameOf(request);
+    const name = written !== undefined && anyCase ? this.#asRegistered(written) : written;
     if (name !== undefined && this.#registry.find(name) !== undefined) {
       const served = this.#serve(name);
       if (served === undefined) return this.#broken;
       if (rest === "" || served.options.legacySse !== undefined) return served.handler;
     }
     return this.#byDocument(request) ?? this.#unknown;
+  }
+
+  #asRegistered(name: string): string | undefined {
+    this.#names ??= new Map(this.#registry.list().map((one) => [one.name.toLowerCase(), one.name]));
+    return this.#names.get(name);
   }
 
   #serve(name: string): Served<H> | undefined {

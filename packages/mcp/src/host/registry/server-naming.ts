@@ -23,6 +23,8 @@ export interface NamedRequest {
 export interface RequestedName {
   readonly name: string | undefined;
   readonly rest: string;
+  /** True if it was read from where capitals mean nothing. */
+  readonly anyCase?: boolean;
 }
 
 /** Makes the function that reads the server's name from a request. Throws for a naming that cannot work. */
@@ -63,7 +65,7 @@ function byHost(domain: string): (request: NamedRequest) => RequestedName {
     const address = request.url ?? "";
     const host = headerOf(request, "host") ?? (URL.canParse(address) ? new URL(address).host : "");
     const plain = host.toLowerCase().replace(/:\d+$/, "");
-    return { name: plain.endsWith(domain) ? plain.slice(0, -domain.length) : undefined, rest: "" };
+    return { name: plain.endsWith(domain) ? plain.slice(0, -domain.length) : undefined, rest: "", anyCase: true };
   };
 }
 

@@ -1,6 +1,6 @@
 import { createServer, type Server as NodeServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { connect, McpError } from "@parley/mcp";
+import { connect, McpError, Server } from "@parley/mcp";
 import { resourceServer } from "@parley/mcp/auth";
 import { type RegistryHttpOptions, ServerRegistry } from "@parley/mcp/host";
 import { fetchHandler, type HttpServerOptions } from "@parley/mcp/http";
@@ -61,6 +61,34 @@ describe("one HTTP handler for many servers", () => {
       expect(await response.json()).toMatchObject({ error: { message: "the request names no server here" } });
     },
   );
+
+  it("serves a name with capitals by the host, which has none", async () => {
+    const handler = registryOf("a", "Files").handler(fetchHandler, {
+      by: { host: "localhost" },
+      http: { allowedHosts: ["*"], allowUnauthenticated: true },
+    });
+    ends.push(() => handler.close());
+    const fetchOf = (request: Request) => handler(request);
+    for (const [host, status] of Object.entries({ files: 200, FILES: 200, file: 404, "a.files": 404 })) {
+      const client = new LegacyClient(`http://${host}.localhost:8080/`, { fetch: fetchOf });
+      expect([host, (await client.open()).status]).toEqual([host, status]);
+    }
+  });
+
+  it("opens sessions by what the server of a name needs at the moment", async () => {
+    const registry = new ServerRegistry();
+    const stateless = () => new Server({ name: "s", version: "1" }).tool("add", { mode: "stateless" }, () => "3");
+    registry.register("a", stateless());
+    const url = await overNode(registry, { http: { sessions: "auto" } });
+    const without = new LegacyClient(`${url}/mcp/a`);
+    await without.open();
+    expect(without.sessionId).toBeUndefined();
+    await registry.replace("a", namedServer("b"));
+    const within = new LegacyClient(`${url}/mcp/a`);
+    await within.open();
+    expect(within.sessionId).toBeDefined();
+    for (const client of [without, within]) expect((await client.call("who")).status).toBe(200);
+  });
 
   it("serves by a header, and by the host", async () => {
     const registry = registryOf("a", "b");
