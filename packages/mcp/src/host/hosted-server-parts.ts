@@ -18,7 +18,7 @@ export function hostedServerParts(
   entry: HostServer & { readonly server?: HostedHere },
   host: HostOptions,
   platform: Platform,
-  forwards: boolean,
+  forwards: () => boolean,
 ): HostedServerParts {
   const { client = {}, defaults = {}, health = {}, circuit = {}, transform, waitMs = WAIT_MS } = host;
   const given = { ...defaults, ...entry };
@@ -40,7 +40,10 @@ export function hostedServerParts(
     },
     startsAnew,
     isolation,
-    asked: forwards && startsAnew ? ANY_QUESTION : undefined,
+    // Asked for with each connection, since a gateway may be made after the host.
+    get asked() {
+      return forwards() && startsAnew ? ANY_QUESTION : undefined;
+    },
     application: applicationCall(name, client, platform),
     waitMs,
     circuit,

@@ -113,7 +113,8 @@ export class HostedServers {
       this.#disabled.set(name, checked.required === true);
       return undefined;
     }
-    const server = new HostedServer(hostedServerParts(name, checked, this.#options, this.#platform, this.#forwards), {
+    const parts = hostedServerParts(name, checked, this.#options, this.#platform, () => this.#forwards);
+    const server = new HostedServer(parts, {
       listed: (of, kinds) => this.#listed(of, kinds),
       changed: (of) => this.#listeners.tell({ type: "status", server: of.name, status: of.status }),
       warn: (message) => this.#platform.warn(message),

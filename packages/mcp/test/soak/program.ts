@@ -29,15 +29,18 @@ export const READY = 0;
 export interface StartOptions {
   /** Keeps stdin and stdout for the program's own messages. */
   stdio?: boolean;
+  /** Whether stack traces name the sources; the maps for that are loaded with the first trace, and stay on the heap. */
+  sourceMaps?: boolean;
 }
 
 /** Starts a program with its settings and waits until it is ready. */
 export async function startProgram<R>(
   file: string,
   settings: object,
-  { stdio = false }: StartOptions = {},
+  { stdio = false, sourceMaps = true }: StartOptions = {},
 ): Promise<Program<R>> {
-  const child = spawn(process.execPath, ["--expose-gc", "--enable-source-maps", file, JSON.stringify(settings)], {
+  const node = ["--expose-gc", ...(sourceMaps ? ["--enable-source-maps"] : [])];
+  const child = spawn(process.execPath, [...node, file, JSON.stringify(settings)], {
     stdio: [stdio ? "pipe" : "ignore", stdio ? "pipe" : "inherit", "inherit", "ipc"],
     env: { ...process.env, NODE_ENV: "production" },
   });

@@ -80,7 +80,7 @@ export class ServerRequests {
     if (asked === undefined) return;
     asked.cancelled = true;
     asked.release();
-    asked.unwanted.abort();
+    asked.unwanted.abort(new McpError("cancelled", "the server no longer waits for this answer"));
   }
 
   /** Aborts all answers in progress. */

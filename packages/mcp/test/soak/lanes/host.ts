@@ -25,7 +25,7 @@ export const host: Lane = {
     const server = await bundle(new URL("../programs/struck-server.ts", import.meta.url));
     const file = await bundle(new URL("../programs/struck-host.ts", import.meta.url));
     const settings: StruckHostSettings = { folder, server, each: EACH, callers: CALLERS };
-    const program = await startProgram<object>(file, settings);
+    const program = await startProgram<object>(file, settings, { sourceMaps: false });
     const telling = setInterval(() => void program.ask("restarts").then((count) => say(`restarts ${count}`)), SAY_MS);
     try {
       return await strike(program, restarts);
