@@ -1,4 +1,4 @@
-import { type Row, rate, ratio, toPlain, value } from "./row.js";
+import { over, type Row, rate, ratio, toPlain, value } from "./row.js";
 
 const percent = { unit: "%", shown: "value", better: "less" } as const;
 
@@ -85,4 +85,16 @@ export const ENDURANCE_ROWS: readonly Row[] = [
   },
   overload(2, 30),
   overload(10),
+  {
+    id: "host-memory",
+    title: "host with 20 servers on pipes: memory (RSS) of its own process",
+    suite: "host-memory",
+    figure: "residentMegabytes",
+    unit: "MB",
+    better: "less",
+    kind: "memory",
+    baseline: "plain",
+    shown: "difference",
+    budgets: [over(80)],
+  },
 ];

@@ -1,5 +1,6 @@
 import { type Effort, here, one, PLAIN, peer, type Suite, V1, V2 } from "./contender.js";
 import { httpEventLoad } from "./measure/http-load.js";
+import { idleMemory } from "./measure/idle-memory.js";
 import { notifyRate } from "./measure/notify-rate.js";
 import { overloadMemory } from "./measure/overload.js";
 import { pingWhileBusy } from "./measure/ping-while-busy.js";
@@ -60,4 +61,14 @@ export const ENDURANCE_SUITES: readonly Suite[] = [
   },
   { id: "sustained", measure: sustainedLoad, warmUp: true, rounds: few, contenders: servers },
   { id: "overload", measure: overloadMemory, warmUp: false, rounds: few, contenders: servers },
+  {
+    id: "host-memory",
+    measure: idleMemory,
+    warmUp: false,
+    rounds: few,
+    contenders: [
+      one("plain", "a program that does nothing", here("bare-idle.ts")),
+      one("parley", "Parley, 20 servers on pipes, connected and listed", here("parley-host.ts")),
+    ],
+  },
 ];

@@ -1,0 +1,3 @@
+// Does nothing but be there: what any program costs.
+console.log("ready 0");
+setInterval(() => {}, 1000);
