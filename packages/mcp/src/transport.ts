@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-export type { TransportMaker } from "./client/connect.js";
+export type { HttpTarget, TransportMaker } from "./client/connect.js";
 export type { Principal } from "./http/authentication.js";
 export type { Channel, ChannelReceiver } from "./jsonrpc/channel.js";
 export type { Fetch, Platform } from "./platform/platform.js";

@@ -20,7 +20,14 @@ export type ClientOf<S extends LocalServer> = Client<
 >;
 
 /** Where a server is: a URL, a program to start, or a transport of one's own. */
-export type Target = string | URL | CommandTarget | Transport | TransportMaker;
+export type Target = string | URL | HttpTarget | CommandTarget | Transport | TransportMaker;
+
+/** A URL whose transport is known; otherwise the second is tried where the server does not know the first. */
+export interface HttpTarget {
+  readonly url: string | URL;
+  /** `http` for Streamable HTTP, `sse` for the HTTP with SSE that came before it. */
+  readonly transport: "http" | "sse";
+}
 
 /** Makes a new transport to the same server for every attempt, so that a lost connection can be opened again. */
 export interface TransportMaker {

@@ -31,7 +31,7 @@ export class HostCalls {
     const inner = server.tools.innerCall(found.inner, args as Record<string, unknown> | undefined);
     const { idempotent, readOnly } = this.hints(outer);
     const repeatable = mayResend(options, idempotent || readOnly);
-    const sent = withDeadline(server, options);
+    const sent = server.remote.timed(options);
     const result = await server.remote.run(this.#run(server, options, repeatable), (connection) =>
       connection.callTool(inner.name, inner.args, server.parts.application, sent, { idempotent: false }),
     );
@@ -83,7 +83,7 @@ export class HostCalls {
     send: (requester: Requester, options: CallOptions) => Promise<T>,
   ): Promise<T> {
     checkCallOptions(options);
-    const sent = withDeadline(server, options);
+    const sent = server.remote.timed(options);
     return server.remote.run(this.#run(server, options, mayResend(options, true)), (connection) =>
       send(connection.requester(server.parts.application), sent),
     );
@@ -101,12 +101,6 @@ export class HostCalls {
 
 function mayResend({ resend = "idempotent" }: CallOptions, harmless: boolean): boolean {
   return resend === "always" || (resend === "idempotent" && harmless);
-}
-
-function withDeadline({ parts }: HostedServer, options: CallOptions): CallOptions {
-  const { callMs } = parts;
-  if (callMs === undefined || options.timeouts?.totalMs !== undefined) return options;
-  return { ...options, timeouts: { ...options.timeouts, totalMs: callMs } };
 }
 
 function unknown(kind: string, name: string): McpError {

@@ -24,6 +24,7 @@ export function hostedServerParts(
   const given = { ...defaults, ...entry };
   const { tools, prefix = name, isolation = "shared", required = false, connections = 1 } = entry;
   const { startMs = START_MS, callMs, concurrency, queue, perSecond, burst, trust = "untrusted" } = given;
+  warnOfUseless(name, entry, perSecond !== undefined, platform);
   const options = connectOptions(name, entry, host, startMs);
   const startsAnew = entry.command !== undefined;
   const rate = perSecond === undefined ? {} : { rate: { perSecond, ...(burst === undefined ? {} : { burst }) } };
@@ -76,6 +77,7 @@ function connectOptions(name: string, entry: HostServer, host: HostOptions, star
 function targetOf({
   server,
   url,
+  transport,
   command,
   args,
   env,
@@ -83,8 +85,29 @@ function targetOf({
   inheritEnv,
 }: HostServer & { server?: HostedHere }): Target | LocalServer {
   if (server !== undefined) return server;
+  if (url !== undefined && (transport === "http" || transport === "sse")) return { url, transport };
   if (url !== undefined) return url;
   return { command: command ?? "", args, env, cwd, inheritEnv };
+}
+
+/** Tells of fields that change nothing, by their names alone: their values may be secrets. */
+function warnOfUseless(
+  name: string,
+  entry: HostServer & { readonly server?: HostedHere },
+  limited: boolean,
+  platform: Platform,
+): void {
+  const useless: (keyof HostServer)[] = limited ? [] : ["burst"];
+  if (entry.command === undefined) useless.push("args", "env", "inheritEnv", "cwd");
+  if (entry.url === undefined) useless.push("headers");
+  if (entry.server !== undefined) useless.push("transport", "maxMessageBytes");
+  const found = useless.filter((field) => !isEmpty(entry[field])).map((field) => `\`${field}\``);
+  if (found.length === 0) return;
+  platform.warn(`${found.join(" and ")} of the server "${name}" ${found.length === 1 ? "has" : "have"} no effect`);
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || (typeof value === "object" && value !== null && Object.keys(value).length === 0);
 }
 
 function authorizationOf(auth: NonNullable<HostOptions["auth"]>, name: string, url: string): ClientOptions["auth"] {

@@ -32,8 +32,6 @@ export interface HostedServerParts extends RemoteServerParts {
   readonly trusted: boolean;
   /** Connections that share its calls. */
   readonly size: number;
-  /** Milliseconds for one call as a whole; undefined for the client's own. */
-  readonly callMs: number | undefined;
   readonly startMs: number;
   readonly required: boolean;
   readonly prefix: string | false;
@@ -75,6 +73,8 @@ export class HostedServer {
   /** How often lists were asked for, and which of these gave what is known of each kind. */
   #asked = 0;
   readonly #known = { tools: 0, prompts: 0, resources: 0 };
+  /** Patterns that were told of. */
+  readonly #unused = new Set<string>();
   #closed = false;
 
   constructor(parts: HostedServerParts, events: HostedServerEvents) {
@@ -252,11 +252,20 @@ export class HostedServer {
     if (lists.tools !== undefined) {
       this.tools = this.#filter.apply(this.name, lists.tools);
       for (const { message } of this.tools.problems) this.#events.warn(`of the server "${this.name}", ${message}`);
+      this.#warnOfUnused(this.tools.unused);
     }
     // After a restart most servers list what they listed before, and nobody needs to fetch that again.
     const isOther = (list: keyof ServerLists) => !isSame(before[list], this.lists[list]);
     const kinds = KINDS.filter((kind) => isOther("about") || LISTS_OF[kind].some(isOther));
     this.#events.listed(this, kinds);
+  }
+
+  /** Once for each pattern: most that match nothing are misspelt. */
+  #warnOfUnused(patterns: readonly string[]): void {
+    for (const pattern of patterns.filter((one) => !this.#unused.has(one))) {
+      this.#unused.add(pattern);
+      this.#events.warn(`the server "${this.name}" has no tool that "${pattern}" of \`tools\` matches`);
+    }
   }
 
   #note(error: unknown): void {

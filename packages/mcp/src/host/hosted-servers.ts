@@ -5,31 +5,16 @@ import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
 import { SavedCatalogue } from "./catalogue/catalogue-store.js";
 import type { HostCatalogue } from "./catalogue/host-catalogue.js";
-import type { RemoteConnection } from "./connection/remote-connection.js";
+import { connectionSpecs, HOSTED_STATES, serverOf } from "./connection-specs.js";
 import type { HostListeners } from "./host-events.js";
 import { HostedServer } from "./hosted-server.js";
 import { hostedServerParts } from "./hosted-server-parts.js";
 import { checkedEntry, type HostEntry, type HostOptions } from "./options.js";
-import type { HostedState } from "./server-status.js";
-import type { ChildSpec } from "./supervision/child-spec.js";
-import type { ChildState } from "./supervision/child-state.js";
 import type { SupervisionEvent } from "./supervision/supervision-event.js";
 import { Supervisor } from "./supervision/supervisor.js";
 import type { SupervisorTree } from "./supervision/supervisor-tree.js";
 
 const START_WAIT_MS = 5_000;
-const RETRY_MS = 60_000;
-
-/** What each state of a supervised connection means for its server. */
-const STATES: Readonly<Record<ChildState, HostedState>> = {
-  waiting: "restarting",
-  starting: "starting",
-  running: "ready",
-  stopping: "stopped",
-  stopped: "stopped",
-  ended: "stopped",
-  failed: "failed",
-};
 
 /** The servers of one host under one supervisor. */
 export class HostedServers {
@@ -86,6 +71,11 @@ export class HostedServers {
   get(name: string): HostedServer {
     const server = this.#servers.get(name);
     if (server !== undefined) return server;
+    if (this.#disabled.has(name)) {
+      const fix =
+        "Remove it and add it anew; `problems` of `readServers` says why, if you did not disable it yourself.";
+      throw new McpError("misuse", `the server "${name}" is disabled`, { fix });
+    }
     const meant = nearestName(name, [...this.#servers.keys()]);
     throw new McpError(
       "misuse",
@@ -104,7 +94,7 @@ export class HostedServers {
 
   /** Adds a server that `start` starts. */
   add(name: string, entry: HostEntry): HostedServer | undefined {
-    if (this.#closed) throw new McpError("misuse", "the host is closed", { fix: "Make another host." });
+    if (this.#closed) throw closed();
     if (this.#servers.has(name) || this.#disabled.has(name)) {
       throw new McpError("misuse", `the host already has a server "${name}"`, { fix: "Remove it first." });
     }
@@ -149,10 +139,13 @@ export class HostedServers {
   async restart(name: string): Promise<void> {
     const server = this.get(name);
     server.remote.circuit?.reset();
-    await Promise.all(this.#specs(server).map(({ id }) => this.#supervisor.restartChild(id)));
+    await Promise.all(
+      connectionSpecs(server, this.#options.restarts?.retryMs).map(({ id }) => this.#supervisor.restartChild(id)),
+    );
   }
 
   start(): Promise<void> {
+    if (this.#closed && this.#started === undefined) return Promise.reject(closed());
     this.#started ??= this.#start();
     return this.#started;
   }
@@ -206,45 +199,33 @@ export class HostedServers {
     // One after the other, since both go by the same name.
     await this.#leaving.get(server.name);
     if (this.#servers.get(server.name) !== server) throw removed(server.name);
-    await Promise.all(this.#specs(server).map((spec) => this.#supervisor.startChild(spec)));
+    await Promise.all(
+      connectionSpecs(server, this.#options.restarts?.retryMs).map((spec) => this.#supervisor.startChild(spec)),
+    );
   }
 
   async #end(server: HostedServer, before: Promise<void> | undefined): Promise<void> {
     const closed = server.close();
     // One that waits for an earlier one of its name has not been started.
     if (before === undefined) {
-      await Promise.all(this.#specs(server).map(({ id }) => this.#supervisor.removeChild(id).catch(() => {})));
+      await Promise.all(
+        connectionSpecs(server, this.#options.restarts?.retryMs).map(({ id }) =>
+          this.#supervisor.removeChild(id).catch(() => {}),
+        ),
+      );
     }
     await Promise.all([before, closed]);
-  }
-
-  #specs(server: HostedServer): ChildSpec<RemoteConnection>[] {
-    const { name, size, startMs } = server.parts;
-    const { retryMs = RETRY_MS } = this.#options.restarts ?? {};
-    return Array.from({ length: size }, (_, index) => ({
-      id: index === 0 ? name : `${name}#${index + 1}`,
-      start: (signal) => server.start(signal),
-      ended: async (connection) => {
-        const ended = await connection.ended();
-        // Why it ended says more than that it did.
-        const reason = ended?.cause instanceof Error ? ended.cause : ended;
-        return { normal: false, reason: reason?.message ?? "the connection was closed", error: reason };
-      },
-      stop: (connection) => connection.close(),
-      startMs,
-      retryMs,
-    }));
   }
 
   #supervised(step: SupervisionEvent): void {
     this.#listeners.tell({ type: "supervision", step });
     if (step.type !== "child") return;
-    const server = this.#servers.get(step.child) ?? this.#servers.get(step.child.replace(/#\d+$/, ""));
+    const server = this.#servers.get(serverOf(step.child));
     // While one is leaving, its steps are not those of the one that took over its name.
     if (server === undefined || this.#leaving.has(server.name)) return;
     const { to, error, event } = step;
     // The first start is told apart from later ones.
-    const state = to === "starting" && server.state !== "starting" ? "restarting" : STATES[to];
+    const state = to === "starting" && server.state !== "starting" ? "restarting" : HOSTED_STATES[to];
     server.moved(state, event === "crash", error);
   }
 
@@ -280,6 +261,10 @@ export class HostedServers {
     }
     for (const kind of kinds) this.#changed.add(kind);
   }
+}
+
+function closed(): McpError {
+  return new McpError("misuse", "the host is closed", { fix: "Make another host." });
 }
 
 function removed(name: string): McpError {

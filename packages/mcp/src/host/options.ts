@@ -8,6 +8,7 @@ import type { CatalogueStore } from "./catalogue/catalogue-store.js";
 import type { OuterNameOptions } from "./catalogue/outer-names.js";
 import type { ToolTransform } from "./catalogue/tool-filter.js";
 import type { HostServer } from "./config/host-server.js";
+import { checkNumber } from "./connection/check-number.js";
 import type { CircuitOptions } from "./connection/circuit-breaker.js";
 import type { HealthOptions } from "./connection/health-check.js";
 import type { HostEvents } from "./host-events.js";
@@ -77,6 +78,41 @@ export function checkHostOptions(options: HostOptions): void {
   );
   checkOptions("`restarts`", options.restarts, "intensity backOff retryMs");
   checkOptions("`defaults`", options.defaults, "startMs callMs concurrency queue perSecond burst trust");
+  checkEntryValues(options.defaults ?? {}, " of `defaults`");
+  const { startWaitMs, waitMs, restarts, catalogue } = options;
+  for (const [name, ms] of Object.entries({ startWaitMs, waitMs, retryMs: restarts?.retryMs })) {
+    if (ms !== undefined) checkNumber(name, ms, { least: 0, fractions: true });
+  }
+  if (catalogue !== undefined && (typeof catalogue.load !== "function" || typeof catalogue.save !== "function")) {
+    throw new McpError("invalid_definition", "`catalogue` has no functions `load` and `save`", {
+      fix: "Pass `catalogueFile(path)` of `@parley/mcp/node`, or an object with both functions.",
+    });
+  }
+}
+
+/** Connections that share the calls of one server; each may be a process. */
+const MOST_CONNECTIONS = 100;
+
+const CHOICES = {
+  trust: ["trusted", "untrusted"],
+  isolation: ["shared", "client"],
+  transport: ["stdio", "http", "sse"],
+};
+
+function checkEntryValues(entry: HostServer, of: string): void {
+  const { connections, startMs, callMs, prefix } = entry;
+  for (const [name, ms] of Object.entries({ startMs, callMs })) {
+    if (ms !== undefined) checkNumber(name, ms, { least: 1, fractions: true }, of);
+  }
+  if (connections !== undefined) checkNumber("connections", connections, { least: 1, most: MOST_CONNECTIONS }, of);
+  for (const name of ["trust", "isolation", "transport"] as const) {
+    const value = entry[name];
+    if (value === undefined || CHOICES[name].includes(value)) continue;
+    const choices = CHOICES[name].map((choice) => `"${choice}"`).join(", ");
+    throw new McpError("invalid_definition", `\`${name}\`${of} is ${String(value)}`, { fix: `Use one of ${choices}.` });
+  }
+  if (prefix === undefined || prefix === false || typeof prefix === "string") return;
+  throw new McpError("invalid_definition", `\`prefix\`${of} is ${String(prefix)}`, { fix: "Pass a text, or `false`." });
 }
 
 const ENTRY =
@@ -84,10 +120,16 @@ const ENTRY =
 
 /** The entry of a server in one form. Throws `invalid_definition` for one that leads nowhere. */
 export function checkedEntry(name: string, entry: HostEntry): HostServer & { readonly server?: HostedHere } {
+  if (name === "") {
+    throw new McpError("invalid_definition", "a server of the host has an empty name", { fix: "Give it a name." });
+  }
   if (isHere(entry)) return { server: entry };
   checkOptions<HostServer & { server?: HostedHere }, typeof ENTRY>(`the server "${name}"`, entry, ENTRY);
-  const ways = ["command", "url", "server"].filter((way) => Object.hasOwn(entry, way));
-  if (ways.length === 1 || entry.disabled === true) return entry;
+  if (entry.disabled === true) return entry;
+  checkEntryValues(entry, ` of the server "${name}"`);
+  const given: HostServer & { server?: HostedHere } = entry;
+  const ways = (["command", "url", "server"] as const).filter((way) => given[way] !== undefined);
+  if (ways.length === 1) return entry;
   throw new McpError(
     "invalid_definition",
     ways.length === 0

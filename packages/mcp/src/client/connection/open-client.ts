@@ -14,7 +14,7 @@ import { legacySseTransport } from "../../transport/http/client/legacy-sse.js";
 import type { Endpoint, Transport } from "../../transport/transport.js";
 import type { QuestionForwarder } from "../answers/question-forwarder.js";
 import { Client } from "../client.js";
-import type { LocalServer, Target } from "../connect.js";
+import type { HttpTarget, LocalServer, Target } from "../connect.js";
 import { checkLogLevel, restoreLogLevel } from "../features/log-level.js";
 import { type ClientOptions, checkClientOptions } from "../options.js";
 import { assemble, type ClientParts } from "./assemble.js";
@@ -67,6 +67,7 @@ function routeTo(target: Target | LocalServer, options: ClientOptions, platform:
   }
   if ("makeTransport" in target) return { make: () => target.makeTransport(), repeatable: true };
   if ("request" in target) return { make: () => target, repeatable: false };
+  if ("url" in target) return httpRoute(String(target.url), options, platform, target.transport);
   throw nothingThere();
 }
 
@@ -88,7 +89,12 @@ function inProcess(endpoint: Endpoint): Transport {
   return channelTransport(here, "the server in this process");
 }
 
-function httpRoute(address: string, options: ClientOptions, platform: Platform): ServerRoute {
+function httpRoute(
+  address: string,
+  options: ClientOptions,
+  platform: Platform,
+  transport?: HttpTarget["transport"],
+): ServerRoute {
   const url = httpAddress(address);
   const { fetch, sender: own, auth } = options;
   const standard = fetch === undefined ? transports.sender : () => fetchSender(fetch);
@@ -98,10 +104,12 @@ function httpRoute(address: string, options: ClientOptions, platform: Platform):
   const limit = options.maxMessageBytes === undefined ? {} : { maxMessageBytes: options.maxMessageBytes };
   const given = { sender, platform, ...headers, ...limit };
   const legacy: ServerRoute = { make: () => legacySseTransport(url, given), repeatable: true, skipProbe: true };
+  if (transport === "sse") return legacy;
+  const known = transport === "http";
   return {
     make: () => httpClientTransport(url, given),
     repeatable: true,
     key: url,
-    fallback: (error) => (mayBeLegacySse(error, options.revisions) ? legacy : undefined),
+    fallback: (error) => (!known && mayBeLegacySse(error, options.revisions) ? legacy : undefined),
   };
 }

@@ -1,5 +1,5 @@
 import { type OfferNames, outerItem } from "../../server/mount/mounted-names.js";
-import { type OuterNameOptions, outerName, uriPrefix } from "./outer-names.js";
+import { checkedLength, type OuterNameOptions, outerName, uriPrefix } from "./outer-names.js";
 import { hostUri, splitHostUri, withPageUri } from "./page-uris.js";
 import { joinedLists, type ListKind, NO_LISTS, type ServerLists } from "./server-lists.js";
 
@@ -35,6 +35,7 @@ export class HostCatalogue {
   readonly #lists = new Map<ListKind, readonly object[]>();
 
   constructor(options: OuterNameOptions = {}) {
+    checkedLength(options);
     this.#options = options;
   }
 
@@ -111,7 +112,7 @@ export class HostCatalogue {
     let index = this.#offered.get(kind);
     if (index !== undefined) return index;
     index = new Map<string, HostOffer>();
-    for (const [server, { names, lists }] of this.#members) {
+    for (const [server, { names, uris, lists }] of this.#members) {
       for (const item of lists[kind]) {
         if (index.size >= MOST_ITEMS) break;
         const listed = item as unknown as Record<string, unknown>;
@@ -121,8 +122,10 @@ export class HostCatalogue {
         const outer = KEYS[kind] === "name" ? renamed : { ...renamed, name };
         const key = outer[KEYS[kind]] as string;
         const inner = (item as unknown as Record<string, string>)[KEYS[kind]] ?? key;
-        // The first server of an unprefixed name keeps it.
-        if (!index.has(key)) index.set(key, { server, inner, item: outer as unknown as Item<ListKind> });
+        // The first server of a name keeps it, but none without a prefix takes a name of one that has it.
+        const owner = index.get(key)?.server;
+        const isFree = owner === undefined || (uris !== undefined && this.#members.get(owner)?.uris === undefined);
+        if (isFree) index.set(key, { server, inner, item: outer as unknown as Item<ListKind> });
       }
     }
     this.#offered.set(kind, index);

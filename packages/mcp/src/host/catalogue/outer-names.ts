@@ -56,7 +56,8 @@ function digestOf(...parts: readonly string[]): string {
   return Array.from(bytes.subarray(0, DIGEST_CHARACTERS), (byte) => BASE32[byte % 32]).join("");
 }
 
-function checkedLength(options: OuterNameOptions): number {
+/** The longest name that is allowed. Throws `invalid_definition` for one that cannot be. */
+export function checkedLength(options: OuterNameOptions): number {
   checkOptions("an outer name", options, "maxLength");
   const { maxLength = DEFAULT_LENGTH } = options;
   if (Number.isInteger(maxLength) && maxLength >= LEAST_LENGTH) return maxLength;

@@ -49,7 +49,7 @@ export interface HostServer {
   readonly queue?: number | undefined;
   /** Calls that begin in a second, on average. Default: no limit. */
   readonly perSecond?: number | undefined;
-  /** Calls that may begin at once after a quiet time, with `perSecond`. Default: `perSecond`, rounded up. */
+  /** Calls that may begin at once after a quiet time, with `perSecond`. Default: `perSecond`, rounded down, at least 1. */
   readonly burst?: number | undefined;
   /** What precedes the names of its tools and prompts in the catalogue; `false` for nothing. Default: the server's name. */
   readonly prefix?: string | false | undefined;

@@ -1,6 +1,6 @@
 import type { CallExtras, InterimResult } from "../../client/call/requester.js";
 import type { LocalServer, Target } from "../../client/connect.js";
-import type { CallOptions, ClientOptions } from "../../client/options.js";
+import { type CallOptions, type ClientOptions, DEFAULT_TIMEOUTS } from "../../client/options.js";
 import type { Params } from "../../jsonrpc/message.js";
 import type { Platform } from "../../platform/platform.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
@@ -31,6 +31,8 @@ export interface RemoteServerParts {
   /** Milliseconds that a call waits for a server that is being started. */
   readonly waitMs: number;
   readonly circuit: CircuitOptions | false;
+  /** Milliseconds for one call as a whole; undefined for the client's own. */
+  readonly callMs: number | undefined;
 }
 
 /** A call to be sent to a server of the host. */
@@ -155,8 +157,17 @@ export class RemoteServer {
       return connection;
     };
     return this.run({ caller: call.caller, signal, repeatable, pick }, (over) =>
-      over.pass(method, params, call, options, extras),
+      over.pass(method, params, call, this.timed(options), extras),
     );
+  }
+
+  /** The options of a call with the deadline of the server, during which it may be silent unless somebody said otherwise. */
+  timed(options: CallOptions): CallOptions {
+    const { callMs, options: ofConnection } = this.parts;
+    if (callMs === undefined) return options;
+    const { totalMs = callMs, idleMs } = options.timeouts ?? {};
+    const silent = idleMs ?? ofConnection.timeouts?.idleMs ?? Math.max(totalMs, DEFAULT_TIMEOUTS.idleMs);
+    return { ...options, timeouts: { totalMs, idleMs: silent } };
   }
 
   /** Runs a call within the limits of the server. */
