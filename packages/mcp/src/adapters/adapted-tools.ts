@@ -102,14 +102,25 @@ export class AdaptedTools {
   }
 }
 
-/** Lists the tools of a source and adapts them. */
+/**
+ * Whether a tool is for models: some are for the pages of the server alone.
+ *
+ * Spec: MCP Apps, "Resource Discovery", https://modelcontextprotocol.io/extensions/apps/overview
+ */
+function isForModels({ _meta: meta }: Tool): boolean {
+  const ui = isObject(meta) ? meta["ui"] : undefined;
+  const visibility = isObject(ui) ? ui["visibility"] : undefined;
+  return visibility === undefined || (Array.isArray(visibility) && visibility.includes("model"));
+}
+
+/** Lists the tools of a source and adapts those that are for models. */
 export async function adaptTools(source: ToolSource, rules: SchemaRules): Promise<AdaptedTools> {
   if (!Object.hasOwn(LOWER, rules)) {
     throw new McpError("invalid_definition", `"${String(rules)}" is not a provider whose rules for schemas are known`, {
       fix: `Use one of: ${Object.keys(LOWER).join(", ")}.`,
     });
   }
-  const tools: Tool[] = [];
+  const tools = new Map<string, Tool>();
   const listed = typeof source.allTools === "function" ? await source.allTools() : source.tools?.();
   if (listed === undefined) {
     throw new McpError("misuse", "the source of tools has neither `allTools` nor `tools`", {
@@ -117,11 +128,13 @@ export async function adaptTools(source: ToolSource, rules: SchemaRules): Promis
     });
   }
   for await (const tool of listed) {
-    if (tools.push(tool) > MOST_TOOLS) {
+    // Providers refuse a name that is there twice.
+    if (isForModels(tool) && !tools.has(tool.name)) tools.set(tool.name, tool);
+    if (tools.size > MOST_TOOLS) {
       throw new McpError("limit_exceeded", `there are more than ${MOST_TOOLS} tools to adapt`, {
         fix: "Offer fewer tools to the model: filter them, or let it search.",
       });
     }
   }
-  return new AdaptedTools(source, tools, rules);
+  return new AdaptedTools(source, [...tools.values()], rules);
 }

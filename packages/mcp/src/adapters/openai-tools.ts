@@ -9,7 +9,7 @@ import {
   type ToolCallOptions,
   type ToolSource,
 } from "./adapted-tools.js";
-import { isShownImage, partText, resultParts, textOfResult } from "./result-parts.js";
+import { isShownImage, partText, type ResultPart, resultParts, textOfResult } from "./result-parts.js";
 
 /** How tools are written for OpenAI. */
 export interface OpenAIToolsOptions {
@@ -130,7 +130,8 @@ async function calledWithText(
 function responsesOutput(result: CallToolResult): OpenAIResponsesOutput["output"] {
   const parts = resultParts(result);
   if (!parts.some(isShownImage)) return chatContent(result);
-  return parts.map((part) =>
+  const failure: ResultPart[] = result.isError === true ? [{ type: "text", text: "Error:" }] : [];
+  return [...failure, ...parts].map((part) =>
     isShownImage(part)
       ? { type: "input_image", image_url: `data:${part.mimeType};base64,${part.data}`, detail: "auto" }
       : { type: "input_text", text: partText(part) },

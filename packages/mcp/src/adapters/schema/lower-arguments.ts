@@ -67,14 +67,14 @@ function withAlternatives(whole: SchemaNode, root: SchemaNode, list: readonly un
     const plain = isObject(one) ? plainSchema(whole, one, new Set()) : undefined;
     return plain === undefined ? [] : [plain];
   });
-  const properties: Record<string, unknown> = { ...Object(root["properties"]) };
+  const properties = new Map<string, unknown>(Object.entries(Object(root["properties"])));
   for (const name of new Set(branches.flatMap((branch) => Object.keys(Object(branch["properties"]))))) {
     const own = branches.flatMap(({ properties: some }) =>
       Object.hasOwn(Object(some), name) ? [Object(some)[name]] : [],
     );
-    const before = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const before = properties.get(name);
     const either = own.length === 1 ? own[0] : { anyOf: own };
-    properties[name] = before === undefined ? either : (mergeSchemas(before, either) ?? before);
+    properties.set(name, before === undefined ? either : (mergeSchemas(before, either) ?? before));
   }
   const requiredBy = (branch: SchemaNode): unknown[] => (Array.isArray(branch["required"]) ? branch["required"] : []);
   const all = branches.length < list.length ? [] : requiredBy(branches[0] ?? {});
@@ -84,7 +84,7 @@ function withAlternatives(whole: SchemaNode, root: SchemaNode, list: readonly un
   const described = typeof root["description"] === "string" ? `${root["description"]} ${note}` : note;
   return {
     ...root,
-    properties,
+    properties: Object.fromEntries(properties),
     required: [...new Set([...requiredBy(root), ...common])],
     description: described,
   };

@@ -88,7 +88,7 @@ function propertiesOf(lowering: SchemaLowering, node: SchemaNode, names: readonl
 
 /** Whether `null` may be a value of its own. Alternatives that both have it may refuse it as a whole. */
 function canBeNull(lowering: SchemaLowering, schema: unknown, lowered: Lowered): boolean {
-  return acceptsNull(lowered.schema) && lowering.validator(schema)?.validate(null).valid !== false;
+  return acceptsNull(lowered.schema) && lowering.accepts(schema)(null);
 }
 
 function encoded(properties: readonly Property[], value: Record<string, unknown>, allRequired: boolean): unknown {

@@ -1,7 +1,6 @@
 import { isObject } from "../../jsonrpc/message.js";
-import { compileValidator, type Validator } from "../../schema/json-schema/validate.js";
 import { lowerObject } from "./lower-object.js";
-import { alternatives, jsonText, type Lowered, orNull, unchanged } from "./lowered.js";
+import { acceptedBy, alternatives, jsonText, type Lowered, orNull, unchanged } from "./lowered.js";
 import { CONTAINERS, findReference, mergeSchemas, plainSchema, type SchemaNode } from "./merge-schemas.js";
 import type { SchemaDialect } from "./schema-dialect.js";
 import type { Place, SchemaLowering } from "./schema-lowering.js";
@@ -16,6 +15,8 @@ export class Lowering implements SchemaLowering {
   readonly dialect: SchemaDialect;
   readonly lost: string[] = [];
   readonly root: SchemaNode;
+  /** The beginnings of schemas as text: many places may refer to one. */
+  readonly #texts = new Map<unknown, string>();
   #nodes = 0;
 
   constructor(dialect: SchemaDialect, root: SchemaNode) {
@@ -33,7 +34,7 @@ export class Lowering implements SchemaLowering {
     if (Array.isArray(choices)) return this.#choices(node, choices, here);
     if (node["const"] !== undefined || Array.isArray(node["enum"])) {
       const lowered = lowerEnum(node, this.dialect);
-      if (lowered === undefined) return this.text(schema, place, "has values that are objects or lists");
+      if (lowered === undefined) return this.text(schema, place, "has values that are objects or lists, or none");
       return this.described(lowered, node, ["enum", "const", "type"], here);
     }
     const types = typesOf(node);
@@ -53,13 +54,15 @@ export class Lowering implements SchemaLowering {
   text(schema: unknown, { path }: Place, why: string): Lowered {
     this.lost.push(`${path || "the arguments"}: JSON text, because it ${why}`);
     const purpose = isObject(schema) && typeof schema["description"] === "string" ? `${schema["description"]} ` : "";
-    const form =
-      isObject(schema) && Object.keys(schema).length > 0 ? `JSON text of: ${short(this.#target(schema))}` : ANY;
-    return jsonText(`${purpose}${form}`);
+    const form = isObject(schema) && Object.keys(schema).length > 0 ? `JSON text of: ${this.#textOf(schema)}` : ANY;
+    return jsonText(`${purpose}${form}`, this.accepts(schema));
   }
 
-  #target(schema: SchemaNode): unknown {
-    return schema["$ref"] === undefined ? schema : (findReference(this.root, schema["$ref"]) ?? schema);
+  #textOf(schema: SchemaNode): string {
+    const target = schema["$ref"] === undefined ? schema : (findReference(this.root, schema["$ref"]) ?? schema);
+    const text = this.#texts.get(target) ?? short(target);
+    this.#texts.set(target, text);
+    return text;
   }
 
   described(lowered: Lowered, node: SchemaNode, used: readonly string[], { path }: Place): Lowered {
@@ -129,19 +132,16 @@ export class Lowering implements SchemaLowering {
     const branches = merged.map((choice) => this.lower(choice, place));
     const [only, ...more] = branches;
     if (only !== undefined && more.length === 0) return this.described(only, { title, description }, [], place);
+    if (only === undefined) return this.text(node, place, "has no alternatives");
     if (!areTold(branches, this.dialect)) return this.text(node, place, "has alternatives that look alike");
-    const lowered = flattened(alternatives(branches, this.validator(node)));
+    const lowered = flattened(alternatives(branches, this.accepts(node)));
     const own = node["oneOf"] === undefined ? node : { ...node, oneOf: "exactly one" };
     return this.described(lowered, own, used, place);
   }
 
-  validator(node: unknown): Validator | undefined {
+  accepts(node: unknown): (value: unknown) => boolean {
     const { $schema, $defs, definitions } = this.root;
-    try {
-      return compileValidator({ $schema, $defs, definitions, allOf: [node] });
-    } catch {
-      return undefined;
-    }
+    return acceptedBy(() => ({ $schema, $defs, definitions, allOf: [node] }));
   }
 }
 
@@ -194,10 +194,10 @@ function areTold(branches: readonly Lowered[], dialect: SchemaDialect): boolean 
   );
 }
 
-/** `enum` or `const` with the type that providers ask for; undefined if a value is an object or a list. */
+/** `enum` or `const` with the type that providers ask for; undefined without values, or if one is an object or a list. */
 function lowerEnum(node: SchemaNode, dialect: SchemaDialect): Lowered | undefined {
   const all: readonly unknown[] = node["const"] !== undefined ? [node["const"]] : (node["enum"] as readonly unknown[]);
-  if (all.some((value) => typeof value === "object" && value !== null)) return undefined;
+  if (all.length === 0 || all.some((value) => typeof value === "object" && value !== null)) return undefined;
   const byType = new Map<string, unknown[]>();
   for (const value of all.filter((one) => one !== null)) {
     const type = typeof value === "number" ? (all.every(isWhole) ? "integer" : "number") : typeof value;
@@ -205,7 +205,7 @@ function lowerEnum(node: SchemaNode, dialect: SchemaDialect): Lowered | undefine
   }
   const branches = [...byType].map(([type, values]) => unchanged(ofType(type, values, dialect)));
   const [only] = branches;
-  const lowered = branches.length === 1 && only !== undefined ? only : alternatives(branches, undefined);
+  const lowered = branches.length === 1 && only !== undefined ? only : alternatives(branches, () => true);
   if (!all.includes(null)) return lowered;
   return branches.length === 0 ? unchanged({ type: "null" }) : { ...lowered, schema: orNull(lowered.schema) };
 }

@@ -20,13 +20,19 @@ export function unchanged(schema: SchemaNode): Lowered {
   return { schema, plain: true, encode: same, decode: same };
 }
 
-/** A value that the provider cannot describe, as JSON text. What is no JSON stays the text that it is. */
-export function jsonText(description: string): Lowered {
+/**
+ * A value that the provider cannot describe, as JSON text. What is no JSON stays the text that it is, and so does what `fits` the
+ * tool only as a text: models forget the quotes around a number that is one.
+ */
+export function jsonText(description: string, fits: (value: unknown) => boolean): Lowered {
   return {
     schema: { type: "string", description },
     plain: false,
     encode: (value) => JSON.stringify(value),
-    decode: parsed,
+    decode: (value) => {
+      const read = parsed(value);
+      return read === value || fits(read) || !fits(value) ? read : value;
+    },
   };
 }
 
@@ -55,24 +61,22 @@ export function orNull(schema: SchemaNode): SchemaNode {
 }
 
 /**
- * One of several forms. A value of the provider is read by the first one that accepts it and gives what `original` accepts;
- * without `original`, by the first that accepts it.
+ * One of several forms. A value of the provider is read by the first one that accepts it and gives what `original` accepts.
  */
-export function alternatives(branches: readonly Lowered[], original: Validator | undefined): Lowered {
+export function alternatives(branches: readonly Lowered[], original: (value: unknown) => boolean): Lowered {
   const schema = { anyOf: branches.map((branch) => branch.schema) };
   if (branches.every(({ plain }) => plain)) return unchanged(schema);
-  const checks = branches.map((branch) => lazily(() => compileValidator(branch.schema)));
-  const isValid = (validator: Validator | undefined, value: unknown) => validator?.validate(value).valid !== false;
+  const checks = branches.map((branch) => acceptedBy(() => branch.schema));
   const decode = (value: unknown) => {
-    const fitting = branches.filter((_branch, index) => isValid(checks[index]?.(), value));
+    const fitting = branches.filter((_branch, index) => checks[index]?.(value));
     const decoded = fitting.map((branch) => branch.decode(value));
-    const best = decoded.findIndex((one) => isValid(original, one));
+    const best = decoded.findIndex(original);
     return decoded.length === 0 ? value : decoded[Math.max(0, best)];
   };
   const encode = (value: unknown) => {
     const encoded = branches
       .map((branch) => branch.encode(value))
-      .filter((one, index) => isValid(checks[index]?.(), one) && isValid(original, decode(one)));
+      .filter((one, index) => checks[index]?.(one) && original(decode(one)));
     return encoded.find((one) => isSame(decode(one), value)) ?? encoded[0] ?? value;
   };
   return { schema, plain: false, encode, decode };
@@ -80,10 +84,18 @@ export function alternatives(branches: readonly Lowered[], original: Validator |
 
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
-function lazily<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => {
-    made ??= make();
-    return made;
+/**
+ * Whether values fit a schema, which is compiled when it is first needed. One that cannot be checked, because it is too complex or
+ * refers to places outside of it, accepts all: the server judges the value in any case.
+ */
+export function acceptedBy(schema: () => SchemaNode): (value: unknown) => boolean {
+  let validator: Validator | undefined;
+  return (value) => {
+    try {
+      validator ??= compileValidator(schema());
+      return validator.validate(value).valid;
+    } catch {
+      return true;
+    }
   };
 }

@@ -1,4 +1,3 @@
-import type { Validator } from "../../schema/json-schema/validate.js";
 import type { Lowered } from "./lowered.js";
 import type { SchemaNode } from "./merge-schemas.js";
 import type { SchemaDialect } from "./schema-dialect.js";
@@ -25,6 +24,6 @@ export interface SchemaLowering {
   described(lowered: Lowered, node: SchemaNode, used: readonly string[], place: Place): Lowered;
   /** The keywords of a schema that the provider knows. */
   kept(node: SchemaNode, type: keyof SchemaDialect["keywords"] | undefined): SchemaNode;
-  /** Checks values against a part of the tool's own schema; undefined if it refers to places outside of the definitions. */
-  validator(node: unknown): Validator | undefined;
+  /** Checks values against a part of the tool's own schema; accepts all if that cannot be checked. */
+  accepts(node: unknown): (value: unknown) => boolean;
 }
