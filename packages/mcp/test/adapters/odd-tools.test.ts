@@ -1,6 +1,6 @@
 import { toAnthropicTools, toGeminiTools, toOpenAITools } from "@parley/mcp/adapters";
 import type { CallToolResult, Tool } from "@parley/mcp/protocol";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { PIXEL } from "./adapter-server.js";
 
 /** A source of these tools, which keeps the arguments of calls. */
@@ -57,16 +57,16 @@ describe("schemas that no provider can write", () => {
     const node = { type: "object", properties: many };
     const tool: Tool = { name: "t", inputSchema: { type: "object", properties: { node: same }, $defs: { node } } };
     let written = 0;
-    const stringify = JSON.stringify;
+    const { stringify } = JSON;
+    const spied = vi.spyOn(JSON, "stringify").mockImplementation((value: unknown) => {
+      const text = stringify(value);
+      written += text?.length ?? 0;
+      return text;
+    });
     try {
-      JSON.stringify = (...given: Parameters<typeof stringify>) => {
-        const text = stringify(...given);
-        written += text?.length ?? 0;
-        return text;
-      };
       await toGeminiTools(sourceOf([tool]).source);
     } finally {
-      JSON.stringify = stringify;
+      spied.mockRestore();
     }
     expect(written).toBeLessThan(10_000_000);
   });

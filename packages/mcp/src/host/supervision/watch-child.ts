@@ -29,6 +29,7 @@ interface Endable {
   readonly threadId?: unknown;
   on?(event: string, listener: (value: never) => void): unknown;
   once?(event: string, listener: (...values: never[]) => void): unknown;
+  listenerCount?(event: string): number;
   terminate?(): unknown;
   kill?(signal?: string): unknown;
   close?(): unknown;
@@ -41,8 +42,8 @@ const FORCED_MS = 1_000;
 
 /** Watches a value that `spec.start` gave. */
 export function watchChild(spec: ChildSpec, child: unknown): WatchedChild {
-  // Safe: primitives have none of the members, and objects are only asked for what they have.
-  const value = (typeof child === "object" && child !== null ? child : {}) as Endable;
+  // Safe: primitives have none of the members, and objects are only asked for what they have. Handlers are functions.
+  const value = (child !== null && (typeof child === "object" || typeof child === "function") ? child : {}) as Endable;
   const ended = settledExit(() => spec.ended?.(child) ?? derivedEnd(value));
   const watched = {
     id: spec.id,
@@ -150,6 +151,10 @@ function emitterEnd(emitter: Endable): Promise<ChildExit> {
   if (!ends) {
     return new Promise((resolve) => {
       emitter.once?.("close", () => resolve({ normal: true, reason: "closed" }));
+      // An error that nobody handles would end this process; what the program handles is its own.
+      emitter.on?.("error", (thrown: unknown) => {
+        if ((emitter.listenerCount?.("error") ?? 1) <= 1) resolve(failure(thrown));
+      });
     });
   }
   return new Promise((resolve) => {

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { createServer } from "node:net";
 import { Worker } from "node:worker_threads";
 import { connect, Server } from "@parley/mcp";
 import { type ChildSpec, Supervisor } from "@parley/mcp/host";
-import { serveHttp } from "@parley/mcp/node";
+import { nodeHandler, serveHttp } from "@parley/mcp/node";
 import { afterEach, describe, expect, it } from "vitest";
 
 const FAST = { firstMs: 1, longestMs: 1, jitter: 0 };
@@ -119,6 +119,32 @@ describe("what a supervisor watches and ends by itself", () => {
     const second = supervisor.child("a") as typeof first;
     await supervisor.close();
     expect(second.listening).toBe(false);
+  });
+
+  it("a handler, which is a function with an end", async () => {
+    const supervisor = await running({ start: () => nodeHandler(plain()) });
+    const first = supervisor.child("a") as ReturnType<typeof nodeHandler>;
+    const restarted = again(supervisor);
+    await first.close();
+    expect(await restarted).toBe("closed");
+    const second = supervisor.child("a") as typeof first;
+    await supervisor.close();
+    await second.closed;
+  });
+
+  it("an emitter whose error nobody else handles, which would end the process", async () => {
+    const supervisor = await running({ start: () => new EventEmitter() });
+    const restarted = again(supervisor);
+    (supervisor.child("a") as EventEmitter).emit("error", new Error("reset"));
+    expect(await restarted).toBe("reset");
+  });
+
+  it("no emitter whose error the program handles", async () => {
+    const supervisor = await running({ start: () => new EventEmitter().on("error", () => {}) });
+    const first = supervisor.child("a") as EventEmitter;
+    first.emit("error", new Error("handled"));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(supervisor.child("a")).toBe(first);
   });
 
   it.each([
