@@ -4,7 +4,16 @@ import { type ListeningHandle, serveHttp } from "@parley/mcp/node";
 import { Callers } from "./callers.js";
 import { Ledger } from "./ledger.js";
 import { RecoveryTimes } from "./recovery-times.js";
-import { httpVictim, pidsOf, portVictim, processVictim, type RunFolder, runFolder, type Victim } from "./victims.js";
+import {
+  httpVictim,
+  pidsOf,
+  portVictim,
+  processVictim,
+  type RunFolder,
+  runFolder,
+  type Victim,
+  workerVictim,
+} from "./victims.js";
 
 /** How a run is made. */
 export interface ChaosOptions {
@@ -18,6 +27,8 @@ export interface ChaosOptions {
   readonly callers: number;
   readonly restMs: number;
   readonly random: () => number;
+  /** The module of tools that run in processes of their own; without one there is no server with such tools. */
+  readonly workers?: URL;
 }
 
 /** Short, so that a run sees many restarts: by default a host waits for seconds and holds a server that ends too often. */
@@ -167,7 +178,7 @@ export class ChaosRun {
   }
 }
 
-async function victimsOf({ folder, program, each }: ChaosOptions): Promise<Victim[]> {
+async function victimsOf({ folder, program, each, workers }: ChaosOptions): Promise<Victim[]> {
   const files = runFolder(folder);
   const victims: Victim[] = [];
   for (let at = 1; at <= each; at++) {
@@ -176,5 +187,6 @@ async function victimsOf({ folder, program, each }: ChaosOptions): Promise<Victi
     victims.push(portVictim(files, `port${at}`));
     victims.push(await httpVictim(files, `http${at}`));
   }
+  if (workers !== undefined) victims.push(workerVictim(files, "worker", workers));
   return victims;
 }

@@ -36,11 +36,12 @@ async function demonstrate(): Promise<void> {
 /** Whether nothing was lost, done twice or left behind. */
 async function strikeFor(seconds: number, folder: string): Promise<boolean> {
   console.log(
-    "Let it crash: a host of 9 servers, on pipes, ports and HTTP, which are struck down while 10 clients call.\n",
+    "Let it crash: 10 servers of one host, on pipes, ports, HTTP and in worker processes, are struck down while 10 callers call.\n",
   );
   // This very program is the server on pipes too.
   const program = [process.argv[1] ?? "", SERVE];
-  const run = await ChaosRun.start({ folder, program, each: 3, callers: 2, restMs: 5, random: Math.random });
+  const workers = new URL("./worker-tool.mjs", import.meta.url);
+  const run = await ChaosRun.start({ folder, program, workers, each: 3, callers: 2, restMs: 5, random: Math.random });
   run.call();
   const since = performance.now();
   const striking = setInterval(() => run.strike(), STRIKE_MS);

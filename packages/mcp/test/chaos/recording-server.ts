@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { Server, type ServerOptions } from "@parley/mcp";
 
-const CALL = { type: "object", properties: { id: { type: "integer" } }, required: ["id"] } as const;
+export const CALL = { type: "object", properties: { id: { type: "integer" } }, required: ["id"] } as const;
 
 /** How long each call takes: long enough that the server may be struck while it runs. */
 const WORK_MS = 10;

@@ -3,10 +3,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { MessageChannel } from "node:worker_threads";
+import { Server } from "@parley/mcp";
 import type { HostEntry } from "@parley/mcp/host";
-import { type NodeHandler, nodeHandler } from "@parley/mcp/node";
+import { isolatedPool, type NodeHandler, nodeHandler } from "@parley/mcp/node";
 import { channelTransport, messagePortChannel, serveChannel } from "@parley/mcp/transport";
-import { recordingServer } from "./recording-server.js";
+import { CALL, recordingServer } from "./recording-server.js";
 
 /** A server of the host that can be struck down. */
 export interface Victim {
@@ -41,18 +42,31 @@ export function pidsOf(folder: RunFolder, name: string): number[] {
 
 /** A process on pipes, which SIGKILL ends. `program` is started with the folder and the name. */
 export function processVictim(folder: RunFolder, name: string, program: readonly string[]): Victim {
-  let struck: number | undefined;
   const args = [...program, folder.path, name];
   return {
     name,
     entry: { command: process.execPath, args, trust: "trusted" },
-    strike() {
-      const pid = pidsOf(folder, name).at(-1);
-      if (pid === undefined || pid === struck) return false;
-      struck = pid;
-      return kill(pid);
-    },
+    strike: newestStriker(folder, name),
     close() {},
+  };
+}
+
+/** A server of this process whose tools run in other processes, which SIGKILL ends. `module` holds the tools. */
+export function workerVictim(folder: RunFolder, name: string, module: URL): Victim {
+  const env = {
+    ...(process.env as Record<string, string>),
+    CHAOS_RUNS: folder.runs,
+    CHAOS_PIDS: pidFile(folder, name),
+  };
+  const pool = isolatedPool({ kind: "process", size: 2, env });
+  const server = new Server({ name, version: "1.0.0" })
+    .tool("read", { input: CALL, annotations: { readOnlyHint: true } }, pool.tool(module, { export: "read" }))
+    .tool("write", { input: CALL }, pool.tool(module, { export: "write" }));
+  return {
+    name,
+    entry: { server, trust: "trusted" },
+    strike: newestStriker(folder, name),
+    close: () => pool.close(),
   };
 }
 
@@ -100,6 +114,17 @@ export async function httpVictim(folder: RunFolder, name: string): Promise<Victi
       await handler.close();
       await new Promise((resolve) => listener.close(resolve));
     },
+  };
+}
+
+/** Ends the newest process of a server, once. */
+function newestStriker(folder: RunFolder, name: string): () => boolean {
+  let struck: number | undefined;
+  return () => {
+    const pid = pidsOf(folder, name).at(-1);
+    if (pid === undefined || pid === struck) return false;
+    struck = pid;
+    return kill(pid);
   };
 }
 
