@@ -55,6 +55,7 @@ export const NOT_TRIED: Readonly<Record<string, string>> = {
   "ServerRegistry.handler(make)": MADE,
   SkillOffer: MADE,
   Storage: PART,
+  "TaskFeature.startOptions(answer)": "given by a host itself",
   "TaskFeature.startOptions(started)": "given by `client.startTask` itself",
   ToolOffer: SAME,
   "ToolRequests.sessionModeChanged": MADE,
