@@ -1,6 +1,8 @@
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Call } from "../../era/era.js";
+import { notificationText } from "../../era/notification.js";
 import { keptResult } from "../../era/task-shape.js";
+import type { Id } from "../../jsonrpc/message.js";
 import { longTimer } from "../../platform/long-timer.js";
 import type { Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
@@ -200,8 +202,11 @@ export class TaskRun {
     };
   }
 
-  /** The same until the handler makes the call a task: till then its client can cancel it and be asked. */
-  lateExchange(exchange: Exchange): Exchange {
+  /**
+   * The same until the handler makes the call a task: till then its client can cancel it, be asked, and be told progress by the
+   * `token` of its request.
+   */
+  lateExchange(exchange: Exchange, token: Id | undefined): Exchange {
     const own = this.exchange(exchange);
     const cancel = () => {
       if (!this.#began) this.abort(McpError.from(exchange.signal.reason));
@@ -211,7 +216,7 @@ export class TaskRun {
     return {
       ...own,
       ...(exchange.peer === undefined ? {} : { peer: exchange.peer }),
-      say: (text) => (this.#began ? own.say(text) : exchange.say(text)),
+      say: (text) => (this.#began ? own.say(text) : sayEarly(exchange, token, text)),
       ...(exchange.ask === undefined ? {} : { ask: exchange.ask.bind(exchange) }),
     };
   }
@@ -233,6 +238,13 @@ export class TaskRun {
     this.#context.notify(this.id, method, params);
     if (method === "notifications/progress") this.#message.note(params);
   }
+}
+
+/** Progress has the token of the task, which the client does not know yet. */
+function sayEarly(exchange: Exchange, token: Id | undefined, text: string): void {
+  const { method, params } = JSON.parse(text) as { method: string; params?: object };
+  if (method !== "notifications/progress") exchange.say(text);
+  else if (token !== undefined) exchange.say(notificationText(method, { ...params, progressToken: token }));
 }
 
 /** What the end of the handler makes of the record. Never rejects. */

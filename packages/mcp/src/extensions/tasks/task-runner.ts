@@ -97,7 +97,7 @@ export class TaskRunner implements RunContext {
       inner?.detach?.();
     });
     let inner: PreparedCall | undefined;
-    const exchange = late ? run.lateExchange(call.exchange) : run.exchange(call.exchange);
+    const exchange = late ? run.lateExchange(call.exchange, call.request.progressToken) : run.exchange(call.exchange);
     const outcome = this.#server.run(request, exchange, (prepared) => {
       inner = prepared;
       if (late) return startLate(prepared, run, creation);

@@ -64,8 +64,8 @@ export class RemoteServer {
   onAnswered: ((connection: RemoteConnection) => void) | undefined;
   readonly #own = new Set<RemoteConnection>();
   readonly #others: CallerConnections;
-  /** What the server's own connections declare. */
-  readonly #ownKey: string;
+  /** What the server's own connections declare; undefined if callers never share them. */
+  readonly #ownKey: string | undefined;
   /** Those that wait for a connection. */
   readonly #waiting = new Set<(outcome: RemoteConnection | McpError) => void>();
   /** What tells callers apart in the queue. */
@@ -83,7 +83,10 @@ export class RemoteServer {
     this.circuit = circuit === false ? undefined : new CircuitBreaker({ platform, server: name }, circuit);
     this.#others = new CallerConnections(parts);
     const extensions = parts.options.extensions?.map(({ id }) => [id, {}] as const) ?? [];
-    this.#ownKey = connectionKey({ ...parts.asked, extensions: Object.fromEntries(extensions) });
+    const { onElicit, onSample, roots } = parts.options;
+    // Where the application answers, it must not be asked in place of a caller; those of a command are shared whatever they declare.
+    const answers = onElicit !== undefined || onSample !== undefined || roots !== undefined;
+    this.#ownKey = answers ? undefined : connectionKey({ extensions: Object.fromEntries(extensions) });
   }
 
   /** The server's own connections that stand. */

@@ -17,6 +17,7 @@ export class CallTask {
   #over: () => void = () => {};
   #ask: Ask | undefined;
   #asked = 0;
+  #following: Promise<object> | undefined;
   /** The caller's call, once it is a task as well. */
   #begun: ServerCall | undefined;
   /** The progress that was told so far. */
@@ -63,7 +64,16 @@ export class CallTask {
   }
 
   /** Makes the caller's call a task as well, if the caller takes one, and gives the result of the server's. */
-  async follow(call: ServerCall): Promise<object> {
+  follow(call: ServerCall): Promise<object> {
+    this.#following ??= this.#follow(call);
+    return this.#following;
+  }
+
+  get isFollowed(): boolean {
+    return this.#following !== undefined;
+  }
+
+  async #follow(call: ServerCall): Promise<object> {
     const task = this.#task;
     if (task === undefined) throw new McpError("internal_error", "the call did not become a task");
     const { signal } = call;

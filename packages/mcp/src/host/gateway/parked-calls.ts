@@ -4,6 +4,9 @@ import { McpError } from "../../protocol/error.js";
 /** Calls that wait for the answers of their callers at the same time; each holds a running call at a server. */
 const MOST_PARKED = 1000;
 
+/** How long the outcome of a call is kept for a round that is sent again. */
+const REPEAT_MS = 30_000;
+
 /** A call that can be ended from outside. */
 export interface EndableCall {
   readonly ending: AbortController;
@@ -12,6 +15,7 @@ export interface EndableCall {
 interface Parked<C> {
   readonly call: C;
   readonly expiry: Timer;
+  readonly isOver: boolean;
 }
 
 /** Calls that go on running between the rounds of their callers. */
@@ -33,6 +37,7 @@ export class ParkedCalls<C extends EndableCall> {
 
   /** Keeps a call until `take`, or ends it when its caller does not come back in time. Gives its id, which nobody can guess. */
   keep(call: C): string {
+    if (this.#parked.size >= MOST_PARKED) this.#forgetOver();
     if (this.#parked.size >= MOST_PARKED) {
       throw new McpError("limit_exceeded", `${MOST_PARKED} calls already wait for answers of their callers`, {
         data: { limit: "parkedCalls", value: MOST_PARKED },
@@ -51,13 +56,28 @@ export class ParkedCalls<C extends EndableCall> {
         fix: "Call again from the start; the gateway was restarted, the answer came too late, or another process got it.",
       });
     }
+    if (parked.isOver) return parked.call;
     parked.expiry.cancel();
     this.#hold(id, parked.call);
     return parked.call;
   }
 
-  /** Forgets a call that is over. */
-  drop(call: C): void {
+  /** A call is over. It is kept a little longer, for a caller that lost the answer and sends its last round again. */
+  over(call: C): void {
+    for (const [id, parked] of this.#parked) {
+      if (parked.call !== call) continue;
+      parked.expiry.cancel();
+      const expiry = this.#platform.timer(REPEAT_MS, () => this.#parked.delete(id));
+      this.#parked.set(id, { call, expiry, isOver: true });
+    }
+  }
+
+  /** Outcomes give way to calls that wait. */
+  #forgetOver(): void {
+    for (const { call, isOver } of this.#parked.values()) if (isOver) this.#drop(call);
+  }
+
+  #drop(call: C): void {
     for (const [id, parked] of this.#parked) {
       if (parked.call !== call) continue;
       parked.expiry.cancel();
@@ -69,7 +89,7 @@ export class ParkedCalls<C extends EndableCall> {
   close(): void {
     for (const { call } of this.#parked.values()) {
       call.ending.abort(new McpError("connection_closed", "the gateway was closed"));
-      this.drop(call);
+      this.#drop(call);
     }
   }
 
@@ -81,6 +101,6 @@ export class ParkedCalls<C extends EndableCall> {
       this.#parked.delete(id);
       call.ending.abort(late);
     });
-    this.#parked.set(id, { call, expiry });
+    this.#parked.set(id, { call, expiry, isOver: false });
   }
 }

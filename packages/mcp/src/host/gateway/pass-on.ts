@@ -56,7 +56,7 @@ export async function passOn(request: PassedRequest, parked: ParkedCalls<Running
 async function withTask(request: PassedRequest, parked: ParkedCalls<RunningCall>): Promise<object> {
   const task = new CallTask();
   const outcome = await passed(request, parked, task);
-  return task.isStarted ? task.follow(request.call) : outcome;
+  return task.isStarted && !task.isFollowed ? task.follow(request.call) : outcome;
 }
 
 function passed(request: PassedRequest, parked: ParkedCalls<RunningCall>, task: CallTask | undefined): Promise<object> {
@@ -82,7 +82,7 @@ async function whileRunning(
 ): Promise<object> {
   if (call.request.inputs !== undefined) {
     const id = await parkedId(call);
-    if (typeof id === "string") return parked.take(id).settle(call, parked, true);
+    if (typeof id === "string") return parked.take(id).outcome(call, parked, true);
   }
   const running = new RunningCall(callerOf(call), task, async (self) => {
     try {
@@ -92,10 +92,10 @@ async function whileRunning(
       });
       return await send(params, self, options, extrasFor(call, askable));
     } finally {
-      parked.drop(self);
+      parked.over(self);
     }
   });
-  return running.settle(call, parked, call.request.inputs !== undefined);
+  return running.outcome(call, parked, call.request.inputs !== undefined);
 }
 
 /** The server asks in its results, which carry all it needs to go on: nothing is kept here between the rounds. */

@@ -1,4 +1,6 @@
+import { neverUnhandled } from "../../encoding/never-unhandled.js";
 import type { Question } from "../../era/era.js";
+import { McpError } from "../../protocol/error.js";
 import type { ServerCall } from "../../server/call/server-call.js";
 import { isInputRequired } from "../../server/questions/input-required.js";
 import { withAsking } from "../../server/questions/with-asking.js";
@@ -54,7 +56,8 @@ export class RunningCall implements PassedCall {
         answer.then(resolve, reject);
       };
       this.#open.set(key, { key, question, settle });
-      signal.addEventListener("abort", () => settle(Promise.reject(signal.reason)), { once: true });
+      const withdrawn = () => settle(Promise.reject(new McpError("cancelled", "the server no longer asks this")));
+      signal.addEventListener("abort", withdrawn, { once: true });
       this.#wake();
     });
   }
@@ -65,6 +68,12 @@ export class RunningCall implements PassedCall {
 
   progress(progress: { progress: number; total?: number | undefined; message?: string | undefined }): void {
     this.#round?.ctx.progress(progress.progress, progress);
+  }
+
+  /** What the round of `call` gives: its questions as `settle` puts them, or the result, of the task if the call became one. */
+  async outcome(call: ServerCall, parked: ParkedCalls<RunningCall>, already: boolean): Promise<object> {
+    const result = await this.settle(call, parked, already);
+    return this.task?.isStarted === true ? this.task.follow(call) : result;
   }
 
   /**
@@ -81,13 +90,24 @@ export class RunningCall implements PassedCall {
     };
     if (signal.aborted) cancelled();
     else signal.addEventListener("abort", cancelled, { once: true });
+    const put = new Set<string>();
     try {
+      let interrupt = (_reason: unknown) => {};
+      const interrupted = neverUnhandled(
+        new Promise<never>((_, reject) => {
+          interrupt = reject;
+        }),
+      );
       for (;;) {
-        await this.#untilNew();
+        await Promise.race([this.#untilNew(put), interrupted]);
         if (this.#over) return await this.#outcome;
         if (!kept) await this.#park(call, parked);
         kept = true;
-        await Promise.all([...this.#open.values()].map((open) => this.#put(open, call)));
+        for (const open of this.#open.values()) {
+          if (put.has(open.key)) continue;
+          put.add(open.key);
+          this.#put(open, call).catch(interrupt);
+        }
       }
     } finally {
       signal.removeEventListener("abort", cancelled);
@@ -103,9 +123,9 @@ export class RunningCall implements PassedCall {
     });
   }
 
-  /** Resolves when the call is over or something is to be asked. */
-  #untilNew(): Promise<void> {
-    if (this.#over || this.#open.size > 0) return Promise.resolve();
+  /** Resolves when the call is over or there is something to ask that was not put yet. */
+  #untilNew(put: ReadonlySet<string>): Promise<void> {
+    if (this.#over || [...this.#open.keys()].some((key) => !put.has(key))) return Promise.resolve();
     return new Promise((resolve) => {
       this.#wakes.push(resolve);
     });
