@@ -89,14 +89,20 @@ export class RemoteConnection {
     return new RemoteConnection(name, await openParts(target, options, owner), calls);
   }
 
+  /** Whether nothing can be sent over it any more. */
+  get hasEnded(): boolean {
+    const { state } = this.client;
+    return state === "disconnected" || state === "closed";
+  }
+
   /** Resolves with the reason when the connection has ended, whoever ended it. */
   ended(): Promise<Error | undefined> {
     return new Promise((resolve) => {
-      const look = ({ state, reason }: { state: string; reason?: Error | undefined }) => {
-        if (state === "disconnected" || state === "closed") resolve(reason);
+      const look = ({ reason }: { reason?: Error | undefined }) => {
+        if (this.hasEnded) resolve(reason);
       };
       this.client.on("state", look);
-      look({ state: this.client.state });
+      look({});
     });
   }
 

@@ -97,7 +97,9 @@ export class RemoteServer {
   /** The connection with the fewest calls, if one stands. */
   get leastBusy(): RemoteConnection | undefined {
     let best: RemoteConnection | undefined;
-    for (const connection of this.#own) if (best === undefined || connection.running < best.running) best = connection;
+    for (const connection of this.#own) {
+      if (!connection.hasEnded && (best === undefined || connection.running < best.running)) best = connection;
+    }
     return best;
   }
 
@@ -155,7 +157,8 @@ export class RemoteServer {
     const { signal } = options;
     let first = true;
     const pick = async () => {
-      if (!first) return this.connection(extras.capabilities ?? {}, call.caller, signal);
+      // It may have ended while the call waited for its turn.
+      if (!first || connection.hasEnded) return this.connection(extras.capabilities ?? {}, call.caller, signal);
       first = false;
       return connection;
     };

@@ -52,4 +52,12 @@ describe("a client of a gateway whose server fails", { timeout: 60_000 }, () => 
     // Whoever runs the host is told.
     expect(host.status()["a"]?.lastError?.message).toContain("code 1");
   });
+
+  it("has a call answered by the next instance that was still waiting for its turn", async () => {
+    const { client } = await clientOf({ servers: { a: { ...(await stdioServer("a")), concurrency: 1 } } });
+    const deadly = client.callTool("a__die").catch((thrown: unknown) => thrown);
+    const waiting = client.callTool("a__whoami");
+    expect(await deadly).toMatchObject({ remote: true });
+    expect(await waiting).toMatchObject({ content: [{ text: "a" }] });
+  });
 });
