@@ -169,7 +169,8 @@ export class HostedServers {
         fix: "Correct its entry: `problems` of `readServers` says what is wrong with it.",
       });
     }
-    await this.#saved?.load();
+    const { startWaitMs = START_WAIT_MS } = this.#options;
+    await this.#saved?.load(startWaitMs);
     const servers = this.all();
     for (const server of servers) this.#remember(server);
     void this.#supervisor.start().catch(() => {});
@@ -177,7 +178,6 @@ export class HostedServers {
     const required = launched.filter(({ server }) => server.parts.required).map(({ started }) => started);
     // Those whose lists are known from an earlier run need not be waited for.
     const awaited = launched.filter(({ server }) => !server.stale).map(({ started }) => started.catch(() => {}));
-    const { startWaitMs = START_WAIT_MS } = this.#options;
     let timer: { cancel(): void } | undefined;
     const late = new Promise<void>((resolve) => {
       timer = this.#platform.timer(startWaitMs, resolve, true);

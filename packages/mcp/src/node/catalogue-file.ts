@@ -1,6 +1,9 @@
 import { McpError } from "../protocol/error.js";
 import { builtin } from "./builtin.js";
 
+/** The longest file that is read. */
+const MAX_BYTES = 128 * 1024 * 1024;
+
 /** A text in a file; the option `catalogue` of a host takes it. */
 export interface CatalogueFile {
   load(): Promise<string | undefined>;
@@ -15,22 +18,36 @@ export function catalogueFile(path: string): CatalogueFile {
   if (typeof path !== "string" || path === "") {
     throw new McpError("invalid_definition", "`catalogueFile` was given no path", { fix: "Pass the path of a file." });
   }
-  const fs = builtin("node:fs");
+  const { promises: fs, constants } = builtin("node:fs");
   const { dirname } = builtin("node:path");
   return {
     async load() {
+      // A pipe would keep the host waiting for a writer.
+      const file = await fs.open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(unlessMissing);
+      if (file === undefined) return undefined;
       try {
-        return await fs.promises.readFile(path, "utf8");
-      } catch (error) {
-        if ((error as { code?: unknown }).code === "ENOENT") return undefined;
-        throw error;
+        const { size } = await file.stat();
+        if (size > MAX_BYTES) throw new Error(`the file has ${size} bytes, more than ${MAX_BYTES} (MAX_BYTES)`);
+        return await file.readFile("utf8");
+      } finally {
+        await file.close();
       }
     },
     async save(text) {
-      await fs.promises.mkdir(dirname(path), { recursive: true });
-      const draft = `${path}.${process.pid}.draft`;
-      await fs.promises.writeFile(draft, text, { mode: 0o600 });
-      await fs.promises.rename(draft, path);
+      await fs.mkdir(dirname(path), { recursive: true });
+      // A name of its own for each: others may save to the same path, or wait in its folder with a link.
+      const draft = `${path}.${builtin("node:crypto").randomUUID()}.draft`;
+      try {
+        await fs.writeFile(draft, text, { mode: 0o600, flag: "wx" });
+        await fs.rename(draft, path);
+      } catch (error) {
+        await fs.rm(draft, { force: true });
+        throw error;
+      }
     },
   };
+}
+
+function unlessMissing(error: unknown): undefined {
+  if ((error as { code?: unknown }).code !== "ENOENT") throw error;
 }

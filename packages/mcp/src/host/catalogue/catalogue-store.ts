@@ -1,6 +1,6 @@
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import { isObject } from "../../jsonrpc/message.js";
-import type { Platform } from "../../platform/platform.js";
+import type { Platform, Timer } from "../../platform/platform.js";
 import type { ServerLists } from "./server-lists.js";
 
 /** Keeps a text between two runs of a program; `catalogueFile` of `@parley/mcp/node` keeps it in a file. */
@@ -14,6 +14,8 @@ export interface CatalogueStore {
 const MAX_LENGTH = 32 * 1024 * 1024;
 /** How long changes are collected before they are saved. */
 const SAVE_AFTER_MS = 1000;
+/** How long one `save` may take. */
+const SAVE_MS = 5000;
 const VERSION = 1;
 
 interface SavedServer {
@@ -27,7 +29,8 @@ export class SavedCatalogue {
   readonly #store: CatalogueStore;
   readonly #platform: Platform;
   #servers: Record<string, SavedServer> = Object.create(null) as Record<string, SavedServer>;
-  #saving: Promise<void> | undefined;
+  #timer: Timer | undefined;
+  #saving: Promise<void> = Promise.resolve();
   #changed = false;
 
   constructor(store: CatalogueStore, platform: Platform) {
@@ -35,11 +38,12 @@ export class SavedCatalogue {
     this.#platform = platform;
   }
 
-  /** Reads what was saved. What cannot be read is reported and counts as nothing. */
-  async load(): Promise<void> {
+  /** Reads what was saved. What cannot be read within `ms` is reported and counts as nothing. */
+  async load(ms: number): Promise<void> {
     try {
-      const text = await this.#store.load();
-      if (text === undefined || text.length > MAX_LENGTH) return;
+      const text = await this.#within(ms, async () => this.#store.load());
+      if (text === undefined) return;
+      checkLength(text);
       const saved: unknown = JSON.parse(text);
       if (!isObject(saved) || saved["version"] !== VERSION || !isObject(saved["servers"])) return;
       for (const [name, server] of Object.entries(saved["servers"])) {
@@ -61,9 +65,7 @@ export class SavedCatalogue {
   set(name: string, key: string, lists: ServerLists): void {
     this.#servers[name] = { key, lists };
     this.#changed = true;
-    this.#saving ??= new Promise<void>((resolve) => void this.#platform.timer(SAVE_AFTER_MS, resolve)).then(() =>
-      this.flush(),
-    );
+    this.#timer ??= this.#platform.timer(SAVE_AFTER_MS, () => void this.flush());
   }
 
   /** Forgets a server. */
@@ -72,18 +74,39 @@ export class SavedCatalogue {
     this.#changed = true;
   }
 
-  /** Writes what has changed. */
-  async flush(): Promise<void> {
-    this.#saving = undefined;
+  /** Writes what has changed, after what is being written. */
+  flush(): Promise<void> {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#saving = this.#saving.then(() => this.#save());
+    return this.#saving;
+  }
+
+  async #save(): Promise<void> {
     if (!this.#changed) return;
     this.#changed = false;
     try {
       const text = JSON.stringify({ version: VERSION, servers: this.#servers });
-      if (text.length <= MAX_LENGTH) await this.#store.save(text);
+      checkLength(text);
+      await this.#within(SAVE_MS, async () => this.#store.save(text));
     } catch (error) {
       this.#platform.warn(`\`save\` of the catalogue failed: ${thrownMessage(error)}`);
     }
   }
+
+  /** What the store gives, unless it takes too long: neither the start nor the end of a host may hang with it. */
+  #within<T>(ms: number, work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const timer = this.#platform.timer(ms, () => reject(new Error(`it took more than ${ms} ms`)), true);
+      void work()
+        .then(resolve, reject)
+        .finally(() => timer.cancel());
+    });
+  }
+}
+
+function checkLength({ length }: string): void {
+  if (length > MAX_LENGTH) throw new Error(`it has ${length} characters, more than ${MAX_LENGTH} (MAX_LENGTH)`);
 }
 
 /** Tells servers apart without keeping their arguments, which may be secrets. */
@@ -97,6 +120,11 @@ function isLists(value: unknown): boolean {
   if (!isObject(value)) return false;
   return Object.entries(keyed).every(([list, key]) => {
     const items = value[list];
-    return Array.isArray(items) && items.every((item) => isObject(item) && typeof item[key] === "string");
+    return Array.isArray(items) && items.every((item) => isItem(item, key, list));
   });
+}
+
+/** Whether others can rely on the members that they use without a check. */
+function isItem(item: unknown, key: string, list: string): boolean {
+  return isObject(item) && typeof item[key] === "string" && (list !== "tools" || isObject(item["inputSchema"]));
 }
