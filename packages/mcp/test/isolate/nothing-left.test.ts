@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { connect, Server } from "@parley/mcp";
@@ -90,6 +90,17 @@ describe("when the server closes", () => {
     expect(await eventually(() => !isRunning(pid))).toBe(true);
     await client.close();
   });
+});
+
+it("a server closes whose bundle left out the program of the workers, and its calls say so", async () => {
+  using bundle = await buildIsolation("tools");
+  rmSync(bundle.url("tool-worker"));
+  const where = bundle.isolated(bundle.url("tools"), { export: "where" });
+  const server = new Server({ name: "s", version: "1" }, { maskErrors: false, onError: () => {} });
+  const client = await connect(server.tool("where", {}, where));
+  expect(String(await client.callTool("where", {}).catch((error: unknown) => error))).toContain("not in this bundle");
+  await client.close();
+  await server.close();
 });
 
 it("a worker without a call ends after a while", async () => {

@@ -89,7 +89,8 @@ export function isolatedPool(options: IsolatedPoolOptions = {}): IsolatedPool {
     loading ??= import("./worker-pool.js").then((code) => new code.WorkerPool(code.workerProgram(module), settings));
     return loading;
   };
-  const close = async () => (await loading)?.close();
+  // What could not be loaded has failed its calls, and has nothing to close.
+  const close = async () => (await loading?.catch(() => undefined))?.close();
   const made: IsolatedPool = {
     tool(module: URL | string, options: PooledToolOptions = {}) {
       checkOptions("an isolated tool", options, "export timeoutMs");
