@@ -50,6 +50,14 @@ export class HostCatalogue {
     this.#members.set(server, { names, uris, lists: NO_LISTS });
   }
 
+  /** A catalogue of one of the servers, with the same names and nothing listed yet. */
+  alone(server: string): HostCatalogue {
+    const copy = new HostCatalogue(this.#options);
+    const member = this.#members.get(server);
+    if (member !== undefined) copy.#members.set(server, { ...member, lists: NO_LISTS });
+    return copy;
+  }
+
   /** The names of all servers. */
   servers(): Iterable<string> {
     return this.#members.keys();

@@ -1,10 +1,12 @@
 import { isObject } from "../../jsonrpc/message.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
+import type { Tool } from "../../protocol/features/tools.js";
 import type { ServerInfo, ServerOptions } from "../../server/options.js";
 import { Server } from "../../server/server.js";
 import { partsOf } from "../../server/server-parts.js";
 import type { HostCatalogue } from "../catalogue/host-catalogue.js";
+import { ToolFilter, type ToolFilterOptions } from "../catalogue/tool-filter.js";
 import type { RemoteServer } from "../connection/remote-server.js";
 import type { HostListeners } from "../host-events.js";
 import { RemoteOffers } from "./remote-offers.js";
@@ -30,6 +32,7 @@ export interface GatewayServers {
 /** One server behind a gateway. */
 export interface GatewayTarget {
   readonly remote: RemoteServer;
+  readonly parts: { readonly filter: ToolFilterOptions };
   readonly tools: { innerCall(name: string, args: Record<string, unknown> | undefined): InnerToolCall };
   watch(uri: string, updated: () => void): () => void;
 }
@@ -70,6 +73,8 @@ export function gatewayServer(
       const { name, args: inner } = target.tools.innerCall(found.inner, args);
       return { server: found.server, params: inner === undefined ? { name } : { name, arguments: inner } };
     },
+    filtered: (name: string, tools: readonly Tool[]) =>
+      new ToolFilter(servers.find(name)?.parts.filter ?? {}).apply(name, tools),
     watch: (name: string, uri: string, updated: () => void) => servers.find(name)?.watch(uri, updated) ?? (() => {}),
   };
   parts.registry.addFeature(new RemoteOffers(parts, source, tools === "search"));

@@ -1,7 +1,7 @@
-import { isObject, type Params } from "../../jsonrpc/message.js";
+import type { Params } from "../../jsonrpc/message.js";
 import type { ServerCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
-import type { CallToolResult } from "../../protocol/features/tools.js";
+import type { CallToolResult, Tool } from "../../protocol/features/tools.js";
 import type { ServerCall } from "../../server/call/server-call.js";
 import type { Feature, MethodHandler } from "../../server/lists/feature.js";
 import { PagedList, pageOf } from "../../server/lists/pages.js";
@@ -9,11 +9,13 @@ import { allPages, ownPage } from "../../server/mount/forward.js";
 import type { MountableServer } from "../../server/mount/mount.js";
 import { type OfferNames, outerResult } from "../../server/mount/mounted-names.js";
 import type { Peer } from "../../transport/transport.js";
-import type { HostCatalogue } from "../catalogue/host-catalogue.js";
 import type { ListKind } from "../catalogue/server-lists.js";
+import type { FilteredTools } from "../catalogue/tool-filter.js";
 import type { RemoteConnection } from "../connection/remote-connection.js";
 import type { RemoteServer } from "../connection/remote-server.js";
 import { askableOf } from "./askable.js";
+import { ClientViews } from "./client-views.js";
+import { findTarget, type OfferView, type PassedTarget } from "./find-target.js";
 import { MetaTools } from "./meta-tools.js";
 import { ParkedCalls } from "./parked-calls.js";
 import { callerOf, passOn, type SendOn } from "./pass-on.js";
@@ -24,11 +26,10 @@ import { RemoteTools } from "./remote-tools.js";
 import type { RunningCall } from "./running-call.js";
 
 /** What a gateway serves: the catalogue of a host, and its servers by name. */
-export interface GatewaySource {
-  readonly catalogue: HostCatalogue;
+export interface GatewaySource extends OfferView {
   server(name: string): RemoteServer | undefined;
-  /** Prepares the arguments of a tool, which a filter may have hidden in part. */
-  toolCall(outer: string, args: unknown): { server: string; params: Params } | undefined;
+  /** The tools of a server as clients may see them. */
+  filtered?(server: string, tools: readonly Tool[]): FilteredTools;
   /** Tells of updates of a resource until the returned function is called. */
   watch(server: string, uri: string, updated: () => void): () => void;
 }
@@ -42,12 +43,6 @@ const LISTS = {
 
 type Listed = PagedList<Record<string, unknown>, object>;
 
-/** What a request is for, and what it is sent with. */
-interface PassedTarget {
-  readonly server: string;
-  readonly params: Params;
-}
-
 /** Serves the catalogue of a host: lists from what is known of its servers, and everything else by them. */
 export class RemoteOffers implements Feature {
   readonly handlers: Readonly<Record<string, MethodHandler>>;
@@ -58,6 +53,7 @@ export class RemoteOffers implements Feature {
   readonly #tools: RemoteTools;
   /** Stands for all tools, if clients are to search them. */
   readonly #meta: MetaTools<ServerCall> | undefined;
+  readonly #views: ClientViews;
   /** The servers at which clients have connections of their own. */
   readonly #isolated = new WeakMap<Peer, Set<RemoteServer>>();
   readonly #lists = new Map<ListKind, { items: readonly object[]; list: Listed }>();
@@ -75,17 +71,13 @@ export class RemoteOffers implements Feature {
     ]);
     this.handlers = {
       ...Object.fromEntries(lists),
-      "tools/call": this.#orMeta(
-        this.#targeted(base("tools/call"), (call) => {
-          const { name, arguments: args } = call.request.params;
-          return this.#tool(call, name, args);
-        }),
-      ),
-      "prompts/get": this.#targeted(base("prompts/get"), (call) => this.#prompt(call)),
-      "resources/read": this.#targeted(base("resources/read"), (call) => this.#resource(call)),
-      "completion/complete": this.#targeted(base("completion/complete"), (call) => this.#completion(call)),
+      "tools/call": this.#orMeta(this.#targeted(base("tools/call"))),
+      "prompts/get": this.#targeted(base("prompts/get")),
+      "resources/read": this.#targeted(base("resources/read")),
+      "completion/complete": this.#targeted(base("completion/complete")),
     };
     this.#tools = new RemoteTools(own, source.catalogue);
+    this.#views = new ClientViews(source, (list) => own.hub.listChanged(list));
     if (searched) {
       this.#meta = new MetaTools({
         tools: () => source.catalogue.all("tools"),
@@ -128,7 +120,8 @@ export class RemoteOffers implements Feature {
       // Each page is that of a list of this kind.
       const ownItems = own.flatMap(({ result }) => (result as Record<string, Record<string, unknown>[]>)[kind] ?? []);
       call.cache = remoteHint(facts, catalogue, kind);
-      const remote = this.#entries(kind);
+      const isolated = this.#views.servers();
+      const remote = isolated.length === 0 ? this.#entries(kind) : await this.#liveEntries(kind, isolated, call);
       const known = this.#lists.get(kind);
       if (ownItems.length === 0 && known?.items === remote) return pageOf(facts, known.list, params);
       const meta = kind === "tools" ? this.#meta?.tools() : undefined;
@@ -140,6 +133,23 @@ export class RemoteOffers implements Feature {
     };
   }
 
+  /** The entries as the caller sees them. */
+  async #liveEntries(
+    kind: ListKind,
+    isolated: readonly RemoteServer[],
+    call: ServerCall,
+  ): Promise<readonly Record<string, unknown>[]> {
+    const { catalogue } = this.#source;
+    const key = Object.values(LISTS).find((list) => list.kind === kind)?.key ?? "name";
+    const names = new Set(isolated.map(({ name }) => name));
+    const shared = this.#entries(kind).filter(
+      (item) => !names.has(catalogue.find(kind, String(item[key]))?.server ?? ""),
+    );
+    const views = await Promise.all(isolated.map((server) => this.#views.of(server, call)));
+    call.cache = { ...call.cache, scope: "private" };
+    return [...shared, ...views.flatMap((view) => view.catalogue.all(kind) as unknown as Record<string, unknown>[])];
+  }
+
   /** The entries of all servers; the same list until one of them changes. */
   #entries(kind: ListKind): readonly Record<string, unknown>[] {
     const { catalogue } = this.#source;
@@ -148,19 +158,37 @@ export class RemoteOffers implements Feature {
   }
 
   /** A method about one offer: by the server that has it, or by this one's own handler. */
-  #targeted(base: MethodHandler | undefined, find: (call: ServerCall) => PassedTarget | undefined): MethodHandler {
-    return (call) => {
-      const target = find(call);
+  #targeted(base: MethodHandler | undefined): MethodHandler {
+    const serve = (call: ServerCall, target: PassedTarget | undefined) => {
       const server = target && this.#source.server(target.server);
       if (target !== undefined && server !== undefined) return this.#pass(call, server, target.params);
       if (base !== undefined) return base(call);
       throw new McpError("invalid_params", "no server of this gateway offers this");
     };
+    return (call) => {
+      const { method, params } = call.request;
+      const isolated = this.#views.servers();
+      if (isolated.length > 0) return this.#findLive(call, isolated).then((target) => serve(call, target));
+      return serve(call, findTarget(method, params, this.#source));
+    };
+  }
+
+  /** What the request is for as its caller sees the servers. */
+  async #findLive(call: ServerCall, isolated: readonly RemoteServer[]): Promise<PassedTarget | undefined> {
+    const { method, params } = call.request;
+    const shared = findTarget(method, params, this.#source);
+    if (shared !== undefined && !isolated.some(({ name }) => name === shared.server)) return shared;
+    for (const server of isolated) {
+      const target = findTarget(method, params, await this.#views.of(server, call));
+      if (target !== undefined) return target;
+    }
+    return undefined;
   }
 
   async #pass(call: ServerCall, server: RemoteServer, params: Params): Promise<object> {
     const { method } = call.request;
     const names = this.#source.catalogue.names(server.name);
+    if (method === "tools/call") this.#tools.prepare(String(call.request.params["name"]), call);
     const askable = askableOf(call, server.parts.options.extensions);
     const caller = callerOf(call);
     const { _meta: _own, task: _task, ...rest } = params;
@@ -209,43 +237,9 @@ export class RemoteOffers implements Feature {
   }
 
   #called(call: ServerCall, name: string, args: Record<string, unknown> | undefined): Promise<object> {
-    const target = this.#tool(call, name, args);
+    const target = findTarget("tools/call", { ...call.request.params, name, arguments: args }, this.#source);
     const server = target && this.#source.server(target.server);
     if (target === undefined || server === undefined) throw new McpError("invalid_params", `unknown tool: ${name}`);
     return this.#pass(call, server, target.params);
-  }
-
-  #tool(call: ServerCall, name: unknown, args: unknown): PassedTarget | undefined {
-    if (typeof name !== "string") return undefined;
-    const found = this.#source.toolCall(name, args);
-    if (found === undefined) return undefined;
-    this.#tools.prepare(name, call);
-    const { arguments: _given, ...rest } = call.request.params;
-    return { server: found.server, params: { ...rest, ...found.params } };
-  }
-
-  #prompt(call: ServerCall): PassedTarget | undefined {
-    const { name } = call.request.params;
-    const found = typeof name === "string" ? this.#source.catalogue.find("prompts", name) : undefined;
-    return found && { server: found.server, params: { ...call.request.params, name: found.inner } };
-  }
-
-  #resource(call: ServerCall): PassedTarget | undefined {
-    const { uri } = call.request.params;
-    const found = typeof uri === "string" ? this.#source.catalogue.ownerOf(uri) : undefined;
-    return found && { server: found.server, params: { ...call.request.params, uri: found.inner } };
-  }
-
-  #completion(call: ServerCall): PassedTarget | undefined {
-    const { ref } = call.request.params;
-    if (!isObject(ref)) return undefined;
-    const { catalogue } = this.#source;
-    if (ref["type"] === "ref/prompt" && typeof ref["name"] === "string") {
-      const found = catalogue.find("prompts", ref["name"]);
-      return found && { server: found.server, params: { ...call.request.params, ref: { ...ref, name: found.inner } } };
-    }
-    if (typeof ref["uri"] !== "string") return undefined;
-    const found = catalogue.find("resourceTemplates", ref["uri"]) ?? catalogue.ownerOf(ref["uri"]);
-    return found && { server: found.server, params: { ...call.request.params, ref: { ...ref, uri: found.inner } } };
   }
 }
