@@ -117,6 +117,37 @@ describe("a server that is killed", { timeout: 60_000 }, () => {
   );
 });
 
+describe("a server that hangs", { timeout: 60_000 }, () => {
+  it("is noticed by its health, ended by force, and replaced", async () => {
+    const { entry, pids } = dying("nothing", 0);
+    const health = { intervalMs: 100, deadlineMs: 3_000, failures: 2 };
+    const host = await started({ servers: { a: entry }, health });
+    const [hung = 0] = pids();
+    process.kill(hung, "SIGSTOP");
+    await expect(host.call("a__hello")).rejects.toMatchObject({ kind: "connection_closed" });
+    expect(await host.call("a__hello")).toBe("hello");
+    expect(host.status()["a"]).toMatchObject({ restarts: 1, lastError: { message: expect.stringContaining("pings") } });
+    expect(await eventually(() => !isRunning(hung))).toBe(true);
+  });
+
+  it("leaves its calls to the other connections of a pool", async () => {
+    const { entry, pids } = dying("nothing", 0);
+    const host = await started({ servers: { a: { ...entry, connections: 2 } } });
+    expect(pids().length).toBe(2);
+    process.kill(pids()[0] ?? 0, "SIGKILL");
+    expect(await eventually(() => host.status()["a"]?.restarts === 1)).toBe(true);
+    expect(host.status()["a"]?.state).toBe("ready");
+    expect(await host.call("a__hello")).toBe("hello");
+    expect(await eventually(() => host.status()["a"]?.connections === 2)).toBe(true);
+    process.kill(pids()[1] ?? 0, "SIGKILL");
+    process.kill(pids()[2] ?? 0, "SIGKILL");
+    expect(await eventually(() => host.status()["a"]?.restarts === 3)).toBe(true);
+    expect(await host.call("a__hello")).toBe("hello");
+    await host.close();
+    expect(pids().filter(isRunning)).toEqual([]);
+  });
+});
+
 describe("fifty servers that die at once", () => {
   it("are each started again once, after the back-off and not together", { timeout: 60_000 }, async () => {
     const ends = new Set<() => void>();
