@@ -82,7 +82,7 @@ async function whileRunning(
 ): Promise<object> {
   if (call.request.inputs !== undefined) {
     const id = await parkedId(call);
-    if (typeof id === "string") return parked.take(id).outcome(call, parked, true);
+    if (id !== undefined) return parked.take(id).outcome(call, parked, true);
   }
   const running = new RunningCall(callerOf(call), task, async (self) => {
     try {
@@ -95,7 +95,7 @@ async function whileRunning(
       parked.over(self);
     }
   });
-  return running.outcome(call, parked, call.request.inputs !== undefined);
+  return running.outcome(call, parked, false);
 }
 
 /** The server asks in its results, which carry all it needs to go on: nothing is kept here between the rounds. */

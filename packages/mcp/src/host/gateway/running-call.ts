@@ -148,6 +148,11 @@ export class RunningCall implements PassedCall {
 }
 
 /** The id under which an earlier round parked its call, if one did. */
-export function parkedId(call: ServerCall): Promise<unknown> {
-  return withAsking(() => call.asker.step(PARKED, () => null));
+export function parkedId(call: ServerCall): Promise<string | undefined> {
+  return withAsking(async () => {
+    // Looked up rather than run as a step, because a round that finds nothing may have to park the call itself.
+    const record = (await call.asker.recorded?.())?.steps[PARKED];
+    const id = record !== undefined && "value" in record ? record.value : undefined;
+    return typeof id === "string" ? id : undefined;
+  });
 }
