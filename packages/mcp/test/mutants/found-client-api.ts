@@ -38,8 +38,8 @@ export const FOUND_CLIENT_API: readonly Mutant[] = [
     name: "listener-rejection-unhandled",
     recreates: "an asynchronous listener that rejects ends the process",
     file: "client/changes/notifications.ts",
-    search: "() => listener(value as never)",
-    replace: "() => void listener(value as never)",
+    search: "() => listener(value as never, about)",
+    replace: "() => void listener(value as never, about)",
     tests: ["test/client/server-handlers.test.ts"],
   },
   {
