@@ -21,6 +21,7 @@ export function applicationCall(server: string, options: ClientOptions, platform
       const unwanted = new AbortController();
       const abort = () => unwanted.abort(signal.reason);
       signal.addEventListener("abort", abort, { once: true });
+      if (signal.aborted) abort();
       try {
         return await answerer.answer(question, { asker: { name: server, version: "" } }, unwanted);
       } finally {

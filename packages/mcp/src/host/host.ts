@@ -140,10 +140,17 @@ export class Host implements AsyncDisposable {
     return this.#servers.restart(name);
   }
 
-  /** Lists again what a server offers, for servers that do not tell of changes; all servers if none is named. */
+  /**
+   * Lists again what a server offers, for servers that do not tell of changes. If none is named, all that are ready; rejects
+   * with the first failure when it is done with the others.
+   */
   async refresh(server?: string): Promise<void> {
+    if (server !== undefined) await this.ready(server);
     const servers = server === undefined ? this.#servers.all() : [this.#servers.get(server)];
-    await Promise.all(servers.map((one) => one.refresh()));
+    // One that fails keeps nobody from hearing of the others.
+    const outcomes = await Promise.allSettled(servers.map((one) => one.refresh()));
+    const failed = outcomes.find((outcome) => outcome.status === "rejected");
+    if (failed !== undefined) throw McpError.from(failed.reason);
   }
 
   /** The supervision of the servers as plain data; `printTree` makes text of it. */

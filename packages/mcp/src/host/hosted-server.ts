@@ -14,7 +14,8 @@ import {
   withoutLists,
 } from "./catalogue/server-lists.js";
 import { FilteredTools, ToolFilter, type ToolFilterOptions } from "./catalogue/tool-filter.js";
-import { checkedHealth, HealthCheck, type HealthOptions } from "./connection/health-check.js";
+import { ConnectionHealth } from "./connection/connection-health.js";
+import type { HealthOptions } from "./connection/health-check.js";
 import type { RemoteConnection } from "./connection/remote-connection.js";
 import { RemoteServer, type RemoteServerParts } from "./connection/remote-server.js";
 import { RemoteWatches } from "./remote-watches.js";
@@ -61,8 +62,7 @@ export class HostedServer {
   readonly #platform: Platform;
   readonly #events: HostedServerEvents;
   readonly #filter: ToolFilter;
-  /** One for each connection that stands: a silent one must not hide behind others that answer. */
-  readonly #health = new Map<RemoteConnection, HealthCheck>();
+  readonly #health: ConnectionHealth;
   readonly #watches = new RemoteWatches();
   #state: HostedState = "starting";
   #restarts = 0;
@@ -83,8 +83,8 @@ export class HostedServer {
     this.#platform = parts.platform;
     this.#events = events;
     this.#filter = new ToolFilter(parts.filter);
-    if (parts.health !== false) checkedHealth(parts.health);
-    this.remote.onAnswered = (connection) => this.#health.get(connection)?.answered();
+    this.#health = new ConnectionHealth(parts.name, parts.platform, parts.health);
+    this.remote.onAnswered = (connection) => this.#health.answered(connection);
   }
 
   get name(): string {
@@ -107,7 +107,8 @@ export class HostedServer {
       throw error;
     }
     this.remote.adopt(connection);
-    this.#checkHealth(connection);
+    // The supervisor sees the end of a silent one and opens another.
+    this.#health.watch(connection, (reason) => this.#note(reason));
     return connection;
   }
 
@@ -152,7 +153,7 @@ export class HostedServer {
       era: protocolVersion === undefined ? undefined : shownRevision(protocolVersion).era,
       serverInfo: info && { name: info.name, version: info.version },
       connections: remote.connections.size,
-      latencyMs: connection && this.#health.get(connection)?.status.latencyMs,
+      latencyMs: connection && this.#health.latencyMs(connection),
       restarts: this.#restarts,
       lastError: this.#lastError,
       circuit: remote.circuit?.state ?? "closed",
@@ -166,7 +167,7 @@ export class HostedServer {
 
   async close(): Promise<void> {
     this.#closed = true;
-    for (const check of this.#health.values()) check.stop();
+    this.#health.stop();
     this.#watches.close();
     await this.remote.close();
   }
@@ -211,9 +212,19 @@ export class HostedServer {
       resourceList: resources?.listChanged === true,
     };
     // Before the lists are fetched, so that no change falls between the two.
-    if (Object.values(target).includes(true)) void this.#follow(client, await client.subscribe(target, { signal }));
+    if (Object.values(target).includes(true)) await this.#subscribe(client, target, signal);
     await this.#fetch(client, KINDS, signal, true);
     if (resources?.subscribe === true) this.#watches.follow(client);
+  }
+
+  /** A server that declares changes and refuses to tell of them is still a server. */
+  async #subscribe(client: Client, target: SubscriptionTarget, signal: AbortSignal | undefined): Promise<void> {
+    try {
+      void this.#follow(client, await client.subscribe(target, { signal }));
+    } catch (error) {
+      if (!McpError.from(error).remote) throw error;
+      this.#missed(client, error);
+    }
   }
 
   async #follow(client: Client, changes: AsyncIterable<Change, undefined>): Promise<void> {
@@ -273,24 +284,6 @@ export class HostedServer {
     const { kind, message, fix } = failure;
     this.#lastFailure = failure;
     this.#lastError = { kind, message, fix, at: this.#platform.now() };
-  }
-
-  /** A connection that stays silent is closed: the supervisor sees its end and opens another one. */
-  #checkHealth(connection: RemoteConnection): void {
-    const { health, platform, name } = this.parts;
-    if (health === false || this.#closed) return;
-    const ping = async (signal: AbortSignal) => connection.client.ping({ signal });
-    const unhealthy = (reason: McpError) => {
-      this.#note(reason);
-      void connection.close();
-    };
-    const check = new HealthCheck({ platform, server: name, ping, unhealthy }, health);
-    this.#health.set(connection, check);
-    check.start();
-    void connection.ended().then(() => {
-      check.stop();
-      this.#health.delete(connection);
-    });
   }
 }
 

@@ -77,10 +77,10 @@ export class HostedServers {
       throw new McpError("misuse", `the server "${name}" is disabled`, { fix });
     }
     const meant = nearestName(name, [...this.#servers.keys()]);
-    throw new McpError(
-      "misuse",
-      `the host has no server "${name}"${meant === undefined ? "" : `; did you mean "${meant}"?`}`,
-    );
+    const question = meant === undefined ? "" : `; did you mean "${meant}"?`;
+    throw new McpError("misuse", `the host has no server "${name}"${question}`, {
+      fix: "Use a name that `status()` has, or `add` the server first.",
+    });
   }
 
   /** Clients of a gateway may be asked; connections that are opened from now on declare it. */

@@ -18,8 +18,8 @@ export class RemoteWatches {
     this.#watched.set(uri, watched);
     if (watched.subscription === undefined && this.#client !== undefined) this.#subscribe(uri, watched, this.#client);
     return () => {
-      watched.listeners.delete(updated);
-      if (watched.listeners.size > 0) return;
+      // A second call must not end what somebody else began since.
+      if (!watched.listeners.delete(updated) || watched.listeners.size > 0) return;
       this.#watched.delete(uri);
       void watched.subscription?.then((subscription) => subscription?.close()).catch(() => {});
     };

@@ -135,7 +135,13 @@ class ServersReader {
     if (fits && !isReservedName(name)) return true;
     const path = [...this.#found.path, name];
     const message = `"${shownName(name)}" cannot be the name of a server`;
-    this.#problems.add("error", path, undefined, message, `Use up to ${MAX_NAME_LENGTH} printable characters.`);
+    this.#problems.add(
+      "error",
+      path,
+      undefined,
+      message,
+      `Use another name of up to ${MAX_NAME_LENGTH} printable characters.`,
+    );
     return false;
   }
 

@@ -73,7 +73,9 @@ describe("names", () => {
         JSON.stringify({ servers: { x: 1 } }).replace('"x":1', `${JSON.stringify(name)}:{"command":"c"}`),
       );
       expect(servers).toEqual({});
-      expect(problems).toMatchObject([{ severity: "error", fix: "Use up to 128 printable characters." }]);
+      expect(problems).toMatchObject([
+        { severity: "error", fix: "Use another name of up to 128 printable characters." },
+      ]);
       // biome-ignore lint/suspicious/noControlCharactersInRegex: that none is left is what is tested
       expect(JSON.stringify(problems)).not.toMatch(/[\u0000-\u001f]/);
     },

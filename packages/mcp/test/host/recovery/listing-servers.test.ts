@@ -61,6 +61,40 @@ describe("what a server lists", { timeout: 60_000 }, () => {
     expect(host.status()["a"]).toMatchObject({ state: "ready", tools: 1, prompts: 0, resources: 0 });
   });
 
+  it("is used although the server refuses to tell of changes", async () => {
+    const a = writtenServer(`
+      const complete = { resultType: "complete", ttlMs: 0, cacheScope: "private" };
+      function handle(id, method) {
+        if (method === "tools/list") return reply(id, { ...complete, tools: [tool("one")] });
+        if (method !== "server/discover") return "unknown";
+        const serverInfo = { name: "written", version: "1" };
+        reply(id, { ...complete, supportedVersions: ["2026-07-28"], capabilities, serverInfo });
+      }`);
+    const host = made({ servers: { a } });
+    await host.start();
+    expect(host.status()["a"]).toMatchObject({ state: "ready", era: "stateless", tools: 1 });
+  });
+
+  it("is refreshed for all servers, also when one fails, and for a named one only if it is there", async () => {
+    const failing = writtenServer(`
+      function handle(id, method, params, count) {
+        if (method !== "tools/list") return "unknown";
+        if (count > 1) refuse(id, -32603);
+        else reply(id, { tools: [] });
+      }`);
+    const silent = writtenServer(`
+      capabilities = { tools: {} };
+      function handle(id, method, params, count) {
+        if (method !== "tools/list") return "unknown";
+        setTimeout(() => reply(id, { tools: [tool("t" + count)] }), count > 1 ? 300 : 0);
+      }`);
+    const host = made({ servers: { failing, silent, gone: { command: "no-such-program" } } });
+    await host.start();
+    await expect(host.refresh()).rejects.toMatchObject({ kind: "internal_error" });
+    expect(names(host)).toEqual(["silent__t2"]);
+    await expect(host.refresh("gone")).rejects.toThrow("was not found");
+  });
+
   it("is known before the first of its connections counts as ready", async () => {
     const entry = writtenServer(`
       function handle(id, method) {
