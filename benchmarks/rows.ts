@@ -56,6 +56,18 @@ export const ROWS: readonly Row[] = [
     shown: "ratio",
     budgets: [ratio({ atLeast: 0.85 })],
   },
+  ...(["stdio", "http"] as const).map(
+    (kind): Row => ({
+      id: `gateway-${kind}`,
+      title: `HTTP \`tools/call\`, stateless, through a gateway to a server over ${kind}, beside that server over HTTP`,
+      suite: `gateway-${kind}`,
+      unit: "requests/s",
+      ...rate,
+      baseline: "direct",
+      shown: "ratio",
+      budgets: [ratio({ atLeast: 0.35 })],
+    }),
+  ),
   {
     id: "stdio-2025",
     title: "stdio `tools/call`, 64 in flight, 2025 messages",

@@ -34,6 +34,16 @@ const stdio = (era: MessageEra): Suite => ({
   ],
 });
 
+const gateway = (kind: "stdio" | "http"): Suite => ({
+  id: `gateway-${kind}`,
+  measure: httpLoad,
+  warmUp: true,
+  contenders: [
+    one("direct", "Parley without a gateway", here("parley-http.ts"), "2026"),
+    one("parley", "Parley through a gateway", here("parley-gateway.ts", kind), "2026"),
+  ],
+});
+
 const fresh = (effort: Effort) => (effort.quick ? 3 : Math.max(15, effort.rounds));
 const few = (effort: Effort) => (effort.quick ? 1 : 3);
 
@@ -75,6 +85,8 @@ const load: Suite[] = [
       one("parley", "Parley with `auth`", here("parley-protected.ts"), "2026"),
     ],
   },
+  gateway("stdio"),
+  gateway("http"),
   stdio("2025"),
   stdio("2026"),
   {
