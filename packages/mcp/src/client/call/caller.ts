@@ -53,7 +53,8 @@ export class Caller implements Requester, CallOwner {
   /** Sends a request, answers what the server asks meanwhile, and gives the complete result. */
   call(method: string, params?: Params, options: CallOptions = NOTHING, extras: CallExtras = NOTHING): Promise<Result> {
     try {
-      if (options !== NOTHING) checkCallOptions(options);
+      // What is passed on for others was put together by the library.
+      if (options !== NOTHING && extras.interim !== true) checkCallOptions(options);
       if (this.#draining) throw closing(method);
       if (this.middleware.length === 0) return this.#prepare(method, params, options, extras);
       return throughClientMiddleware(this.middleware, method, params, options, (changedParams, changedOptions) =>

@@ -27,6 +27,16 @@ export function statelessClient(
       [META.clientCapabilities]: capabilities,
     }).slice(1, -1);
   const standing = standingText(self.capabilities);
+  // A gateway declares the same for most of its callers.
+  const known = new WeakMap<ClientCapabilities, string>();
+  const standingOf = (own: ClientCapabilities) => {
+    let text = known.get(own);
+    if (text === undefined) {
+      text = standingText(extensions === undefined ? own : { extensions, ...own });
+      known.set(own, text);
+    }
+    return text;
+  };
   return {
     revision,
     mirrorsParams: self.headers,
@@ -36,8 +46,7 @@ export function statelessClient(
     offers: hasCapability,
     mirroredParams: (inputSchema) => (self.headers ? paramHeaderTable(inputSchema) : { headers: [] }),
     encode(id, call) {
-      const own = call.capabilities;
-      const meta = own === undefined ? standing : standingText(extensions === undefined ? own : { extensions, ...own });
+      const meta = call.capabilities === undefined ? standing : standingOf(call.capabilities);
       const text = requestText(id, call.method, paramsText(call, meta));
       if (!self.headers) return { id, method: call.method, text };
       return { id, method: call.method, text, headers: headersFor(revision, call, methods) };

@@ -78,6 +78,11 @@ export class CallGate {
     this.#rate = rate === undefined ? undefined : new RateLimit(parts.platform, rate);
   }
 
+  /** Whether a call may ever have to wait for others. */
+  get isLimited(): boolean {
+    return this.#concurrency !== Number.POSITIVE_INFINITY || this.#rate !== undefined;
+  }
+
   get counts(): CallCounts {
     return { running: this.#running, waiting: this.#waiting.size, refused: this.#refused };
   }

@@ -107,14 +107,14 @@ export class RemoteConnection {
   }
 
   /** Sends a request for a caller; the result is that of the server, or a round of its questions. */
-  async pass(
+  pass(
     method: string,
     params: Params,
     call: PassedCall,
     options: CallOptions,
     extras: CallExtras,
   ): Promise<Record<string, unknown> | InterimResult> {
-    return this.#tracked(call, async (onSent) => {
+    return this.#tracked<Record<string, unknown> | InterimResult>(call, (onSent) => {
       let token: Id | undefined;
       const sent = (id: Id) => {
         token = id;
@@ -125,7 +125,8 @@ export class RemoteConnection {
       if (method !== "tools/call") return this.#parts.caller.call(method, params, options, own);
       const { name, arguments: args } = params as { name: string; arguments?: object };
       const starting = call.task === undefined ? options : this.#starting(call, call.task, options, () => token);
-      return (await requestToolAnswer(this.#parts.tools, name, args, starting, own)) as Record<string, unknown>;
+      // The answer is an object, or a round of questions: that is checked on the way.
+      return requestToolAnswer(this.#parts.tools, name, args, starting, own) as Promise<Record<string, unknown>>;
     });
   }
 
@@ -172,20 +173,29 @@ export class RemoteConnection {
   }
 
   /** Knows whose call a question is about as long as `send` runs. */
-  async #tracked<T>(call: PassedCall, send: (onSent: (id: Id) => void) => Promise<T>): Promise<T> {
-    const ids: Id[] = [];
+  #tracked<T>(call: PassedCall, send: (onSent: (id: Id) => void) => Promise<T>): Promise<T> {
     const { passed } = this.#calls;
-    this.running++;
-    try {
-      return await send((id) => {
-        for (const old of ids.splice(0)) passed.delete(old);
-        ids.push(id);
-        passed.set(id, call);
-      });
-    } finally {
+    let current: Id | undefined;
+    const over = () => {
       this.running--;
-      for (const id of ids) passed.delete(id);
-    }
+      if (current !== undefined) passed.delete(current);
+    };
+    this.running++;
+    // Requests reject, and never throw.
+    return send((id) => {
+      if (current !== undefined) passed.delete(current);
+      current = id;
+      passed.set(id, call);
+    }).then(
+      (result) => {
+        over();
+        return result;
+      },
+      (error: unknown) => {
+        over();
+        throw error;
+      },
+    );
   }
 
   close(): Promise<void> {

@@ -10,6 +10,7 @@ import { CallGate, type CallLimits } from "./call-gate.js";
 import { CallerConnections, connectionKey } from "./caller-connections.js";
 import { CircuitBreaker, type CircuitOptions, isServerFailure } from "./circuit-breaker.js";
 import { type PassedCall, RemoteConnection } from "./remote-connection.js";
+import { notInTime, tooManyWait, unavailable } from "./unavailable.js";
 
 /** Calls of one server that wait at once for a connection of it. */
 const MOST_WAITING = 10_000;
@@ -153,18 +154,42 @@ export class RemoteServer {
     { method, params, call, options, extras }: OutgoingRequest,
     connection: RemoteConnection,
   ): Promise<Record<string, unknown> | InterimResult> {
-    const repeatable = CORE_TABLE.get(method)?.idempotent === true;
     const { signal } = options;
+    const { caller } = call;
+    const timed = this.timed(options);
+    const send = (over: RemoteConnection) => over.pass(method, params, call, timed, extras);
+    const repeatable = CORE_TABLE.get(method)?.idempotent === true;
+    // The path of nearly every tool call: it costs no promise but that of the answer.
+    if (!repeatable && !this.gate.isLimited && !connection.hasEnded) return this.#atOnce(connection, send, signal);
     let first = true;
     const pick = async () => {
       // It may have ended while the call waited for its turn.
-      if (!first || connection.hasEnded) return this.connection(extras.capabilities ?? {}, call.caller, signal);
+      if (!first || connection.hasEnded) return this.connection(extras.capabilities ?? {}, caller, signal);
       first = false;
       return connection;
     };
-    return this.run({ caller: call.caller, signal, repeatable, pick }, (over) =>
-      over.pass(method, params, call, this.timed(options), extras),
-    );
+    return this.run({ caller, signal, repeatable, pick }, send);
+  }
+
+  /** Sends a call that nothing keeps waiting. */
+  #atOnce<T>(
+    connection: RemoteConnection,
+    send: (connection: RemoteConnection) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    const { gate } = this;
+    try {
+      // Throws for a server that is stopped; without limits nobody waits.
+      void gate.enter(signal);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    try {
+      return this.#once(connection, send, gate);
+    } catch (error) {
+      gate.leave();
+      return Promise.reject(error);
+    }
   }
 
   /** The options of a call with the deadline of the server, during which it may be silent unless somebody said otherwise. */
@@ -197,7 +222,7 @@ export class RemoteServer {
     const known = this.#closed ? undefined : this.leastBusy;
     if (known !== undefined) return Promise.resolve(known);
     if (this.#unavailable !== undefined) return Promise.reject(unavailable(this.name, this.#unavailable));
-    if (this.#waiting.size >= MOST_WAITING) return Promise.reject(tooManyWait(this.name));
+    if (this.#waiting.size >= MOST_WAITING) return Promise.reject(tooManyWait(this.name, MOST_WAITING));
     const { platform, waitMs } = this.parts;
     return new Promise((resolve, reject) => {
       const settle = (outcome: RemoteConnection | McpError) => {
@@ -222,22 +247,31 @@ export class RemoteServer {
     await this.#others.close();
   }
 
-  async #once<T>(connection: RemoteConnection, send: (connection: RemoteConnection) => Promise<T>): Promise<T> {
+  /** Sends a call that the circuit admits, and leaves `gate`, if one is given, when it is over. Throws if it is not admitted. */
+  #once<T>(
+    connection: RemoteConnection,
+    send: (connection: RemoteConnection) => Promise<T>,
+    gate?: CallGate,
+  ): Promise<T> {
     const { circuit } = this;
     const admission = circuit?.admit() ?? 0;
-    try {
-      const result = await send(connection);
-      circuit?.succeeded(admission);
-      this.onAnswered?.(connection);
-      return result;
-    } catch (error) {
-      const answered = McpError.is(error) && error.remote;
-      if (answered) this.onAnswered?.(connection);
-      if (isServerFailure(error)) circuit?.failed(admission);
-      else if (answered) circuit?.succeeded(admission);
-      else circuit?.abandoned(admission);
-      throw error;
-    }
+    return send(connection).then(
+      (result) => {
+        gate?.leave();
+        circuit?.succeeded(admission);
+        this.onAnswered?.(connection);
+        return result;
+      },
+      (error: unknown) => {
+        gate?.leave();
+        const answered = McpError.is(error) && error.remote;
+        if (answered) this.onAnswered?.(connection);
+        if (isServerFailure(error)) circuit?.failed(admission);
+        else if (answered) circuit?.succeeded(admission);
+        else circuit?.abandoned(admission);
+        throw error;
+      },
+    );
   }
 
   /** A text for each caller, so that they take turns; those with a text of their own never meet the others. */
@@ -252,25 +286,4 @@ export class RemoteServer {
 /** Whether a call ended because its connection did: it may or may not have run. */
 function isLost(error: unknown): boolean {
   return McpError.is(error) && (error.kind === "connection_closed" || error.kind === "session_lost");
-}
-
-function unavailable(name: string, cause: McpError): McpError {
-  return new McpError("connection_closed", `the server "${name}" is not available: ${cause.message}`, {
-    cause,
-    fix: cause.fix,
-  });
-}
-
-function tooManyWait(name: string): McpError {
-  return new McpError("limit_exceeded", `${MOST_WAITING} calls already wait for the server "${name}" to be ready`, {
-    data: { limit: "MOST_WAITING", server: name, value: MOST_WAITING },
-    fix: "Call again when the server is ready, or limit its calls with `concurrency` and `queue`.",
-  });
-}
-
-function notInTime(name: string, ms: number): McpError {
-  return new McpError("timeout", `the server "${name}" was not ready within ${ms} ms`, {
-    data: { limit: "waitMs", ms },
-    fix: "Try again later, or look at the status of the server; `startMs` is how long it may take to start.",
-  });
 }

@@ -13,7 +13,8 @@ export const ANY_QUESTION: ClientCapabilities = {
   roots: {},
 };
 
-const NOTHING: ClientCapabilities = Object.freeze({});
+/** Of a caller that can be asked for nothing, as most. */
+export const NOTHING_ASKABLE: ClientCapabilities = Object.freeze({});
 
 /**
  * What the caller can be asked for on this connection, and which extensions it has of those that connections to the server
@@ -24,7 +25,7 @@ export function askableOf(call: ServerCall, extend: readonly Extension[] | undef
   const extensions = extend === undefined ? undefined : declaredOf(call, extend);
   // Most callers declare nothing of it.
   if (elicitation === undefined && sampling === undefined && roots === undefined && extensions === undefined) {
-    return NOTHING;
+    return NOTHING_ASKABLE;
   }
   const askable: ClientCapabilities = {};
   const form = canAsk(call, "elicitation.form");

@@ -30,9 +30,9 @@ export function findTarget(method: string, params: Params, view: OfferView): Pas
 }
 
 function toolTarget(params: Params, view: OfferView): PassedTarget | undefined {
-  const { name, arguments: args, ...rest } = params;
-  const found = typeof name === "string" ? view.toolCall(name, args) : undefined;
-  return found && { server: found.server, params: { ...rest, ...found.params } };
+  const { name, arguments: args } = params;
+  // Nothing else of the parameters is for the server behind.
+  return typeof name === "string" ? view.toolCall(name, args) : undefined;
 }
 
 function completionTarget(params: Params, catalogue: HostCatalogue): PassedTarget | undefined {

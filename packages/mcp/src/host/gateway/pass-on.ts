@@ -11,7 +11,7 @@ import { META } from "../../protocol/meta.js";
 import type { ServerCall } from "../../server/call/server-call.js";
 import { withAsking } from "../../server/questions/with-asking.js";
 import type { PassedCall, RemoteConnection } from "../connection/remote-connection.js";
-import { isAskable } from "./askable.js";
+import { isAskable, NOTHING_ASKABLE } from "./askable.js";
 import { CallTask } from "./call-task.js";
 import type { ParkedCalls } from "./parked-calls.js";
 import { isTaskRequired } from "./passed-error.js";
@@ -40,17 +40,15 @@ export interface PassedRequest {
  * Serves a call by a server behind the gateway, in whatever eras the two sides speak: progress, log messages, cancellation,
  * questions and tasks reach the side that they are for.
  */
-export async function passOn(request: PassedRequest, parked: ParkedCalls<RunningCall>): Promise<object> {
+export function passOn(request: PassedRequest, parked: ParkedCalls<RunningCall>): Promise<object> {
   const { call } = request;
   if (takesTask(call.request)) return withTask(request, parked);
-  try {
-    return await passed(request, parked, undefined);
-  } catch (error) {
+  return passed(request, parked, undefined).catch((error: unknown) => {
     // Clients of older revisions learn from lists which tools run as tasks only, and this server does not say it there.
     if (!isTaskRequired(error) || !learnsTasksFromLists(call.request)) throw error;
     const extensions = { ...request.askable.extensions, [TASKS.id]: {} };
     return withTask({ ...request, askable: { ...request.askable, extensions } }, parked);
-  }
+  });
 }
 
 async function withTask(request: PassedRequest, parked: ParkedCalls<RunningCall>): Promise<object> {
@@ -99,16 +97,30 @@ async function whileRunning(
 }
 
 /** The server asks in its results, which carry all it needs to go on: nothing is kept here between the rounds. */
-async function byRounds({ call, params, askable, send }: PassedRequest, task: CallTask | undefined): Promise<object> {
+function byRounds({ call, params, askable, send }: PassedRequest, task: CallTask | undefined): Promise<object> {
   const own = plainCall(call, task, "this server asks in its results only");
   const options = optionsFor(call, signalOf(call), (progress) => reported(call, task, progress));
   const extras = extrasFor(call, askable);
   const sendWith = (inputs: OutgoingCall["inputs"]) =>
     send(params, own, options, inputs === undefined ? extras : { ...extras, inputs });
+  if (call.request.inputs !== undefined) return inRounds(call, sendWith);
+  // A call without questions must not pay for the record of them.
+  return sendWith(undefined).then((first) =>
+    first instanceof InterimResult ? inRounds(call, sendWith, first) : first,
+  );
+}
+
+/** Goes on from round to round; the `first` was sent already, if one is given. */
+async function inRounds(
+  call: ServerCall,
+  sendWith: (inputs: OutgoingCall["inputs"]) => ReturnType<SendOn>,
+  first?: InterimResult,
+): Promise<object> {
   let inputs: OutgoingCall["inputs"];
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const sent = inputs;
-    const outcome = await recorded(call, round, () => sendWith(sent));
+    const send = async () => (round === 0 && first !== undefined ? first : sendWith(sent));
+    const outcome = await recorded(call, round, send);
     if (!(outcome instanceof InterimResult)) return outcome;
     inputs = await answersOf(call, round, outcome);
   }
@@ -138,12 +150,9 @@ async function recorded(
   round: number,
   send: () => Promise<Record<string, unknown> | InterimResult>,
 ): Promise<Record<string, unknown> | InterimResult> {
-  // A call without questions must not pay for the record of them.
-  const first = round === 0 && call.request.inputs === undefined ? await send() : undefined;
-  if (first !== undefined && !(first instanceof InterimResult)) return first;
   let complete: Record<string, unknown> | undefined;
   const work = async () => {
-    const outcome = first ?? (await send());
+    const outcome = await send();
     if (outcome instanceof InterimResult) return { questions: outcome.questions, state: outcome.state };
     complete = outcome;
     return null;
@@ -231,8 +240,11 @@ function passedMeta(meta: unknown): Record<string, unknown> | undefined {
 
 const OWN_META: ReadonlySet<string> = new Set([...Object.values(META), "progressToken"]);
 
+const NOTHING: ClientCapabilities = { extensions: {} };
+
 function extrasFor({ request: { logLevel } }: ServerCall, askable: ClientCapabilities): CallExtras {
   // Said even where there is none, because the connection declares those of all callers.
-  const capabilities = askable.extensions === undefined ? { ...askable, extensions: {} } : askable;
+  const capabilities =
+    askable === NOTHING_ASKABLE ? NOTHING : askable.extensions === undefined ? { ...askable, extensions: {} } : askable;
   return logLevel === undefined ? { capabilities } : { capabilities, logLevel };
 }

@@ -191,7 +191,7 @@ export class RemoteOffers implements Feature {
     if (method === "tools/call") this.#tools.prepare(String(call.request.params["name"]), call);
     const askable = askableOf(call, server.parts.options.extensions);
     const caller = callerOf(call);
-    const { _meta: _own, task: _task, ...rest } = params;
+    const rest = method === "tools/call" ? params : withoutMeta(params);
     let connection: RemoteConnection | undefined;
     let result: object;
     try {
@@ -242,4 +242,8 @@ export class RemoteOffers implements Feature {
     if (target === undefined || server === undefined) throw new McpError("invalid_params", `unknown tool: ${name}`);
     return this.#pass(call, server, target.params);
   }
+}
+
+function withoutMeta({ _meta: _own, ...rest }: Params): Params {
+  return rest;
 }
