@@ -10,7 +10,7 @@ import { CallGate, type CallLimits } from "./call-gate.js";
 import { CallerConnections, connectionKey } from "./caller-connections.js";
 import { CircuitBreaker, type CircuitOptions, isServerFailure } from "./circuit-breaker.js";
 import { type PassedCall, RemoteConnection } from "./remote-connection.js";
-import { notInTime, tooManyWait, unavailable } from "./unavailable.js";
+import { isLost, notInTime, tooManyWait, unavailable } from "./unavailable.js";
 
 /** Calls of one server that wait at once for a connection of it. */
 const MOST_WAITING = 10_000;
@@ -281,9 +281,4 @@ export class RemoteServer {
     this.#keys.set(caller, key);
     return key;
   }
-}
-
-/** Whether a call ended because its connection did: it may or may not have run. */
-function isLost(error: unknown): boolean {
-  return McpError.is(error) && (error.kind === "connection_closed" || error.kind === "session_lost");
 }

@@ -23,3 +23,8 @@ export function notInTime(name: string, ms: number): McpError {
     fix: "Try again later, or look at the status of the server; `startMs` is how long it may take to start.",
   });
 }
+
+/** Whether a call ended because its connection did: it may or may not have run. */
+export function isLost(error: unknown): boolean {
+  return McpError.is(error) && (error.kind === "connection_closed" || error.kind === "session_lost");
+}
