@@ -10,7 +10,7 @@ const META = {
   "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} } },
 };
 
-it("a call that brings answers nobody asked for is run once behind a gateway, however many rounds it has (MRTR-07)", async () => {
+it("a call that brings answers nobody asked for is run once behind a gateway, however many rounds it has", async () => {
   let runs = 0;
   const server = new Server({ name: "s", version: "1" }).tool("ask", {}, async (_args, ctx) => {
     runs++;
