@@ -12,6 +12,7 @@ import { RpcError } from "../../jsonrpc/error.js";
 import { type Id, isObject, type Params } from "../../jsonrpc/message.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
+import { type LoggingLevel, passesLevel } from "../../protocol/features/logging.js";
 import { TASKS } from "../../protocol/features/task-methods.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
 import type { ProgressNotificationParams } from "../../protocol/lifecycle.js";
@@ -68,6 +69,7 @@ export class RemoteConnection {
   running = 0;
   readonly #parts: ClientParts;
   readonly #calls: CallsInFlight;
+  #level: LoggingLevel | undefined;
 
   constructor(name: string, parts: ClientParts, calls: CallsInFlight) {
     this.name = name;
@@ -114,6 +116,7 @@ export class RemoteConnection {
     options: CallOptions,
     extras: CallExtras,
   ): Promise<Record<string, unknown> | InterimResult> {
+    if (extras.logLevel !== undefined && this.asksByRequest) this.#lowerLevel(extras.logLevel);
     return this.#tracked<Record<string, unknown> | InterimResult>(call, (onSent) => {
       let token: Id | undefined;
       const sent = (id: Id) => {
@@ -128,6 +131,15 @@ export class RemoteConnection {
       // The answer is an object, or a round of questions: that is checked on the way.
       return requestToolAnswer(this.#parts.tools, name, args, starting, own) as Promise<Record<string, unknown>>;
     });
+  }
+
+  /** Where a session has one level, it is the lowest that any caller wants; each is told what passes its own. */
+  #lowerLevel(level: LoggingLevel): void {
+    const wanted = this.#level === undefined || !passesLevel(level, this.#level);
+    if (!wanted || this.client.serverCapabilities.logging === undefined) return;
+    this.#level = level;
+    // The call goes on without its log messages if the server refuses.
+    this.client.setLogLevel(level).catch(() => {});
   }
 
   /** Options that let the server make a task of the call, if this connection can follow tasks. */
