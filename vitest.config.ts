@@ -15,6 +15,8 @@ export default defineConfig({
   },
   test: {
     pool: "forks",
+    // On two cores the default is one, and half of the machine would wait.
+    maxWorkers: "100%",
     reporters: ["default", fileURLToPath(new URL("./scripts/repeated-tests.mjs", import.meta.url))],
     // These end what hangs; they are no bounds that a test relies on.
     testTimeout: 120_000,

@@ -21,7 +21,7 @@ const reference = [
 const NO_OPTION = new Set(
   `action cause data default format initialize properties requestedSchema result tools/list type undefined null true false string object
    tool_use tool_result enum default pattern items anyOf const ref _meta decline cancel ws mcp cert
-   auto client_id`.split(/\s+/),
+   auto client_id function_call tool_calls`.split(/\s+/),
 );
 
 /** The back-ticked names of each `fix`: single words and paths, without calls and code. */
