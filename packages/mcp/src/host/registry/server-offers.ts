@@ -1,4 +1,4 @@
-import { connect } from "../../client/connect.js";
+import { openClient } from "../../client/connection/open-client.js";
 import { McpError } from "../../protocol/error.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import { compileMatcher } from "../../uri-template/match.js";
@@ -30,9 +30,9 @@ const NOTHING = { tools: [], prompts: [], resources: [], templates: [] };
 export async function offersOf(name: string, server: Servable, timeoutMs = TIMEOUT_MS): Promise<ServerOffers> {
   try {
     // Only the endpoint is needed at run time.
-    const target = { endpoint: () => endpointOf(server) } as Parameters<typeof connect>[0];
+    const target = { endpoint: () => endpointOf(server) } as Parameters<typeof openClient>[0];
     const timeouts = { connectMs: timeoutMs, idleMs: timeoutMs, totalMs: timeoutMs };
-    const client = await connect(target, { timeouts });
+    const client = await openClient(target, { timeouts });
     try {
       const { tools, prompts, resources } = client.serverCapabilities;
       const lists = await Promise.all([
