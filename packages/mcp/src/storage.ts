@@ -14,10 +14,11 @@ export type {
   PubSub,
   SetOptions,
   Storage,
+  StorageFailureReason,
   Unsubscribe,
   Versioned,
 } from "./storage/storage.js";
-export { StorageError } from "./storage/storage.js";
+export { StorageError, StorageFailure } from "./storage/storage.js";
 
 /** Makes a storage that lives and dies with this process, on the runtime's own clock unless another one is given. */
 export function memoryStorage(options: Some<MemoryStorageOptions> = {}): MemoryStorage {

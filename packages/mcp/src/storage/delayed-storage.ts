@@ -40,8 +40,8 @@ export function delayedStorage(storage: Storage, delay: Delay = microtasks): Sto
         await delay(3);
         await pubsub.publish(topic, message);
       },
-      async subscribe(topic, deliver) {
-        const stop = await late(() => pubsub.subscribe(topic, deliver));
+      async subscribe(topic, deliver, onGap) {
+        const stop = await late(() => pubsub.subscribe(topic, deliver, onGap));
         return () => late(() => stop());
       },
     },

@@ -8,10 +8,13 @@
  * - It MUST be atomic: no other call observes a partial effect. Each method fits one Lua script or SQL transaction.
  * - Keys, streams, topics, values, entries and messages may be any string, including U+0000, `__proto__` and the empty
  *   string, but MUST NOT contain lone surrogates. The three stores have separate namespaces.
- * - If the store fails, the method throws or rejects; it never returns a wrong answer. A full store MUST throw a
- *   `StorageError` and change nothing; it MUST NOT evict entries that have not expired.
+ * - If the store fails, the method throws or rejects with a `StorageFailure`, within a time that the driver bounds; it never
+ *   returns a wrong answer. A full store MUST throw a `StorageError` and change nothing; it MUST NOT evict entries that have
+ *   not expired.
  * - An expired entry MUST be indistinguishable from one that never existed, even if it is still in memory.
  * - Times are whole milliseconds; a `ttlMs` or `maxAgeMs` of 0 or less means "already expired".
+ * - Keys, streams and topics that belong together have the same text in their first pair of braces (`http/session/{id}`). A
+ *   store of several parts may use it to keep them together; nothing depends on that.
  */
 export interface Storage {
   readonly kv: KeyValue;
@@ -112,7 +115,7 @@ export type Unsubscribe = () => void | Promise<void>;
  * Each subscription MUST receive every message published after `subscribe` settled exactly once, including the
  * publisher's own, and one publisher's messages on one topic in the order of its `publish` calls. If a driver loses its
  * connection, messages may be lost but never repeated: put data that must survive into the log, and publish a message
- * as the hint to read it.
+ * as the hint to read it. A subscriber learns of every such interruption by `onGap`, and then reads again what it needs.
  */
 export interface PubSub {
   /** Settles when the store has accepted the message; `deliver` may run before or after that. */
@@ -121,8 +124,12 @@ export interface PubSub {
    * Calls `deliver` for each message until the returned function settles; after that it MUST NOT be called. `deliver`
    * MUST NOT throw; if it does, a driver MUST still deliver to the other subscriptions. Subscribing the same function
    * twice makes two subscriptions. Unsubscribing twice does nothing.
+   *
+   * After each interruption a driver MUST call `onGap` once, when messages arrive again and before it delivers the first of
+   * them; the same rules as for `deliver` apply. Settles only when the store has accepted the subscription, and rejects if
+   * it does not: a driver that cannot reach its store MUST NOT pretend to be subscribed.
    */
-  subscribe(topic: string, deliver: (message: string) => void): Unsubscribe | Promise<Unsubscribe>;
+  subscribe(topic: string, deliver: (message: string) => void, onGap?: () => void): Unsubscribe | Promise<Unsubscribe>;
 }
 
 /** Thrown by a full store: names the limit and what to change. */
@@ -134,6 +141,22 @@ export class StorageError extends Error {
   constructor(limit: string, maximum: number, fix: string) {
     super(`The storage is full: it has reached its limit ${limit} of ${maximum}. ${fix}`);
     this.limit = limit;
+    this.fix = fix;
+  }
+}
+
+/** Why a store could not do what it was asked to. */
+export type StorageFailureReason = "unavailable" | "timeout" | "read-only" | "corrupt" | "unsupported";
+
+/** Thrown by a store that is out of order: says why, and what to change. Whether a write took effect may be unknown. */
+export class StorageFailure extends Error {
+  override readonly name = "StorageFailure";
+  readonly reason: StorageFailureReason;
+  readonly fix: string;
+
+  constructor(reason: StorageFailureReason, message: string, fix: string, options?: ErrorOptions) {
+    super(`${message} ${fix}`, options);
+    this.reason = reason;
     this.fix = fix;
   }
 }

@@ -38,6 +38,8 @@ async function setting(provides: { accessTokenTTL?: number } = {}, protects: { r
 /** Logs in with the page of the user. */
 function authBy(page: Page, seen: Promise<string[]>[], options: OAuthOptions = {}): OAuth {
   const open = async (url: string) => {
+    // The program goes on when it has the code, which may be before the page of the last login has come.
+    await seen.at(-1);
     seen.push(logIn(page, url));
     await seen.at(-1);
   };

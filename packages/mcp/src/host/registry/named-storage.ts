@@ -22,7 +22,7 @@ export function namedStorage({ kv, log, pubsub }: Storage, name: string): Storag
     },
     pubsub: {
       publish: (topic, message) => pubsub.publish(own(topic), message),
-      subscribe: (topic, deliver) => pubsub.subscribe(own(topic), deliver),
+      subscribe: (topic, deliver, onGap) => pubsub.subscribe(own(topic), deliver, onGap),
     },
   };
 }

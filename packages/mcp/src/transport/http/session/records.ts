@@ -35,20 +35,20 @@ export function mergeSessions(base: Session, mine: Session, theirs: Session): Se
 
 /** The key of a session in the storage. */
 export function keyOf(session: string): string {
-  return `http/session/${session}`;
+  return `http/session/{${session}}`;
 }
 
 /** The key of the position that the first GET stream had when its last connection ended. */
 export function resumePointKey(session: string): string {
-  return `http/place/${session}`;
+  return `http/place/{${session}}`;
 }
 
 /** The topic on which nodes exchange messages about a session. */
 export function topicOf(session: string): string {
-  return `http/session/${session}`;
+  return `http/session/{${session}}`;
 }
 
 /** Includes the session, so that an event id of one session matches nothing in another. */
 export function logNameOf(session: string, stream: string): string {
-  return `http/events/${session}/${stream}`;
+  return `http/events/{${session}}/${stream}`;
 }
