@@ -73,10 +73,16 @@ export function markedResultText(
   tail: { text: string; members: Record<string, unknown> },
 ): string {
   return textOf(result, revision, () => {
+    if (isObject(result) && !("toJSON" in result) && collides(result, tail.members)) {
+      return serialise(merge(result, tail.members), method);
+    }
     const text = serialise(result, method);
     if (text === "{}") return `{${tail.text}}`;
-    if (!collides(result as object, tail.members)) return `${text.slice(0, -1)},${tail.text}}`;
-    return JSON.stringify(merge(JSON.parse(text) as Record<string, unknown>, tail.members));
+    // What `toJSON` returns is known from the text alone.
+    if ("toJSON" in (result as object)) {
+      return JSON.stringify(merge(JSON.parse(text) as Record<string, unknown>, tail.members));
+    }
+    return `${text.slice(0, -1)},${tail.text}}`;
   });
 }
 
@@ -123,7 +129,6 @@ function hasExactly(value: object, names: readonly string[]): boolean {
 }
 
 function collides(result: object, members: Record<string, unknown>): boolean {
-  if ("toJSON" in result) return true;
   for (const key in members) if (Object.hasOwn(result, key)) return true;
   return false;
 }
@@ -133,7 +138,7 @@ function merge(result: Record<string, unknown>, members: Record<string, unknown>
   const merged: Record<string, unknown> = { ...result };
   for (const [key, value] of Object.entries(members)) {
     if (key === "_meta" && isObject(result["_meta"])) merged[key] = { ...(value as object), ...result["_meta"] };
-    else if (key === "resultType" || !Object.hasOwn(result, key)) merged[key] = value;
+    else if (key === "resultType" || merged[key] === undefined) merged[key] = value;
   }
   return merged;
 }
