@@ -182,7 +182,9 @@ function extendedServer(parts: ServerParts, id: string): ExtendedServer {
     async hear(filter, value, act) {
       const hear = ({ change }: { change: Parameters<typeof act>[0] }) =>
         callHook(facts.platform, `hear of ${id}`, () => act(change));
-      const subscriber = { hear };
+      // Whoever hears of a change looks again; what was lost is treated as one.
+      const missed = () => hear({ change: { filter, value, method: "" } });
+      const subscriber = { hear, missed };
       await hub.ready();
       hub.subscribe(subscriber, filter, value);
       return () => hub.unsubscribe(subscriber, filter, value);

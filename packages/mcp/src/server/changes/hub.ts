@@ -1,19 +1,21 @@
-import { isThenable } from "../../encoding/maybe-promise.js";
-import { isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
-import type { Storage, Unsubscribe } from "../../storage/storage.js";
 import type { ServerFacts } from "../call/facts.js";
 import { CHANGING_LISTS, LIST_FILTERS, type ListName, listNotice, Notice, type PublishedChange } from "./change.js";
+import { HubRelay } from "./hub-relay.js";
 
 /** Receives changes. An error thrown by `hear` is reported and does not affect other subscribers. */
 export interface Subscriber {
   hear(notice: Notice): void;
+  /** Changes of other nodes may have been lost, and the hub cannot tell which. */
+  missed?(): void;
 }
 
 /** Called when a topic gets its first subscriber and when it loses its last one. */
 export interface TopicWatcher {
   watched(value: string): void;
   unwatched(value: string): void;
+  /** The change that tells a subscriber to look again. */
+  changeOf(value: string): PublishedChange;
 }
 
 /**
@@ -38,7 +40,11 @@ export class Hub {
   constructor(facts: ServerFacts) {
     this.#facts = facts;
     const { storage } = facts.options;
-    if (storage !== undefined) this.#relay = new HubRelay(facts, storage, (change) => this.deliver(change));
+    if (storage === undefined) return;
+    this.#relay = new HubRelay(facts, storage, {
+      deliver: (change) => this.deliver(change),
+      missed: () => this.#missed(),
+    });
   }
 
   /** Resolves when changes from other nodes arrive here; undefined when nothing has to be awaited. */
@@ -92,6 +98,10 @@ export class Hub {
   /** Delivers a change to its subscribers on this node. */
   deliver(change: PublishedChange): void {
     this.refresh?.();
+    this.#deliver(change);
+  }
+
+  #deliver(change: PublishedChange): void {
     const notice = new Notice(change);
     // Copied, because a subscriber that is too slow is removed during delivery.
     const topic = this.#topics.get(topicOf(change.filter, change.value));
@@ -125,6 +135,21 @@ export class Hub {
     return this.#relay?.detach();
   }
 
+  /**
+   * Changes of other nodes may have been lost. Every subscriber is told that what it watches has changed: a change too many
+   * costs one more read, a missing one leaves it with old data.
+   */
+  #missed(): void {
+    this.refresh?.();
+    for (const list of CHANGING_LISTS) this.#deliver(listNotice(list));
+    for (const [topic, subscribers] of [...this.#topics]) {
+      const [filter = "", value] = topic.split(/ (.*)/s, 2);
+      const watcher = this.#watchers.get(filter);
+      if (value !== undefined && watcher !== undefined) this.#deliver(watcher.changeOf(value));
+      else for (const subscriber of [...subscribers]) this.#quietly(() => subscriber.missed?.());
+    }
+  }
+
   #hasSubscribers(list: ListName): boolean {
     if (this.#everything.size > 0 || this.#topics.has(topicOf(listNotice(list).filter))) return true;
     // Other nodes may have subscribers, but this node publishes to them only once it serves clients itself.
@@ -154,95 +179,4 @@ export class Hub {
 
 function topicOf(filter: string, value?: string): string {
   return value === undefined ? filter : `${filter} ${value}`;
-}
-
-/** Carries changes between the nodes that share a storage. */
-class HubRelay {
-  readonly #facts: ServerFacts;
-  readonly #storage: Storage;
-  readonly #deliver: (change: PublishedChange) => void;
-  /** Marks this node's own messages, because a node receives those too. */
-  #node: string | undefined;
-  #attaching: Promise<void> | undefined;
-  #unsubscribe: Unsubscribe | undefined;
-
-  constructor(facts: ServerFacts, storage: Storage, deliver: (change: PublishedChange) => void) {
-    this.#facts = facts;
-    this.#storage = storage;
-    this.#deliver = deliver;
-  }
-
-  get attached(): boolean {
-    return this.#unsubscribe !== undefined;
-  }
-
-  /** Subscribes to the storage, once however often it is called. Throws when that fails; the next call tries again. */
-  attach(): void | Promise<void> {
-    if (this.#unsubscribe !== undefined) return undefined;
-    if (this.#attaching !== undefined) return this.#attaching;
-    const subscribed = this.#storage.pubsub.subscribe(this.#topic(), (message) => this.#receive(message));
-    if (!isThenable(subscribed)) {
-      this.#unsubscribe = subscribed;
-      return undefined;
-    }
-    this.#attaching = subscribed
-      .then((unsubscribe) => {
-        this.#unsubscribe = unsubscribe;
-      })
-      .finally(() => {
-        this.#attaching = undefined;
-      });
-    return this.#attaching;
-  }
-
-  publish(change: PublishedChange): void {
-    try {
-      const published = this.#storage.pubsub.publish(this.#topic(), JSON.stringify({ from: this.#self(), change }));
-      if (isThenable(published)) published.catch((error) => this.#failed(error));
-    } catch (error) {
-      this.#failed(error);
-    }
-  }
-
-  async detach(): Promise<void> {
-    await this.#attaching?.catch(() => undefined);
-    const unsubscribe = this.#unsubscribe;
-    this.#unsubscribe = undefined;
-    await unsubscribe?.();
-  }
-
-  #topic(): string {
-    return `server/${this.#facts.info.name}/changes`;
-  }
-
-  #self(): string {
-    this.#node ??= this.#facts.randomId();
-    return this.#node;
-  }
-
-  #receive(message: string): void {
-    const change = readChange(message, this.#self());
-    if (change !== undefined) this.#deliver(change);
-  }
-
-  #failed(error: unknown): void {
-    this.#facts.platform.warn(`a change did not reach other nodes: ${String(error)}`);
-  }
-}
-
-/** The change in a message of another node; undefined for this node's own messages and for malformed ones. */
-function readChange(message: string, self: string): PublishedChange | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(message);
-  } catch {
-    return undefined;
-  }
-  if (!isObject(value) || value["from"] === self) return undefined;
-  const change = value["change"];
-  if (!isObject(change) || typeof change["filter"] !== "string" || typeof change["method"] !== "string") {
-    return undefined;
-  }
-  // Delivery depends on the two members checked above; every node of a server writes the others the same way.
-  return change as unknown as PublishedChange;
 }

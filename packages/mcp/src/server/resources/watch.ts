@@ -37,6 +37,10 @@ export class ResourceWatches implements TopicWatcher {
     if (options.onSubscribe !== undefined) callHook(platform, "onSubscribe", () => options.onSubscribe?.(uri));
   }
 
+  changeOf(uri: string): PublishedChange {
+    return resourceUpdated(uri);
+  }
+
   unwatched(uri: string): void {
     const known = this.#watched.get(uri);
     this.#watched.delete(uri);

@@ -1,0 +1,177 @@
+import { isThenable } from "../../encoding/maybe-promise.js";
+import { isObject } from "../../jsonrpc/message.js";
+import type { Timer } from "../../platform/platform.js";
+import type { Storage, Unsubscribe } from "../../storage/storage.js";
+import type { ServerFacts } from "../call/facts.js";
+import type { PublishedChange } from "./change.js";
+
+/** What a relay tells its node. */
+interface RelayReceiver {
+  deliver(change: PublishedChange): void;
+  /** Changes of other nodes may have been lost. */
+  missed(): void;
+}
+
+/** How long to wait before the storage is tried again. */
+const RETRY_MS = 1000;
+/** Changes that wait for a storage that is out of order; beyond it, other nodes are told that they missed some. */
+const MAX_UNSENT = 1000;
+const MISSED = "missed";
+
+/**
+ * Carries changes between the nodes that share a storage. Nothing is lost without a word: what could not be published is sent
+ * again, and whoever may have missed something is told.
+ */
+export class HubRelay {
+  readonly #facts: ServerFacts;
+  readonly #storage: Storage;
+  readonly #receiver: RelayReceiver;
+  /** Marks this node's own messages, because a node receives those too. */
+  #node: string | undefined;
+  #attaching: Promise<void> | undefined;
+  #unsubscribe: Unsubscribe | undefined;
+  /** True if subscribing failed, so that changes have been missed by the time it succeeds. */
+  #failedBefore = false;
+  /** Changes that could not be published, each once. */
+  readonly #unsent = new Map<string, string>();
+  #retry: Timer | undefined;
+  #detached = false;
+
+  constructor(facts: ServerFacts, storage: Storage, receiver: RelayReceiver) {
+    this.#facts = facts;
+    this.#storage = storage;
+    this.#receiver = receiver;
+  }
+
+  get attached(): boolean {
+    return this.#unsubscribe !== undefined;
+  }
+
+  /** Subscribes to the storage, once however often it is called. Throws when that fails; it is tried again later. */
+  attach(): void | Promise<void> {
+    if (this.#unsubscribe !== undefined) return undefined;
+    if (this.#attaching !== undefined) return this.#attaching;
+    this.#detached = false;
+    const subscribed = this.#storage.pubsub.subscribe(
+      this.#topic(),
+      (message) => this.#receive(message),
+      () => this.#receiver.missed(),
+    );
+    if (!isThenable(subscribed)) {
+      this.#unsubscribe = subscribed;
+      return undefined;
+    }
+    this.#attaching = subscribed
+      .then(
+        (unsubscribe) => this.#subscribed(unsubscribe),
+        (error) => {
+          this.#failedBefore = true;
+          this.#tryLater();
+          throw error;
+        },
+      )
+      .finally(() => {
+        this.#attaching = undefined;
+      });
+    return this.#attaching;
+  }
+
+  publish(change: PublishedChange): void {
+    this.#send(`${change.filter} ${change.value ?? ""}`, JSON.stringify({ from: this.#self(), change }));
+  }
+
+  async detach(): Promise<void> {
+    this.#detached = true;
+    this.#retry?.cancel();
+    this.#retry = undefined;
+    this.#unsent.clear();
+    await this.#attaching?.catch(() => undefined);
+    const unsubscribe = this.#unsubscribe;
+    this.#unsubscribe = undefined;
+    await unsubscribe?.();
+  }
+
+  #subscribed(unsubscribe: Unsubscribe): void {
+    this.#unsubscribe = unsubscribe;
+    if (!this.#failedBefore) return;
+    this.#failedBefore = false;
+    this.#receiver.missed();
+  }
+
+  #send(key: string, text: string): void {
+    const failed = (error: unknown) => {
+      this.#facts.platform.warn(`a change did not reach other nodes: ${String(error)}`);
+      this.#keep(key, text);
+    };
+    try {
+      const published = this.#storage.pubsub.publish(this.#topic(), text);
+      if (isThenable(published)) published.catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  #keep(key: string, text: string): void {
+    if (this.#detached) return;
+    if (this.#unsent.size >= MAX_UNSENT) {
+      this.#unsent.clear();
+      this.#unsent.set(MISSED, JSON.stringify({ from: this.#self(), [MISSED]: true }));
+    } else if (!this.#unsent.has(MISSED)) {
+      this.#unsent.set(key, text);
+    }
+    this.#tryLater();
+  }
+
+  #tryLater(): void {
+    if (this.#detached || this.#retry !== undefined) return;
+    this.#retry = this.#facts.platform.timer(RETRY_MS, () => {
+      this.#retry = undefined;
+      const unsent = [...this.#unsent];
+      this.#unsent.clear();
+      for (const [key, text] of unsent) this.#send(key, text);
+      if (this.#failedBefore) this.#attachAgain();
+    });
+  }
+
+  #attachAgain(): void {
+    try {
+      // A failure has scheduled the next trial already.
+      void Promise.resolve(this.attach()).catch(() => undefined);
+    } catch {
+      this.#tryLater();
+    }
+  }
+
+  #topic(): string {
+    return `server/${this.#facts.info.name}/changes`;
+  }
+
+  #self(): string {
+    this.#node ??= this.#facts.randomId();
+    return this.#node;
+  }
+
+  #receive(text: string): void {
+    const message = readMessage(text, this.#self());
+    if (message === MISSED) this.#receiver.missed();
+    else if (message !== undefined) this.#receiver.deliver(message);
+  }
+}
+
+/** The message of another node; undefined for this node's own messages and for malformed ones. */
+function readMessage(message: string, self: string): PublishedChange | typeof MISSED | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(message);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value) || value["from"] === self) return undefined;
+  if (value[MISSED] === true) return MISSED;
+  const change = value["change"];
+  if (!isObject(change) || typeof change["filter"] !== "string" || typeof change["method"] !== "string") {
+    return undefined;
+  }
+  // Delivery depends on the two members checked above; every node of a server writes the others the same way.
+  return change as unknown as PublishedChange;
+}

@@ -1,0 +1,77 @@
+import { memoryStorage } from "@parley/mcp/storage";
+import { describe, expect, it } from "vitest";
+import { Server } from "../../src/server/server.js";
+import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
+import { EventReader, LegacyClient } from "../http/legacy-client.js";
+import { modern } from "../http/modern.js";
+import { type CutStorage, cutStorage } from "./cut-storage.js";
+
+const UPDATED = "notifications/resources/updated";
+
+function nodes(count: number) {
+  const shared = memoryStorage();
+  return Array.from({ length: count }, () => {
+    const storage = cutStorage(shared);
+    const server = new Server({ name: "t", version: "1" }, { storage, secret: "one secret" })
+      .tool("hello", {}, () => "hello")
+      .resource("mem://a", {}, () => "a");
+    return { storage, server, handler: fetchHandler(server) };
+  });
+}
+
+/** Lets the other node's changes pass without being heard. */
+async function away(storage: CutStorage, change: () => void): Promise<void> {
+  storage.disconnect();
+  change();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  storage.reconnect();
+}
+
+describe("a change that a node missed while its connection to the storage was cut", () => {
+  it("is told to the sessions that it serves", async () => {
+    const [here, there] = nodes(2);
+    if (here === undefined || there === undefined) throw new Error("no nodes");
+    const client = new LegacyClient("http://localhost/mcp", { fetch: (request) => here.handler(request) });
+    await client.open();
+    const reader = new EventReader(await client.get());
+    const params = { uri: "mem://a" };
+    await client.post({ jsonrpc: "2.0", id: "s", method: "resources/subscribe", params });
+    await away(here.storage, () => there.server.resourceUpdated("mem://a"));
+    const methods = [];
+    for (let count = 0; count < 3; count++) methods.push((await reader.message())["method"]);
+    expect(methods).toContain(UPDATED);
+    expect(methods).toContain("notifications/tools/list_changed");
+    await reader.cancel();
+  });
+
+  it("is told to those who listen", async () => {
+    const [here, there] = nodes(2);
+    if (here === undefined || there === undefined) throw new Error("no nodes");
+    const notifications = { toolsListChanged: true, resourceSubscriptions: ["mem://a"] };
+    const { body, headers } = modern("subscriptions/listen", { notifications });
+    const stop = new AbortController();
+    const request = new Request("http://localhost/mcp", { method: "POST", body, headers, signal: stop.signal });
+    const reader = new EventReader(await here.handler(request));
+    expect(await reader.message()).toMatchObject({ method: "notifications/subscriptions/acknowledged" });
+    await away(here.storage, () => there.server.resourceUpdated("mem://a"));
+    expect(await reader.message()).toMatchObject({ method: "notifications/tools/list_changed" });
+    expect(await reader.message()).toMatchObject({ method: UPDATED, params: { uri: "mem://a" } });
+    stop.abort();
+  });
+
+  it("is sent again by the node that could not publish it", async () => {
+    const [here, there] = nodes(2);
+    if (here === undefined || there === undefined) throw new Error("no nodes");
+    const { body, headers } = modern("subscriptions/listen", { notifications: { resourceSubscriptions: ["mem://a"] } });
+    const stop = new AbortController();
+    const request = new Request("http://localhost/mcp", { method: "POST", body, headers, signal: stop.signal });
+    const reader = new EventReader(await here.handler(request));
+    await reader.message();
+    there.storage.way = "down";
+    there.server.resourceUpdated("mem://a");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    there.storage.way = "open";
+    expect(await reader.message()).toMatchObject({ method: UPDATED, params: { uri: "mem://a" } });
+    stop.abort();
+  });
+});
