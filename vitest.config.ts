@@ -8,6 +8,7 @@ export default defineConfig({
     // Tests run the sources, so that a failure points at the line to change and no build has to come first.
     alias: [
       { find: /^@parley\/mcp$/, replacement: source("index.ts") },
+      { find: /^@parley\/mcp\/storage\/sqlite$/, replacement: source("storage-sqlite.ts") },
       { find: /^@parley\/mcp\/([a-z-]+)$/, replacement: source("$1.ts") },
       { find: /^#platform$/, replacement: source("node/platform.ts") },
       { find: /^#transports$/, replacement: source("node/transports.ts") },

@@ -14,10 +14,14 @@ const library = join(root, "packages/mcp");
 // Outside the repository, so that nothing of it can be found by accident.
 const place = realpathSync(mkdtempSync(join(tmpdir(), "parley-package-")));
 const installed = join(place, "node_modules/@parley/mcp");
-const entryNames = Object.keys(JSON.parse(readFileSync(join(library, "package.json"), "utf8")).exports)
-  .filter((key) => !key.endsWith(".json"))
-  .map((key) => (key === "." ? "index" : key.slice(2)));
-const specifierOf = (name) => (name === "index" ? "@parley/mcp" : `@parley/mcp/${name}`);
+/** What people import, by the name of its file: `storage-sqlite` is `@parley/mcp/storage/sqlite`. */
+const specifiers = new Map(
+  Object.keys(JSON.parse(readFileSync(join(library, "package.json"), "utf8")).exports)
+    .filter((key) => !key.endsWith(".json"))
+    .map((key) => [key === "." ? "index" : key.slice(2).replaceAll("/", "-"), `@parley/mcp${key.slice(1)}`]),
+);
+const entryNames = [...specifiers.keys()];
+const specifierOf = (name) => specifiers.get(name);
 
 try {
   const tarball = pack();
@@ -90,11 +94,14 @@ function checkFiles(folder, runtime) {
     return;
   }
   const everything = entryNames
-    // Both are for Node alone.
-    .filter((name) => name !== "node" && name !== "login")
+    // These are for Node alone.
+    .filter((name) => !["node", "login", "storage-sqlite"].includes(name))
     .flatMap((name) => loadedFiles(folder, `${name}.js`, true));
   const ofNode = everything.filter((file) => /node/.test(file));
-  expect(ofNode.length === 0, `run-web: no entry but /node and /login ever loads a file for Node ${ofNode.join(" ")}`);
+  expect(
+    ofNode.length === 0,
+    `run-web: no entry but /node, /login and /storage/sqlite ever loads a file for Node ${ofNode.join(" ")}`,
+  );
 }
 
 function importEntries() {
@@ -130,6 +137,10 @@ function refuseOtherRuntimes() {
   const browser = `const { log } = console; globalThis.process = undefined; await import("${web("index")}");`;
   const told = runScript(`${browser} ${importing(web("node")).replace("console.log", "log")}`);
   expect(/^Node 20\.19 or later[^\n]*\.$/.test(told), "a browser that imports /node is told in one sentence");
+  const sqlite = `const m = await import("${web("storage-sqlite")}");`;
+  const calling = 'try { m.sqliteStorage({ file: "never.db" }) } catch (error) { log(error.name, error.reason) }';
+  const refused = runScript(`${browser} ${sqlite} ${calling}`);
+  expect(refused === "StorageFailure unsupported", "/storage/sqlite can be imported anywhere, and says where it works");
 }
 
 /** The declarations must stand on their own in a user's program, checked in full, with both supported compilers. */

@@ -31,6 +31,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   "./protocol": "The specification as types and tables: messages, errors, revisions.",
   "./skills": "The skills extension: instructions for agents, to serve from folders or values, and to verify and load.",
   "./storage": "The storage contract, for state that several processes share, and an implementation in memory.",
+  "./storage/sqlite": "A storage in one SQLite file, for a single machine: what it holds survives a restart.",
   "./tasks": "The tasks extension: tools that outlive their request, for servers and clients.",
   "./testing": "For tests of servers, clients, transports and storage.",
 };

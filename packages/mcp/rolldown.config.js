@@ -5,11 +5,11 @@ import { defineConfig } from "rolldown";
 const here = import.meta.dirname;
 const source = (path) => resolve(here, "src", path);
 
-/** What users can import, as `package.json` lists it: `.` is `src/index.ts`, `./node` is `src/node.ts`. */
+/** What users can import, as `package.json` lists it: `.` is `src/index.ts`, `./storage/sqlite` is `src/storage-sqlite.ts`. */
 const { exports } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
 const names = Object.keys(exports)
   .filter((key) => !key.endsWith(".json"))
-  .map((key) => (key === "." ? "index" : key.slice(2)));
+  .map((key) => (key === "." ? "index" : key.slice(2).replaceAll("/", "-")));
 const input = Object.fromEntries(names.map((name) => [name, `src/${name}.ts`]));
 /** The program of a worker, which nothing imports: it lies beside the file that starts it. */
 const workerProgram = source("node/isolate/tool-worker.ts");

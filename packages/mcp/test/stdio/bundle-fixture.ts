@@ -12,8 +12,8 @@ const { exports } = JSON.parse(readFileSync(source("../package.json"), "utf8")) 
 const ENTRIES = Object.fromEntries(
   Object.keys(exports)
     .filter((key) => !key.endsWith(".json"))
-    .map((key) => (key === "." ? "index" : key.slice(2)))
-    .map((name) => [name === "index" ? "@parley/mcp" : `@parley/mcp/${name}`, source(`${name}.ts`)] as const)
+    .map((key) => [key, key === "." ? "index" : key.slice(2).replaceAll("/", "-")] as const)
+    .map(([key, name]) => [`@parley/mcp${key.slice(1)}`, source(`${name}.ts`)] as const)
     .sort(([a], [b]) => b.length - a.length),
 );
 

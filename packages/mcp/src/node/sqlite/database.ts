@@ -1,0 +1,156 @@
+import { StorageError, StorageFailure } from "../../storage/storage.js";
+import type { SqlDatabase, SqlRow, SqlStatement, SqlValue } from "./node-sqlite.js";
+import { type OpenOptions, openDatabase, PAGE_BYTES, rollBack } from "./open-database.js";
+import { resultCode, SQLITE_FULL, sqliteFailure } from "./sqlite-failure.js";
+
+/** Every this many writes, one also removes expired rows: more per write than a write can add. */
+const SWEEP_EVERY = 32;
+const SWEEP_ROWS = 128;
+/** Steps of removing before a full file refuses a write. */
+const SWEEP_STEPS_WHEN_FULL = 64;
+
+/** One connection to a file. Everything is synchronous, and every error is a `StorageFailure` or a `StorageError`. */
+export class Database {
+  readonly file: string;
+  readonly #options: OpenOptions;
+  readonly #now: () => number;
+  readonly #sweeps: ((now: number, rows: number) => number)[] = [];
+  #database: SqlDatabase | undefined;
+  readonly #begin: SqlStatement;
+  readonly #commit: SqlStatement;
+  readonly #dataVersion: SqlStatement;
+  #writes = 0;
+  #isClosed = false;
+
+  constructor(file: string, options: OpenOptions, now: () => number) {
+    this.file = file;
+    this.#options = options;
+    this.#now = now;
+    this.#database = this.#guard(() => openDatabase(file, options));
+    this.#begin = this.prepare("BEGIN IMMEDIATE");
+    this.#commit = this.prepare("COMMIT");
+    this.#dataVersion = this.prepare("PRAGMA data_version");
+  }
+
+  /** Whole milliseconds, as the columns have them. */
+  now(): number {
+    return Math.floor(this.#now());
+  }
+
+  prepare(sql: string): SqlStatement {
+    return this.#guard(() => this.#opened().prepare(sql));
+  }
+
+  /** Adds a step that removes up to `rows` expired rows within a write, and returns how many there were. */
+  onSweep(sweep: (now: number, rows: number) => number): void {
+    this.#sweeps.push(sweep);
+  }
+
+  get(statement: SqlStatement, ...values: SqlValue[]): SqlRow | undefined {
+    return this.#guard(() => statement.get(...values));
+  }
+
+  all(statement: SqlStatement, ...values: SqlValue[]): SqlRow[] {
+    return this.#guard(() => statement.all(...values));
+  }
+
+  /** Runs `run` as the only writer. A full file is rid of what has expired, and then asked once more. */
+  write<T>(run: (now: number) => T): T {
+    const now = this.now();
+    const sweeping = ++this.#writes % SWEEP_EVERY === 0;
+    try {
+      return this.#transaction(() => {
+        if (sweeping) this.#sweep(now);
+        return run(now);
+      });
+    } catch (error) {
+      if (resultCode(error) !== SQLITE_FULL) throw this.#failure(error);
+    }
+    return this.#guard(() => {
+      for (let step = 0; step < SWEEP_STEPS_WHEN_FULL; step++) {
+        if (this.#transaction(() => this.#sweep(now)) === 0) break;
+      }
+      return this.#transaction(() => run(now));
+    });
+  }
+
+  /** Changes whenever another connection has written. */
+  dataVersion(): SqlValue | undefined {
+    return this.get(this.#dataVersion)?.["data_version"];
+  }
+
+  close(): void {
+    const database = this.#database;
+    this.#database = undefined;
+    this.#isClosed = true;
+    if (database !== undefined) this.#guard(() => database.close());
+  }
+
+  #transaction<T>(run: () => T): T {
+    const database = this.#opened();
+    this.#begin.run();
+    try {
+      const result = run();
+      this.#commit.run();
+      return result;
+    } catch (error) {
+      rollBack(database);
+      throw error;
+    }
+  }
+
+  #sweep(now: number): number {
+    return this.#sweeps.reduce((removed, sweep) => removed + sweep(now, SWEEP_ROWS), 0);
+  }
+
+  #opened(): SqlDatabase {
+    if (this.#database === undefined) throw this.#closedFailure();
+    return this.#database;
+  }
+
+  #closedFailure(): StorageFailure {
+    return new StorageFailure(
+      "unavailable",
+      `The SQLite storage ${this.file} is closed.`,
+      "Close a storage after the servers that use it.",
+    );
+  }
+
+  #guard<T>(run: () => T): T {
+    try {
+      return run();
+    } catch (error) {
+      throw this.#failure(error);
+    }
+  }
+
+  #failure(error: unknown): Error {
+    if (error instanceof StorageFailure || error instanceof StorageError) return error;
+    const code = resultCode(error);
+    if (code === SQLITE_FULL) return this.#fullError();
+    return code === undefined && this.#isClosed ? this.#closedFailure() : sqliteFailure(error, this.file);
+  }
+
+  /** A file at its bound and a disk without room end in the same result code. */
+  #fullError(): StorageError {
+    const { maxBytes } = this.#options;
+    const used = this.#bytes();
+    if (used === undefined || used * 1.1 >= maxBytes) {
+      return new StorageError(
+        "maxBytes",
+        maxBytes,
+        "Raise maxBytes of sqliteStorage, or store less or for a shorter time.",
+      );
+    }
+    return new StorageError(
+      "diskSpace",
+      used,
+      `Make room on the disk of ${this.file}, whose size this is; nothing was changed.`,
+    );
+  }
+
+  #bytes(): number | undefined {
+    const pages = this.#database?.prepare("PRAGMA page_count").get()?.["page_count"];
+    return typeof pages === "number" ? pages * PAGE_BYTES : undefined;
+  }
+}

@@ -1,0 +1,161 @@
+import { StorageFailure } from "../../storage/storage.js";
+import { nodeSqlite, type SqlDatabase } from "./node-sqlite.js";
+
+/** How a database is opened. */
+export interface OpenOptions {
+  readonly synchronous: "normal" | "full";
+  readonly busyTimeoutMs: number;
+  readonly maxBytes: number;
+}
+
+/** Marks a file as ours, so that no other program's database is taken for one. The letters "Prly". */
+const APPLICATION_ID = 0x50726c79;
+/** SQLite's own default. */
+export const PAGE_BYTES = 4_096;
+/** A file up to this size is checked when it is opened, which takes up to about 0.1 s. */
+const CHECKED_BYTES = 32 * 1024 * 1024;
+/** What the log of SQLite may keep on disk after its content went to the main file. */
+const KEPT_WAL_BYTES = 8 * 1024 * 1024;
+/** Changing the mode of a new file fails at once, without waiting, if another process is doing the same. */
+const MODE_TRIES = 50;
+const MODE_WAIT_MS = 10;
+
+/**
+ * The schema, one step per version: version N of a file has the first N steps. Append only.
+ *
+ * Values are text, or a blob where the text has U+0000, which some Nodes cut off when they read it. `counter` has one row:
+ * the last version, log id and message id given, so that none repeats, and the highest message that is gone.
+ */
+const STEPS: readonly string[] = [
+  `CREATE TABLE value (key TEXT NOT NULL UNIQUE, value BLOB NOT NULL, version INTEGER NOT NULL, expires INTEGER);
+   CREATE INDEX value_expires ON value (expires) WHERE expires IS NOT NULL;
+   CREATE TABLE stream (
+     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, lost INTEGER NOT NULL, last INTEGER NOT NULL,
+     entries INTEGER NOT NULL, size INTEGER NOT NULL, expires INTEGER
+   );
+   CREATE INDEX stream_expires ON stream (expires) WHERE expires IS NOT NULL;
+   CREATE TABLE entry (
+     id INTEGER PRIMARY KEY, stream INTEGER NOT NULL, entry BLOB NOT NULL, size INTEGER NOT NULL, expires INTEGER NOT NULL
+   );
+   CREATE INDEX entry_stream ON entry (stream);
+   CREATE TABLE message (id INTEGER PRIMARY KEY, topic BLOB NOT NULL, message BLOB NOT NULL, at INTEGER NOT NULL);
+   CREATE TABLE counter (
+     version INTEGER NOT NULL, entry INTEGER NOT NULL, message INTEGER NOT NULL, lost INTEGER NOT NULL
+   );
+   INSERT INTO counter VALUES (0, 0, 0, 0);`,
+];
+
+/** Opens a file, makes it if it is absent, and brings its schema up to date. Throws what SQLite throws, or a `StorageFailure`. */
+export function openDatabase(file: string, options: OpenOptions): SqlDatabase {
+  const { DatabaseSync } = nodeSqlite();
+  const bytes = createPrivately(file);
+  const database = new DatabaseSync(file);
+  try {
+    database.exec(`PRAGMA busy_timeout = ${options.busyTimeoutMs}`);
+    if (bytes > 0) checkFile(database, file, bytes);
+    setMode(database, file);
+    // Per connection, and none of them is stored in the file.
+    database.exec(`PRAGMA synchronous = ${options.synchronous}`);
+    database.exec(`PRAGMA max_page_count = ${Math.ceil(options.maxBytes / PAGE_BYTES)}`);
+    database.exec(`PRAGMA journal_size_limit = ${KEPT_WAL_BYTES}`);
+    migrate(database, file);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Makes the file for its owner alone; SQLite gives its own files beside it the same mode. Returns its size. */
+function createPrivately(file: string): number {
+  const fs = process.getBuiltinModule("node:fs");
+  try {
+    const descriptor = fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600);
+    const { size } = fs.fstatSync(descriptor);
+    fs.closeSync(descriptor);
+    return size;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const readOnly = code === "EACCES" || code === "EROFS" || code === "EPERM";
+    throw new StorageFailure(
+      readOnly ? "read-only" : "unavailable",
+      `The SQLite file ${file} cannot be opened for writing (${String(code)}).`,
+      readOnly
+        ? "Give this process the right to write the file and its folder."
+        : "Name a file in a folder that exists, on a disk with room.",
+      { cause: error },
+    );
+  }
+}
+
+function checkFile(database: SqlDatabase, file: string, bytes: number): void {
+  if (bytes > CHECKED_BYTES) return;
+  const found = database.prepare("PRAGMA quick_check(1)").get()?.["quick_check"];
+  if (found === "ok") return;
+  throw new StorageFailure(
+    "corrupt",
+    `The SQLite file ${file} is damaged: ${JSON.stringify(found)}.`,
+    "Move it away with its -wal and -shm files and start again, or restore a backup.",
+  );
+}
+
+function setMode(database: SqlDatabase, file: string): void {
+  const mode = database.prepare("PRAGMA journal_mode = wal");
+  for (let tries = 1; ; tries++) {
+    try {
+      if (mode.get()?.["journal_mode"] === "wal") return;
+      break;
+    } catch (error) {
+      if (tries === MODE_TRIES) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, MODE_WAIT_MS);
+    }
+  }
+  throw new StorageFailure(
+    "unsupported",
+    `The SQLite file ${file} cannot be shared: its file system has no shared memory.`,
+    "Put it on a local disk, not on a network.",
+  );
+}
+
+function migrate(database: SqlDatabase, file: string): void {
+  const pragma = (name: string) => Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
+  const check = () => {
+    const version = pragma("user_version");
+    const foreign = pragma("application_id") !== APPLICATION_ID;
+    const tables = Number(database.prepare("SELECT count(*) AS count FROM sqlite_schema").get()?.["count"]);
+    if (foreign && tables > 0) {
+      throw new StorageFailure(
+        "unsupported",
+        `The SQLite file ${file} belongs to another program.`,
+        "Choose another file for sqliteStorage.",
+      );
+    }
+    if (version > STEPS.length) {
+      throw new StorageFailure(
+        "unsupported",
+        `The SQLite file ${file} was written by a newer version: its schema is ${version}, this one knows ${STEPS.length}.`,
+        "Update @parley/mcp, or choose another file.",
+      );
+    }
+    return version;
+  };
+  if (check() === STEPS.length) return;
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    // Another process may have done it meanwhile.
+    for (const step of STEPS.slice(check())) database.exec(step);
+    database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${STEPS.length}; COMMIT`);
+  } catch (error) {
+    rollBack(database);
+    throw error;
+  }
+}
+
+/** Ends a transaction that failed; some failures have ended it already. */
+export function rollBack(database: SqlDatabase): void {
+  try {
+    database.exec("ROLLBACK");
+  } catch {
+    // There is none any more.
+  }
+}

@@ -1,0 +1,92 @@
+import { platform } from "#platform";
+import { withDefaults } from "../../encoding/with-defaults.js";
+import { checkOptions } from "../../protocol/check-options.js";
+import { McpError } from "../../protocol/error.js";
+import type { Storage } from "../../storage/storage.js";
+import { Database } from "./database.js";
+import { nodeSqlite } from "./node-sqlite.js";
+import type { OpenOptions } from "./open-database.js";
+import { SqliteAppendLog } from "./sqlite-append-log.js";
+import { SqliteKeyValue } from "./sqlite-key-value.js";
+import { SqlitePubSub } from "./sqlite-pub-sub.js";
+
+/** Where a SQLite storage keeps its data, and how safely. */
+export interface SqliteStorageOptions {
+  /** The file, made with mode 0600 if it is absent; its folder must exist, on a local disk. SQLite keeps a `-wal` and a `-shm` file beside it. */
+  readonly file: string;
+  /**
+   * What a write survives. `"normal"`, the default: the end of the process, however sudden; a power failure may take the last
+   * writes, but leaves the file whole. `"full"`: a power failure too, for a wait for the disk with every write.
+   */
+  readonly synchronous?: "normal" | "full" | undefined;
+  /** How large the file may become. Default 1 GiB, minimum 64 KiB. Beyond it, writes end in a `StorageError`. */
+  readonly maxBytes?: number | undefined;
+  /**
+   * How long a write may wait for the writes of other processes. The whole process waits, so keep it short. Default 2 s;
+   * beyond it, the write ends in a `StorageFailure`.
+   */
+  readonly busyTimeoutMs?: number | undefined;
+  /** The clock for lifetimes, in milliseconds since the epoch: all processes that share the file must agree on it. Default: the system's. */
+  readonly clock?: { now(): number } | undefined;
+}
+
+/** The storage contract in one file; every method of its parts is synchronous. */
+export interface SqliteStorage extends Storage {
+  readonly kv: SqliteKeyValue;
+  readonly log: SqliteAppendLog;
+  readonly pubsub: SqlitePubSub;
+  /** Ends all subscriptions and closes the file. Calls after it fail. */
+  close(): void;
+}
+
+const DEFAULTS: OpenOptions = { synchronous: "normal", maxBytes: 1024 * 1024 * 1024, busyTimeoutMs: 2_000 };
+const MIN_BYTES = 64 * 1024;
+const MAX_BUSY_MS = 60_000;
+
+/**
+ * Opens a storage in a file, by `node:sqlite`: what it holds survives a restart, and several processes of one machine can share it.
+ *
+ * Throws a `StorageFailure` if the runtime has no SQLite, and if the file cannot be opened, is damaged or was written by a
+ * newer version.
+ */
+export function sqliteStorage(options: SqliteStorageOptions): SqliteStorage {
+  checkOptions("sqliteStorage", options, "file synchronous maxBytes busyTimeoutMs clock");
+  const { file, clock, ...given } = options;
+  const chosen = withDefaults(DEFAULTS, given);
+  checkValues(file, chosen);
+  // First, because a runtime without it may lack the other modules too.
+  nodeSqlite();
+  const path = process.getBuiltinModule("node:path").resolve(file);
+  const database = new Database(path, chosen, () => (clock ?? platform).now());
+  const kv = new SqliteKeyValue(database);
+  const log = new SqliteAppendLog(database);
+  const pubsub = new SqlitePubSub(database, platform);
+  return {
+    kv,
+    log,
+    pubsub,
+    close() {
+      pubsub.close();
+      database.close();
+    },
+  };
+}
+
+function checkValues(file: unknown, { synchronous, maxBytes, busyTimeoutMs }: OpenOptions): void {
+  if (typeof file !== "string" || file === "" || file === ":memory:" || file.includes("\0")) {
+    throw wrong(`\`file\` is ${JSON.stringify(file)}, not the path of a file`, "Name a file, or use memoryStorage.");
+  }
+  if (synchronous !== "normal" && synchronous !== "full") {
+    throw wrong(`\`synchronous\` is ${JSON.stringify(synchronous)}`, 'Use "normal" or "full".');
+  }
+  if (!(maxBytes >= MIN_BYTES) || maxBytes > Number.MAX_SAFE_INTEGER) {
+    throw wrong(`\`maxBytes\` is ${maxBytes}`, `Use a number of bytes from ${MIN_BYTES} on.`);
+  }
+  if (!Number.isInteger(busyTimeoutMs) || busyTimeoutMs < 0 || busyTimeoutMs > MAX_BUSY_MS) {
+    throw wrong(`\`busyTimeoutMs\` is ${busyTimeoutMs}`, `Use whole milliseconds from 0 to ${MAX_BUSY_MS}.`);
+  }
+}
+
+function wrong(what: string, fix: string): McpError {
+  return new McpError("invalid_definition", `sqliteStorage: ${what}`, { fix });
+}

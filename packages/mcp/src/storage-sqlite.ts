@@ -1,0 +1,1 @@
+export { type SqliteStorage, type SqliteStorageOptions, sqliteStorage } from "./node/sqlite/sqlite-storage.js";
