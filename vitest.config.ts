@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 const source = (path: string) => fileURLToPath(new URL(`./packages/mcp/src/${path}`, import.meta.url));
+const redisIndex = fileURLToPath(new URL("./packages/redis/src/index.ts", import.meta.url));
 
 export default defineConfig({
   resolve: {
@@ -10,6 +11,7 @@ export default defineConfig({
       { find: /^@parley\/mcp$/, replacement: source("index.ts") },
       { find: /^@parley\/mcp\/storage\/sqlite$/, replacement: source("storage-sqlite.ts") },
       { find: /^@parley\/mcp\/([a-z-]+)$/, replacement: source("$1.ts") },
+      { find: /^@parley\/redis$/, replacement: redisIndex },
       { find: /^#platform$/, replacement: source("node/platform.ts") },
       { find: /^#transports$/, replacement: source("node/transports.ts") },
     ],
@@ -39,6 +41,7 @@ export default defineConfig({
           include: [
             "packages/mcp/src/**/*.test.ts",
             "packages/mcp/test/**/*.test.ts",
+            "packages/redis/{src,test}/**/*.test.ts",
             "conformance/**/*.test.ts",
             "examples/**/*.test.ts",
             "docs/**/*.test.ts",

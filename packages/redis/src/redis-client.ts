@@ -1,0 +1,37 @@
+/** The part of a connection of `@redis/client` that the storage uses. */
+export interface RedisNode {
+  readonly isReady: boolean;
+  readonly options: { readonly socket?: object };
+  connect(): Promise<unknown>;
+  destroy(): void;
+  sendCommand(args: readonly string[], options?: object): Promise<unknown>;
+  duplicate(overrides: object): RedisNode;
+  on(event: string, listener: (...args: never[]) => void): unknown;
+  subscribe(channels: string | string[], listener: MessageListener): Promise<void>;
+  unsubscribe(channels: string | string[], listener: MessageListener): Promise<void>;
+  sSubscribe(channels: string | string[], listener: MessageListener): Promise<void>;
+  sUnsubscribe(channels: string | string[], listener: MessageListener): Promise<void>;
+}
+
+export type MessageListener = (message: string, channel: string) => void;
+
+/** The part of a cluster of `@redis/client` that the storage uses. */
+export interface RedisClusterClient {
+  readonly slots: readonly ({ readonly master: { readonly address: string } } | undefined)[];
+  readonly masters: readonly { client?: RedisNode | undefined }[];
+  connect(): Promise<unknown>;
+  destroy(): void;
+  duplicate(overrides?: object): RedisClusterClient;
+  getNodeClientForKey(key: string, isReadonly: boolean): Promise<RedisNode>;
+  sendCommand(key: string, isReadonly: boolean, args: readonly string[], options?: object): Promise<unknown>;
+  on(event: string, listener: (...args: never[]) => void): unknown;
+}
+
+/**
+ * A client that `createClient` or `createCluster` of `@redis/client` (or of `redis`) has made. The storage opens connections
+ * of its own with the same settings, and leaves the client itself alone.
+ */
+export interface ConfiguredClient {
+  duplicate(): unknown;
+  sendCommand: unknown;
+}

@@ -1,0 +1,23 @@
+import type { RedisNode } from "./redis-client.js";
+
+/** The way to the server that holds a key. */
+export interface Route {
+  /** Host and port, without any secret. */
+  readonly place: string;
+  readonly lastError: Error | undefined;
+  /** How long nothing could be reached. */
+  readonly downMs: number;
+  /** Whether messages go to the server that holds the topic, and not to all of a cluster. */
+  readonly isSharded: boolean;
+  /** Calls `send` at once, or as soon as the server can be reached; calls for one server keep their order. */
+  use(key: string, send: (node: RedisNode) => void, fail: (error: Error) => void): void;
+  /** Sends a command to the new place of a key. Only a cluster has it. */
+  readonly follow?: (key: string, args: readonly string[]) => Promise<unknown>;
+  /** The address of the server that holds a key, as far as it is known. */
+  addressOf(key: string): string;
+  /** Makes a connection to the server that holds a key, for subscriptions; it is not connected yet. */
+  subscriber(key: string): Promise<RedisNode>;
+  /** Gives a connection up that does not answer. */
+  reset(node: RedisNode, cause: Error): void;
+  close(): void;
+}
