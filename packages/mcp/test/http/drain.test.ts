@@ -129,3 +129,32 @@ describe("replies that nobody reads", { timeout: 20_000 }, () => {
     for (const socket of idle) socket.destroy();
   });
 });
+
+describe("drain with a delay", () => {
+  const post = (url: string) =>
+    fetch(url, { method: "POST", ...modern("tools/call", { name: "hello", arguments: {} }) });
+  const serve = async () => {
+    const server = new Server({ name: "t", version: "1" }).tool("hello", {}, () => "hello");
+    const handle = await serveHttp(server, { port: 0, drainDelayMs: 60_000 });
+    handles.push(handle);
+    return { handle, health: new URL("/health", handle.url) };
+  };
+
+  it("says that it is not ready, and still answers", async () => {
+    const { handle, health } = await serve();
+    expect((await fetch(health)).status).toBe(200);
+    const ended = handle.drain(400);
+    expect((await fetch(health)).status).toBe(503);
+    const reply = await post(handle.url);
+    expect([reply.status, await reply.text()]).toEqual([200, expect.stringContaining("hello")]);
+    await ended;
+    await expect(post(handle.url)).rejects.toThrow();
+  });
+
+  it("ends at once when it is closed meanwhile", async () => {
+    const { handle } = await serve();
+    const ended = handle.drain(60_000);
+    await handle.close();
+    await ended;
+  });
+});

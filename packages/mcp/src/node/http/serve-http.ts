@@ -28,6 +28,11 @@ export interface ServeHttpOptions extends HttpServerOptions {
   healthPath?: string | false | undefined;
   /** Called for each health check; any result except true, or an error, means 503. Default: always healthy. */
   isHealthy?: (() => boolean | Promise<boolean>) | undefined;
+  /**
+   * For how long `drain` still takes requests while `healthPath` answers 503 already, so that a load balancer learns in time to
+   * send no more; choose more than two of its intervals. Part of the time that `drain` has. Default 0.
+   */
+  drainDelayMs?: number | undefined;
   /** Default 16,384. */
   maxConnections?: number | undefined;
   /** Time for all headers of a request; default 15 s. */
@@ -52,7 +57,7 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
   checkOptions(
     "serveHttp",
     options,
-    `${HTTP_OPTIONS} port host path healthPath isHealthy maxConnections headersTimeoutMs requestTimeoutMs keepAliveTimeoutMs tls`,
+    `${HTTP_OPTIONS} port host path healthPath isHealthy drainDelayMs maxConnections headersTimeoutMs requestTimeoutMs keepAliveTimeoutMs tls`,
   );
   const { host, port = 3000, path = "/mcp" } = options;
   if (!path.startsWith("/")) {
@@ -86,11 +91,24 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
     async drain(graceMs = 10_000) {
       const deadline = platform.monotonic() + graceMs;
       draining = true;
+      await delay(Math.min(options.drainDelayMs ?? 0, graceMs), bound.closed);
       bound.stopListening();
-      await handler.drain(graceMs);
+      await handler.drain(Math.max(0, deadline - platform.monotonic()));
       await end(Math.max(0, deadline - platform.monotonic()));
     },
     close: () => end(),
+  });
+}
+
+/** Waits, unless everything ends before. */
+function delay(ms: number, closed: Promise<void>): Promise<void> | undefined {
+  if (!(ms > 0)) return undefined;
+  return new Promise((resolve) => {
+    const timer = platform.timer(ms, resolve, true);
+    void closed.then(() => {
+      timer.cancel();
+      resolve();
+    });
   });
 }
 

@@ -80,6 +80,7 @@ interface Listening {
   host?: string | undefined;
   path?: string | undefined;
   healthPath?: string | false | undefined;
+  drainDelayMs?: number | undefined;
   maxConnections?: number | undefined;
   headersTimeoutMs?: number | undefined;
   requestTimeoutMs?: number | undefined;
@@ -166,6 +167,7 @@ const HTTP: SettingsTable<HttpServerOptions & Listening> = {
   host: "text",
   path: "text",
   healthPath: "text or false",
+  drainDelayMs: "whole",
   maxConnections: "count",
   headersTimeoutMs: "count",
   requestTimeoutMs: "count",
