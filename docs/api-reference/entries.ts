@@ -25,6 +25,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   "./apps-view": "MCP Apps: the client for the script of a page, inside its frame.",
   "./extension":
     "For authors of extensions of the protocol: `defineExtension`, and what servers and clients let an extension do.",
+  "./limits": "Limits of each caller and of tools with a rate: on one node, or on a storage for all nodes together.",
   "./login": "Logging in from programs on Node: with a browser, from a terminal, with tokens in a file.",
   "./host": "Many servers as one: a host, its configuration files and the supervision of its servers.",
   "./http": "HTTP independent of the runtime: handlers, their options, requests and responses.",

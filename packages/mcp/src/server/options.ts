@@ -9,6 +9,7 @@ import type { Revision } from "../protocol/revisions.js";
 import type { JsonSchemaAdapter } from "../schema/standard.js";
 import type { Storage } from "../storage/storage.js";
 import type { RequestContext } from "./context.js";
+import type { Quotas } from "./limits/quota-options.js";
 import type { CacheOptions } from "./lists/cache-hints.js";
 import type { CallFailure } from "./observer.js";
 import type { ToolPolicy } from "./tools/tool-policy.js";
@@ -115,6 +116,8 @@ export interface ServerOptions {
   onError?: ((error: unknown, failure: CallFailure) => void) | undefined;
   /** How arguments that do not fit the schema are answered: a result for the model (default), or the error -32602. */
   invalidArguments?: "result" | "protocol" | undefined;
+  /** Limits of each caller and of tools with a `rate`, made by `quotas` of `@parley/mcp/limits`. Default: only `limits`. */
+  quotas?: Quotas | undefined;
   /** Defaults for all tools, which a tool's own definition replaces. */
   tools?: ToolPolicy | undefined;
   /**
@@ -134,7 +137,7 @@ export function checkServerOptions(options: ServerOptions): void {
   checkOptions(
     "the server",
     options,
-    "instructions revisions secret limits toJsonSchema pageSize cache declare listChanged subscribe storage onSubscribe onUnsubscribe onLogLevel maskErrors invalidArguments onError tools logging extensions platform",
+    "instructions revisions secret limits toJsonSchema pageSize cache declare listChanged subscribe storage onSubscribe onUnsubscribe onLogLevel maskErrors invalidArguments onError quotas tools logging extensions platform",
   );
   checkOptions(
     "`limits`",

@@ -91,6 +91,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     };
     keepParts(this, this.#mountable);
     this.#listeners.push(this.#offers.peers);
+    options.quotas?.attachToServer(this.#mountable);
     for (const extension of options.extensions ?? []) extension.attachToServer?.(this.#mountable);
   }
 

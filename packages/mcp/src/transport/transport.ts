@@ -94,6 +94,8 @@ export interface Answer {
   session?: Session | undefined;
   /** To be called once when that session ends, if the exchange has no peer. Neither throws nor rejects. */
   sessionEnded?: ((reason: EndReason) => void | Promise<void>) | undefined;
+  /** Milliseconds after which a refused caller may call again; over HTTP it becomes `Retry-After`. */
+  retryAfterMs?: number | undefined;
   /** Scopes that the caller lacks; a transport with authorization converts them to a challenge. */
   scopes?: string[] | undefined;
 }

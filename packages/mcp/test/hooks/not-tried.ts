@@ -38,6 +38,7 @@ export const NOT_TRIED: Readonly<Record<string, string>> = {
   "LangChainToolsOptions.tool": "the framework's own",
   Observable: MADE,
   Peer: MADE,
+  Quotas: MADE,
   Platform: PART,
   PortLike: PART,
   PromptOffer: SAME,

@@ -167,11 +167,10 @@ function checkClientLength({ clientInfo, clientCapabilities }: Session, limit: n
 }
 
 function invoke(server: DispatchingServer, call: ServerCall, route: Route): Answer | Promise<Answer> {
-  const { handler, around } = route;
+  const { limits } = server.pipeline;
   let outcome: object | Promise<object>;
   try {
-    outcome =
-      around === undefined ? perform(server, call, handler) : around(call, () => perform(server, call, handler));
+    outcome = limits === undefined ? serve(server, call, route) : limits(call, () => serve(server, call, route));
   } catch (error) {
     return failure(server, call, error);
   }
@@ -180,6 +179,11 @@ function invoke(server: DispatchingServer, call: ServerCall, route: Route): Answ
     (result) => success(server, call, result),
     (error) => failure(server, call, error),
   );
+}
+
+/** Runs the handler inside what extensions do around it. */
+function serve(server: DispatchingServer, call: ServerCall, { handler, around }: Route): object | Promise<object> {
+  return around === undefined ? perform(server, call, handler) : around(call, () => perform(server, call, handler));
 }
 
 /** Runs the handler inside all middleware. */
@@ -265,7 +269,8 @@ function failure({ pipeline }: Pick<DispatchingServer, "pipeline">, call: Server
   void call.sessionEnded?.("refused");
   if (pipeline.observers.length > 0) call.end = endOf(call, { error });
   const answer = errorAnswer(call, publicError(call, error));
-  return call.scopes === undefined ? answer : { ...answer, scopes: call.scopes };
+  const { scopes, limited } = call;
+  return scopes === undefined && limited === undefined ? answer : { ...answer, scopes, ...limited };
 }
 
 function errorAnswer({ request }: ServerCall, error: McpError): EncodedAnswer {

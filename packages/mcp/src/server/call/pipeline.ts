@@ -14,6 +14,8 @@ export class Pipeline {
   observers: readonly Observer[] = [];
   /** Must resolve before a call is served; a rejection is the answer. Absent for servers with nothing to prepare. */
   gate: (() => Promise<void>) | undefined;
+  /** Serves a call, or refuses it in the name of a limit. Absent for servers without `quotas`. */
+  limits: ((call: ServerCall, next: () => object | Promise<object>) => object | Promise<object>) | undefined;
   /** Must resolve before a handshake is answered; a rejection refuses it. */
   sessionOpening: ((call: ServerCall) => Promise<void>) | undefined;
   /** Called once by `close`. */

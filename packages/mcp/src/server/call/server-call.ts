@@ -50,6 +50,8 @@ export class ServerCall {
   sessionEnded: Answer["sessionEnded"];
   /** Scopes that the caller lacks, when a handler refused for that reason. */
   scopes: string[] | undefined;
+  /** What a transport is told of a limit that refused the call. */
+  limited: Pick<Answer, "status" | "retryAfterMs"> | undefined;
   /** Arguments that were converted from text to the type in the schema. */
   coercions: readonly Coercion[] = NO_COERCIONS;
   /** Limits how long the handler may run. */

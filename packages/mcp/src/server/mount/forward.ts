@@ -22,18 +22,19 @@ export async function forward(outer: ServerCall, inner: DispatchingServer, param
   if (route === undefined)
     throw new McpError("method_not_found", `the mounted server does not offer ${request.method}`);
   await inner.pipeline.gate?.();
-  const { middleware } = inner.pipeline;
+  const { middleware, limits } = inner.pipeline;
   const call = outer.inner(inner.facts, route.row, params);
   call.straight = outer.straight && middleware.length === 0;
   const run = async () => {
     try {
-      const result = await (middleware.length === 0
-        ? route.handler(call)
-        : throughMiddleware(middleware, call, () => route.handler(call)));
+      const serve = () =>
+        middleware.length === 0 ? route.handler(call) : throughMiddleware(middleware, call, () => route.handler(call));
+      const result = await (limits === undefined ? serve() : limits(call, serve));
       return { call, result };
     } finally {
       for (const act of call.beforeAnswer ?? []) act(true);
       outer.scopes = call.scopes;
+      outer.limited = call.limited;
       outer.failure = call.failure;
     }
   };

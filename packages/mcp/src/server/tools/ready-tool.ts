@@ -70,7 +70,7 @@ export function readyTool({ name, definition, handler }: ToolOffer, facts: Serve
   checkOptions(
     `tool "${name}"`,
     definition,
-    "title description input output annotations icons _meta visibleTo requires scopes concurrency task mode ui coerce unknownArguments timeoutMs maxResultBytes overflow",
+    "title description input output annotations icons _meta visibleTo requires scopes concurrency rate task mode ui coerce unknownArguments timeoutMs maxResultBytes overflow",
   );
   checkOptions(
     `\`annotations\` of tool "${name}"`,

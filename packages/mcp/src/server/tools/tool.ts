@@ -6,6 +6,7 @@ import type { ToolMode } from "../../protocol/tool-mode.js";
 import type { CheckedTool } from "../../schema/checked-schema.js";
 import type { AnySchema, InferInput, InferOutput } from "../../schema/standard.js";
 import type { HandlerContext } from "../context.js";
+import type { ToolRate } from "../limits/quota-options.js";
 import type { VisibleTo } from "../lists/catalogue.js";
 import type { Block, ToolResult } from "./block.js";
 import type { TaskPolicy, TaskSupport } from "./task-policy.js";
@@ -39,6 +40,8 @@ export interface ToolDefinition<
   scopes?: readonly string[] | undefined;
   /** How many calls of this tool run at once; more wait in a bounded queue. Default: only the server's `limits.calls`. */
   concurrency?: number | undefined;
+  /** How many calls of this tool may begin in a time. Needs `quotas` of `@parley/mcp/limits`. Default: any number. */
+  rate?: ToolRate | undefined;
   /** Whether calls run as tasks, which outlive the request. Needs the extension of `@parley/mcp/tasks`. Default: they do not. */
   task?: TaskSupport | TaskPolicy | undefined;
   /**

@@ -19,10 +19,11 @@ const TOOLS: ListShape<WireTool, ListToolsResult> = {
   result: (tools, next) => ({ tools, ...next }),
 };
 
-/** Options of tools that belong to an extension, and the entry that has it. */
-const EXTENSION_OPTIONS = [
-  ["task", "tasks"],
-  ["ui", "apps"],
+/** Options of tools that belong to a part of its own, the option of the server that takes it, and the entry that has it. */
+const PART_OPTIONS = [
+  ["task", "extensions: [tasks()]", "tasks"],
+  ["ui", "extensions: [apps()]", "apps"],
+  ["rate", "quotas: quotas()", "limits"],
 ] as const;
 
 /** The tools of one server. */
@@ -74,11 +75,15 @@ export class Tools implements Feature {
   /** The tool with what extensions add to its entry in the list. */
   #extended(ready: ReadyTool, tool: ToolOffer): ReadyTool {
     const { toolOptions } = this.#registry;
-    for (const [option, entry] of EXTENSION_OPTIONS) {
+    for (const [option, part, entry] of PART_OPTIONS) {
       if (tool.definition[option] === undefined || toolOptions.has(option)) continue;
-      throw new McpError("invalid_definition", `\`${option}\` of tool "${tool.name}" needs an extension`, {
-        fix: `Pass \`extensions: [${entry}()]\` to the server, from "@parley/mcp/${entry}".`,
-      });
+      throw new McpError(
+        "invalid_definition",
+        `\`${option}\` of tool "${tool.name}" needs ${option === "rate" ? "`quotas`" : "an extension"}`,
+        {
+          fix: `Pass \`${part}\` to the server, from "@parley/mcp/${entry}".`,
+        },
+      );
     }
     const wire = { ...ready.wire };
     for (const extend of toolOptions.values()) Object.assign(wire, extend(tool, wire));

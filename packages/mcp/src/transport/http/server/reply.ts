@@ -105,6 +105,11 @@ export class HttpReply implements BodyLimits {
 
   /** Replies with one answer, with its status and challenge. */
   reply(answer: Answer, extra?: HeaderList): void {
+    if (answer.retryAfterMs !== undefined) {
+      // In whole seconds, and never too soon.
+      const headers = [...(extra ?? EMPTY), "retry-after", String(Math.ceil(answer.retryAfterMs / 1000))];
+      return this.json(answer.status ?? 200, answer.text, headers);
+    }
     if (answer.scopes === undefined) return this.json(answer.status ?? 200, answer.text, extra);
     const { platform, options } = this.state;
     const challenge = challengeHeaders(platform, options, answer.scopes);

@@ -1,0 +1,2 @@
+export type { Quota, QuotaOptions, Quotas, Rate, ToolRate } from "./server/limits/quota-options.js";
+export { quotas } from "./server/limits/quotas.js";

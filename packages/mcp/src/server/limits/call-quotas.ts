@@ -1,0 +1,137 @@
+import { isThenable, type MaybePromise } from "../../encoding/maybe-promise.js";
+import { McpError } from "../../protocol/error.js";
+import type { ServerFacts } from "../call/facts.js";
+import type { ServerCall } from "../call/server-call.js";
+import { type CountedCaller, countedCaller, storedKey } from "./counted-caller.js";
+import { type Counts, NotCounted, nodeCounts, sharedCounts } from "./counts.js";
+import { type Limit, limitsOf, toolLimit } from "./limit.js";
+import type { QuotaOptions, ToolRate } from "./quota-options.js";
+import { type QuotaRefusal, refuse } from "./quota-refusal.js";
+
+/** When the end of another call cannot be foreseen. */
+const UNKNOWN_MS = 1000;
+
+type Next = () => object | Promise<object>;
+
+/** A call on its way through the limits. */
+interface Passage {
+  readonly limits: readonly Limit[];
+  readonly caller: CountedCaller;
+  /** Frees the places that it has. */
+  readonly leaving: (() => void)[];
+}
+
+/** Admits or refuses the calls of one server. */
+export class CallQuotas {
+  readonly #facts: ServerFacts;
+  readonly #options: QuotaOptions;
+  readonly #node: Counts;
+  readonly #shared: Counts | undefined;
+  readonly #perPrincipal: readonly Limit[];
+  readonly #perServer: readonly Limit[];
+  readonly #tools = new Map<string, Limit>();
+
+  constructor(facts: ServerFacts, options: QuotaOptions) {
+    this.#facts = facts;
+    this.#options = options;
+    this.#perPrincipal = limitsOf("perPrincipal", options.perPrincipal);
+    this.#perServer = limitsOf("perServer", options.perServer);
+    this.#node = nodeCounts(facts.platform, options);
+    if (options.on !== "storage") return;
+    const { storage } = facts.options;
+    if (storage === undefined) {
+      throw new McpError("invalid_definition", "`quotas` count on the storage, but the server has none", {
+        fix: "Pass `storage` to `new Server`, or leave `on` out.",
+      });
+    }
+    this.#shared = sharedCounts(facts.platform, storage, options, this.#node);
+  }
+
+  toolChanged(name: string, rate: ToolRate | undefined): void {
+    if (rate === undefined) this.#tools.delete(name);
+    else this.#tools.set(name, toolLimit(name, rate));
+  }
+
+  close(): void {
+    this.#shared?.close();
+  }
+
+  /** Serves a call by `next` if all limits allow it. What an era answers by itself is free. */
+  serve(call: ServerCall, next: Next): MaybePromise<object> {
+    if (call.request.own !== undefined) return next();
+    const passage: Passage = { limits: this.#limitsFor(call), caller: countedCaller(call), leaving: [] };
+    const refused = this.#pass(passage, 0);
+    if (isThenable(refused)) return refused.then((settled) => this.#finish(call, settled, passage, next));
+    return this.#finish(call, refused, passage, next);
+  }
+
+  /** The caller's own limits come first, so that a flood does not use up what all callers share. */
+  #limitsFor({ request, row }: ServerCall): Limit[] {
+    const name = request.method === "tools/call" ? request.params["name"] : undefined;
+    const tool = typeof name === "string" ? this.#tools.get(name) : undefined;
+    const kind = row.deadlineExempt === true ? "streams" : "calls";
+    return [...this.#perPrincipal, ...(tool === undefined ? [] : [tool]), ...this.#perServer].filter(
+      ({ counts }) => counts === "any" || counts === kind,
+    );
+  }
+
+  /** Passes the limits in order, from one of them on; gives the reason if one of them refuses. */
+  #pass(passage: Passage, from: number): MaybePromise<QuotaRefusal | undefined> {
+    for (const [index, limit] of passage.limits.slice(from).entries()) {
+      const refused = this.#passOne(limit, passage);
+      if (isThenable(refused)) return refused.then((settled) => settled ?? this.#pass(passage, from + index + 1));
+      if (refused !== undefined) return refused;
+    }
+    return undefined;
+  }
+
+  #passOne(limit: Limit, passage: Passage): MaybePromise<QuotaRefusal | undefined> {
+    const { counts, key } = this.#countsOf(limit, passage.caller);
+    const outcome = limit.rate === undefined ? counts.enter(key, limit.most ?? 0) : counts.take(key, limit.rate);
+    const judge = (settled: typeof outcome extends MaybePromise<infer T> ? T : never) => {
+      if (settled === 0) return undefined;
+      if (typeof settled !== "function") return refusedBy(limit, settled ?? UNKNOWN_MS);
+      passage.leaving.push(settled);
+      return undefined;
+    };
+    return isThenable(outcome)
+      ? Promise.resolve(outcome).then(judge, (error) => notCounted(limit, error))
+      : judge(outcome);
+  }
+
+  #countsOf({ kind, server }: Limit, { key, everywhere }: CountedCaller): { counts: Counts; key: string } {
+    const parts = [this.#facts.info.name, kind, ...(server ? [] : [key])];
+    if (this.#shared === undefined || !(server || everywhere)) return { counts: this.#node, key: parts.join("\n") };
+    return { counts: this.#shared, key: storedKey(this.#facts.platform, parts) };
+  }
+
+  #finish(call: ServerCall, refused: QuotaRefusal | undefined, { leaving }: Passage, next: Next): MaybePromise<object> {
+    const leave = () => {
+      for (const one of leaving.splice(0)) one();
+    };
+    if (refused !== undefined) {
+      leave();
+      return refuse(call, refused, this.#options.refusal ?? "result");
+    }
+    if (leaving.length === 0) return next();
+    let result: object | Promise<object>;
+    try {
+      result = next();
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    if (isThenable(result)) return Promise.resolve(result).finally(leave);
+    leave();
+    return result;
+  }
+}
+
+function refusedBy({ option, server, text }: Limit, waitMs: number): QuotaRefusal {
+  return { limit: option, retryAfterMs: Math.ceil(waitMs), server, text };
+}
+
+function notCounted({ option }: Limit, error: unknown): QuotaRefusal {
+  if (!(error instanceof NotCounted)) throw error;
+  return { limit: option, retryAfterMs: UNKNOWN_MS, server: true, text: "The server cannot count calls now." };
+}

@@ -1,0 +1,33 @@
+import { toBase64Url } from "../../encoding/base64.js";
+import type { Platform } from "../../platform/platform.js";
+import type { Peer } from "../../transport/transport.js";
+import type { ServerCall } from "../call/server-call.js";
+
+/** Whose limits a call counts against. */
+export interface CountedCaller {
+  readonly key: string;
+  /** Whether other nodes know the caller by the same key. */
+  readonly everywhere: boolean;
+}
+
+/** Connections without a principal, by a number of their own. */
+const CONNECTIONS = new WeakMap<Peer, number>();
+let connections = 0;
+
+/** The principal; without one, the address over HTTP, and elsewhere the connection. */
+export function countedCaller({ exchange }: ServerCall): CountedCaller {
+  const { principal, peer, http } = exchange;
+  const auth = principal ?? peer?.principal;
+  if (auth !== undefined) return { key: `principal ${auth.key}`, everywhere: true };
+  if (http !== undefined) return { key: `address ${http.remoteAddress ?? ""}`, everywhere: true };
+  if (peer === undefined) return { key: "", everywhere: false };
+  const known = CONNECTIONS.get(peer) ?? ++connections;
+  CONNECTIONS.set(peer, known);
+  return { key: `connection ${known}`, everywhere: false };
+}
+
+/** The key of a count on a storage; short and of plain characters, whatever the caller and the tool are called. */
+export function storedKey(platform: Pick<Platform, "sha256">, parts: readonly string[]): string {
+  const digest = platform.sha256(new TextEncoder().encode(JSON.stringify(parts)));
+  return `quota/{${toBase64Url(digest.subarray(0, 18))}}`;
+}

@@ -1,0 +1,91 @@
+import { isThenable, type MaybePromise } from "../../encoding/maybe-promise.js";
+import { thrownMessage } from "../../encoding/thrown-message.js";
+import type { Platform } from "../../platform/platform.js";
+import type { Storage } from "../../storage/storage.js";
+import { NodeBuckets } from "./node-buckets.js";
+import type { FullRate, QuotaOptions } from "./quota-options.js";
+import { SharedBuckets } from "./shared-buckets.js";
+import { SharedPlaces } from "./shared-places.js";
+
+/** The storage failed, and the options say that what cannot be counted is refused. */
+export class NotCounted extends Error {}
+
+/** Counts calls by key: on this node, or on a storage. A key is a text of any length for the node, a short one for a storage. */
+export interface Counts {
+  /** Takes a token and gives 0, or gives the milliseconds until there is one. */
+  take(key: string, rate: FullRate): MaybePromise<number>;
+  /** Takes a place and gives the function that frees it; undefined if `most` are taken. */
+  enter(key: string, most: number): MaybePromise<(() => void) | undefined>;
+  close(): void;
+}
+
+const BUCKETS = 100_000;
+const LEASE_MS = 30_000;
+
+/** The places of calls that run at once on one node, by caller. */
+class NodePlaces {
+  readonly #taken = new Map<string, number>();
+
+  /** Takes a place and returns true, unless `most` are taken. */
+  enter(key: string, most: number): boolean {
+    const taken = this.#taken.get(key) ?? 0;
+    if (taken >= most) return false;
+    this.#taken.set(key, taken + 1);
+    return true;
+  }
+
+  leave(key: string): void {
+    const left = (this.#taken.get(key) ?? 1) - 1;
+    if (left > 0) this.#taken.set(key, left);
+    else this.#taken.delete(key);
+  }
+}
+
+/** Counts on this node alone. */
+export function nodeCounts(platform: Platform, { buckets: most = BUCKETS }: QuotaOptions): Counts {
+  const buckets = new NodeBuckets(platform, most);
+  const places = new NodePlaces();
+  return {
+    take: (key, rate) => buckets.take(key, rate),
+    enter: (key, most) => (places.enter(key, most) ? () => places.leave(key) : undefined),
+    close() {},
+  };
+}
+
+/** Counts on a storage for all nodes together; while it fails, as the options say. */
+export function sharedCounts(platform: Platform, storage: Storage, options: QuotaOptions, node: Counts): Counts {
+  const { buckets: most = BUCKETS, leaseMs = LEASE_MS, ifStorageFails = "node" } = options;
+  const buckets = new SharedBuckets(platform, storage.kv, most);
+  const places = new SharedPlaces(platform, storage.kv, leaseMs);
+  let failing = false;
+  const otherwise = async <T>(shared: Promise<T>, onNode: () => MaybePromise<T>): Promise<T> => {
+    try {
+      const counted = await shared;
+      failing = false;
+      return counted;
+    } catch (error) {
+      if (!failing) platform.warn(warning(ifStorageFails, error));
+      failing = true;
+      if (ifStorageFails === "refuse") throw new NotCounted("calls cannot be counted now", { cause: error });
+      return onNode();
+    }
+  };
+  return {
+    take(key, rate) {
+      const waits = buckets.take(key, rate);
+      return isThenable(waits) ? otherwise(waits, () => node.take(key, rate)) : waits;
+    },
+    enter: (key, most) =>
+      otherwise(
+        places.enter(key, most).then((entered) => (entered ? () => places.leave(key) : undefined)),
+        () => node.enter(key, most),
+      ),
+    close: () => places.close(),
+  };
+}
+
+function warning(ifStorageFails: "node" | "refuse", error: unknown): string {
+  const then =
+    ifStorageFails === "node" ? "this node counts alone until it answers" : "calls are refused until it answers";
+  return `\`quotas\` cannot count on the storage, so ${then}: ${thrownMessage(error)}`;
+}

@@ -1,0 +1,38 @@
+import type { Platform } from "../../platform/platform.js";
+import type { FullRate } from "./quota-options.js";
+import { takeToken } from "./take-token.js";
+
+/** The buckets of one node, in memory: at most `most`, of which the one that was not used for longest makes room. */
+export class NodeBuckets {
+  readonly #platform: Pick<Platform, "monotonic">;
+  readonly #most: number;
+  /** When each is full again; the least recently used first. */
+  readonly #fullAt = new Map<string, number>();
+
+  constructor(platform: Pick<Platform, "monotonic">, most: number) {
+    this.#platform = platform;
+    this.#most = most;
+  }
+
+  get size(): number {
+    return this.#fullAt.size;
+  }
+
+  /** Takes a token and returns 0, or returns the milliseconds until there is one. */
+  take(key: string, rate: FullRate): number {
+    const now = this.#platform.monotonic();
+    const { waitMs, fullAt } = takeToken(this.#fullAt.get(key) ?? now, now, rate);
+    // A refused one too, so that a flood does not end in a fresh bucket.
+    this.#fullAt.delete(key);
+    this.#fullAt.set(key, fullAt);
+    if (this.#fullAt.size > this.#most) this.#forget();
+    return waitMs;
+  }
+
+  #forget(): void {
+    for (const [key] of this.#fullAt) {
+      this.#fullAt.delete(key);
+      return;
+    }
+  }
+}

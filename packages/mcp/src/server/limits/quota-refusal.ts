@@ -1,0 +1,40 @@
+import { McpError } from "../../protocol/error.js";
+import type { CallToolResult } from "../../protocol/features/tools.js";
+import type { ServerCall } from "../call/server-call.js";
+import { FAILURE } from "../tools/result.js";
+
+/** Why a call is refused. */
+export interface QuotaRefusal {
+  /** The option that sets the limit. */
+  readonly limit: string;
+  readonly retryAfterMs: number;
+  /** Whether all callers together are the reason; then it is the server that is busy. */
+  readonly server: boolean;
+  /** For the model: what the limit is, as a sentence. */
+  readonly text: string;
+}
+
+/** Refuses a call: by a result for the model, or by an error with the HTTP status that fits. */
+export function refuse(call: ServerCall, refused: QuotaRefusal, as: "result" | "protocol"): CallToolResult {
+  const { limit, retryAfterMs, server, text } = refused;
+  const message = `${text} Wait ${secondsOf(retryAfterMs)} s, then call again.`;
+  const error = new McpError("limit_exceeded", message, {
+    data: { limit, retryAfterMs },
+    fix: `Call again after \`data.retryAfterMs\`, or raise \`${limit}\` of the server.`,
+  });
+  if (as === "protocol" || call.request.method !== "tools/call") {
+    call.limited = { status: server ? 503 : 429, retryAfterMs };
+    throw error;
+  }
+  call.failure = error;
+  return {
+    content: [{ type: "text", text: message }],
+    isError: true,
+    _meta: { [FAILURE]: { kind: error.kind, limit, retryAfterMs } },
+  };
+}
+
+/** Rounded up, because whoever comes too soon is refused again. */
+function secondsOf(ms: number): number {
+  return Math.ceil(ms / 1000);
+}

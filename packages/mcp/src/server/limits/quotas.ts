@@ -1,0 +1,32 @@
+import { checkOptions } from "../../protocol/check-options.js";
+import type { MountableServer } from "../mount/mount.js";
+import { CallQuotas } from "./call-quotas.js";
+import { toolLimit } from "./limit.js";
+import { checkQuotas, type QuotaOptions, type Quotas } from "./quota-options.js";
+
+/**
+ * Limits what each caller may do, and how often tools with a `rate` are called: `new Server(info, { quotas: quotas(…) })`.
+ * Refusals say when to call again: in words for the model, as `retryAfterMs` for programs, by `Retry-After` over HTTP.
+ */
+export function quotas(options: QuotaOptions = {}): Quotas {
+  checkQuotas(options);
+  return {
+    attachToServer(parts) {
+      // Only servers call it, with their own parts, whose type users do not see.
+      const { facts, registry, pipeline } = parts as MountableServer;
+      const calls = new CallQuotas(facts, options);
+      pipeline.limits = (call, next) => calls.serve(call, next);
+      pipeline.closers.push(() => calls.close());
+      registry.toolOptions.set("rate", ({ name, definition }) => {
+        checkOptions(`\`rate\` of tool "${name}"`, definition.rate, "calls perMs burst per");
+        if (definition.rate !== undefined) toolLimit(name, definition.rate);
+        return {};
+      });
+      const { toolChanged } = registry;
+      registry.toolChanged = (name, tool) => {
+        toolChanged?.(name, tool);
+        calls.toolChanged(name, tool?.definition.rate);
+      };
+    },
+  };
+}

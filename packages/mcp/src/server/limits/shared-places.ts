@@ -1,0 +1,155 @@
+import { randomName } from "../../encoding/base64.js";
+import type { Platform, Timer } from "../../platform/platform.js";
+import type { KeyValue } from "../../storage/storage.js";
+
+/** As for buckets. */
+const ATTEMPTS = 20;
+
+type ClockAndRandom = Pick<Platform, "now" | "timer" | "randomBytes">;
+
+/** The places of each node as they are stored: how many it has, and until when without a sign of life. */
+type Stored = Record<string, [count: number, until: number]>;
+
+interface Waiter {
+  readonly most: number;
+  resolve(entered: boolean): void;
+  reject(error: unknown): void;
+}
+
+/** What this node has of the places of one caller. */
+interface Held {
+  /** Places that calls of this node have. */
+  count: number;
+  /** Calls of this node that want one; one write serves all of them. */
+  waiting: Waiter[];
+  writing: boolean;
+  /** Whether what is stored differs from `count`, or has to be renewed. */
+  stale: boolean;
+}
+
+/**
+ * The places of calls that run at once on all nodes together. A node renews its own while it has some; those of a node that
+ * died are free after `leaseMs`.
+ */
+export class SharedPlaces {
+  readonly #platform: ClockAndRandom;
+  readonly #kv: KeyValue;
+  readonly #leaseMs: number;
+  readonly #node: string;
+  /** Only callers with a call that runs or waits, so that the calls bound it. */
+  readonly #held = new Map<string, Held>();
+  #renewing: Timer | undefined;
+
+  constructor(platform: ClockAndRandom, kv: KeyValue, leaseMs: number) {
+    this.#platform = platform;
+    this.#kv = kv;
+    this.#leaseMs = leaseMs;
+    this.#node = randomName(platform, 9);
+  }
+
+  get size(): number {
+    return this.#held.size;
+  }
+
+  /** Takes a place and gives true, unless `most` are taken on all nodes. Rejects, without a place, if the storage fails. */
+  enter(key: string, most: number): Promise<boolean> {
+    const held = this.#held.get(key) ?? { count: 0, waiting: [], writing: false, stale: false };
+    this.#held.set(key, held);
+    return new Promise((resolve, reject) => {
+      held.waiting.push({ most, resolve, reject });
+      this.#startWriting(key, held);
+    });
+  }
+
+  /** Gives a place back. Nobody waits for the write; one that fails is made up for by the next, or by the lease. */
+  leave(key: string): void {
+    const held = this.#held.get(key);
+    if (held === undefined) return;
+    held.count -= 1;
+    held.stale = true;
+    this.#startWriting(key, held);
+  }
+
+  /** Stops the renewal; what is still taken is free when its lease is over. */
+  close(): void {
+    this.#renewing?.cancel();
+    this.#renewing = undefined;
+  }
+
+  #startWriting(key: string, held: Held): void {
+    if (!held.writing) void this.#write(key, held);
+  }
+
+  async #write(key: string, held: Held): Promise<void> {
+    held.writing = true;
+    while (held.waiting.length > 0 || held.stale) {
+      const waiting = held.waiting.splice(0);
+      try {
+        const entered = await this.#store(key, held, waiting);
+        waiting.forEach((waiter, index) => {
+          waiter.resolve(index < entered);
+        });
+      } catch (error) {
+        for (const waiter of waiting) waiter.reject(error);
+      }
+    }
+    held.writing = false;
+    if (held.count === 0) this.#held.delete(key);
+    else this.#renewLater();
+  }
+
+  /** Stores the places of this node with one more for as many of `waiting` as fit; returns how many did. */
+  async #store(key: string, held: Held, waiting: readonly Waiter[]): Promise<number> {
+    held.stale = false;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const stored = await this.#kv.get(key);
+      const now = this.#platform.now();
+      const places = live(stored?.value, now);
+      delete places[this.#node];
+      const others = Object.values(places).reduce((sum, [count]) => sum + count, 0);
+      const own = held.count;
+      let entered = 0;
+      while (entered < waiting.length && others + own + entered < (waiting[entered]?.most ?? 0)) entered++;
+      if (own + entered > 0) places[this.#node] = [own + entered, now + this.#leaseMs];
+      if (await this.#replace(key, places, stored?.version ?? 0)) {
+        held.count += entered;
+        return entered;
+      }
+    }
+    throw new Error(`the storage refused ${ATTEMPTS} writes of a count in a row`);
+  }
+
+  async #replace(key: string, places: Stored, ifVersion: number): Promise<boolean> {
+    if (Object.keys(places).length > 0) {
+      const written = await this.#kv.set(key, JSON.stringify(places), { ttlMs: this.#leaseMs, ifVersion });
+      return written !== undefined;
+    }
+    return ifVersion === 0 || (await this.#kv.delete(key, { ifVersion }));
+  }
+
+  #renewLater(): void {
+    this.#renewing ??= this.#platform.timer(Math.ceil(this.#leaseMs / 3), () => {
+      this.#renewing = undefined;
+      for (const [key, held] of this.#held) {
+        held.stale = true;
+        this.#startWriting(key, held);
+      }
+    });
+  }
+}
+
+/** The places of nodes that gave a sign of life; none if the text is damaged. */
+function live(text: string | undefined, now: number): Stored {
+  const places: Stored = Object.create(null);
+  if (text === undefined) return places;
+  try {
+    for (const [node, entry] of Object.entries(JSON.parse(text) as Record<string, unknown>)) {
+      if (!Array.isArray(entry)) continue;
+      const [count, until] = entry as unknown[];
+      if (typeof count === "number" && typeof until === "number" && until > now) places[node] = [count, until];
+    }
+  } catch {
+    // Only a fault of the storage makes such a text, and refusing everybody for it would outlast the fault.
+  }
+  return places;
+}
