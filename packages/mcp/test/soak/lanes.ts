@@ -5,6 +5,7 @@ import { host } from "./lanes/host.js";
 import { hostile } from "./lanes/hostile.js";
 import { isolation } from "./lanes/isolation.js";
 import { registry } from "./lanes/registry.js";
+import { replicas, replicasOnCluster } from "./lanes/replicas.js";
 import { resume } from "./lanes/resume.js";
 import { sessions } from "./lanes/sessions.js";
 import { slowloris } from "./lanes/slowloris.js";
@@ -27,6 +28,8 @@ export const LANES: readonly Lane[] = [
   tasks,
   registry,
   host,
+  replicas,
+  replicasOnCluster,
   simulation,
   mutants,
 ];

@@ -31,17 +31,19 @@ export interface StartOptions {
   stdio?: boolean;
   /** Whether stack traces name the sources; the maps for that are loaded with the first trace, and stay on the heap. */
   sourceMaps?: boolean;
+  /** A file descriptor that takes what the program says to people, in place of the lane's own stderr. */
+  stderr?: number;
 }
 
 /** Starts a program with its settings and waits until it is ready. */
 export async function startProgram<R>(
   file: string,
   settings: object,
-  { stdio = false, sourceMaps = true }: StartOptions = {},
+  { stdio = false, sourceMaps = true, stderr }: StartOptions = {},
 ): Promise<Program<R>> {
   const node = ["--expose-gc", ...(sourceMaps ? ["--enable-source-maps"] : [])];
   const child = spawn(process.execPath, [...node, file, JSON.stringify(settings)], {
-    stdio: [stdio ? "pipe" : "ignore", stdio ? "pipe" : "inherit", "inherit", "ipc"],
+    stdio: [stdio ? "pipe" : "ignore", stdio ? "pipe" : "inherit", stderr ?? "inherit", "ipc"],
     env: { ...process.env, NODE_ENV: "production" },
   });
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
