@@ -34,6 +34,8 @@ const PURPOSES: Readonly<Record<string, string>> = {
   "./storage": "The storage contract, for state that several processes share, and an implementation in memory.",
   "./storage/sqlite": "A storage in one SQLite file, for a single machine: what it holds survives a restart.",
   "./tasks": "The tasks extension: tools that outlive their request, for servers and clients.",
+  "./telemetry":
+    "Spans, metrics, log lines and health of servers and clients, for OpenTelemetry, Prometheus and any logger.",
   "./testing": "For tests of servers, clients, transports and storage.",
 };
 

@@ -14,6 +14,7 @@ import type { ProgressNotificationParams } from "../protocol/lifecycle.js";
 import type { Revision } from "../protocol/revisions.js";
 import type { TraceContext } from "../protocol/trace-context.js";
 import type { CacheSettings } from "./call/cache.js";
+import type { ClientObserver } from "./observer.js";
 
 /** How long a client waits, in milliseconds. */
 export interface Timeouts {
@@ -129,6 +130,8 @@ export interface ClientOptions {
   cache?: false | CacheSettings | undefined;
   /** Gives the trace context that goes with each request. */
   trace?: (() => TraceContext | undefined) | undefined;
+  /** Told of every request and of the state of the connection, for metrics and traces. Default: nobody. */
+  observe?: ClientObserver | readonly ClientObserver[] | undefined;
   /** Rounds of questions in one call. Default 10. */
   maxRounds?: number | undefined;
   /** Questions in all rounds of one call. Default 64, because each may be a paid model call or a dialog. */
@@ -160,7 +163,7 @@ export function checkClientOptions(options: ClientOptions): void {
   checkOptions(
     "connect",
     options,
-    "name version handlers revisions prior timeouts signal onElicit elicitUrls onSample sampleTools roots logLevel onLog onWarning strict checkOutput resend cache trace maxRounds maxQuestions extensions maxMessageBytes auth headers fetch sender platform",
+    "name version handlers revisions prior timeouts signal onElicit elicitUrls onSample sampleTools roots logLevel onLog onWarning strict checkOutput resend cache trace observe maxRounds maxQuestions extensions maxMessageBytes auth headers fetch sender platform",
   );
   checkOptions("`timeouts`", options.timeouts, "connectMs idleMs totalMs answerMs");
   if (options.cache !== false) checkOptions("`cache`", options.cache, "entries size store context ttlMs");

@@ -111,6 +111,11 @@ const FEATURES: Record<Revision, RevisionFeatures> = {
   "2026-07-28": JULY_2026,
 };
 
+/** The code of the error for a resource that is not there. */
+export function notFoundCodeOf(revision: Revision): number {
+  return featuresOf(revision).notFoundCode;
+}
+
 /** The features of a revision. */
 export function featuresOf(revision: Revision): RevisionFeatures {
   return FEATURES[revision];

@@ -1,6 +1,8 @@
 import type { Principal } from "../http/authentication.js";
 import type { Id } from "../jsonrpc/message.js";
 import type { TraceContext } from "../protocol/trace-context.js";
+import type { NetworkFacts } from "../transport/network-facts.js";
+import type { SessionInfo } from "./session-info.js";
 
 /** A call as observers see it. It has neither arguments nor results, because telemetry must not leak them. */
 export interface CallStarted {
@@ -11,6 +13,12 @@ export interface CallStarted {
   readonly protocolVersion: string;
   /** Whether the call came over HTTP. */
   readonly http: boolean;
+  /** The HTTP session that the call belongs to, if any. Whoever knows it may be able to use it: treat it as a secret. */
+  readonly sessionId: string | undefined;
+  /** How the call came; undefined in this process, and where the transport does not tell. */
+  readonly network: NetworkFacts | undefined;
+  /** The address of the client, or of the proxy in front; only over HTTP. */
+  readonly remoteAddress: string | undefined;
   readonly auth: Principal | undefined;
   /** The caller's trace; spans made here are its children. */
   readonly trace: TraceContext | undefined;
@@ -53,11 +61,34 @@ export interface CallRefused {
   readonly error: unknown;
 }
 
-/** Receives the start and end of calls, for metrics and traces. An error that it throws is logged and changes nothing else. */
+/** Follows one call from its start to its end. */
+export interface CallFollower {
+  /** Must call `run` once, before it returns: the call runs in there, so that its handler finds the ambient context of `run`. */
+  within?(run: () => void): void;
+  ended?(call: CallEnded): void;
+}
+
+/** The end of a session or connection. */
+export interface SessionClosed extends SessionInfo {
+  readonly durationMs: number;
+}
+
+/**
+ * Receives the start and end of calls and sessions, for metrics and traces. An error that it throws is logged and changes
+ * nothing else.
+ */
 export interface Observer {
+  /** Called once by `server.observe`, with the server. */
+  attached?: ((server: object) => void) | undefined;
+  /** Called at the start of each call, before `started`; what it returns follows that call. */
+  follow?: ((call: CallStarted) => CallFollower | undefined) | undefined;
   started?: ((call: CallStarted) => void) | undefined;
   ended?: ((call: CallEnded) => void) | undefined;
   refused?: ((call: CallRefused) => void) | undefined;
+  /** A client has connected, or has opened a session on this node. */
+  sessionOpened?: ((session: SessionInfo) => void) | undefined;
+  /** It has left. Told only of those that were opened while this was observed. */
+  sessionClosed?: ((session: SessionClosed) => void) | undefined;
 }
 
 /** The outcome of a call; recorded only if there are observers. */

@@ -90,7 +90,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
       },
     };
     keepParts(this, this.#mountable);
-    this.#listeners.push(this.#offers.peers);
+    this.#listeners.push(this.#offers.peers, pipeline);
     options.quotas?.attachToServer(this.#mountable);
     for (const extension of options.extensions ?? []) extension.attachToServer?.(this.#mountable);
   }
@@ -261,6 +261,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
    * nothing extra. Returns a function that removes the observer.
    */
   observe(observer: Observer): () => void {
+    observer.attached?.(this);
     this.#pipeline.observers = [...this.#pipeline.observers, observer];
     return () => {
       this.#pipeline.observers = this.#pipeline.observers.filter((known) => known !== observer);

@@ -15,6 +15,9 @@ export function lateTransport(target: string, make: (signal: AbortSignal) => Pro
   return {
     kind: "channel",
     target,
+    get network() {
+      return inner?.network;
+    },
     async open(receiver) {
       const made = await make(closing.signal);
       if (closing.signal.aborted) {

@@ -5,6 +5,7 @@ import type { HttpFacts } from "../http/http.js";
 import type { Id, NotificationMessage, RequestMessage } from "../jsonrpc/message.js";
 import type { Revision } from "../protocol/revisions.js";
 import type { Storage } from "../storage/storage.js";
+import type { NetworkFacts } from "./network-facts.js";
 
 /**
  * The interface of a server to transports. Created once per server; called concurrently for any number of peers.
@@ -64,6 +65,9 @@ export type EndReason = "left" | "expired" | "closed" | "answered" | (string & {
 
 /** The other end of one pipe or of one HTTP session. */
 export interface Peer {
+  /** The id of an HTTP session. */
+  readonly id?: string | undefined;
+  readonly network?: NetworkFacts | undefined;
   /** Default `channel`. */
   readonly transport?: "http" | "channel" | undefined;
   /** Absent until the stateful handshake; the endpoint sets it through `Answer.session`. */
@@ -122,6 +126,9 @@ export interface Transport {
   readonly kind: "channel" | "http";
   /** The server's address for error messages, without anything that could be a secret. */
   readonly target: string;
+  readonly network?: NetworkFacts | undefined;
+  /** The id of the session that the server has opened, if any. */
+  readonly sessionId?: string | undefined;
   /** Whether the server has opened a session; absent where there are none: on channels, and before the handshake. */
   readonly hasSession?: boolean | undefined;
   open(receiver: Receiver): void | Promise<void>;

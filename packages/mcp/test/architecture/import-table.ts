@@ -24,6 +24,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   host: neutral,
   extensions: neutral,
   adapters: upToEra,
+  telemetry: neutral,
   testing: [...neutral, "node", "host", "extensions"],
 };
 

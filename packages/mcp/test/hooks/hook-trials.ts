@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect as connectTcp } from "node:net";
-import { type ClientOptions, Server, type ServerHandler } from "@parley/mcp";
+import { type ClientOptions, type Observer, Server, type ServerHandler } from "@parley/mcp";
 import { serveSocket, serveWebSocket, stdioTransport } from "@parley/mcp/node";
 import { memoryStorage } from "@parley/mcp/storage";
 import { channelPair } from "@parley/mcp/testing";
@@ -43,7 +43,7 @@ const subscribing = (server: Server) =>
 const settingLevel = (server: Server) => withClient(server, SESSIONS, (client) => client.setLogLevel("error"));
 
 const observing =
-  (event: "started" | "ended" | "refused"): Trial =>
+  (event: keyof Observer): Trial =>
   async (fail) => {
     const server = plainServer();
     server.observe({ [event]: fail });
@@ -51,6 +51,19 @@ const observing =
     await withClient(server, {}, (client) => client.request("no/such"));
     return inProcess(server);
   };
+
+const following =
+  (event: "within" | "ended"): Trial =>
+  (fail) => {
+    const server = plainServer();
+    server.observe({ follow: () => ({ [event]: fail }) });
+    return inProcess(server);
+  };
+
+const followingRequests =
+  (event: "within" | "ended" | "content"): Trial =>
+  (fail) =>
+    withClient(plainServer(), { observe: { request: () => ({ [event]: fail }) } }, add);
 
 const watching =
   (kind: "resource" | "template"): Trial =>
@@ -128,6 +141,16 @@ export const HOOK_TRIALS: Readonly<Record<string, Trial>> = {
   "Observer.started": observing("started"),
   "Observer.ended": observing("ended"),
   "Observer.refused": observing("refused"),
+  "Observer.follow": observing("follow"),
+  "Observer.sessionOpened": observing("sessionOpened"),
+  "Observer.sessionClosed": observing("sessionClosed"),
+  "Observer.follow, within": following("within"),
+  "Observer.follow, ended": following("ended"),
+  "ClientObserver.request": (fail) => withClient(plainServer(), { observe: { request: fail } }, add),
+  "ClientObserver.state": (fail) => withClient(plainServer(), { observe: { state: fail } }, add),
+  "ClientObserver.request, within": followingRequests("within"),
+  "ClientObserver.request, ended": followingRequests("ended"),
+  "ClientObserver.request, content": followingRequests("content"),
   "ServerOptions.onError": async (fail) => {
     const server = emptyServer({ onError: fail }).tool("t", {}, () => {
       throw new Error("jammed");

@@ -16,6 +16,7 @@ import { onAbort } from "./abort-watch.js";
 import type { CachedCalls } from "./cache.js";
 import { answeredInVain, cancelled, closing, isOwnEnd, notOffered, rejected, unsendable } from "./operation.js";
 import { CallDeadlines, type CallOwner, metaOf, PendingCall } from "./pending-call.js";
+import type { RequestObservers } from "./request-observers.js";
 import { type CallExtras, InterimResult, type Requester } from "./requester.js";
 import { waitBeforeResend } from "./resend.js";
 import { Rounds } from "./rounds.js";
@@ -28,6 +29,7 @@ const NOTHING: CallOptions & CallExtras = Object.freeze({});
 export class Caller implements Requester, CallOwner {
   readonly strict: boolean;
   readonly middleware: ClientMiddleware[] = [];
+  observers: RequestObservers | undefined;
   readonly deadlines: CallDeadlines;
   readonly #connection: ClientConnection;
   readonly #cache: CachedCalls | undefined;
@@ -195,10 +197,13 @@ export class Caller implements Requester, CallOwner {
       call.lastProgress = Number.NEGATIVE_INFINITY;
       call.generation = this.#cache?.generation ?? 0;
       out.progressToken = id;
-      const message = current.era.encode(id, out);
+      const { transport, era } = current;
+      const observed = this.observers?.startCall(call, id, current);
+      const message = observed?.encode(id, out, era) ?? era.encode(id, out);
       this.#pending.set(id, call);
       call.extras.onSent?.(id);
-      return current.transport.request(message).then(
+      const send = () => transport.request(message);
+      return (observed?.send(out.params, send) ?? send()).then(
         (result) => this.#arrived(call, id, current, result),
         (error) => this.#lost(call, id, error),
       );

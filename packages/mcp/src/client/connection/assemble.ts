@@ -6,6 +6,7 @@ import type { QuestionForwarder } from "../answers/question-forwarder.js";
 import { ServerRequests } from "../answers/server-requests.js";
 import { CachedCalls } from "../call/cache.js";
 import { Caller } from "../call/caller.js";
+import { observersOf } from "../call/request-observers.js";
 import { NotificationRouter } from "../changes/notifications.js";
 import { ClientSubscriptions } from "../changes/subscriptions.js";
 import { ClientExtensions } from "../extension.js";
@@ -46,8 +47,10 @@ export function assemble(
   const events = eventsFor(() => parts);
   const extensions = new ClientExtensions();
   const answerer = new Answerer(options, platform, extensions, (message) => parts.caller.warn(message), forwarder);
-  const connection = new ClientConnection({ route, options, platform, answerer, revisions, events });
+  const observers = observersOf(platform, options.observe);
+  const connection = new ClientConnection({ route, options, platform, answerer, revisions, events, observers });
   const caller = new Caller(connection, answerer, cache, extensions);
+  caller.observers = observers;
   const warn = (message: string) => caller.warn(message);
   const router = new NotificationRouter(connection.methods, warn);
   parts = {
@@ -88,8 +91,9 @@ function eventsFor(parts: () => ClientParts): ConnectionEvents {
       forget(parts());
       parts().subscriptions.missed();
     },
-    state(state, reason) {
-      const { router, subscriptions, connection } = parts();
+    state(state, reason, transport) {
+      const { router, subscriptions, connection, caller } = parts();
+      caller.observers?.state({ state, reason }, transport, connection.last?.era.revision);
       if (state === "closed") subscriptions.end();
       else if (state === "disconnected" && !connection.mayReturn) subscriptions.end(reason);
       router.emit("state", { state, reason });

@@ -7,6 +7,7 @@ import { MethodTable } from "../../protocol/methods.js";
 import { REVISIONS, type Revision } from "../../protocol/revisions.js";
 import type { Receiver, Transport } from "../../transport/transport.js";
 import type { Answerer } from "../answers/answerer.js";
+import type { RequestObservers } from "../call/request-observers.js";
 import type { ClientOptions } from "../options.js";
 import type { WaitBound } from "./bounded.js";
 import type { ConnectionState } from "./connection-state.js";
@@ -21,7 +22,7 @@ export interface ConnectionEvents {
   fault(error: Error): void;
   /** Notifications may have been lost. */
   missed(): void;
-  state(state: ConnectionState, reason: Error | undefined): void;
+  state(state: ConnectionState, reason: Error | undefined, transport: Transport | undefined): void;
   /** A new handshake stands, and calls wait until this settles: what lived in the old session is set up again. */
   recovered(reason: McpError): Promise<void>;
 }
@@ -34,6 +35,7 @@ export interface ConnectionParts {
   answerer: Answerer;
   revisions: RevisionCache;
   events: ConnectionEvents;
+  observers: RequestObservers | undefined;
 }
 
 const NAME = "parley";
@@ -46,7 +48,7 @@ export function methodsOf({ extensions = [] }: ClientOptions): MethodTable {
 
 /** What finding the era needs, from what the application said. */
 export function negotiationOf(
-  { options, platform, answerer }: ConnectionParts,
+  { options, platform, answerer, observers }: ConnectionParts,
   methods: MethodTable,
   transport: Transport,
   prior: Prior | undefined,
@@ -55,7 +57,7 @@ export function negotiationOf(
   const { name = NAME, version = VERSION, revisions = REVISIONS, extensions = [] } = options;
   const headers = transport.kind === "http";
   return {
-    transport,
+    transport: observers?.handshake(transport) ?? transport,
     self: (revision) => ({ info: { name, version }, capabilities: answerer.capabilities(revision), headers }),
     methods,
     resultTypes: extensions.flatMap((extension) => extension.resultTypes ?? []),

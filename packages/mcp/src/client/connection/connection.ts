@@ -295,6 +295,6 @@ export class ClientConnection {
   #move(event: Parameters<typeof transition>[1], reason?: Error): void {
     this.#state = transition(this.#state, event);
     this.current = this.#state === "ready" ? this.last : undefined;
-    this.#parts.events.state(this.#state, reason);
+    this.#parts.events.state(this.#state, reason, this.#transport);
   }
 }

@@ -3,6 +3,7 @@ import { McpError } from "../../protocol/error.js";
 import { channelTransport } from "../../transport/channel/client.js";
 import { StreamChannel } from "../../transport/channel/stream-channel.js";
 import { closedWhileOpening } from "../../transport/late-transport.js";
+import type { NetworkFacts } from "../../transport/network-facts.js";
 import type { Transport } from "../../transport/transport.js";
 import { builtin } from "../builtin.js";
 import { decodeUtf8 } from "../decode-utf8.js";
@@ -20,7 +21,12 @@ export async function connectSocket(
 ): Promise<Transport> {
   const stream = socketStream(await connected(address, target, signal));
   const settings = { ...limits, platform, framing: framingNamed(framing), decode: decodeUtf8 };
-  return channelTransport(new StreamChannel(stream, settings), target);
+  return channelTransport(new StreamChannel(stream, settings), target, networkOf(address));
+}
+
+function networkOf(address: SocketAddress): NetworkFacts {
+  if ("path" in address) return { transport: "unix", address: address.path };
+  return { transport: "tcp", address: address.host ?? "localhost", port: address.port };
 }
 
 /** Connects or rejects; `signal` cancels, because the operating system may try for minutes. */

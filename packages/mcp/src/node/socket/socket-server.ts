@@ -11,6 +11,7 @@ import {
 } from "../../transport/authentication.js";
 import { type ServeStreamOptions, serveStream } from "../../transport/channel/stream-server.js";
 import { isLoopbackAddress, requireAuthentication } from "../../transport/http/server/options.js";
+import type { NetworkFacts } from "../../transport/network-facts.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import { disposable, type ServeHandle } from "../../transport/serve-handle.js";
 import { builtin } from "../builtin.js";
@@ -24,7 +25,7 @@ import { socketStream } from "./socket-stream.js";
 /** Access rules and limits of a socket server. */
 export interface ServeSocketOptions
   extends AuthenticationOptions,
-    Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "principal" | "remote"> {
+    Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "principal" | "remote" | "network"> {
   /** How messages are delimited when written; default the client's form. */
   framing?: SocketFraming | undefined;
   /** Concurrent connections; default 1,024, a common limit of open files. Further ones are closed. */
@@ -62,10 +63,11 @@ export async function serveSocket(
   }
   const endpoint = endpointOf(server);
   const { platform = nodePlatform, framing = "auto" } = options;
+  const network: NetworkFacts = { transport: "path" in address ? "unix" : "tcp" };
   const peers = new Set<ServeHandle>();
   const serve = (socket: Socket, principal: Principal | undefined) => {
     const remote = options.allowUnauthenticated === true;
-    const settings = { ...options, remote, platform, decode: decodeUtf8, framing: framingNamed(framing) };
+    const settings = { ...options, remote, network, platform, decode: decodeUtf8, framing: framingNamed(framing) };
     const stream = socketStream(socket, true);
     const peer = serveStream(endpoint, stream, principal === undefined ? settings : { ...settings, principal });
     peers.add(peer);

@@ -18,6 +18,7 @@ import {
   requireAuthentication,
 } from "../../transport/http/server/options.js";
 import { originGuard } from "../../transport/http/server/origin.js";
+import type { NetworkFacts } from "../../transport/network-facts.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import { disposable, type ListeningHandle } from "../../transport/serve-handle.js";
 import { builtin } from "../builtin.js";
@@ -29,7 +30,7 @@ import { loadWs, type WsSocket } from "./ws-package.js";
 /** Access rules and limits of a WebSocket server. */
 export interface ServeWebSocketOptions
   extends QueueLimits,
-    Omit<ServeChannelOptions, "principal" | "remote">,
+    Omit<ServeChannelOptions, "principal" | "remote" | "network">,
     AuthorizationOptions,
     Pick<HttpServerOptions, "publicUrl" | "allowedHosts" | "allowedOrigins"> {
   /** Default 3001; 0 picks a free one. */
@@ -51,6 +52,7 @@ export interface ServeWebSocketOptions
 const OPTIONS =
   "auth authenticate authenticateMs allowUnauthenticated publicUrl allowedHosts allowedOrigins maxInFlight maxFaults onFault maxQueuedMessages maxQueuedBytes port host path maxConnections maxMessageBytes pingEveryMs platform";
 const HOLD_INPUT_ABOVE = 1024 * 1024;
+const network: NetworkFacts = { transport: "tcp", protocol: "websocket" };
 
 /** Serves clients over WebSockets with the optional package `ws`. Resolves when it accepts connections. */
 export async function serveWebSocket(server: Servable, options: ServeWebSocketOptions = {}): Promise<ListeningHandle> {
@@ -71,7 +73,7 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
   const serve = (socket: WsSocket, principal: Principal | undefined) => {
     const channel = webSocketChannel(socket, { ...options, platform, holdInputAbove: HOLD_INPUT_ABOVE });
     const remote = options.allowUnauthenticated === true;
-    const peer = startChannel(endpoint, channel, { ...options, remote, ...(principal && { principal }) });
+    const peer = startChannel(endpoint, channel, { ...options, remote, network, ...(principal && { principal }) });
     peers.add(peer);
     const stopPings = ping(socket, options.pingEveryMs ?? 30_000, platform);
     void peer.closed.then(() => {

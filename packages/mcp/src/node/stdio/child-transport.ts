@@ -40,6 +40,7 @@ export function childTransport(
   return {
     kind: inner.kind,
     target: inner.target,
+    network: { transport: "pipe" },
     open: (receiver) => inner.open(channel.watch(receiver)),
     request: (request) => inner.request(request),
     notify: (notification) => inner.notify(notification),

@@ -1,6 +1,7 @@
 import type { Platform } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { type ServeStreamOptions, serveStream } from "../../transport/channel/stream-server.js";
+import type { NetworkFacts } from "../../transport/network-facts.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import type { ServeHandle } from "../../transport/serve-handle.js";
 import { decodeUtf8 } from "../decode-utf8.js";
@@ -10,7 +11,7 @@ import { processStream } from "./process-stream.js";
 import { guardStdout } from "./stdout-guard.js";
 
 /** How the process behaves while it serves its parent. */
-export interface ServeStdioOptions extends Omit<ServeStreamOptions, "platform" | "decode" | "framing"> {
+export interface ServeStdioOptions extends Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "network"> {
   /**
    * Exit the process when the client is gone; default true. It exits when nothing else keeps it alive, and after half a
    * second in any case. With false the program decides; it can await `closed`.
@@ -26,6 +27,7 @@ export interface ServeStdioOptions extends Omit<ServeStreamOptions, "platform" |
 
 /** How long the program may clean up after `closed`; clients send SIGTERM after 1.5 s or more. */
 const EXIT_GRACE_MS = 500;
+const PIPE: NetworkFacts = { transport: "pipe" };
 
 /**
  * Serves the process that started this one, over stdin and stdout. Serving begins with the call itself; the promise resolves
@@ -46,7 +48,7 @@ export async function serveStdio(server: Servable, options: ServeStdioOptions = 
   const { platform = nodePlatform, exit = true } = options;
   if (options.guardStdout !== false) guardStdout();
   const endpoint = endpointOf(server);
-  const served = serveStream(endpoint, processStream(), { ...options, platform, decode: decodeUtf8 });
+  const served = serveStream(endpoint, processStream(), { ...options, platform, network: PIPE, decode: decodeUtf8 });
   // Otherwise the signal ends the process at once, and the objects of its session with it.
   if (exit && endpoint.endsObjects === true) {
     process.once("SIGTERM", () => {

@@ -1,9 +1,13 @@
 import { isThenable } from "../../encoding/maybe-promise.js";
+import type { Call } from "../../era/era.js";
 import type { Id } from "../../jsonrpc/message.js";
 import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
+import type { NetworkFacts } from "../../transport/network-facts.js";
+import type { Peer } from "../../transport/transport.js";
 import type { Middleware } from "../middleware.js";
-import type { CallEnded, CallStarted, Observer } from "../observer.js";
+import type { CallEnded, CallFollower, CallStarted, Observer } from "../observer.js";
+import { sessionInfo } from "../session-info.js";
 import { nameOf } from "./call-failure.js";
 import type { ServerCall } from "./server-call.js";
 
@@ -23,6 +27,8 @@ export class Pipeline {
   /** Said once, because careless clients send many. */
   warnedOfEarlyRequests = false;
   readonly #platform: Platform;
+  /** Only while there are observers. */
+  readonly #openedAt = new WeakMap<Peer, number>();
 
   constructor(platform: Platform) {
     this.#platform = platform;
@@ -31,17 +37,56 @@ export class Pipeline {
   /** Runs a call and notifies the observers of its start and end. */
   observed<A extends { text: string }>(call: ServerCall, answer: () => A | Promise<A>): A | Promise<A> {
     const started = startedOf(call);
+    const followers: CallFollower[] = [];
+    let answering: A | Promise<A> | undefined;
+    let run = () => {
+      answering ??= answer();
+    };
+    for (const observer of this.observers) {
+      if (observer.follow === undefined) continue;
+      callHook(this.#platform, "observer.follow", () => {
+        const follower = observer.follow?.(started);
+        if (follower !== undefined) {
+          followers.push(follower);
+          run = this.#within(follower, run);
+        }
+        return follower;
+      });
+    }
     this.#notify("started", started);
     const since = this.#platform.monotonic();
     const end = (answered: A): A => {
       const { outcome = "ok", error, failure } = call.end ?? {};
       const durationMs = this.#platform.monotonic() - since;
       const ended: CallEnded = { ...started, durationMs, outcome, error, failure, length: answered.text.length };
+      for (const follower of followers) callHook(this.#platform, "ended", () => follower.ended?.(ended));
       this.#notify("ended", ended);
       return answered;
     };
-    const answering = answer();
-    return isThenable(answering) ? answering.then(end) : end(answering);
+    run();
+    // Whoever follows has run it.
+    const given = answering as A | Promise<A>;
+    return isThenable(given) ? given.then(end) : end(given);
+  }
+
+  /** Runs `inner` within what a follower provides, and in any case. */
+  #within(follower: CallFollower, inner: () => void): () => void {
+    return () => {
+      callHook(this.#platform, "within", () => follower.within?.(inner));
+      inner();
+    };
+  }
+
+  opened(peer: Peer): void {
+    if (this.observers.length === 0) return;
+    this.#openedAt.set(peer, this.#platform.monotonic());
+    this.#notify("sessionOpened", sessionInfo(peer));
+  }
+
+  closed(peer: Peer): void {
+    const since = this.#openedAt.get(peer);
+    if (since === undefined || !this.#openedAt.delete(peer)) return;
+    this.#notify("sessionClosed", { ...sessionInfo(peer), durationMs: this.#platform.monotonic() - since });
   }
 
   /** Notifies the observers of a request that was refused before it became a call. */
@@ -57,14 +102,25 @@ export class Pipeline {
   }
 }
 
+/** The URI of requests that name a resource without a header for it. */
+function uriOf({ params: { uri } }: Call): string | undefined {
+  return typeof uri === "string" ? uri : undefined;
+}
+
+const OVER_HTTP: NetworkFacts = { transport: "tcp", protocol: "http" };
+
 function startedOf(call: ServerCall): CallStarted {
-  const { request, ctx } = call;
+  const { request, ctx, exchange } = call;
+  const { http, peer } = exchange;
   return {
     method: request.method,
-    name: nameOf(call),
+    name: nameOf(call) ?? uriOf(request),
     requestId: request.id,
     protocolVersion: request.revision,
-    http: call.exchange.http !== undefined,
+    http: http !== undefined,
+    sessionId: peer?.id,
+    network: http === undefined ? peer?.network : OVER_HTTP,
+    remoteAddress: http?.remoteAddress,
     auth: ctx.auth,
     trace: ctx.trace,
   };

@@ -31,6 +31,8 @@ export type RunnableTool = Pick<ReadyTool, "name" | "output" | "timeoutMs" | "li
 export class ToolCalls {
   /** Results that were too large for their response. */
   readonly overflow: OverflowStore;
+  /** Calls that wait for a free slot. */
+  waiting = 0;
   readonly #slots: CallLimit;
   readonly #queued: number;
 
@@ -96,8 +98,13 @@ export class ToolCalls {
 
   #enterAndExecute(tool: RunnableTool, args: unknown, call: ServerCall): MaybePromise<CallToolResult> {
     const turn = this.#enter(tool, call);
-    if (turn !== undefined) return turn.then(() => this.#execute(tool, args, call));
-    return this.#execute(tool, args, call);
+    if (turn === undefined) return this.#execute(tool, args, call);
+    this.waiting++;
+    return turn
+      .finally(() => {
+        this.waiting--;
+      })
+      .then(() => this.#execute(tool, args, call));
   }
 
   /** Waits for the tool's own limit first, so that waiting calls do not take the server's slots from other tools. */

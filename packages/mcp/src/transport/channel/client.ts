@@ -3,21 +3,24 @@ import { Connection } from "../../jsonrpc/connection.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import { type Id, isObject } from "../../jsonrpc/message.js";
 import { McpError } from "../../protocol/error.js";
+import type { NetworkFacts } from "../network-facts.js";
 import type { Outgoing, Receiver, Transport } from "../transport.js";
 
 /** A client transport over one channel. */
-export function channelTransport(channel: Channel, target: string): Transport {
-  return new ChannelTransport(channel, target);
+export function channelTransport(channel: Channel, target: string, network?: NetworkFacts): Transport {
+  return new ChannelTransport(channel, target, network);
 }
 
 class ChannelTransport implements Transport {
   readonly kind = "channel";
   readonly target: string;
+  readonly network: NetworkFacts | undefined;
   readonly #channel: Channel;
   #connection: Connection<undefined> | undefined;
   #closing = false;
 
-  constructor(channel: Channel, target: string) {
+  constructor(channel: Channel, target: string, network: NetworkFacts | undefined) {
+    this.network = network;
     this.#channel = channel;
     this.target = target;
   }

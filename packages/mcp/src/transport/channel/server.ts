@@ -10,6 +10,7 @@ import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { atExpiry } from "../at-expiry.js";
+import type { NetworkFacts } from "../network-facts.js";
 import { endpointOf, type Servable } from "../servable.js";
 import { disposable, type ServeHandle } from "../serve-handle.js";
 import type { Answer, Endpoint, EndReason, Outgoing, Peer } from "../transport.js";
@@ -34,6 +35,8 @@ export interface ServeChannelOptions {
   principal?: Principal | undefined;
   /** Whether the peer may be a stranger, who gets no text of unexpected errors. Default: false without a principal. */
   remote?: boolean | undefined;
+  /** How the messages of the channel travel, for those who observe the server. Default: not known. */
+  network?: NetworkFacts | undefined;
   /** Requests of this peer that may run at once; default 1,000, so that one peer cannot take all memory. */
   maxInFlight?: number | undefined;
   /** Inputs in a row that are not messages, after which the connection ends; default 100, so that garbage costs little. */
@@ -49,7 +52,7 @@ const DRAIN_MS = 2000;
 
 /** Serves one peer over a channel until the channel ends. `drain` of the handle takes 2 s at most unless told otherwise. */
 export function serveChannel(servable: Servable, channel: Channel, options: ServeChannelOptions = {}): ServedChannel {
-  checkOptions("serveChannel", options, "principal remote maxInFlight maxFaults onFault platform");
+  checkOptions("serveChannel", options, "principal remote network maxInFlight maxFaults onFault platform");
   return startChannel(servable, channel, options);
 }
 
@@ -136,6 +139,7 @@ class ChannelPeer implements Peer {
   session: Peer["session"];
   readonly principal: Principal | undefined;
   readonly remote: boolean | undefined;
+  readonly network: NetworkFacts | undefined;
   /** Why the connection ended, or is about to; absent if the client closed it. */
   reason: EndReason | undefined;
   inputEnded = false;
@@ -145,8 +149,9 @@ class ChannelPeer implements Peer {
   readonly #whenEnded: Ender[] = [];
   #ended = false;
 
-  constructor({ principal, remote }: ServeChannelOptions, drain: () => void) {
+  constructor({ principal, remote, network }: ServeChannelOptions, drain: () => void) {
     this.principal = principal;
+    this.network = network;
     this.remote = remote;
     this.#drain = drain;
   }

@@ -1,5 +1,6 @@
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
+import { networkOf } from "../network-facts.js";
 import type { Transport } from "../transport.js";
 import { channelTransport } from "./client.js";
 import { isConnecting, SUBPROTOCOL, type WebSocketLike, webSocketChannel } from "./websocket.js";
@@ -16,6 +17,7 @@ export async function startWebSocket(
   return {
     kind: inner.kind,
     target,
+    network: networkOf(url, "websocket"),
     async open(receiver) {
       const ready = whenOpen(socket, target);
       // Before the socket is open, so that no message arrives before there is a listener.

@@ -97,7 +97,9 @@ interface ProcessServing {
 /** Settings for serving over HTTP. */
 export type HttpSettings = Settings<HttpServerOptions & Listening>;
 /** Settings for serving over stdio. */
-export type StdioSettings = Settings<Omit<ServeStreamOptions, "platform" | "decode" | "framing"> & ProcessServing>;
+export type StdioSettings = Settings<
+  Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "network"> & ProcessServing
+>;
 
 const HINT = { ttlMs: "whole", scope: ["public", "private"] } as const;
 
@@ -205,7 +207,7 @@ const HTTP: SettingsTable<HttpServerOptions & Listening> = {
   eventLog: { maxEvents: "count", maxBytes: "count", maxEndedStreams: "count", maxUnreadLength: "count" },
 };
 
-const STDIO: SettingsTable<Omit<ServeStreamOptions, "platform" | "decode" | "framing"> & ProcessServing> = {
+const STDIO: SettingsTable<Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "network"> & ProcessServing> = {
   exit: "flag",
   guardStdout: "flag",
   watchParent: "flag",

@@ -4,6 +4,7 @@ import type { Id } from "../../../jsonrpc/message.js";
 import type { Platform } from "../../../platform/platform.js";
 import { McpError } from "../../../protocol/error.js";
 import { DEFAULT_MAX_MESSAGE_BYTES } from "../../framing/frame-decoder.js";
+import { type NetworkFacts, networkOf } from "../../network-facts.js";
 import type { Outgoing, Receiver, Transport } from "../../transport.js";
 import { ClientExchange } from "./exchange.js";
 import { GetStream } from "./get-stream.js";
@@ -84,6 +85,7 @@ function badAddress(message: string, fix: string): McpError {
 class HttpTransport implements Transport {
   readonly kind = "http";
   readonly target: string;
+  readonly network: NetworkFacts;
   readonly #url: string;
   readonly #options: HttpClientParts;
   readonly #exchanges = new Map<Id, ClientExchange>();
@@ -97,6 +99,7 @@ class HttpTransport implements Transport {
   constructor(url: string, options: HttpClientParts) {
     this.#url = url;
     this.target = shownUrl(url);
+    this.network = networkOf(url, "http");
     this.#options = options;
   }
 
@@ -134,6 +137,10 @@ class HttpTransport implements Transport {
 
   abandon(id: Id, reason: Error): void {
     this.#exchanges.get(id)?.fail(reason);
+  }
+
+  get sessionId(): string | undefined {
+    return this.#facts.session;
   }
 
   get hasSession(): boolean | undefined {

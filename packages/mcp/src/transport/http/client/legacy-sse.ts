@@ -5,6 +5,7 @@ import type { Id } from "../../../jsonrpc/message.js";
 import { McpError } from "../../../protocol/error.js";
 import { channelTransport } from "../../channel/client.js";
 import { DEFAULT_MAX_MESSAGE_BYTES } from "../../framing/frame-decoder.js";
+import { type NetworkFacts, networkOf } from "../../network-facts.js";
 import type { Outgoing, Receiver, Transport } from "../../transport.js";
 import { type HttpClientParts, httpAddress } from "./client.js";
 import { type EventSink, isEventStream, readEvents } from "./events.js";
@@ -35,11 +36,13 @@ export function legacySseTransport(url: string | URL, options: LegacySseTranspor
 class LegacySseTransport implements Transport {
   readonly kind = "channel";
   readonly target: string;
+  readonly network: NetworkFacts;
   readonly #pipe: SsePipe;
   readonly #channel: Transport;
 
   constructor(url: string, options: LegacySseTransportOptions) {
     this.target = shownUrl(url);
+    this.network = networkOf(url, "http");
     this.#pipe = new SsePipe(url, options, (id, error) => this.#channel.abandon(id, error));
     this.#channel = channelTransport(this.#pipe, this.target);
   }

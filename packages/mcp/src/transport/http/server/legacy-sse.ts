@@ -100,6 +100,7 @@ class LegacyConnections {
       const { principal } = exchange;
       serveChannel(this.#state.endpoint, channel, {
         ...(principal === undefined ? {} : { principal }),
+        network: { transport: "tcp", protocol: "http" },
         maxInFlight: this.#state.limits.maxInFlightPerSession,
         platform: this.#state.platform,
       });

@@ -1,0 +1,179 @@
+import type { ClientEra, EncodedMessage, OutgoingCall } from "../../era/era.js";
+import type { ProbedTransport } from "../../era/negotiate/negotiation.js";
+import { type Id, isObject, type Params } from "../../jsonrpc/message.js";
+import { callHook } from "../../platform/call-hook.js";
+import type { Platform } from "../../platform/platform.js";
+import { readTrace, traceMeta } from "../../protocol/trace-context.js";
+import type { Transport } from "../../transport/transport.js";
+import type { StateChange } from "../changes/notifications.js";
+import type { CurrentConnection } from "../connection/current-connection.js";
+import type { ClientObserver, RequestEnded, RequestFollower, RequestStarted } from "../observer.js";
+import type { ClientOptions } from "../options.js";
+import type { PendingCall } from "./pending-call.js";
+
+/** Those who observe a client; undefined if there are none. */
+export function observersOf(platform: Platform, given: ClientOptions["observe"] = []): RequestObservers | undefined {
+  const observers = [given].flat();
+  return observers.length === 0 ? undefined : new RequestObservers(platform, observers);
+}
+
+export class RequestObservers {
+  readonly #platform: Platform;
+  readonly #observers: readonly ClientObserver[];
+  #readySince: number | undefined;
+
+  constructor(platform: Platform, observers: readonly ClientObserver[]) {
+    this.#platform = platform;
+    this.#observers = observers;
+  }
+
+  /** Tells of a request that is about to be sent. */
+  start(started: RequestStarted): ObservedRequest {
+    const followers: RequestFollower[] = [];
+    for (const observer of this.#observers) {
+      callHook(this.#platform, "observer.request", () => {
+        const follower = observer.request?.(started);
+        if (follower !== undefined) followers.push(follower);
+        return follower;
+      });
+    }
+    return new ObservedRequest(this.#platform, started, followers);
+  }
+
+  /** The same for the request that stands for a call now. */
+  startCall({ out, row, resent }: PendingCall, id: Id, { transport, era }: CurrentConnection): ObservedRequest {
+    const name = out.params?.[row?.nameField ?? "uri"];
+    const trace = out.meta === undefined ? undefined : readTrace(out.meta);
+    return this.start({
+      ...requestOf(out.method, id, transport),
+      name: typeof name === "string" ? name : undefined,
+      protocolVersion: era.revision,
+      attempt: resent ? 2 : 1,
+      trace,
+    });
+  }
+
+  /** A transport for the handshake, whose requests are observed like all others. */
+  handshake(transport: Transport): ProbedTransport {
+    return {
+      kind: transport.kind,
+      target: transport.target,
+      request: (message) => {
+        const observed = this.start(requestOf(message.method, message.id, transport));
+        const meta = observed.meta;
+        const sent = meta === undefined ? message : { ...message, text: withMeta(message.text, meta) };
+        return observed.send(undefined, () => transport.request(sent));
+      },
+      notify: (notification) => transport.notify(notification),
+      established: (facts) => transport.established?.(facts),
+    };
+  }
+
+  /** Tells of a change of the connection's state. */
+  state(change: StateChange, transport: Transport | undefined, protocolVersion: string | undefined): void {
+    const now = this.#platform.monotonic();
+    const sessionMs = this.#readySince === undefined ? undefined : now - this.#readySince;
+    this.#readySince = change.state === "ready" ? now : undefined;
+    const { target = "", network } = transport ?? {};
+    const told = { ...change, target, network, protocolVersion, sessionMs };
+    for (const observer of this.#observers) {
+      callHook(this.#platform, "observer.state", () => observer.state?.(told));
+    }
+  }
+}
+
+/** One request with those who follow it. */
+class ObservedRequest {
+  readonly #platform: Platform;
+  readonly #started: RequestStarted;
+  readonly #followers: readonly RequestFollower[];
+
+  constructor(platform: Platform, started: RequestStarted, followers: readonly RequestFollower[]) {
+    this.#platform = platform;
+    this.#started = started;
+    this.#followers = followers;
+  }
+
+  /** The members of `_meta` that carry the trace of those who follow it. */
+  get meta(): Record<string, string> | undefined {
+    for (const { trace } of this.#followers) if (trace !== undefined) return traceMeta(trace);
+    return undefined;
+  }
+
+  /** The message of the call, with that trace in it. What cannot be written has ended. */
+  encode(id: Id, out: OutgoingCall, era: ClientEra): EncodedMessage & { id: Id } {
+    const { meta } = this;
+    try {
+      return era.encode(id, meta === undefined ? out : { ...out, meta: { ...out.meta, ...meta } });
+    } catch (error) {
+      this.#end(this.#platform.monotonic(), "error", error, out.params, undefined);
+      throw error;
+    }
+  }
+
+  /** Sends the request and tells how it ended. */
+  send(params: Params | undefined, request: () => Promise<unknown>): Promise<unknown> {
+    const since = this.#platform.monotonic();
+    let sent: Promise<unknown> | undefined;
+    let run = () => {
+      sent ??= request();
+    };
+    for (const follower of this.#followers) run = this.#within(follower, run);
+    run();
+    // Whoever follows has run it.
+    return (sent as unknown as Promise<unknown>).then(
+      (result) => {
+        this.#end(since, outcomeOf(result), undefined, params, result);
+        return result;
+      },
+      (error: unknown) => {
+        this.#end(since, "error", error, params, undefined);
+        throw error;
+      },
+    );
+  }
+
+  #within(follower: RequestFollower, inner: () => void): () => void {
+    if (follower.within === undefined) return inner;
+    return () => {
+      callHook(this.#platform, "within", () => follower.within?.(inner));
+      inner();
+    };
+  }
+
+  #end(
+    since: number,
+    outcome: RequestEnded["outcome"],
+    error: unknown,
+    params: Params | undefined,
+    result: unknown,
+  ): void {
+    const ended: RequestEnded = { ...this.#started, durationMs: this.#platform.monotonic() - since, outcome, error };
+    for (const follower of this.#followers) {
+      callHook(this.#platform, "content", () => follower.content?.(params, result));
+      callHook(this.#platform, "ended", () => follower.ended?.(ended));
+    }
+  }
+}
+
+/** What observers are told of a request of the handshake. */
+function requestOf(method: string, requestId: Id, { sessionId, network, target }: Transport): RequestStarted {
+  const unknown = { name: undefined, protocolVersion: undefined, trace: undefined };
+  return { method, requestId, attempt: 1, sessionId, network, target, ...unknown };
+}
+
+function outcomeOf(result: unknown): RequestEnded["outcome"] {
+  if (!isObject(result)) return "ok";
+  if (result["isError"] === true) return "tool_error";
+  return result["resultType"] === "input_required" ? "input_required" : "ok";
+}
+
+/** Only for the handshake, which is written by the era and sent once. */
+function withMeta(text: string, meta: Record<string, string>): string {
+  // The library's own text.
+  const message = JSON.parse(text) as { params?: { _meta?: object } };
+  return JSON.stringify({
+    ...message,
+    params: { ...message.params, _meta: { ...message.params?._meta, ...meta } },
+  });
+}

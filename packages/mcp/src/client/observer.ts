@@ -1,0 +1,63 @@
+import type { Id } from "../jsonrpc/message.js";
+import type { TraceContext } from "../protocol/trace-context.js";
+import type { NetworkFacts } from "../transport/network-facts.js";
+import type { StateChange } from "./changes/notifications.js";
+
+/** A request as observers of a client see it: one message, so that a call with questions or a second attempt has several. */
+export interface RequestStarted {
+  readonly method: string;
+  /** The tool, prompt or URI that the request is about, where the method names one. */
+  readonly name: string | undefined;
+  readonly requestId: Id;
+  /** 1, or more when it was sent again after a lost connection. */
+  readonly attempt: number;
+  /** Undefined before the handshake has ended. */
+  readonly protocolVersion: string | undefined;
+  /** The session of the server, if any. Whoever knows it may be able to use it: treat it as a secret. */
+  readonly sessionId: string | undefined;
+  /** How it travels; undefined in this process, and where the transport does not tell. */
+  readonly network: NetworkFacts | undefined;
+  /** The trace that the call was given by its options, if any. */
+  readonly trace: TraceContext | undefined;
+  /** The server's address for people, without secrets. */
+  readonly target: string;
+}
+
+/** How a request ended. */
+export interface RequestEnded extends RequestStarted {
+  readonly durationMs: number;
+  /** `tool_error` is a result with `isError`; `input_required` a result that asks for something first. */
+  readonly outcome: "ok" | "tool_error" | "input_required" | "error";
+  readonly error: unknown;
+}
+
+/** Follows one request from its start to its end. */
+export interface RequestFollower {
+  /** The trace to send with the request, in place of the one that the call was given. */
+  readonly trace?: TraceContext | undefined;
+  /** Must call `run` once, before it returns: the request is sent in there. */
+  within?(run: () => void): void;
+  ended?(request: RequestEnded): void;
+  /** Called before `ended` with what was sent and what came; only for those who ask for it by having this method. */
+  content?(params: object | undefined, result: unknown): void;
+}
+
+/** A change of the state of a connection. */
+export interface ConnectionChange extends StateChange {
+  readonly target: string;
+  readonly protocolVersion: string | undefined;
+  readonly network: NetworkFacts | undefined;
+  /** Present if the change ended a session with the server: how long it was ready. */
+  readonly sessionMs: number | undefined;
+}
+
+/**
+ * Receives the requests of a client and the states of its connection, for metrics and traces. What it throws is reported and
+ * changes nothing else. Without observers requests cost nothing extra.
+ */
+export interface ClientObserver {
+  /** Called before each request is sent, those of the handshake included; what it returns follows that request. */
+  request?: ((request: RequestStarted) => RequestFollower | undefined) | undefined;
+  /** Called when the connection is being opened, ready, lost and closed. */
+  state?: ((change: ConnectionChange) => void) | undefined;
+}

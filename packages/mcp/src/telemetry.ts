@@ -1,0 +1,2 @@
+export type { OpenTelemetryApi } from "./telemetry/open-telemetry-api.js";
+export { type Telemetry, type TelemetryOptions, telemetry } from "./telemetry/telemetry.js";

@@ -1,0 +1,103 @@
+import type { RequestStarted } from "../client/observer.js";
+import { INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, RpcError } from "../jsonrpc/error.js";
+import { McpError, RESOURCE_NOT_FOUND } from "../protocol/error.js";
+import type { CallStarted } from "../server/observer.js";
+import type { NetworkFacts } from "../transport/network-facts.js";
+import { LONGEST_NAME } from "./known-names.js";
+
+/** Attributes by the names of the semantic conventions. */
+export type Attributes = Record<string, string | number>;
+
+/** What a call or a request is about, as both sides of a connection tell it. */
+export type Subject = Pick<RequestStarted, "method" | "name" | "protocolVersion" | "network">;
+
+/** The attribute that has the name of what a method is about, where that has few values. */
+const NAMED: Readonly<Record<string, string>> = {
+  "tools/call": "gen_ai.tool.name",
+  "prompts/get": "gen_ai.prompt.name",
+};
+
+/** Longer texts of peers are cut off in attributes. */
+const LONGEST_VALUE = 1024;
+
+/** Whether a method is about a tool or a prompt, whose name belongs into names of spans and labels. */
+export function isNamed(method: string): boolean {
+  return NAMED[method] !== undefined;
+}
+
+/** The attributes that spans and metrics of an operation have in common; `name` is left out unless it is known to exist. */
+export function operationAttributes(
+  { method, protocolVersion, network }: Subject,
+  name: string | undefined,
+): Attributes {
+  const attributes: Attributes = { "mcp.method.name": method };
+  const named = NAMED[method];
+  if (named !== undefined && name !== undefined) attributes[named] = name;
+  if (method === "tools/call") attributes["gen_ai.operation.name"] = "execute_tool";
+  if (protocolVersion !== undefined) attributes["mcp.protocol.version"] = protocolVersion;
+  if (network !== undefined) addNetwork(attributes, network);
+  return attributes;
+}
+
+/** The attributes of a session that metrics have. */
+export function sessionAttributes(protocolVersion: string | undefined, network: NetworkFacts | undefined): Attributes {
+  const attributes: Attributes = {};
+  if (protocolVersion !== undefined) attributes["mcp.protocol.version"] = protocolVersion;
+  if (network !== undefined) addNetwork(attributes, network);
+  return attributes;
+}
+
+/** The attributes that only spans have, because they have any number of values. */
+export function addSpanAttributes(attributes: Attributes, subject: CallStarted | RequestStarted): void {
+  const { method, name, requestId, sessionId } = subject;
+  attributes["jsonrpc.request.id"] = cut(String(requestId));
+  if (sessionId !== undefined) attributes["mcp.session.id"] = sessionId;
+  if (name === undefined) return;
+  const named = NAMED[method];
+  if (named !== undefined) attributes[named] = name.length > LONGEST_NAME ? name.slice(0, LONGEST_NAME) : name;
+  else if (method.startsWith("resources/")) attributes["mcp.resource.uri"] = cut(name);
+}
+
+function addNetwork(attributes: Attributes, { transport, protocol, address, port }: NetworkFacts): void {
+  if (transport !== undefined) attributes["network.transport"] = transport;
+  if (protocol !== undefined) attributes["network.protocol.name"] = protocol;
+  if (address !== undefined) attributes["server.address"] = address;
+  if (port !== undefined) attributes["server.port"] = port;
+}
+
+export function cut(text: string): string {
+  return text.length > LONGEST_VALUE ? text.slice(0, LONGEST_VALUE) : text;
+}
+
+/** How an operation failed, in the attributes of the conventions. */
+export interface Failure {
+  /** Undefined if the operation counts as no failure of this side. */
+  readonly type: string | undefined;
+  readonly code: string | undefined;
+  /** What the other side is told; undefined where it may be told less than the error says. */
+  readonly message: string | undefined;
+}
+
+/** Codes that say that the caller sent what could not be served; for the one who serves they are no errors. */
+const OF_THE_CALLER: ReadonlySet<number> = new Set([
+  PARSE_ERROR,
+  INVALID_REQUEST,
+  METHOD_NOT_FOUND,
+  INVALID_PARAMS,
+  RESOURCE_NOT_FOUND,
+]);
+
+/** How a call of a server failed; `code` is what it answers with. */
+export function serverFailure(error: unknown, code: number, cancelled: boolean): Failure {
+  // Nothing is answered to a caller who gave up.
+  if (cancelled) return { type: "cancelled", code: undefined, message: undefined };
+  const message = McpError.is(error) ? error.message : undefined;
+  return { type: OF_THE_CALLER.has(code) ? undefined : String(code), code: String(code), message };
+}
+
+/** How a request of a client failed: with an error of the server, or on this side of it. */
+export function clientFailure(error: unknown): Failure {
+  if (error instanceof RpcError) return { type: String(error.code), code: String(error.code), message: error.message };
+  if (McpError.is(error)) return { type: error.kind, code: undefined, message: error.message };
+  return { type: "_OTHER", code: undefined, message: undefined };
+}

@@ -1,0 +1,69 @@
+/**
+ * The part of `@opentelemetry/api` that is used here, by shape: programs without that package can use the rest of this entry,
+ * and its types need not be installed.
+ */
+export interface OpenTelemetryApi {
+  readonly context: {
+    active(): ApiContext;
+    with(context: ApiContext, run: () => void): void;
+  };
+  readonly trace: {
+    getTracer(name: string, version?: string): ApiTracer;
+    getSpanContext(context: ApiContext): ApiSpanContext | undefined;
+    setSpan(context: ApiContext, span: ApiSpan): ApiContext;
+    setSpanContext(context: ApiContext, span: ApiSpanContext): ApiContext;
+    getSpan(context: ApiContext): ApiSpan | undefined;
+  };
+  readonly metrics: { getMeter(name: string, version?: string): ApiMeter };
+  readonly propagation: {
+    inject(context: ApiContext, carrier: Record<string, unknown>): void;
+    extract(context: ApiContext, carrier: Record<string, unknown>): ApiContext;
+    fields(): string[];
+  };
+}
+
+/** The ambient context of a program. */
+export interface ApiContext {
+  getValue(key: symbol): unknown;
+  setValue(key: symbol, value: unknown): ApiContext;
+  deleteValue(key: symbol): ApiContext;
+}
+
+/** What identifies a span across processes. */
+export interface ApiSpanContext {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly traceFlags: number;
+  readonly isRemote?: boolean;
+}
+
+/** A span that has begun. */
+export interface ApiSpan {
+  spanContext(): ApiSpanContext;
+  setAttribute(name: string, value: string | number): unknown;
+  setAttributes(attributes: Record<string, string | number>): unknown;
+  setStatus(status: { code: number; message?: string }): unknown;
+  updateName(name: string): unknown;
+  end(): void;
+  isRecording(): boolean;
+}
+
+interface ApiTracer {
+  startSpan(
+    name: string,
+    options: { kind: number; attributes: Record<string, string | number>; links?: { context: ApiSpanContext }[] },
+    context: ApiContext,
+  ): ApiSpan;
+}
+
+interface ApiMeter {
+  createHistogram(
+    name: string,
+    options: { description: string; unit: string; advice: { explicitBucketBoundaries: number[] } },
+  ): ApiHistogram;
+}
+
+/** An instrument that records durations. */
+export interface ApiHistogram {
+  record(value: number, attributes: Record<string, string | number>, context?: ApiContext): void;
+}

@@ -1,0 +1,121 @@
+import { type Attributes, type Failure, isNamed, operationAttributes, type Subject } from "./attributes.js";
+import { KnownNames, MOST_NAMES } from "./known-names.js";
+import type { ApiContext, ApiHistogram, ApiSpan, ApiSpanContext, OpenTelemetryApi } from "./open-telemetry-api.js";
+import { TraceCarrier } from "./trace-carrier.js";
+
+/** The numbers that OpenTelemetry gives to the kinds of spans and to the status of one that failed. */
+export const SERVER = 1;
+export const CLIENT = 2;
+const ERROR = 2;
+
+/** The bounds of buckets that the conventions advise, in seconds. */
+const BUCKETS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
+
+const DESCRIPTIONS = {
+  "mcp.client.operation.duration": "The duration of a request, from when it was sent until its response arrived.",
+  "mcp.server.operation.duration": "The duration of a request, from when it was received until its response was made.",
+  "mcp.client.session.duration": "The duration of a session, as the client observed it.",
+  "mcp.server.session.duration": "The duration of a session, as the server observed it.",
+} as const;
+
+/** A span that has begun, and the context of what happens in it. */
+export interface Begun {
+  readonly span: ApiSpan;
+  readonly context: ApiContext;
+}
+
+interface Recorded {
+  readonly spans?: boolean | undefined;
+  readonly metrics?: boolean | undefined;
+}
+
+/** The instruments of one `telemetry`. */
+export class Recorder {
+  readonly api: OpenTelemetryApi;
+  readonly carrier: TraceCarrier;
+  readonly clientDuration: ApiHistogram | undefined;
+  readonly serverDuration: ApiHistogram | undefined;
+  readonly #options: Recorded;
+  readonly #named: [name: string, version: string];
+  readonly #names = new KnownNames(MOST_NAMES);
+
+  constructor(api: OpenTelemetryApi, name: string, version: string, options: Recorded) {
+    this.api = api;
+    this.carrier = new TraceCarrier(api);
+    this.#options = options;
+    this.#named = [name, version];
+    this.clientDuration = this.histogram("mcp.client.operation.duration");
+    this.serverDuration = this.histogram("mcp.server.operation.duration");
+  }
+
+  histogram(name: keyof typeof DESCRIPTIONS): ApiHistogram | undefined {
+    if (this.#options.metrics === false) return undefined;
+    return this.api.metrics.getMeter(...this.#named).createHistogram(name, {
+      description: DESCRIPTIONS[name],
+      unit: "s",
+      advice: { explicitBucketBoundaries: BUCKETS },
+    });
+  }
+
+  /** Begins a span of an operation; undefined if spans are not wanted. */
+  begin(
+    kind: number,
+    subject: Subject,
+    attributes: Attributes,
+    parent: ApiContext,
+    linked?: ApiSpanContext,
+  ): Begun | undefined {
+    if (this.#options.spans === false) return undefined;
+    const links = linked === undefined ? undefined : { links: [{ context: linked }] };
+    const tracer = this.api.trace.getTracer(...this.#named);
+    const span = tracer.startSpan(this.#spanName(subject), { kind, attributes, ...links }, parent);
+    return { span, context: this.api.trace.setSpan(parent, span) };
+  }
+
+  /** Ends it. `exists`: the call has shown that there is what it names. */
+  end(begun: Begun | undefined, subject: Subject, failure: Failure | undefined, exists: boolean): void {
+    const { method, name } = subject;
+    const isNew = exists && name !== undefined && isNamed(method) && !this.#names.has(name) && this.#names.learn(name);
+    if (begun === undefined) return;
+    const { span } = begun;
+    if (isNew) span.updateName(`${method} ${name}`);
+    if (failure !== undefined) {
+      addFailure(failure, (key, value) => span.setAttribute(key, value));
+      if (failure.type !== undefined) {
+        span.setStatus(failure.message === undefined ? { code: ERROR } : { code: ERROR, message: failure.message });
+      }
+    }
+    span.end();
+  }
+
+  /** Records a duration, in milliseconds. */
+  record(
+    histogram: ApiHistogram | undefined,
+    ms: number,
+    subject: Subject,
+    failure: Failure | undefined,
+    context?: ApiContext,
+  ): void {
+    if (histogram === undefined) return;
+    const attributes = operationAttributes(subject, this.#known(subject.name));
+    if (failure !== undefined) {
+      addFailure(failure, (key, value) => {
+        attributes[key] = value;
+      });
+    }
+    histogram.record(ms / 1000, attributes, context);
+  }
+
+  #known(name: string | undefined): string | undefined {
+    return name !== undefined && this.#names.has(name) ? name : undefined;
+  }
+
+  #spanName({ method, name }: Subject): string {
+    return isNamed(method) && this.#known(name) !== undefined ? `${method} ${name}` : method;
+  }
+}
+
+function addFailure({ type, code }: Failure, add: (key: string, value: string) => void): void {
+  if (type !== undefined) add("error.type", type);
+  if (code !== undefined) add("rpc.response.status_code", code);
+}
