@@ -261,11 +261,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
    * nothing extra. Returns a function that removes the observer.
    */
   observe(observer: Observer): () => void {
-    observer.attached?.(this);
-    this.#pipeline.observers = [...this.#pipeline.observers, observer];
-    return () => {
-      this.#pipeline.observers = this.#pipeline.observers.filter((known) => known !== observer);
-    };
+    return this.#pipeline.observe(observer, this);
   }
 
   /**

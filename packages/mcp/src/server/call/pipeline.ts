@@ -34,6 +34,15 @@ export class Pipeline {
     this.#platform = platform;
   }
 
+  /** Adds an observer; returns a function that removes it. */
+  observe(observer: Observer, server: object): () => void {
+    observer.attached?.(server);
+    this.observers = [...this.observers, observer];
+    return () => {
+      this.observers = this.observers.filter((known) => known !== observer);
+    };
+  }
+
   /** Runs a call and notifies the observers of its start and end. */
   observed<A extends { text: string }>(call: ServerCall, answer: () => A | Promise<A>): A | Promise<A> {
     const started = startedOf(call);
