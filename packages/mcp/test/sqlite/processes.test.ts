@@ -1,0 +1,69 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bundleFixture } from "../stdio/bundle-fixture.js";
+import { NEWER_NODES, runNode } from "./newer-nodes.js";
+
+describe.each(NEWER_NODES)("processes on one SQLite file, $name", ({ binary, installed }) => {
+  const folder = mkdtempSync(join(tmpdir(), "parley-processes-"));
+  let program = "";
+
+  beforeAll(async () => {
+    program = await bundleFixture(new URL("./fixtures/shared-file.ts", import.meta.url));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const run = (role: string, file: string, ...more: string[]) =>
+    runNode(binary, [program, role, join(folder, file), ...more]);
+
+  function start(role: string, file: string): { child: ChildProcess; lines: AsyncIterator<string> } {
+    const child = spawn(binary, ["--disable-warning=ExperimentalWarning", program, role, join(folder, file), "400"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    if (child.stdout === null) throw new Error("its output is a pipe");
+    return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
+  }
+
+  it.skipIf(!installed)("lose no increment when they compare and set", async () => {
+    // Both make the file at the same time.
+    await Promise.all([run("count", "sum.db", "300"), run("count", "sum.db", "300")]);
+    expect(await run("sum", "sum.db")).toEqual(["600"]);
+  });
+
+  it.skipIf(!installed)("hear each other's messages once, in the order of their publisher", async () => {
+    const { child, lines } = start("listen", "heard.db");
+    const ended = once(child, "exit");
+    expect((await lines.next()).value).toBe("listening");
+    await Promise.all([run("publish", "heard.db", "200", "a"), run("publish", "heard.db", "200", "b")]);
+    const heard = JSON.parse((await lines.next()).value) as string[];
+    await ended;
+    for (const name of ["a", "b"]) {
+      const own = heard.filter((message) => message.startsWith(name));
+      expect(own).toEqual(Array.from({ length: 200 }, (_, index) => `${name}${index}`));
+    }
+  });
+
+  it.skipIf(!installed)("find every write that was acknowledged before a writer was killed", async () => {
+    for (let kill = 0; kill < 3; kill++) {
+      const file = `killed-${kill}.db`;
+      const { child, lines } = start("write", file);
+      const ended = once(child, "exit");
+      let last = "";
+      for (let count = 0; count < 50 + kill * 37; count++) last = (await lines.next()).value;
+      child.kill("SIGKILL");
+      await ended;
+      for (let next = await lines.next(); next.done !== true; next = await lines.next()) last = next.value;
+      const [index = 0, id = 0] = last.split(" ").map(Number);
+      const found = JSON.parse((await run("verify", file))[0] ?? "") as Record<string, number>;
+      expect(found).toMatchObject({ inOrder: true });
+      expect(found["values"]).toBeGreaterThan(index);
+      expect(found["entries"]).toBeGreaterThan(index);
+      expect(found["lastId"]).toBeGreaterThanOrEqual(id);
+      expect(found["nextId"]).toBeGreaterThan(found["lastId"] ?? 0);
+    }
+  });
+});
