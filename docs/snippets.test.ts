@@ -1,10 +1,13 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { formatWithOptions, promisify } from "node:util";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { NEWER_NODES } from "../packages/mcp/test/sqlite/newer-nodes.js";
 import { bundleFixture } from "../packages/mcp/test/stdio/bundle-fixture.js";
 
 // Every TypeScript block of the README and of the guides is written out, compiled and run in the order of its page.
@@ -12,6 +15,7 @@ import { bundleFixture } from "../packages/mcp/test/stdio/bundle-fixture.js";
 //   ```ts                  a module of its own
 //   ```ts file=server.ts   one that later blocks of the page import as ./server.js
 //   ```ts program=tool.ts  one that later blocks start as a process: `node tool.js`
+//   ```ts sqlite           a program that needs a Node with SQLite: it is run until it has printed all, and ended by SIGTERM
 //   ```ts peers            one that uses packages of packages/mcp/test/peers; left out where these are not installed
 //   ```ts other            one of those that shows another library, whose types are not ours to check: it is only run
 //
@@ -25,7 +29,7 @@ interface Snippet {
   readonly page: string;
   /** The line of the page that holds the first line of the block. */
   readonly line: number;
-  readonly use: "module" | "program" | "peers" | "other";
+  readonly use: "module" | "program" | "sqlite" | "peers" | "other";
   readonly file: string;
   readonly text: string;
 }
@@ -38,22 +42,27 @@ const pages = [
 ];
 const all = pages.flatMap(snippetsOf);
 const usesPeers = ({ use }: Snippet) => use === "peers" || use === "other";
-const snippets = all.filter((snippet) => !usesPeers(snippet) || existsSync(peers));
+const sqliteNode = NEWER_NODES.find(({ installed }) => installed)?.binary;
+const snippets = all.filter((snippet) =>
+  usesPeers(snippet) ? existsSync(peers) : snippet.use !== "sqlite" || sqliteNode !== undefined,
+);
 if (snippets.length < all.length) {
-  console.log(`snippets: ${all.length - snippets.length} need \`npm run peers\` and are left out`);
+  console.log(
+    `snippets: ${all.length - snippets.length} need \`npm run peers\` or \`npm run runtimes\` and are left out`,
+  );
 }
 
 function snippetsOf(page: string): Snippet[] {
   const text = readFileSync(join(root, page), "utf8");
-  const blocks = text.matchAll(/^```ts(?: (?:(file|program)=(\S+)|(peers|other)))?\n([\s\S]*?)^```$/gm);
+  const blocks = text.matchAll(/^```ts(?: (?:(file|program)=(\S+)|(sqlite|peers|other)))?\n([\s\S]*?)^```$/gm);
   const folder = join(place, page.replace(/\W+/g, "-"));
   return [...blocks].map((block, at) => {
     const [, kind, name, word, body = ""] = block;
     return {
       page,
       line: text.slice(0, block.index).split("\n").length + 1,
-      use: kind === "program" ? kind : word === "peers" || word === "other" ? word : "module",
-      file: join(folder, word === undefined ? "." : "peers", name ?? `block-${at + 1}.ts`),
+      use: kind === "program" ? kind : word === "sqlite" || word === "peers" || word === "other" ? word : "module",
+      file: join(folder, word === "peers" || word === "other" ? "peers" : ".", name ?? `block-${at + 1}.ts`),
       text: body,
     };
   });
@@ -93,13 +102,13 @@ function claims(text: string): string[] {
   return [...text.matchAll(/console\.log\(.*\); \/\/ prints (.*)$/gm)].map(([, said = ""]) => said.trim());
 }
 
-async function run({ file, use }: Snippet): Promise<string[]> {
+async function run({ file, use, text }: Snippet): Promise<string[]> {
   process.chdir(dirname(file));
-  if (use === "program") {
+  if (use === "program" || use === "sqlite") {
     const bundled = await bundleFixture(pathToFileURL(file));
     const program = file.replace(/\.ts$/, ".js");
     writeFileSync(program, readFileSync(bundled));
-    return printedBy(program);
+    return use === "program" ? printedBy(program) : printedUntilEnded(program, claims(text));
   }
   const printed = vi.spyOn(console, "log").mockReturnValue();
   try {
@@ -116,6 +125,20 @@ async function printedBy(program: string): Promise<string[]> {
   running.child.stdin?.end();
   const { stdout } = await running;
   return stdout.split("\n").filter((line) => line !== "");
+}
+
+/** What a server prints before it is ended; it must leave by itself. */
+async function printedUntilEnded(program: string, wanted: readonly string[]): Promise<string[]> {
+  const env = { ...process.env, PORT: "0", SECRET: "0123456789abcdef0123456789abcdef" };
+  const child = spawn(sqliteNode ?? "", [program], { env, stdio: ["ignore", "pipe", "ignore"], timeout: 30_000 });
+  const ended = once(child, "exit");
+  const printed: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    printed.push(line);
+    if (wanted.every((one) => printed.includes(one))) child.kill("SIGTERM");
+  }
+  expect(await ended).toEqual([0, null]);
+  return printed;
 }
 
 describe("code in the documentation", () => {

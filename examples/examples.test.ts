@@ -1,9 +1,13 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { NEWER_NODES } from "../packages/mcp/test/sqlite/newer-nodes.js";
 import { bundleFixture } from "../packages/mcp/test/stdio/bundle-fixture.js";
 
 const run = promisify(execFile);
+
+/** Stories for a Node that has `node:sqlite`. */
+const NEEDS_SQLITE = new Set(["cores"]);
 
 /** What each story prints, line by line. */
 const STORIES: Record<string, readonly string[]> = {
@@ -35,6 +39,12 @@ const STORIES: Record<string, readonly string[]> = {
     "asked    Pay 45?",
     'failed   [{"type":"text","text":"Nothing was booked."}]',
     "held     Oslo-1, Oslo-2",
+  ],
+  cores: [
+    "answered by several workers, in one session",
+    "killed   one; the others answer: true",
+    "replaced by a new one",
+    "stopped  after finished",
   ],
   files: [
     "listed   folder:///todo.txt",
@@ -83,9 +93,11 @@ const STORIES: Record<string, readonly string[]> = {
 };
 
 describe("the example", () => {
-  it.each(Object.entries(STORIES))("%s tells its story and ends", async (folder, lines) => {
+  it.for(Object.entries(STORIES))("%s tells its story and ends", async ([folder, lines], { skip }) => {
     const program = await bundleFixture(new URL(`${folder}/main.ts`, import.meta.url));
-    const { stdout } = await run(process.execPath, [program], { timeout: 60_000 });
+    const node = NEEDS_SQLITE.has(folder) ? NEWER_NODES.find(({ installed }) => installed)?.binary : process.execPath;
+    if (node === undefined) return skip("this Node has no SQLite, and no other one is installed (npm run runtimes)");
+    const { stdout } = await run(node, [program], { timeout: 60_000 });
     expect(stdout.trimEnd().split("\n")).toEqual(lines);
   });
 });
