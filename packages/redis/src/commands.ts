@@ -1,7 +1,7 @@
 import { StorageError, StorageFailure } from "@parley/mcp/storage";
 import { type Deadline, Deadlines } from "./deadlines.js";
 import type { RedisNode } from "./redis-client.js";
-import { isFull, isRedirection, isTransient, timeOut, toFailure } from "./redis-failure.js";
+import { isFull, isRedirection, isReply, isTransient, timeOut, toFailure } from "./redis-failure.js";
 import type { Route } from "./route.js";
 import type { Script } from "./scripts.js";
 
@@ -11,12 +11,14 @@ const RETRY_MS = 50;
 const SILENT_TIMEOUTS = 2.5;
 const SILENT_MS = 5_000;
 
+/** When a command is sent again: when it was certainly not carried out, also when that is unknown, or never. */
+type Repeats = "unsent" | "always" | "never";
+
 interface Call extends Deadline {
   readonly key: string;
   args: readonly string[];
   readonly script: Script | undefined;
-  /** Whether it may be sent again after an error that says it was not carried out. */
-  readonly repeats: boolean;
+  readonly repeats: Repeats;
   readonly resolve: (reply: unknown) => void;
   readonly reject: (error: Error) => void;
   node: RedisNode | undefined;
@@ -53,20 +55,26 @@ export class Commands {
     this.#deadlines = new Deadlines(options.timeoutMs);
   }
 
-  /** Sends one command; `key` says to which server of a cluster. It is sent again if it was certainly not carried out. */
+  /** Sends one command; `key` says to which server of a cluster. */
   send(key: string, args: readonly string[]): Promise<unknown> {
-    return this.#call(key, args, undefined, true);
+    return this.#call(key, args, undefined, "unsent");
   }
 
-  /** Sends one command and never again, so that those for one key stay in order. */
+  /** The same for one whose repetition changes nothing. */
+  sendAgain(key: string, args: readonly string[]): Promise<unknown> {
+    return this.#call(key, args, undefined, "always");
+  }
+
+  /** The same for those of one key that have to stay in order. */
   sendInOrder(key: string, args: readonly string[]): Promise<unknown> {
-    return this.#call(key, args, undefined, false);
+    return this.#call(key, args, undefined, "never");
   }
 
   /** Runs a script by its digest, or by its text where the server does not know it. */
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
     const [key = ""] = keys;
-    return this.#call(key, ["EVALSHA", script.digest, `${script.keys}`, ...keys, ...args], script, true);
+    const words = ["EVALSHA", script.digest, `${script.keys}`, ...keys, ...args];
+    return this.#call(key, words, script, script.repeats ? "always" : "unsent");
   }
 
   /** Refuses further calls. Settles when the open ones are settled, which their deadline bounds. */
@@ -78,7 +86,7 @@ export class Commands {
     });
   }
 
-  #call(key: string, args: readonly string[], script: Script | undefined, repeats: boolean): Promise<unknown> {
+  #call(key: string, args: readonly string[], script: Script | undefined, repeats: Repeats): Promise<unknown> {
     const refusal = this.#refusal();
     if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
@@ -155,15 +163,19 @@ export class Commands {
       call.args = ["EVAL", call.script.source, ...call.args.slice(2)];
       this.#transmit(call, node);
     } else if (isRedirection(error) && this.#route.follow !== undefined) this.#redirect(call);
-    else if (isTransient(error)) this.#again(call, error);
+    else this.#againOrFail(call, error);
+  }
+
+  #againOrFail(call: Call, error: Error): void {
+    if (isTransient(error) || (call.repeats === "always" && !isReply(error))) this.#again(call, error);
     else this.#fail(call, error);
   }
 
   #again(call: Call, error: Error): void {
+    if (call.repeats === "never") return this.#fail(call, error);
     call.lastError = error;
     call.node = undefined;
-    if (!call.repeats) this.#fail(call, error);
-    else setTimeout(() => call.settled || this.#attempt(call), RETRY_MS);
+    setTimeout(() => call.settled || this.#attempt(call), RETRY_MS);
   }
 
   /** Lets the client of the cluster find the new place of a key, one command after the other to keep their order. */
@@ -189,8 +201,7 @@ export class Commands {
     if (call.script !== undefined && error.message.startsWith("NOSCRIPT")) {
       call.args = ["EVAL", call.script.source, ...call.args.slice(2)];
       this.#again(call, error);
-    } else if (isTransient(error)) this.#again(call, error);
-    else this.#fail(call, error);
+    } else this.#againOrFail(call, error);
   }
 
   #fail(call: Call, error: Error): void {

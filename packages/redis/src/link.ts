@@ -141,7 +141,8 @@ export class Link<C extends Connectable> {
   #lose(client: C): void {
     if (this.#client !== client) return;
     this.#client = undefined;
-    client.destroy();
+    // Later, because the client first tells its open commands why it was cut.
+    queueMicrotask(() => client.destroy());
     this.#options.onLost?.();
     if (this.#closed || this.#running) return;
     this.#running = true;

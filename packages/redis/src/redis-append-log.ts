@@ -49,6 +49,6 @@ export class RedisAppendLog implements AppendLog {
 
   async drop(stream: string): Promise<void> {
     const [entries, figures] = this.#names.stream(stream);
-    await this.#commands.send(entries, ["UNLINK", entries, figures]);
+    await this.#commands.sendAgain(entries, ["UNLINK", entries, figures]);
   }
 }

@@ -1,5 +1,4 @@
 import { StorageFailure, type StorageFailureReason } from "@parley/mcp/storage";
-import { ErrorReply } from "@redis/client";
 
 interface Meaning {
   readonly pattern: RegExp;
@@ -68,6 +67,11 @@ export function isTransient(error: Error): boolean {
   return TRANSIENT.test(error.message) || /^Client(Offline|Closed)Error$/.test(error.constructor.name);
 }
 
+/** Whether the server itself has answered with this error. By name, since a client may come from another copy of its package. */
+export function isReply(error: Error): boolean {
+  return /^(Simple|Blob)Error$|ErrorReply$/.test(error.constructor.name);
+}
+
 /** Whether a cluster says that a key has another place. */
 export function isRedirection(error: Error): boolean {
   return /^(MOVED|ASK) /.test(error.message);
@@ -84,7 +88,7 @@ export function toFailure(error: Error, place: string): StorageFailure {
     return new StorageFailure(meaning.reason, `${meaning.message} (${place})`, meaning.fix, { cause: error });
   }
   const text = error.message === "" ? error.name : error.message;
-  if (error instanceof ErrorReply) {
+  if (isReply(error)) {
     return new StorageFailure(
       "unsupported",
       `Redis at ${place} has refused a command (${text.slice(0, 200)}).`,

@@ -27,7 +27,7 @@ export class RedisKeyValue implements KeyValue {
 
   async get(key: string): Promise<Versioned | undefined> {
     const name = this.#names.value(key);
-    const found = await this.#commands.send(name, ["GET", name]);
+    const found = await this.#commands.sendAgain(name, ["GET", name]);
     if (typeof found !== "string") return undefined;
     const version = Number(found.slice(0, VERSION_DIGITS));
     if (!Number.isSafeInteger(version) || found.length < VERSION_DIGITS) throw notOurs();
@@ -51,7 +51,7 @@ export class RedisKeyValue implements KeyValue {
 
   async touch(key: string, ttlMs: number): Promise<boolean> {
     const name = this.#names.value(key);
-    return (await this.#commands.send(name, ["PEXPIRE", name, lifetime(ttlMs)])) === 1;
+    return (await this.#commands.sendAgain(name, ["PEXPIRE", name, lifetime(ttlMs)])) === 1;
   }
 }
 

@@ -121,7 +121,7 @@ export class RedisPubSub implements PubSub {
 
   async #shardOf(channel: string): Promise<Shard> {
     // Until the cluster is known, it has no addresses.
-    if (this.#route.follow !== undefined) await this.#commands.send(channel, ["PTTL", channel]);
+    if (this.#route.follow !== undefined) await this.#commands.sendAgain(channel, ["PTTL", channel]);
     const address = this.#route.addressOf(channel);
     let shard = this.#shards.get(address);
     if (shard === undefined) {

@@ -5,10 +5,12 @@ export interface Script {
   readonly source: string;
   readonly digest: string;
   readonly keys: number;
+  /** Whether running it twice does no more than running it once. */
+  readonly repeats: boolean;
 }
 
-function script(keys: number, source: string): Script {
-  return { source, digest: createHash("sha1").update(source).digest("hex"), keys };
+function script(keys: number, source: string, repeats = false): Script {
+  return { source, digest: createHash("sha1").update(source).digest("hex"), keys, repeats };
 }
 
 /** Microseconds of the server's clock fit a double until the year 2255; `%.0f` writes them in full. */
@@ -140,6 +142,7 @@ for at = 1, #found do
   reply[at * 2] = found[at][2][2]
 end
 return reply`,
+  true,
 );
 
 /** ARGV: lifetime in ms. */
@@ -147,6 +150,7 @@ export const touchStream: Script = script(
   2,
   `redis.call('PEXPIRE', KEYS[1], ARGV[1])
 return redis.call('PEXPIRE', KEYS[2], ARGV[1])`,
+  true,
 );
 
 export const ALL_SCRIPTS: readonly Script[] = [setValue, deleteValue, appendEntry, readEntries, touchStream];

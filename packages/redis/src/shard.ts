@@ -1,6 +1,6 @@
-import { ErrorReply } from "@redis/client";
 import { Link } from "./link.js";
 import type { MessageListener, RedisNode } from "./redis-client.js";
+import { isReply } from "./redis-failure.js";
 import type { Topic } from "./topic.js";
 
 /** How often a connection that only listens is asked whether it still lives. */
@@ -128,7 +128,7 @@ export class Shard {
 
   /** Whether the server itself has said no: for another server to hear, or for those who wait. */
   #refused(topic: Topic, error: unknown): boolean {
-    if (!(error instanceof ErrorReply)) return false;
+    if (!(error instanceof Error && isReply(error))) return false;
     if (error.message.startsWith("MOVED")) this.expel(topic);
     else topic.refuse(error);
     return true;
