@@ -1,8 +1,40 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const source = (path: string) => fileURLToPath(new URL(`./packages/mcp/src/${path}`, import.meta.url));
 const redisIndex = fileURLToPath(new URL("./packages/redis/src/index.ts", import.meta.url));
+
+/** The longest first: one that begins last keeps all cores but one waiting. A fresh checkout knows no durations. */
+const LONGEST = [
+  "scenarios/scenarios.test.ts",
+  "apps/outside-attacks.test.ts",
+  "interop/servers.test.ts",
+  "runtimes/runtimes.test.ts",
+  "docs/snippets.test.ts",
+  "auth/provider.test.ts",
+  "apps/dialogue-attacks.test.ts",
+  "simulation/simulation.test.ts",
+  "simulation/tasks/tasks.test.ts",
+  "hooks/hooks.test.ts",
+  "registry/bound-scenarios.test.ts",
+  "stdio/stdio-client.test.ts",
+  "auth/client-machine.test.ts",
+  "soak/lanes.test.ts",
+  "runtimes/serving.test.ts",
+  "process-faults/process-faults.test.ts",
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = LONGEST.findIndex((path) => moduleId.endsWith(path));
+      return at < 0 ? LONGEST.length : at;
+    };
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
 
 export default defineConfig({
   resolve: {
@@ -18,8 +50,9 @@ export default defineConfig({
   },
   test: {
     pool: "forks",
-    // On two cores the default is one, and half of the machine would wait.
-    maxWorkers: "100%",
+    // One more than there are cores, because many files wait for browsers, other processes and timers.
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
     reporters: ["default", fileURLToPath(new URL("./scripts/repeated-tests.mjs", import.meta.url))],
     // These end what hangs; they are no bounds that a test relies on.
     testTimeout: 120_000,

@@ -1,8 +1,9 @@
-// The whole test command: every step runs, in order, whatever came before; the last line is `N passed, N failed`.
+// The whole test command: every step runs, whatever came before, and is printed in order; the last line is `N passed, N failed`.
 //
+// Steps that mostly wait run beside others; what they print is kept until it is their turn. Nothing runs beside the tests.
 // A step counts as one, the test files by their tests. Only tests of the project `timing` are repeated when they fail; the
 // lines before the last name those that passed no sooner.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { describeRepeated, REPEATED_TESTS } from "./repeated-tests.mjs";
@@ -15,19 +16,22 @@ const failures = [];
 const repeated = [];
 
 step("Node is the shell's", isShellsNode);
-step("lint", () => npm("lint"));
-step("typecheck", () => npm("typecheck"));
-step("knip", () => npm("knip"));
-step("build", () => npm("build"));
-step("peers", () => npm("peers"));
-step("runtimes", () => npm("runtimes"));
-vitest();
-step("conformance", () => npm("conformance"));
-step("package", () => npm("check:package"));
-step(
-  "commands",
-  () => spawnSync(process.execPath, ["scripts/check-commands.mjs"], { cwd: root, stdio: "inherit" }).status === 0,
+await sideBySide(
+  [
+    ["lint", npm("lint")],
+    ["typecheck", npm("typecheck")],
+    ["knip", npm("knip")],
+    ["build", npm("build")],
+  ],
+  [
+    ["peers", npm("peers")],
+    ["runtimes", npm("runtimes")],
+  ],
 );
+vitest();
+await sideBySide([["conformance", npm("conformance")]], [["package", npm("check:package")]]);
+// Alone, because some of them build once more.
+await sideBySide([["commands", (print) => command(process.execPath, ["scripts/check-commands.mjs"], print)]], []);
 
 for (const line of describeRepeated(repeated)) console.log(line);
 for (const name of failures) console.log(`failed: ${name}`);
@@ -49,10 +53,61 @@ function count(name, ok) {
   }
 }
 
+/** Runs a row of steps in order, and another row at the same time, which is printed after it. */
+async function sideBySide(row, other) {
+  const kept = inOrder(other, (run) => keptOutput(run));
+  await inOrder(
+    row,
+    async (run, name) => {
+      console.log(`\n== ${name}`);
+      return { ok: await run((chunk) => process.stdout.write(chunk)), output: "" };
+    },
+    told,
+  );
+  for (const ended of await kept) {
+    console.log(`\n== ${ended.name}`);
+    told(ended);
+  }
+}
+
+async function inOrder(row, perform, after = () => {}) {
+  const all = [];
+  for (const [name, run] of row) {
+    const started = Date.now();
+    const ended = { name, ...(await perform(run, name)), seconds: (Date.now() - started) / 1000 };
+    after(ended);
+    all.push(ended);
+  }
+  return all;
+}
+
+async function keptOutput(run) {
+  const chunks = [];
+  const ok = await run((chunk) => chunks.push(chunk));
+  return { ok, output: Buffer.concat(chunks) };
+}
+
+function told({ name, ok, output, seconds }) {
+  process.stdout.write(output);
+  count(name, ok);
+  console.log(`== ${name}: ${seconds.toFixed(1)} s`);
+}
+
 function npm(script) {
-  // On Windows npm is a script of the shell.
-  const options = { cwd: root, stdio: "inherit", shell: process.platform === "win32" };
-  return spawnSync("npm", ["run", "--silent", script], options).status === 0;
+  return (print) => command("npm", ["run", "--silent", script], print);
+}
+
+/** Runs a program; resolves with whether it ended well. */
+function command(program, args, print) {
+  return new Promise((resolve) => {
+    // On Windows npm is a script of the shell.
+    const child = spawn(program, args, { cwd: root, shell: process.platform === "win32" && program === "npm" });
+    child.stdin.end();
+    child.stdout.on("data", print);
+    child.stderr.on("data", print);
+    child.on("error", (error) => print(Buffer.from(`${error.message}\n`)));
+    child.on("close", (code) => resolve(code === 0));
+  });
 }
 
 function isNpms(folder) {

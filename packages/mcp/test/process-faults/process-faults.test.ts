@@ -5,7 +5,8 @@ import { bundleFixture } from "../stdio/bundle-fixture.js";
 import { eventually } from "../stdio/processes.js";
 import { causeFaults, endHosts } from "./faults.js";
 
-const COUNT = 200;
+// The soak lane `faults` causes more.
+const COUNT = 100;
 const fileDescriptors = () => readdirSync("/proc/self/fd").length;
 
 afterAll(endHosts);

@@ -12,7 +12,7 @@ const WIDTH = 2;
 /** No chunk begins that would not end this long before the lane must. */
 const RESERVE_MS = 30_000;
 
-/** The simulator of the tests with ten times as many seeds. */
+/** The simulator of the tests with many more seeds. */
 export const simulation: Lane = {
   name: "simulation",
   what: "20,000 seeds of the simulator of clients, servers and networks",
