@@ -1,5 +1,6 @@
 import { ENDURANCE_ROWS } from "./endurance-rows.js";
 import { bundled, component, cpu, over, type Row, rate, ratio, started, toPlain, value } from "./row.js";
+import { STORAGE_ROWS } from "./storage-rows.js";
 
 /** Every row, in the order of the table. */
 export const ROWS: readonly Row[] = [
@@ -234,4 +235,5 @@ export const ROWS: readonly Row[] = [
   component("routing", "find the server of a request among 100", "requests/s", 1_000_000),
   component("search", "search among 1,000 tools by words", "searches/s", 200),
   ...ENDURANCE_ROWS,
+  ...STORAGE_ROWS,
 ];

@@ -19,6 +19,7 @@ import { httpLoad, httpProtectedLoad, httpSessionLoad } from "./measure/http-loa
 import { firstAnswerTime, pipeLoad } from "./measure/pipe-load.js";
 import { probe, probeClient } from "./measure/probe.js";
 import { importTime } from "./measure/start-time.js";
+import { STORAGE_SUITES } from "./storage-suites.js";
 
 const stdio = (era: MessageEra): Suite => ({
   id: `stdio-${era}`,
@@ -279,4 +280,12 @@ const components: Suite[] = [
 ];
 
 /** Everything that is measured, by the suites that measure it. */
-export const SUITES: readonly Suite[] = [...load, ...inProcess, ...start, ...size, ...components, ...ENDURANCE_SUITES];
+export const SUITES: readonly Suite[] = [
+  ...load,
+  ...inProcess,
+  ...start,
+  ...size,
+  ...components,
+  ...ENDURANCE_SUITES,
+  ...STORAGE_SUITES,
+];

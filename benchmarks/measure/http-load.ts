@@ -53,7 +53,7 @@ async function load(contender: Contender, effort: Effort, options: LoadOptions =
 export interface LoadedServer {
   readonly child: ChildProcess;
   /** Loads it over as many connections, for as long. */
-  wrk(connections: number, seconds: number): Promise<ReturnType<typeof readSummary>>;
+  wrk(connections: number, seconds: number): Promise<ReturnType<typeof readSummary> & { loadCores: number }>;
   close(): Promise<void>;
 }
 
@@ -95,8 +95,11 @@ export async function loaded(
     child,
     close,
     async wrk(connections, seconds) {
-      const { stdout } = await run("wrk", ["-t1", `-c${connections}`, `-d${seconds}s`, "-s", script, url]);
-      return readSummary(stdout);
+      const words = ["wrk", "-t1", `-c${connections}`, `-d${seconds}s`, "-s", script, url];
+      // The shell knows what its program took of the processors, which is taken from the server where both share them.
+      const timed = 'TIMEFORMAT="took %U %S"; time "$@"';
+      const { stdout, stderr } = await run("bash", ["-c", timed, ...words.slice(0, 1), ...words]);
+      return { ...readSummary(stdout), loadCores: coresTaken(stderr, seconds) };
     },
   };
 }
@@ -158,6 +161,12 @@ function done(summary, latency, requests)
   io.write(string.format("figures %d %d %d %d %d %d\\n", summary.requests, summary.duration, bad, at(50), at(95), at(99)))
 end
 `;
+}
+
+/** How many processors the load generator kept busy. */
+function coresTaken(output: string, seconds: number): number {
+  const [, user = 0, system = 0] = (/^took ([\d.]+) ([\d.]+)$/m.exec(output) ?? []).map(Number);
+  return (user + system) / seconds;
 }
 
 function readSummary(output: string) {

@@ -1,4 +1,4 @@
-import { Server } from "@parley/mcp";
+import { Server, type ServerOptions } from "@parley/mcp";
 
 /** Arguments of the tool that adds, as plain JSON Schema: no schema library is part of what is measured. */
 export const NUMBERS = {
@@ -8,8 +8,8 @@ export const NUMBERS = {
 } as const;
 
 /** A server with the tool that adds, and as many more as are asked for. */
-export function parleyServer(tools = 1) {
-  const server = new Server({ name: "bench", version: "1.0.0" }).tool(
+export function parleyServer(tools = 1, options: ServerOptions = {}) {
+  const server = new Server({ name: "bench", version: "1.0.0" }, options).tool(
     "add",
     { description: "Adds two numbers", input: NUMBERS },
     ({ a, b }) => String(a + b),
