@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleFixture } from "../stdio/bundle-fixture.js";
 import { NEWER_NODES, runNode } from "./newer-nodes.js";
@@ -65,5 +66,17 @@ describe.each(NEWER_NODES)("processes on one SQLite file, $name", ({ binary, ins
       expect(found["lastId"]).toBeGreaterThanOrEqual(id);
       expect(found["nextId"]).toBeGreaterThan(found["lastId"] ?? 0);
     }
+  });
+
+  it.skipIf(!installed || process.platform === "win32")("keep what they have when the disk takes no more", async () => {
+    // A limit on the size of files stands for a full disk: 1 MiB, and no signal in place of the error.
+    const limited = 'trap "" XFSZ; ulimit -f 1024; exec "$@"';
+    const words = [binary, "--disable-warning=ExperimentalWarning", program, "fill", join(folder, "full.db")];
+    const { stdout } = await promisify(execFile)("bash", ["-c", limited, "bash", ...words], { timeout: 60_000 });
+    const { index, known, message } = JSON.parse(stdout) as { index: number; known: boolean; message: string };
+    expect(known, message).toBe(true);
+    expect(message).toMatch(/full\.db.*disk/);
+    expect(index).toBeGreaterThan(10);
+    expect(await run("filled", "full.db")).toEqual([String(index)]);
   });
 });

@@ -41,6 +41,8 @@ export class SqlitePubSub implements PubSub {
   #seen: unknown;
   #timer: Timer | undefined;
   #reading = false;
+  /** Whether a message was published since the last page was read. */
+  #published = false;
 
   constructor(database: Database, platform: Platform) {
     this.#database = database;
@@ -60,6 +62,7 @@ export class SqlitePubSub implements PubSub {
       const id = Number(this.#nextId.get()?.["message"]);
       this.#add.run(id, toColumn(topic), toColumn(message), now);
     });
+    this.#published = true;
     this.#deliverNew();
   }
 
@@ -101,11 +104,13 @@ export class SqlitePubSub implements PubSub {
         () => {
           const version = this.#database.dataVersion();
           if (version === this.#seen) return;
-          this.#deliverNew();
           this.#seen = version;
+          this.#deliverNew();
         },
         // Nothing is missed: the next look starts where this one did, and the next call of a method tells its caller.
-        () => {},
+        () => {
+          this.#seen = undefined;
+        },
       );
     });
   }
@@ -120,14 +125,18 @@ export class SqlitePubSub implements PubSub {
     if (this.#reading || this.#size === 0) return;
     this.#reading = true;
     try {
-      for (let page = 0; page < PAGES; page++) if (!this.#deliverPage()) return;
+      for (let page = 0; page < PAGES; page++) {
+        this.#published = false;
+        if (!this.#deliverPage() && !this.#published) return;
+      }
+      // The next look reads on, whether another process has written or not.
       this.#seen = undefined;
     } finally {
       this.#reading = false;
     }
   }
 
-  /** Returns whether there may be more. */
+  /** Returns whether the page was full, so that there may be more. */
   #deliverPage(): boolean {
     const rows = this.#database.all(this.#read, this.#cursor, PAGE);
     this.#noteLost(Number(rows[0]?.["lost"] ?? 0));
@@ -139,7 +148,7 @@ export class SqlitePubSub implements PubSub {
         if (one.active && one.since < this.#cursor) this.#call(() => one.deliver(text));
       }
     }
-    return this.#size > 0;
+    return rows.length === PAGE && this.#size > 0;
   }
 
   #noteLost(lost: number): void {
