@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { connect } from "@parley/mcp";
@@ -10,7 +10,7 @@ const sources = resolve(here, "../../../src");
 const cases = resolve(here, "../cases");
 const cache = resolve(here, "../../../../../node_modules/.cache/parley");
 
-/** Real child processes; all scenarios are bundled into one program that serves the one it is told. */
+/** Real child processes; all scenarios are bundled into one program that loads and serves the one it is told. */
 export const stdio: TransportUnderTest = {
   name: "stdio",
   async serve(_server, file) {
@@ -29,16 +29,16 @@ async function bundle(): Promise<string> {
   const files = readdirSync(cases).filter((file) => file.endsWith(".ts"));
   const entry = [
     `import { serveStdio } from ${JSON.stringify(join(sources, "node/stdio/stdio-server.ts"))};`,
-    ...files.map((file, index) => `import case${index} from ${JSON.stringify(join(cases, file))};`),
-    `const all = { ${files.map((file, index) => `${JSON.stringify(file)}: case${index}`).join(", ")} };`,
-    "await serveStdio(all[process.argv[2]].server());",
+    `const all = { ${files.map(loading).join(", ")} };`,
+    "const { default: chosen } = await all[process.argv[2]]();",
+    "await serveStdio(chosen.server());",
   ].join("\n");
   const build = await rolldown({
     input: "scenario-host",
     platform: "node",
     tsconfig: false,
     // What the cases need is bundled from source; packages stay imports.
-    external: (id) => !/^[./#]/.test(id) && id !== "scenario-host" && !id.startsWith("@parley/mcp"),
+    external: (id) => !/^[./#]|^scenario-host$|^vitest$|^@parley\/mcp/.test(id),
     resolve: {
       alias: {
         "#platform": join(sources, "node/platform.ts"),
@@ -49,20 +49,24 @@ async function bundle(): Promise<string> {
       {
         name: "scenario-host",
         resolveId(id) {
-          if (id === "scenario-host") return "\0scenario-host";
+          if (id === "scenario-host" || id === "vitest") return `\0${id}`;
           const [, name] = /^@parley\/mcp(?:\/([a-z-]+))?$/.exec(id) ?? [id, undefined];
           return id.startsWith("@parley/mcp") ? join(sources, `${name ?? "index"}.ts`) : null;
         },
-        load: (id) => (id === "\0scenario-host" ? entry : null),
+        // A process only serves: what checks its answers would double the time that it takes to start.
+        load: (id) =>
+          id === "\0scenario-host" ? entry : id === "\0vitest" ? "export const expect = undefined;" : null,
       },
     ],
     logLevel: "silent",
   });
-  const { output } = await build.generate({ format: "esm", codeSplitting: false });
+  mkdirSync(cache, { recursive: true });
+  const dir = mkdtempSync(join(cache, "scenario-host-"));
+  await build.write({ dir, format: "esm", entryFileNames: "host.mjs", chunkFileNames: "[name]-[hash].mjs" });
   await build.close();
-  const target = join(cache, `scenario-host-${process.pid}.mjs`);
-  if (!existsSync(cache)) mkdirSync(cache, { recursive: true });
-  writeFileSync(`${target}.part`, output[0].code);
-  renameSync(`${target}.part`, target);
-  return target;
+  return join(dir, "host.mjs");
+}
+
+function loading(file: string): string {
+  return `${JSON.stringify(file)}: () => import(${JSON.stringify(join(cases, file))})`;
 }
