@@ -81,7 +81,9 @@ describe("the rate of a tool", () => {
 
   it("needs `quotas`, and is checked when the tool is added", () => {
     const definition = { rate: { calls: 1, perMs: 1000 } };
-    expect(() => new Server(info).tool("t", definition, () => "")).toThrow("needs `quotas`");
+    expect(() => new Server(info).tool("t", definition, () => "")).toThrow(
+      expect.objectContaining({ fix: 'Pass `quotas: quotas()` to the server, from "@parley/mcp/limits".' }),
+    );
     const server = new Server(info, { quotas: quotas() });
     expect(() => server.tool("t", { rate: { calls: 0, perMs: 1 } }, () => "")).toThrow(
       '`rate` of tool "t".calls` is 0',

@@ -19,12 +19,12 @@ const TOOLS: ListShape<WireTool, ListToolsResult> = {
   result: (tools, next) => ({ tools, ...next }),
 };
 
-/** Options of tools that belong to a part of its own, the option of the server that takes it, and the entry that has it. */
-const PART_OPTIONS = [
-  ["task", "extensions: [tasks()]", "tasks"],
-  ["ui", "extensions: [apps()]", "apps"],
-  ["rate", "quotas: quotas()", "limits"],
-] as const;
+/** Options of tools that need an extension, the entry that has it, and the option of the server if it is not `extensions`. */
+const EXTENSION_OPTIONS: readonly ["task" | "ui" | "rate", entry: string, given?: string][] = [
+  ["task", "tasks"],
+  ["ui", "apps"],
+  ["rate", "limits", "quotas: quotas()"],
+];
 
 /** The tools of one server. */
 export class Tools implements Feature {
@@ -75,15 +75,11 @@ export class Tools implements Feature {
   /** The tool with what extensions add to its entry in the list. */
   #extended(ready: ReadyTool, tool: ToolOffer): ReadyTool {
     const { toolOptions } = this.#registry;
-    for (const [option, part, entry] of PART_OPTIONS) {
+    for (const [option, entry, given = `extensions: [${entry}()]`] of EXTENSION_OPTIONS) {
       if (tool.definition[option] === undefined || toolOptions.has(option)) continue;
-      throw new McpError(
-        "invalid_definition",
-        `\`${option}\` of tool "${tool.name}" needs ${option === "rate" ? "`quotas`" : "an extension"}`,
-        {
-          fix: `Pass \`${part}\` to the server, from "@parley/mcp/${entry}".`,
-        },
-      );
+      throw new McpError("invalid_definition", `\`${option}\` of tool "${tool.name}" needs an extension`, {
+        fix: `Pass \`${given}\` to the server, from "@parley/mcp/${entry}".`,
+      });
     }
     const wire = { ...ready.wire };
     for (const extend of toolOptions.values()) Object.assign(wire, extend(tool, wire));
