@@ -35,6 +35,8 @@ export interface ClusterPlan {
   /** How long what a server has asked of its storage may outlast its end. Default: nothing may. */
   settleMs?: number | undefined;
   storageFaults?: StorageFaults | undefined;
+  /** Gives each process its view of a storage, in place of `storage`. */
+  makeStorage?: ((process: SimProcess, random: Prng) => Storage) | undefined;
   /** Sees what all processes do with the shared storage. */
   watchStorage?: ((shared: Storage) => Storage) | undefined;
 }
@@ -132,8 +134,9 @@ export class SimCluster {
   }
 
   #storageOf(process: SimProcess, storageMs: number): Storage | undefined {
-    const { storage, fullness } = this.#plan;
+    const { storage, fullness, makeStorage } = this.#plan;
     const world = this.#world;
+    if (makeStorage !== undefined) return makeStorage(process, this.#random.fork(process.name));
     if (storage === "shared") {
       const shared = fullness === undefined ? this.#shared : fullAtTimes(this.#shared, fullness);
       return storageOf(world, process, shared, this.#random.fork(process.name), storageMs, this.#plan.storageFaults);

@@ -85,7 +85,10 @@ async function play(world: World): Promise<SimulationResult> {
 }
 
 /** All faults end; every call comes to its end, and every client that is left works. */
-async function recover({ world, history, cluster, http }: Surroundings, clients: readonly SimClient[]): Promise<void> {
+export async function recover(
+  { world, history, cluster, http }: Surroundings,
+  clients: readonly SimClient[],
+): Promise<void> {
   world.note("the storm is over");
   cluster.heal();
   http.heal();
@@ -116,7 +119,7 @@ async function hearAgain(world: World, cluster: SimCluster, live: readonly SimCl
   for (const { uri } of waiting()) world.violate("liveness", `nobody told the subscriber of ${uri}`);
 }
 
-async function end({ world, cluster, http }: Surroundings, clients: readonly SimClient[]): Promise<void> {
+export async function end({ world, cluster, http }: Surroundings, clients: readonly SimClient[]): Promise<void> {
   let closing = clients.length;
   for (const client of clients) void client.close().finally(() => closing--);
   await world.run(world.elapsed + 10_000, () => closing === 0);
@@ -229,7 +232,8 @@ function schedule(world: World, client: SimClient, { calm }: Trials): void {
 
 const TOOLS = ["echo", "write", "write", "write", "stubborn", "ask", "ask", "charge", "paused", "fails"] as const;
 
-function act(client: SimClient, random: Prng, calm: boolean): void {
+/** One act of an application, whatever comes to its mind. */
+export function act(client: SimClient, random: Prng, calm: boolean): void {
   if (random.chance(0.15)) return void client.subscribe();
   if (random.chance(0.15)) return void client.ask(random.pick(["tools", "read", "ping"]));
   const tool = random.pick(TOOLS);

@@ -1,5 +1,6 @@
 import type { Lane } from "./lane.js";
 import { calls } from "./lanes/calls.js";
+import { costs } from "./lanes/costs.js";
 import { faults } from "./lanes/faults.js";
 import { host } from "./lanes/host.js";
 import { hostile } from "./lanes/hostile.js";
@@ -9,7 +10,7 @@ import { replicas, replicasOnCluster } from "./lanes/replicas.js";
 import { resume } from "./lanes/resume.js";
 import { sessions } from "./lanes/sessions.js";
 import { slowloris } from "./lanes/slowloris.js";
-import { mutants, simulation } from "./lanes/started.js";
+import { fleet, mutants, simulation } from "./lanes/started.js";
 import { storm } from "./lanes/storm.js";
 import { streams } from "./lanes/streams.js";
 import { tasks } from "./lanes/tasks.js";
@@ -30,6 +31,8 @@ export const LANES: readonly Lane[] = [
   host,
   replicas,
   replicasOnCluster,
+  costs,
   simulation,
+  fleet,
   mutants,
 ];

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +6,7 @@ import { exactly, type Lane, type LaneResult, type LaneSettings, type Measure, s
 import { type Program, startProgram } from "../program.js";
 import { CallLedger, type LedgerCounts } from "../replicas/call-ledger.js";
 import { Crowd } from "../replicas/crowd.js";
-import { RedisServers } from "../replicas/redis-servers.js";
+import { hasRedis, RedisServers, WITHOUT_REDIS } from "../replicas/redis-servers.js";
 import { ReplicaSet } from "../replicas/replica-set.js";
 import { seededRandom } from "../seeded-random.js";
 import { waitFor } from "../wait-for.js";
@@ -50,13 +49,7 @@ function sizeOf(scale: number, full: Omit<Size, "pauses">): Size {
 
 async function runOn(settings: LaneSettings, size: Size): Promise<LaneResult> {
   const { bundle } = settings;
-  if (!hasRedis()) {
-    return {
-      size: {},
-      measures: [],
-      notes: ["Skipped: there is no redis-server; scripts/system-packages.sh installs it."],
-    };
-  }
+  if (!hasRedis()) return WITHOUT_REDIS;
   const folder = mkdtempSync(join(tmpdir(), "parley-soak-replicas-"));
   const redis = await RedisServers.start(join(folder, "redis"), size.masters);
   const files = { lines: join(folder, "lines"), numbers: join(folder, "number"), stderr: join(folder, "stderr") };
@@ -273,15 +266,6 @@ async function keysLeft(redis: RedisServers, say: (line: string) => void): Promi
 
 /** What the replicas themselves hold as long as they run. */
 const OWN_KEYS = /node/;
-
-function hasRedis(): boolean {
-  try {
-    execFileSync("redis-server", ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 function rest(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));

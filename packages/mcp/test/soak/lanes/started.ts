@@ -1,13 +1,12 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { exactly, type Lane, type LaneSettings, scaled, told } from "../lane.js";
+import { exactly, figure, type Lane, type LaneResult, type LaneSettings, scaled, told } from "../lane.js";
 
 const ROOT = resolve(import.meta.dirname, "../../../../..");
 const SIMULATION = "packages/mcp/test/simulation/simulation.test.ts";
 const MUTANTS = "packages/mcp/test/mutants/main.ts";
-/** Seeds of one process; two run at once. */
-const CHUNK = 1000;
+const FLEET = "packages/mcp/test/simulation/fleet/fleet.test.ts";
 const WIDTH = 2;
 /** No chunk begins that would not end this long before the lane must. */
 const RESERVE_MS = 30_000;
@@ -16,43 +15,58 @@ const RESERVE_MS = 30_000;
 export const simulation: Lane = {
   name: "simulation",
   what: "20,000 seeds of the simulator of clients, servers and networks",
-  async run({ scale, minutes, say }) {
-    requireFile(SIMULATION);
-    const budget = minutes * 60_000 - RESERVE_MS;
-    const seeds = scaled(20_000, scale);
-    const since = performance.now();
-    let [next, done, broken, longest] = [0, 0, 0, 0];
-    const notes: string[] = [];
-    const work = async () => {
-      while (next < seeds && performance.now() - since + longest < budget) {
-        const first = next + 1;
-        const count = Math.min(CHUNK, seeds - next);
-        next += count;
-        const begun = performance.now();
-        const { code, output } = await run(["node_modules/vitest/vitest.mjs", "run", SIMULATION], say, {
-          SEEDS: String(count),
-          FIRST_SEED: String(first),
-        });
-        longest = Math.max(longest, performance.now() - begun);
-        done += count;
-        if (code !== 0) broken++;
-        notes.push(...new Set(output.match(/seed \d+ breaks rules[^\n]*/g) ?? []));
-        say(`seeds ${first} to ${first + count - 1}: ${code === 0 ? "kept every rule" : "FAILED"}`);
-      }
-    };
-    await Promise.all(Array.from({ length: WIDTH }, work));
-    return {
-      size: { seeds: done },
-      measures: [
-        exactly(`seeds run within ${minutes} minutes`, done, seeds),
-        exactly("runs of up to 1,000 seeds that broke a rule", broken, 0),
-        told("time", "seeds per second", (done * 1000) / (performance.now() - since), "/s"),
-      ],
-      // Each with the command that replays it.
-      notes,
-    };
-  },
+  run: (settings) => runSeeds(settings, SIMULATION, 20_000, 1_000),
 };
+
+/** The simulator of many nodes and shards, with many seeds. */
+export const fleet: Lane = {
+  name: "fleet",
+  what: "200 seeds of 50 simulated nodes on a storage of 16 shards, with skewed keys, dying nodes, and slow and dying shards",
+  run: (settings) => runSeeds(settings, FLEET, 200, 20),
+};
+
+/** Runs a simulator in processes of `chunk` seeds, two at once. */
+async function runSeeds(
+  { scale, minutes, say }: LaneSettings,
+  program: string,
+  full: number,
+  chunk: number,
+): Promise<LaneResult> {
+  requireFile(program);
+  const budget = minutes * 60_000 - RESERVE_MS;
+  const seeds = scaled(full, scale);
+  const since = performance.now();
+  let [next, done, broken, longest] = [0, 0, 0, 0];
+  const notes: string[] = [];
+  const work = async () => {
+    while (next < seeds && performance.now() - since + longest < budget) {
+      const first = next + 1;
+      const count = Math.min(chunk, seeds - next);
+      next += count;
+      const begun = performance.now();
+      const { code, output } = await run(["node_modules/vitest/vitest.mjs", "run", program], say, {
+        SEEDS: String(count),
+        FIRST_SEED: String(first),
+      });
+      longest = Math.max(longest, performance.now() - begun);
+      done += count;
+      if (code !== 0) broken++;
+      notes.push(...new Set(output.match(/seed \d+ breaks rules[^\n]*/g) ?? []));
+      say(`seeds ${first} to ${first + count - 1}: ${code === 0 ? "kept every rule" : "FAILED"}`);
+    }
+  };
+  await Promise.all(Array.from({ length: WIDTH }, work));
+  return {
+    size: { seeds: done },
+    measures: [
+      exactly(`seeds run within ${minutes} minutes`, done, seeds),
+      exactly(`runs of up to ${figure(chunk)} seeds that broke a rule`, broken, 0),
+      told("time", "seeds per second", (done * 1000) / (performance.now() - since), "/s"),
+    ],
+    // Each with the command that replays it.
+    notes,
+  };
+}
 
 /** Known defects put back one at a time. */
 export const mutants: Lane = {

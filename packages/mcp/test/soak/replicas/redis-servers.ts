@@ -1,12 +1,29 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { freePort } from "../../free-port.js";
+import type { LaneResult } from "../lane.js";
 import { waitFor } from "../wait-for.js";
 
 const run = promisify(execFile);
 const START_MS = 15_000;
+
+export function hasRedis(): boolean {
+  try {
+    execFileSync("redis-server", ["--version"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What a lane comes to that needs Redis where there is none. */
+export const WITHOUT_REDIS: LaneResult = {
+  size: {},
+  measures: [],
+  notes: ["Skipped: there is no redis-server; scripts/system-packages.sh installs it."],
+};
 
 /** Redis servers of a lane: one, or the masters of a cluster. They keep all they have acknowledged over a restart. */
 export class RedisServers {

@@ -1,0 +1,63 @@
+import { execFile, spawn } from "node:child_process";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/** What a Redis server has done since the figures were last set to zero. */
+export interface RedisFigures {
+  /** Bytes that came and went. */
+  readonly bytes: number;
+  /** Time of the processor, in microseconds. */
+  readonly micros: number;
+}
+
+/** Looks at one Redis server from outside. */
+export class RedisWatch {
+  readonly #port: string;
+
+  constructor(port: number) {
+    this.#port = String(port);
+  }
+
+  async figures(): Promise<RedisFigures> {
+    const info = await this.#ask("info", "everything");
+    const read = (name: string) => Number(new RegExp(`^${name}:([\\d.]+)`, "m").exec(info)?.[1] ?? Number.NaN);
+    return {
+      bytes: read("total_net_input_bytes") + read("total_net_output_bytes"),
+      micros: (read("used_cpu_user") + read("used_cpu_sys")) * 1e6,
+    };
+  }
+
+  /** Bytes that all keys take in memory, with what Redis needs to keep them. */
+  async keyBytes(): Promise<{ keys: number; bytes: number }> {
+    const script =
+      "local sum=0 local keys=redis.call('keys','*') for _,key in ipairs(keys) do sum=sum+redis.call('memory','usage',key) end return {#keys,sum}";
+    const [keys = 0, bytes = 0] = (await this.#ask("eval", script, "0")).trim().split("\n").map(Number);
+    return { keys, bytes };
+  }
+
+  /** The commands that clients send while `act` runs, without those that run inside of scripts. */
+  async commandsDuring(act: () => Promise<void>): Promise<string[]> {
+    const monitor = spawn("redis-cli", ["-p", this.#port, "monitor"], { stdio: ["ignore", "pipe", "ignore"] });
+    let text = "";
+    await new Promise<void>((resolve) => {
+      monitor.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+        text += chunk;
+        if (text.startsWith("OK")) resolve();
+      });
+    });
+    try {
+      await act();
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    } finally {
+      monitor.kill("SIGTERM");
+    }
+    return text
+      .split("\n")
+      .flatMap((line) => /^[\d.]+ \[\d+ [\d.]+:\d+\] "(\w+)"/.exec(line)?.[1]?.toLowerCase() ?? []);
+  }
+
+  async #ask(...command: string[]): Promise<string> {
+    return (await run("redis-cli", ["-p", this.#port, ...command], { timeout: 30_000 })).stdout;
+  }
+}
