@@ -32,6 +32,7 @@ export async function bundleFixture(file: URL): Promise<string> {
       alias: {
         "@parley/mcp/apps-view": source("apps-view.ts"),
         ...ENTRIES,
+        "@parley/redis": join(root, "packages/redis/src/index.ts"),
         "#platform": source("node/platform.ts"),
         "#transports": source("node/transports.ts"),
       },

@@ -13,8 +13,9 @@ import { waitFor } from "../wait-for.js";
 
 const REPLICAS = 3;
 const PRINCIPALS = 4;
-/** Sessions, streams and tasks that nobody ended are gone after this time. */
+/** Sessions, streams and tasks that nobody ended are gone after this time; in a short run, after less. */
 const IDLE_MS = 30_000;
+const SHORT_IDLE_MS = 8_000;
 
 /** How much of each fault, and for how long the crowd is busy. */
 interface Size {
@@ -23,6 +24,7 @@ interface Size {
   readonly restarts: number;
   readonly pauses: number;
   readonly masters: number;
+  readonly idleMs: number;
 }
 
 export const replicas: Lane = {
@@ -37,13 +39,14 @@ export const replicasOnCluster: Lane = {
   run: (settings) => runOn(settings, sizeOf(settings.scale, { seconds: 160, kills: 8, restarts: 3, masters: 3 })),
 };
 
-function sizeOf(scale: number, full: Omit<Size, "pauses">): Size {
+function sizeOf(scale: number, full: Omit<Size, "pauses" | "idleMs">): Size {
   return {
     seconds: Math.max(4, full.seconds * scale),
     kills: scaled(full.kills, scale),
     restarts: scaled(full.restarts, scale),
-    pauses: 1,
+    pauses: scale < 0.05 ? 0 : 1,
     masters: full.masters,
+    idleMs: scale < 0.5 ? SHORT_IDLE_MS : IDLE_MS,
   };
 }
 
@@ -56,7 +59,7 @@ async function runOn(settings: LaneSettings, size: Size): Promise<LaneResult> {
   const replica = await bundle(new URL("../programs/replica.ts", import.meta.url));
   const set = new ReplicaSet(
     replica,
-    { lines: files.lines, numbers: files.numbers, redis: redis.ports, idleMs: IDLE_MS },
+    { lines: files.lines, numbers: files.numbers, redis: redis.ports, idleMs: size.idleMs },
     files.stderr,
   );
   let balancer: Program<{ port: number }> | undefined;
@@ -95,7 +98,7 @@ async function trouble({ say }: LaneSettings, size: Size, parts: Parts): Promise
   await running;
   await crowd.leave();
   const requests = await balancer.ask<number>("requests");
-  const left = await keysLeft(redis, say);
+  const left = await keysLeft(redis, size.idleMs, say);
   await set.close();
   const leftAfterEnd = (await redis.keys()).length;
   await balancer.stop();
@@ -235,7 +238,7 @@ async function strike(size: Size, redis: RedisServers, set: ReplicaSet, say: (li
     for (let blow = 0; blow < blows; blow++) {
       await rest((size.seconds * 1000) / (blows + 1));
       const master = blow % size.masters;
-      if (blow === 1) await redis.pause(master, 4_000);
+      if (blow === 1 && size.pauses > 0) await redis.pause(master, 4_000);
       else await redis.restart(master, 300 + 1_000 * random());
       say(`restarted ${redis.restarts} Redis servers, paused ${redis.pauses}`);
     }
@@ -253,13 +256,13 @@ function crashes(stderr: string): string[] {
 }
 
 /** What is still there when everything that belongs to somebody has been deleted or has expired. */
-async function keysLeft(redis: RedisServers, say: (line: string) => void): Promise<string[]> {
+async function keysLeft(redis: RedisServers, idleMs: number, say: (line: string) => void): Promise<string[]> {
   let keys: string[] = [];
   const none = async () => {
     keys = (await redis.keys()).filter((key) => !OWN_KEYS.test(key));
     return keys.length === 0;
   };
-  await waitFor(none, 2 * IDLE_MS, 500);
+  await waitFor(none, 3 * idleMs, 500);
   say(`${keys.length} keys are left`);
   return keys;
 }
