@@ -20,7 +20,7 @@ export const STORAGE_ROWS: readonly Row[] = [
     "memory",
     0.4,
   ),
-  beside("storage-stateless", "HTTP `tools/call`, stateless, with a storage set, beside none", "memory", 0.97),
+  beside("storage-stateless", "HTTP `tools/call`, stateless, with a storage set, beside none", "memory", 0.95),
   beside("storage-cores", "HTTP `tools/call`, stateless, two processes on two cores, beside one", "single", 1.3),
   {
     id: "storage-cores-load",

@@ -57,6 +57,7 @@ export const NOT_TRIED: Readonly<Record<string, string>> = {
   ServerEra: MADE,
   "ServerRegistry.handler(make)": MADE,
   SkillOffer: MADE,
+  "SqliteStorageOptions.clock": PART,
   Storage: PART,
   "TaskFeature.startOptions(answer)": "given by a host itself",
   "TaskFeature.startOptions(started)": "given by `client.startTask` itself",
