@@ -1,6 +1,7 @@
 export { type CatalogueFile, catalogueFile } from "./node/catalogue-file.js";
 export { type ConfigFile, type ReadConfigFileOptions, readConfigFile } from "./node/config/read-config-file.js";
 export { publishDiagnostics } from "./node/diagnostics.js";
+export { watchEventLoop } from "./node/event-loop-delay.js";
 export type { NodeHandler } from "./node/http/handler.js";
 export { type NodeSenderOptions, nodeSender } from "./node/http/sender.js";
 export type { ServeHttpOptions } from "./node/http/serve-http.js";

@@ -1,2 +1,20 @@
+export type {
+  ClientObserver,
+  ConnectionChange,
+  RequestEnded,
+  RequestFollower,
+  RequestStarted,
+} from "./client/observer.js";
+export type { MetricsFormat, MetricsSource } from "./http/metrics-source.js";
+export type {
+  CallEnded,
+  CallFollower,
+  CallRefused,
+  CallStarted,
+  Observer,
+  SessionClosed,
+} from "./server/observer.js";
+export { type CallLine, type CallLogger, type LogCallsOptions, logCalls } from "./telemetry/log-calls.js";
 export type { OpenTelemetryApi } from "./telemetry/open-telemetry-api.js";
+export { type Metrics, prometheusMetrics } from "./telemetry/prometheus-metrics.js";
 export { type Telemetry, type TelemetryOptions, telemetry } from "./telemetry/telemetry.js";

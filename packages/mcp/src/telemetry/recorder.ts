@@ -22,6 +22,8 @@ const DESCRIPTIONS = {
 export interface Begun {
   readonly span: ApiSpan;
   readonly context: ApiContext;
+  /** Whether its name is complete: the name of a tool or prompt is added when that is known to exist. */
+  readonly isNamed: boolean;
 }
 
 interface Recorded {
@@ -68,17 +70,19 @@ export class Recorder {
     if (this.#options.spans === false) return undefined;
     const links = linked === undefined ? undefined : { links: [{ context: linked }] };
     const tracer = this.api.trace.getTracer(...this.#named);
-    const span = tracer.startSpan(this.#spanName(subject), { kind, attributes, ...links }, parent);
-    return { span, context: this.api.trace.setSpan(parent, span) };
+    const { method, name } = subject;
+    const hasName = isNamed(method) && this.#known(name) !== undefined;
+    const span = tracer.startSpan(hasName ? `${method} ${name}` : method, { kind, attributes, ...links }, parent);
+    return { span, context: this.api.trace.setSpan(parent, span), isNamed: hasName };
   }
 
   /** Ends it. `exists`: the call has shown that there is what it names. */
   end(begun: Begun | undefined, subject: Subject, failure: Failure | undefined, exists: boolean): void {
     const { method, name } = subject;
-    const isNew = exists && name !== undefined && isNamed(method) && !this.#names.has(name) && this.#names.learn(name);
+    const isKnown = name !== undefined && isNamed(method) && (exists ? this.#names.learn(name) : this.#names.has(name));
     if (begun === undefined) return;
     const { span } = begun;
-    if (isNew) span.updateName(`${method} ${name}`);
+    if (isKnown && !begun.isNamed) span.updateName(`${method} ${name}`);
     if (failure !== undefined) {
       addFailure(failure, (key, value) => span.setAttribute(key, value));
       if (failure.type !== undefined) {
@@ -108,10 +112,6 @@ export class Recorder {
 
   #known(name: string | undefined): string | undefined {
     return name !== undefined && this.#names.has(name) ? name : undefined;
-  }
-
-  #spanName({ method, name }: Subject): string {
-    return isNamed(method) && this.#known(name) !== undefined ? `${method} ${name}` : method;
   }
 }
 

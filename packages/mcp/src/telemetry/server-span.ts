@@ -4,6 +4,7 @@ import { CORE_METHODS } from "../protocol/methods.js";
 import { notFoundCodeOf, type Revision } from "../protocol/revisions.js";
 import type { CallEnded, CallFollower, CallRefused, CallStarted } from "../server/observer.js";
 import { addSpanAttributes, type Failure, operationAttributes, serverFailure } from "./attributes.js";
+import { isAbout } from "./is-about.js";
 import { OTHER } from "./known-names.js";
 import type { ApiContext, ApiSpanContext } from "./open-telemetry-api.js";
 import { type Begun, type Recorder, SERVER } from "./recorder.js";
@@ -77,10 +78,4 @@ function codeOf(error: unknown, protocolVersion: string): number {
   if (!McpError.is(error)) return INTERNAL_ERROR;
   // Calls have a revision that the server speaks.
   return error.kind === "resource_not_found" ? notFoundCodeOf(protocolVersion as Revision) : error.code;
-}
-
-/** Whether there is what the call names: its handler has run. A result of a handler object may be about any name. */
-function isAbout({ outcome, error, failure }: CallEnded): boolean {
-  if (outcome === "ok" || outcome === "input_required" || failure !== undefined) return true;
-  return outcome === "tool_error" && error !== undefined;
 }

@@ -190,7 +190,7 @@ export const ANSWER_TRIALS: Readonly<Record<string, readonly [trial: Trial, ende
     },
     "error insufficient_scope",
   ],
-  "ServeHttpOptions.isHealthy": [
+  "HttpServerOptions.isHealthy": [
     (fail) => overHttp({ isHealthy: fail }, (url) => status(url.replace("/mcp", "/health"))),
     "status 503",
   ],

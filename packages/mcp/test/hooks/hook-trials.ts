@@ -4,6 +4,7 @@ import { connect as connectTcp } from "node:net";
 import { type ClientOptions, type Observer, Server, type ServerHandler } from "@parley/mcp";
 import { serveSocket, serveWebSocket, stdioTransport } from "@parley/mcp/node";
 import { memoryStorage } from "@parley/mcp/storage";
+import { logCalls, prometheusMetrics } from "@parley/mcp/telemetry";
 import { channelPair } from "@parley/mcp/testing";
 import { serveChannel } from "@parley/mcp/transport";
 import { WebSocket } from "ws";
@@ -59,6 +60,23 @@ const following =
     server.observe({ follow: () => ({ [event]: fail }) });
     return inProcess(server);
   };
+
+const logging =
+  (level: "info" | "warn" | "error", tool: string): Trial =>
+  async (fail) => {
+    const server = plainServer({ onError: () => {} }).tool("jams", () => {
+      throw new Error("jammed");
+    });
+    server.observe(logCalls({ info: () => {}, warn: () => {}, error: () => {}, [level]: fail }));
+    await withClient(server, {}, (client) => client.callTool(tool as never, {}));
+    return "fine";
+  };
+
+const gauge: Trial = (fail) => {
+  const metrics = prometheusMetrics();
+  metrics.gauge("tried", "Tried.", fail as never);
+  return outcome(async () => metrics.text());
+};
 
 const followingRequests =
   (event: "within" | "ended" | "content"): Trial =>
@@ -146,6 +164,11 @@ export const HOOK_TRIALS: Readonly<Record<string, Trial>> = {
   "Observer.sessionClosed": observing("sessionClosed"),
   "Observer.follow, within": following("within"),
   "Observer.follow, ended": following("ended"),
+  "CallLogger.info": logging("info", "add"),
+  "CallLogger.warn": logging("warn", "no such tool"),
+  "CallLogger.error": logging("error", "jams"),
+  "MetricsSource.gauge(read)": gauge,
+  "Metrics.gauge(read)": gauge,
   "ClientObserver.request": (fail) => withClient(plainServer(), { observe: { request: fail } }, add),
   "ClientObserver.state": (fail) => withClient(plainServer(), { observe: { state: fail } }, add),
   "ClientObserver.request, within": followingRequests("within"),

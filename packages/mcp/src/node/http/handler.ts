@@ -15,7 +15,7 @@ import {
   TOO_MUCH,
 } from "../../transport/http/server/incoming.js";
 import type { HttpServerOptions } from "../../transport/http/server/options.js";
-import { createHttpServer } from "../../transport/http/server/server.js";
+import { createHttpServer, type HttpCore } from "../../transport/http/server/server.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import { type ServeHandle, serveHandle } from "../../transport/serve-handle.js";
 import { builtin } from "../builtin.js";
@@ -43,9 +43,17 @@ export interface NodeHandler extends ServeHandle {
  * is set; then `authenticate` is required.
  */
 export function nodeHandler(servable: Servable, options: HttpServerOptions = {}): NodeHandler {
+  return handlerAndCore(servable, options).handler;
+}
+
+/** The handler with what it is made of. */
+export function handlerAndCore(
+  servable: Servable,
+  options: HttpServerOptions,
+): { handler: NodeHandler; core: HttpCore } {
   const platform = options.platform ?? nodePlatform;
   const core = createHttpServer(endpointOf(servable), options, platform);
-  const queue = new TurnQueue(platform, core.limits.maxUnsentBytes);
+  const queue = new TurnQueue(platform, core.state.limits.maxUnsentBytes);
   const handler = (request: IncomingMessage, response: ServerResponse, parsedBody?: unknown) => {
     const body = typeof parsedBody === "function" ? undefined : parsedBody;
     const incoming = new NodeIncoming(request, response, body, queue);
@@ -53,7 +61,7 @@ export function nodeHandler(servable: Servable, options: HttpServerOptions = {})
     else incoming.send(431, ["content-type", "application/json"], TOO_MANY_HEADERS);
   };
   const ends = serveHandle({ drain: (graceMs = 5000) => core.drain(graceMs), close: () => core.close() });
-  return Object.assign(handler, ends);
+  return { handler: Object.assign(handler, ends), core };
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server as NodeServer, ServerResponse } from "node:http";
 import type { TlsOptions } from "node:tls";
 import { thrownMessage } from "../../encoding/thrown-message.js";
+import type { MetricsSource } from "../../http/metrics-source.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import {
@@ -9,12 +10,15 @@ import {
   isLoopbackAddress,
   requireAuthentication,
 } from "../../transport/http/server/options.js";
+import type { HttpCore } from "../../transport/http/server/server.js";
 import type { Servable } from "../../transport/servable.js";
 import { disposable, type ListeningHandle } from "../../transport/serve-handle.js";
 import { builtin } from "../builtin.js";
+import { watchEventLoop } from "../event-loop-delay.js";
 import { platform } from "../platform.js";
 import { bind, withBoundHost } from "./bind.js";
-import { type NodeHandler, nodeHandler } from "./handler.js";
+import { handlerAndCore, type NodeHandler } from "./handler.js";
+import { metricsRoute } from "./metrics-route.js";
 
 /** Options for `serveHttp`. */
 export interface ServeHttpOptions extends HttpServerOptions {
@@ -24,12 +28,17 @@ export interface ServeHttpOptions extends HttpServerOptions {
   host?: string | undefined;
   /** Default `/mcp`. */
   path?: string | undefined;
-  /** Answers 200 while serving and 503 while draining, for any Host and without authentication. Default `/health`. */
+  /** The same as `readyPath`, under the name that it had first. Default `/health`. */
   healthPath?: string | false | undefined;
-  /** Called for each health check; any result except true, or an error, means 503. Default: always healthy. */
-  isHealthy?: (() => boolean | Promise<boolean>) | undefined;
   /**
-   * For how long `drain` still takes requests while `healthPath` answers 503 already, so that a load balancer learns in time to
+   * Shows these metrics at `metricsPath` to whom `authenticate` admits, or without it to programs on this machine. Streams and the
+   * delay of the event loop are added to them. Default: none.
+   */
+  metrics?: MetricsSource | undefined;
+  /** Default `/metrics`. */
+  metricsPath?: string | undefined;
+  /**
+   * For how long `drain` still takes requests while `readyPath` answers 503 already, so that a load balancer learns in time to
    * send no more; choose more than two of its intervals. Part of the time that `drain` has. Default 0.
    */
   drainDelayMs?: number | undefined;
@@ -57,7 +66,7 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
   checkOptions(
     "serveHttp",
     options,
-    `${HTTP_OPTIONS} port host path healthPath isHealthy drainDelayMs maxConnections headersTimeoutMs requestTimeoutMs keepAliveTimeoutMs tls`,
+    `${HTTP_OPTIONS} port host path healthPath metrics metricsPath drainDelayMs maxConnections headersTimeoutMs requestTimeoutMs keepAliveTimeoutMs tls`,
   );
   const { host, port = 3000, path = "/mcp" } = options;
   if (!path.startsWith("/")) {
@@ -66,21 +75,15 @@ export async function serveHttp(servable: Servable, options: ServeHttpOptions = 
     });
   }
   if (host !== undefined && !isLoopbackAddress(host)) requireAuthentication(options, `the address ${host}`);
-  const handler = nodeHandler(servable, withBoundHost(options));
   let draining = false;
-  const paths = servedPaths(path, options);
-  const isHealthy = async () => {
-    try {
-      return !draining && (await (options.isHealthy?.() ?? true)) === true;
-    } catch (error) {
-      (options.platform ?? platform).warn(`\`isHealthy\` failed: ${thrownMessage(error)}`);
-      return false;
-    }
-  };
-  const listener = router(handler, paths, options.healthPath ?? "/health", isHealthy);
+  const isHealthy = async () => !draining && ((await options.isHealthy?.()) ?? true) === true;
+  const { handler, core } = handlerAndCore(servable, { ...withBoundHost(options), isHealthy });
+  const metrics = watchedMetrics(options, core);
+  const listener = router(handler, servedPaths(path, options), options, core, metrics?.route);
   const bound = await bind(() => configure(makeServer(options, listener), options), host, port);
   const end = async (graceMs = 0) => {
     draining = true;
+    metrics?.stop();
     await handler.close();
     await bound.close(graceMs);
   };
@@ -147,17 +150,40 @@ function configure(server: NodeServer, options: ServeHttpOptions): NodeServer {
   return server;
 }
 
-function servedPaths(path: string, { legacySse, auth }: ServeHttpOptions): ReadonlySet<string> {
+function servedPaths(path: string, options: ServeHttpOptions): ReadonlySet<string> {
+  const { legacySse, auth, livePath = "/healthz", readyPath = "/readyz" } = options;
   const legacy = legacySse === undefined ? [] : [legacySse.path ?? "/sse", legacySse.messagesPath ?? "/messages"];
-  return new Set([path, ...legacy, ...(auth?.paths ?? [])]);
+  const probes = [livePath, readyPath].filter((probe) => probe !== false);
+  return new Set([path, ...legacy, ...(auth?.paths ?? []), ...probes]);
+}
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Adds what the server knows to the metrics, and shows them. */
+function watchedMetrics(options: ServeHttpOptions, { state }: HttpCore): { route: Listener; stop(): void } | undefined {
+  const { metrics } = options;
+  if (metrics === undefined) return undefined;
+  watchEventLoop(metrics);
+  const streams = metrics.gauge("mcp_http_streams", "Event streams that are open.", () => state.connections.size);
+  const running = metrics.gauge(
+    "mcp_http_requests_running",
+    "HTTP requests without an answer.",
+    () => state.unfinished,
+  );
+  const stop = () => {
+    streams();
+    running();
+  };
+  return { route: metricsRoute(metrics, options, options.platform ?? platform, reply), stop };
 }
 
 function router(
   handler: NodeHandler,
   paths: ReadonlySet<string>,
-  healthPath: string | false,
-  isHealthy: () => Promise<boolean>,
-): (request: IncomingMessage, response: ServerResponse) => void {
+  { healthPath = "/health", metricsPath = "/metrics" }: ServeHttpOptions,
+  core: HttpCore,
+  metrics: Listener | undefined,
+): Listener {
   return (request, response) => {
     const url = request.url ?? "";
     // Nearly all requests have the plain path and need no parsing.
@@ -165,9 +191,10 @@ function router(
     const target = pathOf(url);
     if (paths.has(target)) return handler(request, response);
     if (healthPath !== false && target === healthPath) {
-      void isHealthy().then((healthy) => replyHealth(response, healthy));
+      void core.isReady().then((ready) => replyHealth(response, ready));
       return;
     }
+    if (metrics !== undefined && target === metricsPath) return metrics(request, response);
     reply(response, 404, JSON.stringify({ error: `not found; the MCP endpoint is ${[...paths][0]}` }));
   };
 }
@@ -181,7 +208,7 @@ function pathOf(url: string): string {
   return url.split("?", 1)[0] ?? url;
 }
 
-function reply(response: ServerResponse, status: number, body: string): void {
-  response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(body) });
+function reply(response: ServerResponse, status: number, body: string, type = "application/json"): void {
+  response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body) });
   response.end(body);
 }

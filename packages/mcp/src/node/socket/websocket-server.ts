@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { AuthenticationRequest, Principal } from "../../http/authentication.js";
+import type { Principal } from "../../http/authentication.js";
 import type { Platform } from "../../platform/platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import {
@@ -22,6 +22,7 @@ import type { NetworkFacts } from "../../transport/network-facts.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import { disposable, type ListeningHandle } from "../../transport/serve-handle.js";
 import { builtin } from "../builtin.js";
+import { authenticationRequest } from "../http/authentication-request.js";
 import { bind, withBoundHost } from "../http/bind.js";
 import { nodeHandler } from "../http/handler.js";
 import { platform as nodePlatform } from "../platform.js";
@@ -143,7 +144,7 @@ function openingCheck(options: ServeWebSocketOptions, path: string, platform: Pl
     if (!offered.includes(SUBPROTOCOL)) return { status: 400, message: `the subprotocol must be \`${SUBPROTOCOL}\`` };
     if (authenticate === undefined) return {};
     try {
-      const identity = readAuthentication(await authenticate(openingRequest(request), request));
+      const identity = readAuthentication(await authenticate(authenticationRequest(request), request));
       return isPrincipal(identity) ? { principal: identity } : { message: "not authenticated", ...identity };
     } catch (error) {
       platform.warn(`\`authenticate\` failed: ${String(error)}`);
@@ -166,18 +167,6 @@ function documentsOf(server: Servable, options: ServeWebSocketOptions, platform:
     else response.writeHead(426, { upgrade: "websocket" }).end();
   };
   return { answer, close: async () => handler?.close() };
-}
-
-/** The opening request in the one shape that `authenticate` has everywhere. */
-function openingRequest(request: IncomingMessage): AuthenticationRequest {
-  const { method, url, socket } = request;
-  const header = (name: string) => {
-    const value = request.headers[name];
-    return Array.isArray(value) ? value.join(", ") : value;
-  };
-  const headers = () => Object.fromEntries(Object.keys(request.headers).map((name) => [name, header(name) ?? ""]));
-  const headerCount = (name: string) => request.headersDistinct[name]?.length ?? 0;
-  return { method, path: url, header, headerCount, headers, remoteAddress: socket.remoteAddress };
 }
 
 function refuse(socket: Duplex, { status, message = "refused", headers = {} }: Refusal): void {

@@ -42,9 +42,9 @@ export function endOf(call: ServerCall, ended: { readonly result: object } | { r
   }
   if ("error" in ended) return { outcome: "error", error, failure: failureKind(call, error) };
   const failed = (ended.result as { isError?: unknown }).isError === true;
-  return failed
-    ? { outcome: "tool_error", error, failure: failureKind(call, error) }
-    : { outcome: "ok", error, failure: undefined };
+  if (!failed) return { outcome: "ok", error, failure: undefined };
+  // Without an error the result itself says what was wrong, such as arguments that do not fit.
+  return { outcome: "tool_error", error, failure: error === undefined ? undefined : failureKind(call, error) };
 }
 
 /**

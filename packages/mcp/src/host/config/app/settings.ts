@@ -80,6 +80,7 @@ interface Listening {
   host?: string | undefined;
   path?: string | undefined;
   healthPath?: string | false | undefined;
+  metricsPath?: string | undefined;
   drainDelayMs?: number | undefined;
   maxConnections?: number | undefined;
   headersTimeoutMs?: number | undefined;
@@ -169,6 +170,9 @@ const HTTP: SettingsTable<HttpServerOptions & Listening> = {
   host: "text",
   path: "text",
   healthPath: "text or false",
+  livePath: "text or false",
+  readyPath: "text or false",
+  metricsPath: "text",
   drainDelayMs: "whole",
   maxConnections: "count",
   headersTimeoutMs: "count",

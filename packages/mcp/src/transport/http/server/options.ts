@@ -119,6 +119,15 @@ export interface HttpServerOptions extends AuthorizationOptions {
   times?: HttpTimes | undefined;
   /** How much a stream keeps for clients that resume it; each limit has its own default. */
   eventLog?: EventLogLimits | undefined;
+  /** Answers 200 to GET as long as the process serves, for any Host and without authentication. Default `/healthz`. */
+  livePath?: string | false | undefined;
+  /**
+   * Answers 200 to GET while requests are accepted, and 503 while the server drains, while `isHealthy` says no or while its
+   * storage does not answer within a second; for any Host and without authentication. Default `/readyz`.
+   */
+  readyPath?: string | false | undefined;
+  /** Called for each such check; any result except true, or an error, means 503. Default: always healthy. */
+  isHealthy?: (() => boolean | Promise<boolean>) | undefined;
   /** Called for each finished request, without credentials. */
   onRequest?: ((entry: RequestLogEntry) => void) | undefined;
   /** Replaces the runtime's clock, timers and network, for example in a test. Default: the runtime's own. */
@@ -127,7 +136,7 @@ export interface HttpServerOptions extends AuthorizationOptions {
 
 /** The names of the options for serving over HTTP. */
 export const HTTP_OPTIONS =
-  "auth authenticate authenticateMs allowUnauthenticated publicUrl allowedHosts allowedOrigins cors challenge sessions legacySse limits times eventLog onRequest platform";
+  "auth authenticate authenticateMs allowUnauthenticated publicUrl allowedHosts allowedOrigins cors challenge sessions legacySse limits times eventLog livePath readyPath isHealthy onRequest platform";
 
 /** Throws for options that do not exist, in the options for serving over HTTP that are objects themselves. */
 export function checkHttpParts({ cors, legacySse, limits, times, eventLog }: HttpServerOptions): void {

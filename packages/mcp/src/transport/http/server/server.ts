@@ -16,13 +16,15 @@ import { HttpExchange } from "./exchange.js";
 import type { Incoming } from "./incoming.js";
 import { createLegacySse, type LegacySse } from "./legacy-sse.js";
 import type { HttpServerOptions } from "./options.js";
+import { Probes } from "./probes.js";
 import { forbidden, type Refusal, refusal, refusedBy } from "./refusal.js";
 import { ALONE, type ReplyRules, WITHOUT_SESSION } from "./reply-rules.js";
 import { ServerState } from "./state.js";
 
 /** The part of an HTTP server that is the same in every runtime. Adapters call `handle` for each request. */
 export interface HttpCore {
-  readonly limits: ServerState["limits"];
+  readonly state: ServerState;
+  isReady(): Promise<boolean>;
   handle(incoming: Incoming): void;
   /** Refuses new requests, asks open streams to end, and resolves when all requests are answered or after `graceMs`. */
   drain(graceMs: number): Promise<void>;
@@ -40,9 +42,12 @@ export function createHttpServer(endpoint: Endpoint, options: HttpServerOptions,
     sessions: keepsSessions(endpoint, options) ? createSessionRoutes(state, storage) : undefined,
     legacy: options.legacySse === undefined ? undefined : createLegacySse(state, storage, options.legacySse, readBody),
   };
+  const probes = new Probes(state);
   return {
-    limits: state.limits,
+    state,
+    isReady: () => probes.isReady(),
     handle(incoming) {
+      if (incoming.method !== "POST" && probes.answer(incoming)) return;
       const exchange = new HttpExchange(state, incoming);
       try {
         handleRequest(parts, exchange);

@@ -1,0 +1,158 @@
+import type { ClientObserver, ConnectionChange, RequestEnded, RequestFollower } from "../client/observer.js";
+import { printableLine } from "../encoding/printable.js";
+import { checkOptions } from "../protocol/check-options.js";
+import { McpError } from "../protocol/error.js";
+import type { CallEnded, CallRefused, Observer } from "../server/observer.js";
+import { failedKind } from "./failed-kind.js";
+
+/** What `logCalls` needs of a logger: pino, winston and the console have it. */
+export interface CallLogger {
+  info(fields: CallLine, message: string): void;
+  warn(fields: CallLine, message: string): void;
+  error(fields: CallLine, message: string): void;
+}
+
+/** The fields of a line. None is an argument or a result; what a call does not have is absent. */
+export interface CallLine {
+  readonly event: "call" | "refused" | "request" | "connection";
+  readonly method?: string | undefined;
+  /** The tool, prompt or URI that it is about. */
+  readonly name?: string | undefined;
+  readonly requestId?: string | number | undefined;
+  readonly outcome?: "ok" | "tool_error" | "input_required" | "error" | undefined;
+  readonly durationMs?: number | undefined;
+  /** The kind of an error; `handler_error`, `handler_throw`, `timeout` or `aborted` if a handler failed. */
+  readonly kind?: string | undefined;
+  /** The text of an error, on one line. */
+  readonly error?: string | undefined;
+  readonly protocolVersion?: string | undefined;
+  /** How it travels: `http`, `websocket`, `tcp`, `unix` or `pipe`. */
+  readonly transport?: string | undefined;
+  readonly traceId?: string | undefined;
+  /** Who called, by the authorization. */
+  readonly subject?: string | undefined;
+  readonly clientId?: string | undefined;
+  /** Of a request: where to, and which attempt it was if not the first. */
+  readonly target?: string | undefined;
+  readonly attempt?: number | undefined;
+  /** Of a connection. */
+  readonly state?: string | undefined;
+}
+
+/** What `logCalls` leaves out. */
+export interface LogCallsOptions {
+  /** Only calls that failed or took at least so many milliseconds are logged. Default: all. */
+  slowMs?: number | undefined;
+}
+
+/** Longest text of an error in a line, in characters. */
+const LONGEST_ERROR = 1000;
+
+/**
+ * Writes one line per call of a server and per request of a client, by any logger: `info` for what went well, `warn` for what a
+ * caller or a tool got wrong, `error` for what failed here. Pass it to `server.observe`, or to `connect` or `Host` as `observe`.
+ */
+export function logCalls(logger: CallLogger, options: LogCallsOptions = {}): Observer & ClientObserver {
+  checkOptions("logCalls", options, "slowMs");
+  if (typeof logger?.info !== "function" || typeof logger.warn !== "function" || typeof logger.error !== "function") {
+    throw new McpError("invalid_definition", "`logCalls` was not given a logger", {
+      fix: "Pass an object with `info`, `warn` and `error`, such as `console`.",
+    });
+  }
+  const { slowMs = 0 } = options;
+  const isQuiet = ({ outcome, durationMs }: CallEnded | RequestEnded) =>
+    durationMs < slowMs && (outcome === "ok" || outcome === "input_required");
+  const follower: RequestFollower = {
+    ended(request) {
+      if (!isQuiet(request)) write(logger, requestLine(request));
+    },
+  };
+  return {
+    ended(call: CallEnded) {
+      if (!isQuiet(call)) write(logger, callLine(call));
+    },
+    refused({ method, requestId, error }: CallRefused) {
+      const about = { method: printableLine(method).slice(0, LONGEST_ERROR), requestId };
+      write(logger, { event: "refused", ...about, outcome: "error", ...failure(McpError.from(error)) });
+    },
+    request: () => follower,
+    state({ state, reason, target, protocolVersion }: ConnectionChange) {
+      const failed = reason === undefined ? {} : failure(McpError.from(reason));
+      write(logger, defined({ event: "connection", state, target, protocolVersion, ...failed }));
+    },
+  };
+}
+
+/** Failures of this side; everything else that failed is the doing of a caller, a tool or a peer. */
+const OWN: ReadonlySet<string> = new Set([
+  "handler_error",
+  "handler_throw",
+  "internal_error",
+  "misuse",
+  "invalid_response",
+]);
+
+function write(logger: CallLogger, fields: CallLine): void {
+  const level = fields.kind === undefined ? "info" : OWN.has(fields.kind) ? "error" : "warn";
+  const { event, method = "", name = "", state = "", outcome = "", durationMs } = fields;
+  const took = durationMs === undefined ? "" : `${durationMs} ms`;
+  const words = [event, method, name, state, outcome, took].filter((word) => word !== "");
+  logger[level](fields, printableLine(words.join(" ")));
+}
+
+function callLine(call: CallEnded): CallLine {
+  const { method, name, requestId, outcome, durationMs, protocolVersion, network, trace, auth, error } = call;
+  const failed = outcome === "tool_error" || outcome === "error";
+  return defined({
+    event: "call",
+    method,
+    name: name === undefined ? undefined : printableLine(name),
+    requestId,
+    outcome,
+    durationMs: rounded(durationMs),
+    ...(failed ? { ...failure(error), kind: failedKind(call) } : {}),
+    protocolVersion,
+    transport: network?.protocol ?? network?.transport,
+    traceId: trace?.traceId,
+    subject: auth?.subject,
+    clientId: auth?.clientId,
+  });
+}
+
+function requestLine(request: RequestEnded): CallLine {
+  const { method, name, requestId, outcome, durationMs, protocolVersion, network, target, attempt, error } = request;
+  const failed = outcome === "tool_error" || outcome === "error";
+  return defined({
+    event: "request",
+    method,
+    name: name === undefined ? undefined : printableLine(name),
+    requestId,
+    outcome,
+    durationMs: rounded(durationMs),
+    ...(failed ? failure(error) : {}),
+    protocolVersion,
+    transport: network?.protocol ?? network?.transport,
+    target,
+    attempt: attempt === 1 ? undefined : attempt,
+  });
+}
+
+function failure(error: unknown): Pick<CallLine, "kind" | "error"> {
+  if (error === undefined) return { kind: kindOf(error) };
+  const { message } = error instanceof Error ? error : McpError.from(error);
+  return { kind: kindOf(error), error: printableLine(message).slice(0, LONGEST_ERROR) };
+}
+
+function kindOf(error: unknown): string {
+  return error === undefined ? "tool_error" : McpError.from(error).kind;
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}
+
+/** Without members that are undefined, which some loggers print. */
+function defined(line: CallLine): CallLine {
+  // Only members that are optional can be left out.
+  return Object.fromEntries(Object.entries(line).filter(([, value]) => value !== undefined)) as unknown as CallLine;
+}

@@ -1,0 +1,173 @@
+import { platform } from "#platform";
+import type {
+  ClientObserver,
+  ConnectionChange,
+  RequestEnded,
+  RequestFollower,
+  RequestStarted,
+} from "../client/observer.js";
+import { thrownMessage } from "../encoding/thrown-message.js";
+import type { MetricsFormat, MetricsSource } from "../http/metrics-source.js";
+import { McpError } from "../protocol/error.js";
+import type { CallEnded, CallRefused, CallStarted, Observer } from "../server/observer.js";
+import { partsOf } from "../server/server-parts.js";
+import type { Storage } from "../storage/storage.js";
+import { isNamed } from "./attributes.js";
+import { failedKind } from "./failed-kind.js";
+import { isAbout } from "./is-about.js";
+import { KnownNames, MOST_NAMES, OTHER } from "./known-names.js";
+import { MetricFamily } from "./metric-family.js";
+import { watchedStorage } from "./watched-storage.js";
+
+/**
+ * Counts what servers and clients do, as text for Prometheus: pass it to `server.observe`, to `connect` or `Host` as `observe`,
+ * and to `serveHttp` as `metrics`. Labels are names of methods, of tools and prompts that exist, and kinds of errors.
+ */
+export interface Metrics extends MetricsSource, Observer, ClientObserver {
+  /** The same storage, whose failures are counted: `new Server(info, { storage: metrics.storage(storage) })`. */
+  storage(storage: Storage): Storage;
+}
+
+/** Makes metrics that need no other package. */
+export function prometheusMetrics(): Metrics {
+  return new PrometheusMetrics();
+}
+
+interface Gauge {
+  readonly help: string;
+  readonly readers: Set<() => number>;
+}
+
+class PrometheusMetrics implements Metrics {
+  readonly #names = new KnownNames(MOST_NAMES);
+  readonly #families: MetricFamily[] = [];
+  readonly #gauges = new Map<string, Gauge>();
+  readonly #calls = this.#counter("mcp_server_calls_total", "Calls that ended.", "method", "name", "outcome");
+  readonly #errors = this.#counter("mcp_server_errors_total", "Calls that failed, by kind.", "method", "name", "kind");
+  readonly #durations = this.#histogram("mcp_server_call_duration_seconds", "Duration of calls.");
+  readonly #refused = this.#counter("mcp_server_refused_total", "Requests refused before they became calls.", "kind");
+  readonly #running = this.#family("gauge", "mcp_server_calls_running", "Calls that have not ended.");
+  readonly #sessions = this.#family("gauge", "mcp_server_sessions", "Sessions and connections that are open.");
+  readonly #opened = this.#counter("mcp_server_sessions_opened_total", "Sessions and connections that were opened.");
+  readonly #sent = this.#counter("mcp_client_requests_total", "Requests that ended.", "method", "name", "outcome");
+  readonly #failed = this.#counter(
+    "mcp_client_errors_total",
+    "Requests that failed, by kind.",
+    "method",
+    "name",
+    "kind",
+  );
+  readonly #waits = this.#histogram("mcp_client_request_duration_seconds", "Duration of requests.");
+  readonly #resent = this.#counter("mcp_client_resent_total", "Requests that were sent again after a lost connection.");
+  readonly #ready = this.#family("gauge", "mcp_client_connections", "Connections that are ready.");
+  readonly #lost = this.#counter("mcp_client_connections_lost_total", "Connections that were lost.");
+  readonly #storage = this.#counter("mcp_storage_failures_total", "Failures of the storage.", "operation", "reason");
+
+  readonly attached = (server: object): void => {
+    const { toolCalls } = partsOf(server).offers;
+    this.gauge("mcp_server_calls_waiting", "Calls that wait for a free slot.", () => toolCalls.waiting);
+  };
+
+  readonly started = (_call: CallStarted): void => this.#running.add([]);
+
+  readonly ended = (call: CallEnded): void => {
+    const { method, name, outcome, durationMs } = call;
+    this.#running.add([], -1);
+    const label = this.#label(method, name, isAbout(call));
+    this.#calls.add([method, label, outcome]);
+    this.#durations.observe([method, label], durationMs / 1000);
+    if (outcome === "tool_error" || outcome === "error") this.#errors.add([method, label, failedKind(call)]);
+  };
+
+  readonly refused = ({ error }: CallRefused): void => this.#refused.add([McpError.from(error).kind]);
+
+  readonly sessionOpened = (): void => {
+    this.#sessions.add([]);
+    this.#opened.add([]);
+  };
+
+  readonly sessionClosed = (): void => this.#sessions.add([], -1);
+
+  readonly request = ({ attempt }: RequestStarted): RequestFollower => {
+    if (attempt > 1) this.#resent.add([]);
+    return this.#requests;
+  };
+
+  readonly #requests: RequestFollower = {
+    ended: ({ method, name, outcome, durationMs, error }: RequestEnded) => {
+      const label = this.#label(method, name, outcome === "ok" || outcome === "input_required");
+      this.#sent.add([method, label, outcome]);
+      this.#waits.observe([method, label], durationMs / 1000);
+      if (outcome === "tool_error") this.#failed.add([method, label, "tool_error"]);
+      if (outcome !== "error") return;
+      this.#failed.add([method, label, McpError.from(error).kind]);
+    },
+  };
+
+  readonly state = ({ state, sessionMs }: ConnectionChange): void => {
+    if (sessionMs !== undefined) this.#ready.add([], -1);
+    if (state === "ready") this.#ready.add([]);
+    else if (sessionMs !== undefined && state !== "closed") this.#lost.add([]);
+  };
+
+  storage(storage: Storage): Storage {
+    return watchedStorage(storage, (operation, reason) => this.#storage.add([operation, reason]));
+  }
+
+  gauge(name: string, help: string, read: () => number): () => void {
+    const isTaken = this.#families.some((family) => family.name === name);
+    if (!/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(name) || isTaken) {
+      throw new McpError("invalid_definition", `"${name}" cannot be the name of a gauge`, {
+        fix: "Use letters, digits and underscores, and no name that the metrics have already.",
+      });
+    }
+    const gauge = this.#gauges.get(name) ?? { help, readers: new Set() };
+    this.#gauges.set(name, gauge);
+    const reader = () => read();
+    gauge.readers.add(reader);
+    return () => void gauge.readers.delete(reader);
+  }
+
+  text(format: MetricsFormat = "prometheus"): string {
+    const lines = this.#families.flatMap((family) => family.lines(format));
+    for (const [name, gauge] of this.#gauges) {
+      const family = new MetricFamily("gauge", name, gauge.help);
+      for (const read of gauge.readers) family.add([], readGauge(name, read));
+      lines.push(...family.lines(format));
+    }
+    if (format === "openmetrics") lines.push("# EOF");
+    return `${lines.join("\n")}\n`;
+  }
+
+  /** The label for what a call names: nothing where methods name nothing, and never a name that the caller made up. */
+  #label(method: string, name: string | undefined, exists: boolean): string {
+    if (name === undefined || !isNamed(method)) return "";
+    const isKnown = exists ? this.#names.learn(name) : this.#names.has(name);
+    return isKnown ? name : OTHER;
+  }
+
+  #counter(name: string, help: string, ...labels: string[]): MetricFamily {
+    return this.#family("counter", name, help, labels);
+  }
+
+  #histogram(name: string, help: string): MetricFamily {
+    return this.#family("histogram", name, help, ["method", "name"]);
+  }
+
+  #family(type: "counter" | "gauge" | "histogram", name: string, help: string, labels: string[] = []): MetricFamily {
+    const family = new MetricFamily(type, name, help, labels);
+    this.#families.push(family);
+    return family;
+  }
+}
+
+/** A value that cannot be read counts as nothing. */
+function readGauge(name: string, read: () => number): number {
+  try {
+    const value = read();
+    return Number.isFinite(value) ? value : 0;
+  } catch (error) {
+    platform.warn(`the gauge \`${name}\` failed: ${thrownMessage(error)}`);
+    return 0;
+  }
+}

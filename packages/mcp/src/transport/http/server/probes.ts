@@ -1,0 +1,58 @@
+import { thrownMessage } from "../../../encoding/thrown-message.js";
+import { atMost } from "../../../platform/at-most.js";
+import type { Incoming } from "./incoming.js";
+import type { ServerState } from "./state.js";
+
+/** How long a check of the application and of the storage may take. */
+const CHECK_MS = 1000;
+const HEADERS = ["content-type", "application/json", "cache-control", "no-store"];
+
+/** Answers those who ask whether the server lives, and whether it takes requests. */
+export class Probes {
+  readonly #state: ServerState;
+  /** One check serves all who ask meanwhile, because strangers may ask. */
+  #checking: Promise<boolean> | undefined;
+
+  constructor(state: ServerState) {
+    this.#state = state;
+  }
+
+  /** Whether the request was one of theirs. */
+  answer(incoming: Incoming): boolean {
+    const { livePath = "/healthz", readyPath = "/readyz" } = this.#state.options;
+    const path = incoming.path.split("?", 1)[0];
+    if (path === livePath) incoming.send(200, HEADERS, OK);
+    else if (path === readyPath) void this.isReady().then((ready) => reply(incoming, ready));
+    else return false;
+    return true;
+  }
+
+  async isReady(): Promise<boolean> {
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined;
+    });
+    return !this.#state.draining && (await this.#checking) && !this.#state.draining;
+  }
+
+  async #check(): Promise<boolean> {
+    const { options, endpoint, platform } = this.#state;
+    const { isHealthy = () => true } = options;
+    let ready = false;
+    let what = "`isHealthy`";
+    const look = async () => {
+      if ((await isHealthy()) !== true) return;
+      what = "the storage";
+      await endpoint.storage?.kv.get("http/ready");
+      ready = true;
+    };
+    const failed = (error: unknown) => platform.warn(`${what} failed: ${thrownMessage(error)}`);
+    await atMost(platform, CHECK_MS, look().catch(failed));
+    return ready;
+  }
+}
+
+const OK = '{"status":"ok"}';
+
+function reply(incoming: Incoming, ready: boolean): void {
+  incoming.send(ready ? 200 : 503, HEADERS, ready ? OK : '{"status":"unavailable"}');
+}
