@@ -6,8 +6,8 @@ import type {
   RequestFollower,
   RequestStarted,
 } from "../client/observer.js";
-import { thrownMessage } from "../encoding/thrown-message.js";
 import type { MetricsFormat, MetricsSource } from "../http/metrics-source.js";
+import { callHook } from "../platform/call-hook.js";
 import { McpError } from "../protocol/error.js";
 import type { CallEnded, CallRefused, CallStarted, Observer } from "../server/observer.js";
 import { partsOf } from "../server/server-parts.js";
@@ -163,11 +163,10 @@ class PrometheusMetrics implements Metrics {
 
 /** A value that cannot be read counts as nothing. */
 function readGauge(name: string, read: () => number): number {
-  try {
-    const value = read();
-    return Number.isFinite(value) ? value : 0;
-  } catch (error) {
-    platform.warn(`the gauge \`${name}\` failed: ${thrownMessage(error)}`);
-    return 0;
-  }
+  let value = 0;
+  callHook(platform, `the gauge ${name}`, () => {
+    value = read();
+    return value;
+  });
+  return Number.isFinite(value) ? value : 0;
 }

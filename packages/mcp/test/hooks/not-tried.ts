@@ -37,6 +37,8 @@ export const NOT_TRIED: Readonly<Record<string, string>> = {
   "OAuthProxy.respond(body)": MADE,
   "LangChainToolsOptions.tool": "the framework's own",
   Observable: MADE,
+  "MetricsSource.gauge": MADE,
+  "MetricsSource.text": MADE,
   "Observer.attached": "called by `server.observe`, which throws what it throws",
   OpenTelemetryApi: PART,
   Peer: MADE,

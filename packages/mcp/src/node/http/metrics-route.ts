@@ -8,7 +8,7 @@ import { originGuard } from "../../transport/http/server/origin.js";
 import { authenticationRequest } from "./authentication-request.js";
 
 /** Sends a complete reply. */
-export type Reply = (response: ServerResponse, status: number, body: string, type?: string) => void;
+type SendText = (response: ServerResponse, status: number, body: string, type?: string) => void;
 
 /**
  * Shows metrics to those who may call the server: whom `authenticate` admits, or without it programs on this machine that do
@@ -18,7 +18,7 @@ export function metricsRoute(
   source: MetricsSource,
   options: HttpServerOptions,
   platform: Platform,
-  reply: Reply,
+  reply: SendText,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const authenticate = authenticationOf(options, platform);
   const serve = async (request: IncomingMessage, response: ServerResponse) => {

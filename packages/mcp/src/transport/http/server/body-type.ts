@@ -1,4 +1,5 @@
 import type { Incoming } from "./incoming.js";
+import { type Refusal, refusal } from "./refusal.js";
 
 /** Why the headers of a body do not allow JSON; undefined if they do. */
 export function bodyTypeFault(http: Incoming): string | undefined {
@@ -56,4 +57,13 @@ export function acceptance(value: string | undefined): Acceptance {
     if (type === "*/*" || type === "text/event-stream" || type === "text/*") accepted.events = true;
   }
   return accepted;
+}
+
+/** Why the headers of a POST do not fit, if they do not. */
+export function headerFault(http: Incoming): Refusal | undefined {
+  const fault = bodyTypeFault(http);
+  if (fault !== undefined) return refusal(415, fault);
+  const accepted = acceptance(http.protocolHeaders.accept);
+  if (accepted.json && accepted.events) return undefined;
+  return refusal(406, "Accept must list both application/json and text/event-stream");
 }

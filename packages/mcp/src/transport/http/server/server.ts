@@ -11,7 +11,7 @@ import { createMemoryStorage } from "../../../storage/memory.js";
 import { authenticationOf, isPrincipal, readAuthentication } from "../../authentication.js";
 import type { Endpoint } from "../../transport.js";
 import { createSessionRoutes, type Received, type SessionRoutes } from "../session/routes.js";
-import { acceptance, bodyTypeFault } from "./body-type.js";
+import { headerFault } from "./body-type.js";
 import { HttpExchange } from "./exchange.js";
 import type { Incoming } from "./incoming.js";
 import { createLegacySse, type LegacySse } from "./legacy-sse.js";
@@ -218,14 +218,6 @@ function readBody(exchange: HttpExchange, use: (text: string) => void): void {
   });
   // Most bodies are here by the end of the turn; the sender of another may leave before it is complete.
   if (exchange.arriving) http.afterTurn(exchange);
-}
-
-function headerFault(http: Incoming): Refusal | undefined {
-  const fault = bodyTypeFault(http);
-  if (fault !== undefined) return refusal(415, fault);
-  const accepted = acceptance(http.protocolHeaders.accept);
-  if (accepted.json && accepted.events) return undefined;
-  return refusal(406, "Accept must list both application/json and text/event-stream");
 }
 
 function received(exchange: HttpExchange, sessions: SessionRoutes | undefined, body: string): void {
