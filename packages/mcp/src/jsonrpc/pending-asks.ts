@@ -24,6 +24,10 @@ export class PendingAsks {
     });
   }
 
+  get isEmpty(): boolean {
+    return this.#pending.size === 0;
+  }
+
   /** Takes out who waits for an answer with this id. */
   take(id: Id): Pending | undefined {
     const pending = this.#pending.get(id);

@@ -12,6 +12,8 @@ import type { NetworkFacts } from "./network-facts.js";
  * No method throws, and `request` never rejects: rejections and failures are answers too.
  */
 export interface Endpoint {
+  /** The server's name, which keeps apart what several servers have in one storage. */
+  readonly name?: string | undefined;
   /** The supported revisions, all if absent; a transport has sessions only if one of them does. */
   readonly revisions?: readonly Revision[] | undefined;
   /** Where a transport keeps state that outlives a connection or is shared with other processes; its own memory if absent. */
@@ -30,6 +32,11 @@ export interface Endpoint {
   opened(peer: Peer): void;
   /** The peer is gone: its pipe ended, or its session ended or expired. Called once per opened peer. */
   closed(peer: Peer): void;
+  /**
+   * The session of an opened peer was changed by another process; `missed`: messages of other processes may have been lost since
+   * the change. Resolves when the change is effective here.
+   */
+  sessionChanged?(peer: Peer, missed: boolean): void | Promise<void>;
   /** Calls `act` once when the server is closed; absent if that is not known. */
   onClosed?(act: () => void): void;
 }

@@ -147,7 +147,7 @@ describe.each(ADAPTERS)("the requests in flight, through %s,", { timeout: 20_000
     const { platform } = fakeTime();
     const served = await start(endpoint, { limits: { maxInFlight: 1 }, platform });
     const client = new LegacyClient(served.url, { fetch: served.fetch });
-    for (let attempt = 0; attempt < 3; attempt++) expect((await client.open()).status).toBe(500);
+    for (let attempt = 0; attempt < 3; attempt++) expect((await client.open()).status).toBe(503);
     const running = post(served, wait);
     await waitUntil(() => count.running === 1);
     expect((await post(served, quick)).status).toBe(503);

@@ -7,7 +7,7 @@ export const FOUND_SESSIONS: readonly Mutant[] = [
     recreates: "an answer that the event log cannot store is not sent to the client that waits for it",
     file: "transport/http/session/logged-stream.ts",
     search:
-      "    if (entry !== PRIMING && entry !== END) connection.write(encodeEvent({ data: entry.slice(1) }));\n    this.#endAfter(entry, connection);",
+      "    if (data !== undefined) connection.write(encodeEvent({ data }));\n    this.#endAfter(entry, connection);",
     replace: "",
     tests: ["test/http/full-storage.test.ts"],
   },
@@ -15,7 +15,7 @@ export const FOUND_SESSIONS: readonly Mutant[] = [
     name: "unread-messages-fill-the-storage",
     recreates: "messages for clients that never read take the storage of all sessions",
     file: "transport/http/session/session.ts",
-    search: "return first?.byGet === true || !this.opened ? this.stream(GET_STREAM_ID, false) : undefined;",
+    search: "return isRead ? this.stream(GET_STREAM_ID, false) : undefined;",
     replace: "return this.stream(GET_STREAM_ID, false);",
     tests: ["test/http/full-storage.test.ts"],
   },

@@ -136,8 +136,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "events-of-other-sessions",
     recreates: "GHSA-84j6-jc92-77jm: Last-Event-ID replays what belongs to another session",
     file: "transport/http/session/records.ts",
-    search: "return `http/events/",
-    replace: "return `http/events/`.concat(stream) || `",
+    search: "/events/{${session}}/${stream}`",
+    replace: "/events/${stream}`",
     tests: ["test/mutants/missing-cases.test.ts", "test/http/resuming.test.ts"],
   },
   {
@@ -160,8 +160,8 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "sessions-never-expire",
     recreates: "sessions that nobody ends live for ever",
     file: "transport/http/session/store.ts",
-    search: '    if (this.#alone) return this.end(session, "expired");',
-    replace: "    if (this.#alone) return;",
+    search: '    if (this.alone) return this.end(session, "expired");',
+    replace: "    if (this.alone) return;",
     tests: ["test/http/expiry.test.ts"],
   },
   {

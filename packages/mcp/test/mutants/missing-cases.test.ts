@@ -8,7 +8,7 @@ import { Server } from "../../src/server/server.js";
 import { channelPair } from "../../src/transport/channel/channel-pair.js";
 import { Outbox } from "../../src/transport/channel/outbox.js";
 import { serveChannel } from "../../src/transport/channel/server.js";
-import { logNameOf } from "../../src/transport/http/session/records.js";
+import { SessionKeys } from "../../src/transport/http/session/records.js";
 import { ReconnectPacer } from "../../src/transport/reconnect.js";
 
 // Cases that a mutant survived for want of.
@@ -137,6 +137,7 @@ describe("cases that a mutant was needed to find", () => {
   });
 
   it("GHSA-84j6-jc92-77jm: streams of two sessions have two logs, also when their names are the same", () => {
-    expect(logNameOf("one", "s")).not.toBe(logNameOf("two", "s"));
+    const keys = new SessionKeys("t");
+    expect(keys.log("one", "s")).not.toBe(keys.log("two", "s"));
   });
 });

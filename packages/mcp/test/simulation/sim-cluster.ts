@@ -44,6 +44,8 @@ export interface ClusterPlan {
 /** How long a server may take to drain, and how long it then stays. */
 const DRAIN_MS = 2_000;
 const EXIT_MS = 60_000;
+/** How long the end of a server waits for its storage. */
+const CLOSE_MS = 1_100;
 
 /** What nobody may answer: the client does not know yet who asks. */
 const RUDE = JSON.stringify({
@@ -171,7 +173,7 @@ export class SimCluster {
     const from = this.#world.now();
     await Promise.all([node.handler.drain(DRAIN_MS), ...node.drains.map((drain) => drain())]);
     await endNode(node);
-    const { settleMs } = this.#plan;
+    const { settleMs = this.#plan.storage === "shared" ? CLOSE_MS : undefined } = this.#plan;
     if (settleMs === undefined) this.#history.afterStep(() => this.#check(node));
     else this.#world.after(settleMs, `nothing is left of ${node.process.name}`, () => this.#check(node));
     this.#world.note(`${node.process.name} has retired`);

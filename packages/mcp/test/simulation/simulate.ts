@@ -130,6 +130,9 @@ export async function end({ world, cluster, http }: Surroundings, clients: reado
   });
   await world.run(world.elapsed + 10_000, () => ended);
   if (!ended) world.violate("I1", "the servers did not close");
+  // The end of a server waits for its storage.
+  world.after(1_100, "nothing is left", () => {});
+  await world.run(world.elapsed + 1_100);
   cluster.checkLeft();
   // What is still under way must disturb nobody.
   await world.run(world.elapsed + 120_000);

@@ -134,6 +134,10 @@ export class BoundEndpoint implements Endpoint {
     this.#target.endpoint.closed(peer);
   }
 
+  sessionChanged(peer: Peer, missed: boolean): void | Promise<void> {
+    return this.#target.endpoint.sessionChanged?.(peer, missed);
+  }
+
   /** Serves another server from now on. Resolves when the calls that the present one has are over. */
   switchTo(name: string, servable: Servable | undefined): Promise<void> {
     const old = this.#target;

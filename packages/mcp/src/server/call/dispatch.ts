@@ -24,6 +24,7 @@ export interface PeerListener {
   opened?(peer: Peer): void;
   closed?(peer: Peer): void;
   notification?(message: NotificationMessage, peer: Peer): void;
+  sessionChanged?(peer: Peer, missed: boolean): void | Promise<void>;
 }
 
 /** The parts of a server that serve a request. */
@@ -43,6 +44,7 @@ export const MAKERS: CallMakers = {
 /** Creates the endpoint through which every request of every transport and revision passes. */
 export function createEndpoint(server: DispatchingServer, listeners: readonly PeerListener[]): Endpoint {
   return {
+    name: server.facts.info.name,
     revisions: server.facts.revisions,
     storage: server.facts.options.storage,
     endsObjects: server.pipeline.sessionOpening !== undefined,
@@ -59,6 +61,9 @@ export function createEndpoint(server: DispatchingServer, listeners: readonly Pe
     },
     closed(peer) {
       for (const listener of listeners) listener.closed?.(peer);
+    },
+    async sessionChanged(peer, missed) {
+      for (const listener of listeners) await listener.sessionChanged?.(peer, missed);
     },
     onClosed: (act) => void server.pipeline.closers.push(act),
   };

@@ -110,6 +110,12 @@ export class Hub {
     for (const subscriber of [...this.#everything]) this.#hear(subscriber, notice);
   }
 
+  /** Tells one subscriber that what it watches may have changed. */
+  tellAgain(subscriber: Subscriber, filter: string, value: string): void {
+    const watcher = this.#watchers.get(filter);
+    if (watcher !== undefined) this.#hear(subscriber, new Notice(watcher.changeOf(value)));
+  }
+
   /** Announces that a list changed, once for all changes in one turn of the event loop. */
   listChanged(list: ListName): void {
     if (!CHANGING_LISTS.includes(list)) {

@@ -53,9 +53,13 @@ export class PeerSubscriber implements Subscriber {
   }
 
   /** Makes the hub agree with the session, which other nodes may have changed. */
-  sync(): void {
+  sync(missed = false): void {
     const uris = this.peer.session?.subscriptions ?? NOTHING;
-    if (uris !== this.#known) this.#subscribeTo(uris);
+    if (uris === this.#known) return;
+    const before = new Set(this.#known);
+    this.#subscribeTo(uris);
+    // What has changed between the subscription and this moment is not known here.
+    if (missed) for (const uri of uris) if (!before.has(uri)) this.#hub.tellAgain(this, RESOURCE_FILTER, uri);
   }
 
   /** Ends all subscriptions of this peer. */
@@ -111,6 +115,11 @@ export class PeerSubscribers implements PeerListener {
 
   notification({ method }: { method: string }, peer: Peer): void {
     if (method === "notifications/initialized") this.#peers.get(peer)?.settle();
+  }
+
+  sessionChanged(peer: Peer, missed: boolean): void | Promise<void> {
+    this.#peers.get(peer)?.sync(missed);
+    return this.#hub.ready();
   }
 
   of(peer: Peer): PeerSubscriber | undefined {

@@ -136,7 +136,7 @@ describe("an object for each session over HTTP", () => {
     const platform = { ...fakeTime().platform };
     const server = Server.from(Session, info, { perSession: true, handlerOptions: { log }, storage, platform });
     const handler = fetchHandler(server, { platform });
-    expect((await new LegacyClient("http://localhost/mcp", { fetch: handler }).open()).status).toBe(500);
+    expect((await new LegacyClient("http://localhost/mcp", { fetch: handler }).open()).status).toBe(503);
     await waitUntil(() => log.length === 2);
     expect(log).toEqual(["begin bare", "end closed after 0"]);
   });

@@ -207,8 +207,15 @@ const HTTP: SettingsTable<HttpServerOptions & Listening> = {
     sessionIdleMs: "count",
     handshakeMs: "count",
     eventAgeMs: "count",
+    nodeLostMs: "count",
   },
-  eventLog: { maxEvents: "count", maxBytes: "count", maxEndedStreams: "count", maxUnreadLength: "count" },
+  eventLog: {
+    maxEvents: "count",
+    maxBytes: "count",
+    maxEndedStreams: "count",
+    maxUnreadLength: "count",
+    maxAnswersLength: "count",
+  },
 };
 
 const STDIO: SettingsTable<Omit<ServeStreamOptions, "platform" | "decode" | "framing" | "network"> & ProcessServing> = {

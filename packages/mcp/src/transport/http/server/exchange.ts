@@ -33,6 +33,8 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
   #expected = 1;
   /** Texts of answers that wait for the rest of their batch. */
   #batch: string[] | undefined;
+  /** The requests of a batch. */
+  #ids: Id[] | undefined;
   /** Requests that have outlived the turn in which they arrived; only these can be cancelled by a disconnect. */
   #waiting: HttpExchange[] | undefined;
   #stream: ReplyStream | undefined;
@@ -62,6 +64,7 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
   beginBatch(size: number, rules: ReplyRules): void {
     this.#rules = rules;
     this.#batch = [];
+    this.#ids = [];
     this.#expected = size;
   }
 
@@ -69,6 +72,7 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
   runInBatch(accepted: Accepted, begin?: (exchange: HttpExchange) => string | undefined): void {
     const inner = new HttpExchange(this.state, this.http, this);
     const refused = begin?.(inner);
+    if (refused === undefined) this.#ids?.push(accepted.message.id);
     if (refused === undefined) inner.#run(accepted, this.#rules.session);
     else this.answered({ text: refused });
   }
@@ -203,7 +207,11 @@ export class HttpExchange extends HttpReply implements Exchange, RunningRequest 
   #toStream(): boolean {
     if (this.#stream !== undefined) return true;
     const open = () => this.openStream();
-    const stream = this.#rules.openStream(open, () => this.#leave());
+    const stream = this.#rules.openStream(
+      open,
+      () => this.#leave(),
+      () => this.#ids ?? [this.id],
+    );
     if (stream === undefined) return false;
     this.#stream = stream;
     for (const text of this.#batch ?? []) stream.message(text);

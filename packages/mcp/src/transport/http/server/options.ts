@@ -61,6 +61,11 @@ export interface HttpTimes {
   handshakeMs?: number | undefined;
   /** How long a client may take to resume a stream; default 5 min. */
   eventAgeMs?: number | undefined;
+  /**
+   * How long a process that shares a `storage` may be silent before others take it for gone, and end its calls for clients that
+   * resume them; default 10 s.
+   */
+  nodeLostMs?: number | undefined;
 }
 
 /** How much one stream keeps for clients that resume it. */
@@ -76,6 +81,11 @@ export interface EventLogLimits {
    * default 65,536, the oldest are dropped first.
    */
   maxUnreadLength?: number | undefined;
+  /**
+   * Characters of answers to questions of another process, kept for it in a shared `storage`, for each session; default
+   * 4 Mi, the oldest are dropped first.
+   */
+  maxAnswersLength?: number | undefined;
 }
 
 /**
@@ -147,8 +157,8 @@ export function checkHttpParts({ cors, legacySse, limits, times, eventLog }: Htt
     limits,
     "maxMessageBytes maxUnfinishedBytes maxBatchItems maxInFlight maxInFlightPerPrincipal maxStreams maxStreamsPerPrincipal maxQueuedBytes maxUnsentBytes maxSessions maxSessionsPerPrincipal maxStreamsPerSession maxInFlightPerSession",
   );
-  checkOptions("`times`", times, "streamAfterMs keepAliveMs sessionIdleMs handshakeMs eventAgeMs");
-  checkOptions("`eventLog`", eventLog, "maxEvents maxBytes maxEndedStreams maxUnreadLength");
+  checkOptions("`times`", times, "streamAfterMs keepAliveMs sessionIdleMs handshakeMs eventAgeMs nodeLostMs");
+  checkOptions("`eventLog`", eventLog, "maxEvents maxBytes maxEndedStreams maxUnreadLength maxAnswersLength");
 }
 
 /** Builds the checks on Host and Origin. Throws for options that would serve other machines without an explicit decision. */

@@ -35,8 +35,15 @@ export interface ReplyRules {
    */
   readonly leavingCancels: boolean;
   readonly session?: ReplySession;
-  /** Opens the stream of the reply; undefined if a limit forbids it. Calls `lost` when the client can no longer read it. */
-  openStream(open: () => SseConnection | undefined, lost: () => void): ReplyStream | undefined;
+  /**
+   * Opens the stream of the reply to these requests; undefined if a limit forbids it. Calls `lost` when the client can no
+   * longer read it.
+   */
+  openStream(
+    open: () => SseConnection | undefined,
+    lost: () => void,
+    requests: () => readonly Id[],
+  ): ReplyStream | undefined;
 }
 
 /** For requests outside sessions. */

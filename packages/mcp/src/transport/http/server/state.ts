@@ -40,6 +40,7 @@ export const DEFAULT_TIMES: ResolvedTimes = {
   sessionIdleMs: 30 * 60_000,
   handshakeMs: 30_000,
   eventAgeMs: 5 * 60_000,
+  nodeLostMs: 10_000,
 };
 
 export const DEFAULT_EVENT_LOG: ResolvedEventLog = {
@@ -47,6 +48,7 @@ export const DEFAULT_EVENT_LOG: ResolvedEventLog = {
   maxBytes: 4 * 1024 * 1024,
   maxEndedStreams: 32,
   maxUnreadLength: 64 * 1024,
+  maxAnswersLength: 4 * 1024 * 1024,
 };
 
 const CLOSING = new Error("the server is closing");
@@ -102,6 +104,8 @@ export class ServerState {
   unfinishedBytes = 0;
   /** Requests whose handlers run, also those whose clients have left, but not those whose reply is an open stream. */
   inFlight = 0;
+  /** Streams with events that are being stored. */
+  #storing = 0;
   draining = false;
   #whenIdle: (() => void) | undefined;
   readonly inFlightOf = new KeyCounts();
@@ -138,7 +142,13 @@ export class ServerState {
   }
 
   get #isIdle(): boolean {
-    return this.unfinished === 0 && this.#running.size === 0;
+    return this.unfinished === 0 && this.#running.size === 0 && this.#storing === 0;
+  }
+
+  /** One more or one less stream has events that are being stored. */
+  stores(by: 1 | -1): void {
+    this.#storing += by;
+    if (this.draining) this.noteIdle();
   }
 
   /** The name of the limit that forbids to run `more` requests of this principal. */

@@ -1,5 +1,6 @@
 import type { Accepted } from "../../../era/era.js";
 import { LazyAbort } from "../../../jsonrpc/lazy-abort.js";
+import type { Id } from "../../../jsonrpc/message.js";
 import { encodeEvent } from "../../framing/sse-encode.js";
 import type { Answer, Exchange } from "../../transport.js";
 import type { HttpExchange } from "../server/exchange.js";
@@ -14,7 +15,6 @@ import type { SessionStore } from "./store.js";
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
  */
 export async function handshake(store: SessionStore, exchange: HttpExchange, accepted: Accepted): Promise<void> {
-  const { state } = exchange;
   const { id } = accepted.message;
   const limit = exchange.admit(1);
   if (limit !== undefined) return exchange.busy(limit, id);
@@ -34,13 +34,21 @@ export async function handshake(store: SessionStore, exchange: HttpExchange, acc
     reply(exchange, answer, created === undefined ? [] : ["mcp-session-id", created.id], waiting);
   } catch (error) {
     void ended?.("closed");
-    state.platform.warn(`the session storage failed: ${String(error)}`);
-    exchange.refuse(refusal(500, "the session could not be stored", { id }));
+    unavailable(exchange, error, id);
   } finally {
     exchange.working = false;
     exchange.recount();
     store.opening -= 1;
   }
+}
+
+/** Refuses a request because the storage does not do what it needs. The client may send it again: nothing of it has run. */
+export function unavailable(exchange: HttpExchange, error: unknown, id?: Id): void {
+  exchange.state.platform.warn(`the session storage failed: ${String(error)}`);
+  const fix = "Send the request again.";
+  const message = `the storage of this server's sessions does not answer. ${fix}`;
+  const data = { reason: "storage_unavailable", fix };
+  exchange.refuse(refusal(503, message, { id, headers: ["retry-after", "1"], data }));
 }
 
 async function answerTo({ state, http, principal }: HttpExchange, accepted: Accepted, say: (text: string) => void) {

@@ -40,6 +40,15 @@ function home(late: boolean): StreamStorage {
     log: (late ? delayedStorage(memory) : memory).log,
     limits: { maxEntries: 10_000, maxBytes: 1e9, maxAgeMs: 1e9 },
     logName: (stream) => `log/${stream}`,
+    primes: true,
+    alone: true,
+    node: "twelve-chars",
+    late: { touch() {}, drop() {} },
+    retries: { touch() {}, drop() {} },
+    monotonic: () => 0,
+    storing: () => {},
+    leads: () => true,
+    lost: () => {},
     hint: () => {},
     ended: () => {},
     released: () => {},
@@ -92,13 +101,13 @@ describe.each([
           else if (step.kind === "cut") cut();
           else if (current === undefined) {
             current = new Recorder();
-            stream.attach(current.asConnection(), position);
+            stream.attach(current.asConnection(), { after: position, ahead: 0, node: "" });
           }
         }
         cut();
         await settled();
         const rest = new Recorder();
-        stream.attach(rest.asConnection(), position);
+        stream.attach(rest.asConnection(), { after: position, ahead: 0, node: "" });
         stream.finish("end");
         for (let turn = 0; turn < 200 && rest.open; turn++) await settled();
         expect([...seen, ...rest.data]).toEqual([...Array.from({ length: said }, (_, n) => String(n)), "end"]);
@@ -120,7 +129,7 @@ describe("a logged stream", () => {
     const stream = new LoggedStream(small, "x", false);
     for (let n = 0; n < 5; n++) stream.say(String(n));
     const recorder = new Recorder();
-    stream.attach(recorder.asConnection(), 1);
+    stream.attach(recorder.asConnection(), { after: 1, ahead: 0, node: "" });
     expect(recorder.open).toBe(false);
     expect(recorder.frames).toEqual([]);
   });
@@ -128,7 +137,7 @@ describe("a logged stream", () => {
   it("ends without a word when its request was cancelled", () => {
     const stream = new LoggedStream(home(false), "x", true);
     const recorder = new Recorder();
-    stream.attach(recorder.asConnection(), 0);
+    stream.attach(recorder.asConnection(), { after: 0, ahead: 0, node: "" });
     stream.prime();
     stream.finish(undefined);
     expect(recorder.open).toBe(false);
@@ -139,7 +148,7 @@ describe("a logged stream", () => {
 describe("an event id", () => {
   it("is read back as it was made", () => {
     for (const last of [true, false]) {
-      expect(parseEventId(eventId("ab-_9", 17, last))).toEqual({ stream: "ab-_9", after: 17, last });
+      expect(parseEventId(eventId("ab-_9", 17, last))).toMatchObject({ stream: "ab-_9", after: 17, last, ahead: 0 });
     }
   });
 

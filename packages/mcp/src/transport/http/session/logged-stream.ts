@@ -1,54 +1,66 @@
 import { isThenable } from "../../../encoding/maybe-promise.js";
-import type { AppendLog, LogLimits, LogRead } from "../../../storage/storage.js";
+import type { Id } from "../../../jsonrpc/message.js";
+import type { LogRead } from "../../../storage/storage.js";
 import { encodeEvent } from "../../framing/sse-encode.js";
 import type { SseConnection } from "../server/sse-connection.js";
-import { eventId } from "./event-id.js";
+import { EntryQueue, type EntryReceiver, type EntryStorage } from "./entry-queue.js";
+import {
+  dataOf,
+  followsGap,
+  isLast,
+  isSilent,
+  lastEntry,
+  messageEntry,
+  openingEntry,
+  PRIMING_ENTRY,
+  withoutGap,
+} from "./log-entry.js";
+import { ReaderPosition, type StartPosition } from "./reader-position.js";
 
 /** The storage of one session's streams, and who is notified about them. */
-export interface StreamStorage {
-  readonly log: AppendLog;
-  readonly limits: LogLimits;
+export interface StreamStorage extends EntryStorage {
+  /** Whether its client understands events without data. */
+  readonly primes: boolean;
+  /** True if no other process can serve the session. */
+  readonly alone: boolean;
+  /** The id of this node. */
+  readonly node: string;
   /** The name of a stream's log; it includes the session, so that no other session can read it. */
   logName(stream: string): string;
   /** Notifies other nodes of new entries on a stream that has no connection here. */
   hint(stream: string): void;
+  /** Notifies other nodes that entries of a stream were lost. */
+  lost(stream: string): void;
   /** A stream ended. */
   ended(): void;
   /** A stream lost or gave up its connection. */
   released(stream: LoggedStream): void;
-  failed(error: unknown): void;
+  /** False if other nodes may take this one for gone, and may have ended its streams. */
+  leads(): boolean;
 }
-
-/** Each log entry begins with a letter; this one alone is an event without data. */
-export const PRIMING = "p";
-const MESSAGE = "m";
-const LAST = "e";
-const END = "x";
 
 /** How many entries are read at once; bounds the memory for a client that reconnects. */
 const PAGE = 64;
 
 /**
  * One stream of a session: its events in order, whether or not a client is reading. The log is authoritative; a
- * connection on any node follows it from where its client stopped reading.
+ * connection on any node follows it from where its client stopped reading, up to the first entry that ends it.
  *
  * Spec: Transports, "Resumability and Redelivery",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery
  */
-export class LoggedStream {
+export class LoggedStream implements EntryReceiver {
   readonly id: string;
   readonly #storage: StreamStorage;
-  /** True if no other node can append, so that new entries can be written without reading the log. */
-  readonly #soleWriter: boolean;
+  /** True if the requests of the stream run here, so that new entries can be written without reading the log. */
+  readonly soleWriter: boolean;
+  readonly #queue: EntryQueue;
   #connection: SseConnection | undefined;
-  /** The id of the last entry written to the connection. */
-  #written = 0;
+  readonly #position: ReaderPosition;
   #reading = false;
   #readAgain = false;
-  /** Pending appends, in sequence. */
-  #appending: Promise<void> | undefined;
-  /** Entries that the storage refused while the log was being read. */
-  #unstored: string[] | undefined;
+  /** The entry after a gap that the client of the connection did not have. */
+  #bridged = 0;
   /** True if no more events will follow. */
   ended = false;
   /** True if an entry was neither stored nor written: whoever resumes must learn of the gap. */
@@ -59,7 +71,9 @@ export class LoggedStream {
   constructor(storage: StreamStorage, id: string, soleWriter: boolean) {
     this.#storage = storage;
     this.id = id;
-    this.#soleWriter = soleWriter;
+    this.soleWriter = soleWriter;
+    this.#position = new ReaderPosition(id, storage.node);
+    this.#queue = new EntryQueue(storage, storage.logName(id), this);
   }
 
   get attached(): boolean {
@@ -68,21 +82,29 @@ export class LoggedStream {
 
   /** Where a connection without `Last-Event-ID` continues. */
   get position(): number {
-    return this.#written;
+    return this.#position.written;
   }
 
   /** An event without data, which gives the client an id to reconnect with before the first message. */
   prime(): void {
-    this.#append(PRIMING);
+    this.#append(PRIMING_ENTRY);
+  }
+
+  /** The first entry of the reply to these requests. */
+  open(requests: () => readonly Id[]): void {
+    // Older clients try to parse an event without data as a message, and nobody else ends the stream of a single process.
+    if (!this.#storage.alone) this.#append(openingEntry(this.#storage.primes, requests()));
+    else if (this.#storage.primes) this.prime();
   }
 
   say(text: string): void {
-    this.#append(MESSAGE + text);
+    const { alone, node } = this.#storage;
+    this.#append(this.soleWriter || alone ? messageEntry(text) : messageEntry(text, node));
   }
 
   /** Sends the last message, if any, and ends the stream. */
   finish(text: string | undefined): void {
-    this.#append(text === undefined ? END : LAST + text);
+    this.#append(lastEntry(text));
     this.ended = true;
     this.#storage.ended();
   }
@@ -93,13 +115,15 @@ export class LoggedStream {
     connection.onLost = () => this.release(connection);
   }
 
-  /** Replaces the stream's connection. Everything after `after` is written to it. */
-  attach(connection: SseConnection, after: number): void {
+  /** Replaces the stream's connection. Everything after `at` is written to it; entries lost before `bridged` are known to be. */
+  attach(connection: SseConnection, at: StartPosition, bridged = 0): void {
     const former = this.#connection;
     this.#connection = undefined;
     former?.end();
     this.#connection = connection;
-    this.#written = after;
+    this.#position.restart(at);
+    this.#bridged = bridged;
+    this.#queue.restart();
     connection.onLost = () => this.release(connection);
     this.follow();
   }
@@ -117,23 +141,21 @@ export class LoggedStream {
     this.release()?.end();
   }
 
-  /** As `disconnect`, after the events so far are written. */
-  leave(): void {
-    this.#afterAppends(() => this.disconnect());
+  /** Takes no more entries, and stores none if `discard` is set. Resolves when nothing is being stored. */
+  close(discard: boolean): Promise<void> {
+    this.ended = true;
+    if (!discard) this.#queue.overdue();
+    this.disconnect();
+    return discard ? this.#queue.close() : this.#queue.settled();
   }
 
   /** Ends the connection with a `retry` time after the events so far are written. */
   pause(farewell: string): void {
-    this.#afterAppends(() => {
+    this.#queue.whenGiven(() => {
       const connection = this.release();
       connection?.write(farewell);
       connection?.end();
     });
-  }
-
-  #afterAppends(act: () => void): void {
-    if (this.#appending === undefined) act();
-    else void this.#appending.then(act);
   }
 
   /** Writes the entries of the log that the connection does not have. */
@@ -147,71 +169,36 @@ export class LoggedStream {
     this.#readOn();
   }
 
-  #append(entry: string): void {
-    if (this.ended) return;
-    if (this.#appending !== undefined) {
-      this.#appending = this.#afterwards(
-        this.#appending.then(() => this.#store(entry)),
-        entry,
-      );
-      return;
-    }
-    try {
-      const id = this.#store(entry);
-      if (isThenable(id)) this.#appending = this.#afterwards(id, entry);
-      else this.#appended(id, entry);
-    } catch (error) {
-      this.#refused(error, entry);
-    }
-  }
-
-  #store(entry: string): number | Promise<number> {
-    return this.#storage.log.append(this.#storage.logName(this.id), entry, this.#storage.limits);
-  }
-
-  #afterwards(storing: Promise<number>, entry: string): Promise<void> {
-    const done = storing.then(
-      (id) => this.#appended(id, entry),
-      (error) => this.#refused(error, entry),
-    );
-    void done.then(() => {
-      if (this.#appending === done) this.#appending = undefined;
-    });
-    return done;
-  }
-
-  #appended(id: number, entry: string): void {
+  stored(id: number, entry: string, afterGap: boolean): void {
+    if (afterGap) this.#bridged = id;
     if (this.#connection === undefined) return this.#storage.hint(this.id);
-    if (!this.#soleWriter || this.#reading) return this.follow();
-    this.#write(id, entry);
+    if (!this.soleWriter || this.#reading || !this.#storage.leads()) this.follow();
+    else this.#write(id, entry);
   }
 
-  /** The storage is full or out of order. Whoever reads now gets the entry all the same, without an id to resume from. */
-  #refused(error: unknown, entry: string): void {
-    this.#storage.failed(error);
-    if (this.#reading) {
-      this.#unstored ??= [];
-      this.#unstored.push(entry);
-    } else {
-      this.#writeUnstored(entry);
-    }
-  }
-
-  #writeUnstored(entry: string): void {
+  give(entry: string, willBeStored: boolean): boolean {
     const connection = this.#connection;
-    if (connection === undefined) {
-      this.hasGap ||= entry !== PRIMING;
-      return;
+    if (connection === undefined || this.#reading) return false;
+    if (!isSilent(entry)) {
+      const id = willBeStored ? this.#position.give(entry) : undefined;
+      const data = dataOf(entry);
+      if (data !== undefined && (id !== undefined || !willBeStored)) connection.write(eventOf(id, data));
     }
-    if (entry !== PRIMING && entry !== END) connection.write(encodeEvent({ data: entry.slice(1) }));
     this.#endAfter(entry, connection);
+    return true;
   }
 
-  #doneReading(): void {
-    this.#reading = false;
-    const unstored = this.#unstored ?? [];
-    this.#unstored = undefined;
-    for (const entry of unstored) this.#writeUnstored(entry);
+  forgotten(): void {
+    this.#position.forget();
+  }
+
+  lost(): void {
+    this.hasGap = true;
+    this.#storage.lost(this.id);
+  }
+
+  #append(entry: string): void {
+    if (!this.ended) this.#queue.add(entry);
   }
 
   #readOn(): void {
@@ -234,9 +221,14 @@ export class LoggedStream {
     this.#doneReading();
   }
 
+  #doneReading(): void {
+    this.#reading = false;
+    this.#queue.catchUp();
+  }
+
   #read(): LogRead | Promise<LogRead> | undefined {
     try {
-      return this.#storage.log.read(this.#storage.logName(this.id), this.#written, PAGE);
+      return this.#storage.log.read(this.#storage.logName(this.id), this.#position.written, PAGE);
     } catch (error) {
       this.#broken(error);
       return undefined;
@@ -258,15 +250,23 @@ export class LoggedStream {
       this.disconnect();
       return false;
     }
-    for (const { id, entry } of read.entries) this.#write(id, entry);
+    for (const { id, entry } of read.entries) {
+      if (followsGap(entry) && id !== this.#bridged) {
+        this.disconnect();
+        return false;
+      }
+      this.#write(id, withoutGap(entry));
+    }
     return this.#connection !== undefined && (read.entries.length === PAGE || this.#readAgain);
   }
 
   #write(id: number, entry: string): void {
     const connection = this.#connection;
-    if (connection === undefined || id <= this.#written) return;
-    this.#written = id;
-    if (entry !== END) connection.write(encodeEvent({ id: eventId(this.id, id, isLast(entry)), data: entry.slice(1) }));
+    if (connection === undefined || id <= this.#position.written) return;
+    const event = this.#position.pass(id, entry);
+    if (event === undefined) return;
+    const data = dataOf(entry);
+    if (data !== undefined) connection.write(eventOf(event, data));
     this.#endAfter(entry, connection);
   }
 
@@ -278,6 +278,6 @@ export class LoggedStream {
   }
 }
 
-function isLast(entry: string): boolean {
-  return entry === END || entry[0] === LAST;
+function eventOf(id: string | undefined, data: string): string {
+  return encodeEvent(id === undefined ? { data } : { id, data });
 }

@@ -33,22 +33,45 @@ export function mergeSessions(base: Session, mine: Session, theirs: Session): Se
   return merged;
 }
 
-/** The key of a session in the storage. */
-export function keyOf(session: string): string {
-  return `http/session/{${session}}`;
-}
+/**
+ * The names of what the storage has of the sessions of one server. Each has the id of its session in braces, so that a store of
+ * several parts keeps them together.
+ */
+export class SessionKeys {
+  readonly #server: string;
 
-/** The key of the position that the first GET stream had when its last connection ended. */
-export function resumePointKey(session: string): string {
-  return `http/place/{${session}}`;
-}
+  constructor(server: string | undefined) {
+    // Two servers on one storage do not see each other's sessions. Braces belong to the session.
+    this.#server = server === undefined ? "http" : `http/${server.replace(/[{}]/g, "_")}`;
+  }
 
-/** The topic on which nodes exchange messages about a session. */
-export function topicOf(session: string): string {
-  return `http/session/{${session}}`;
-}
+  /** The record of a session; also the topic on which nodes exchange messages about it. */
+  session(session: string): string {
+    return `${this.#server}/session/{${session}}`;
+  }
 
-/** Includes the session, so that an event id of one session matches nothing in another. */
-export function logNameOf(session: string, stream: string): string {
-  return `http/events/{${session}}/${stream}`;
+  /** The position that the first GET stream had when its last connection ended. */
+  place(session: string): string {
+    return `${this.#server}/place/{${session}}`;
+  }
+
+  /** The client's answers to questions of other nodes than the one that received them. */
+  answers(session: string): string {
+    return `${this.#server}/answers/{${session}}`;
+  }
+
+  /** Which streams the nodes have opened for a session. */
+  streams(session: string): string {
+    return `${this.#server}/streams/{${session}}`;
+  }
+
+  /** The log of a stream. Includes the session, so that an event id of one session matches nothing in another. */
+  log(session: string, stream: string): string {
+    return `${this.#server}/events/{${session}}/${stream}`;
+  }
+
+  /** Exists while a node is alive. */
+  lease(node: string): string {
+    return `${this.#server}/node/{${node}}`;
+  }
 }

@@ -1,4 +1,4 @@
-import { guarded, whenReady } from "../../../encoding/maybe-promise.js";
+import { guarded, isThenable, type MaybePromise, whenReady } from "../../../encoding/maybe-promise.js";
 import type { Accepted } from "../../../era/era.js";
 import { sessionRevision, takesBatches } from "../../../era/session.js";
 import { sortBatch } from "../../../jsonrpc/batch.js";
@@ -10,7 +10,7 @@ import type { Storage } from "../../../storage/storage.js";
 import type { HttpExchange } from "../server/exchange.js";
 import { type Refusal, refusal, refusedBy } from "../server/refusal.js";
 import type { ServerState } from "../server/state.js";
-import { handshake } from "./handshake.js";
+import { handshake, unavailable } from "./handshake.js";
 import type { HttpSession } from "./session.js";
 import { SessionStore } from "./store.js";
 import { openStream } from "./streams.js";
@@ -34,7 +34,8 @@ export function createSessionRoutes(state: ServerState, storage: Storage): Sessi
     post(exchange, item) {
       // The header alone decides: a second handshake in a session is refused by that session.
       if (exchange.http.protocolHeaders.sessionId !== undefined) {
-        return withSession(store, exchange, (session) => receive(session, exchange, item));
+        const id = item.kind === "request" ? item.accepted.message.id : undefined;
+        return withSession(store, exchange, (session) => receive(session, exchange, item), id);
       }
       if (item.kind === "request" && item.accepted.opensSession) {
         return void handshake(store, exchange, item.accepted);
@@ -43,8 +44,8 @@ export function createSessionRoutes(state: ServerState, storage: Storage): Sessi
     },
     get: (exchange) => withSession(store, exchange, (session) => openStream(store, session, exchange)),
     delete: (exchange) =>
-      withSession(store, exchange, (session) => {
-        store.end(session, "left");
+      withSession(store, exchange, async (session) => {
+        await store.delete(session, "left");
         exchange.empty(204);
       }),
     close: () => store.close(),
@@ -67,6 +68,7 @@ function withSession(
   store: SessionStore,
   exchange: HttpExchange,
   serve: (session: HttpSession) => void | Promise<void>,
+  id?: Id,
 ): void {
   const { sessionId, protocolVersion } = exchange.http.protocolHeaders;
   if (sessionId === undefined) return exchange.refuse(noSession());
@@ -76,14 +78,22 @@ function withSession(
   guarded(
     () =>
       whenReady(store.find(sessionId, exchange.principal, isSupported), (session) => {
-        if (session === undefined) return exchange.refuse(refusal(404, "session not found"));
+        if (session === undefined) return exchange.refuse(notFound(store, sessionId));
         return McpError.is(revision) ? exchange.refuse(refusedBy(revision)) : serve(session);
       }),
-    (error) => {
-      exchange.state.platform.warn(`the session storage failed: ${String(error)}`);
-      exchange.refuse(refusal(500, "the session could not be read"));
-    },
+    (error) => unavailable(exchange, error, id),
   );
+}
+
+/**
+ * A client takes 404 for the end of its session and opens another one. If it comes from the memory of another process, that goes on
+ * for ever, so the operator and whoever reads the answer are told.
+ */
+function notFound(store: SessionStore, sessionId: string): Refusal {
+  const fix = store.nodes.fixForUnknown(sessionId);
+  if (fix === undefined) return refusal(404, "session not found");
+  const message = "session not found: it was opened by another process of this server, or before a restart";
+  return refusal(404, `${message}. ${fix}`, { data: { reason: "another_process", fix } });
 }
 
 function receive(session: HttpSession, exchange: HttpExchange, item: Received): void {
@@ -95,11 +105,16 @@ function receive(session: HttpSession, exchange: HttpExchange, item: Received): 
       return confirm(session, exchange);
     case "result":
     case "error":
-      session.answered(item.message);
-      return exchange.empty(202);
+      return accept(exchange, [session.answered(item.message)], () => exchange.empty(202));
     case "batch":
       return runBatch(session, exchange, item.items);
   }
+}
+
+/** Goes on when answers of the client are where nobody can lose them; otherwise the client must send them again. */
+function accept(exchange: HttpExchange, answers: readonly MaybePromise<void>[], then: () => void): void {
+  if (!answers.some(isThenable)) return then();
+  Promise.all(answers).then(then, (error) => unavailable(exchange, error));
 }
 
 /** Acknowledges a message after its changes to the session are stored, so that the client can rely on them. */
@@ -141,17 +156,19 @@ function runBatch(session: HttpSession, exchange: HttpExchange, items: readonly 
   const { requests, notifications, answers, refused } = sortBatch(items);
   const limit = exchange.admit(requests.length);
   if (limit !== undefined) return exchange.busy(limit);
-  for (const message of notifications) endpoint.notification(message, session);
-  for (const message of answers) session.answered(message);
-  const size = requests.length + refused.length;
-  if (size === 0) return confirm(session, exchange);
-  exchange.beginBatch(size, session.replies);
-  for (const text of refused) exchange.answered({ text });
-  for (const message of requests) {
-    exchange.runInBatch(endpoint.accept(message, exchange.http), (inner) => {
-      const why = begin(session, message.id, inner);
-      if (why !== FULL) return why === undefined ? undefined : errorText(message.id, INVALID_REQUEST, why);
-      return errorText(message.id, INTERNAL_ERROR, "too many requests are in flight", { limit: FULL });
-    });
-  }
+  const passed = answers.map((message) => session.answered(message));
+  accept(exchange, passed, () => {
+    for (const message of notifications) endpoint.notification(message, session);
+    const size = requests.length + refused.length;
+    if (size === 0) return confirm(session, exchange);
+    exchange.beginBatch(size, session.replies);
+    for (const text of refused) exchange.answered({ text });
+    for (const message of requests) {
+      exchange.runInBatch(endpoint.accept(message, exchange.http), (inner) => {
+        const why = begin(session, message.id, inner);
+        if (why !== FULL) return why === undefined ? undefined : errorText(message.id, INVALID_REQUEST, why);
+        return errorText(message.id, INTERNAL_ERROR, "too many requests are in flight", { limit: FULL });
+      });
+    }
+  });
 }

@@ -1,3 +1,4 @@
+import type { MaybePromise } from "../../../encoding/maybe-promise.js";
 import { primesStreams, type Session } from "../../../era/session.js";
 import type { Principal } from "../../../http/authentication.js";
 import { RpcError } from "../../../jsonrpc/error.js";
@@ -10,11 +11,11 @@ import type { EndReason, Outgoing } from "../../transport.js";
 import type { ReplyRules, ReplySession, ReplyStream } from "../server/reply-rules.js";
 import type { SseConnection } from "../server/sse-connection.js";
 import type { RunningRequest } from "../server/state.js";
-import { LoggedStream, type StreamStorage } from "./logged-stream.js";
-import type { NodeMessage } from "./node-messages.js";
-
-/** The id of the first GET stream. It stores messages that belong to no request until the client reads them. */
-export const GET_STREAM_ID = "s";
+import type { LoggedStream, StreamStorage } from "./logged-stream.js";
+import type { NodeMessage } from "./nodes/node-messages.js";
+import type { StreamNumbers } from "./nodes/session-streams.js";
+import { GET_STREAM_ID, StreamSet } from "./stream-set.js";
+import { UnreadMessages } from "./unread-messages.js";
 
 type Ender = (reason: EndReason) => void | Promise<void>;
 
@@ -22,11 +23,17 @@ type Ender = (reason: EndReason) => void | Promise<void>;
 export interface SessionHost {
   /** Stores a changed session. */
   save(session: HttpSession): Promise<boolean>;
-  /** Sends a message to the other nodes. */
-  tell(session: HttpSession, message: NodeMessage): void;
-  streamStorage(session: HttpSession): StreamStorage;
-  newStreamId(): string;
-  dropLog(session: HttpSession, stream: string): void;
+  readonly nodes: {
+    /** Sends a message to the other nodes. */
+    tell(session: string, message: NodeMessage): void;
+    /** Keeps an answer for the node that waits for it. Throws or rejects if it cannot be stored. */
+    passAnswer(session: string, message: ResultMessage | ErrorMessage): MaybePromise<void>;
+  };
+  readonly logs: {
+    of(session: HttpSession): StreamStorage;
+    newId(session: HttpSession): string;
+    drop(session: HttpSession, stream: LoggedStream): void;
+  };
   /** Ends the session on every node, after the request with this id if one is given. */
   endAfter(session: HttpSession, reason: EndReason, after: Id | undefined): void;
   readonly eventLog: {
@@ -53,33 +60,51 @@ export class HttpSession implements ReplySession {
   activeAt: number | undefined;
   /** When the lifetime of the stored record was last extended. */
   notedAt = 0;
+  /** When the storage last confirmed the record. */
+  confirmedAt: number;
+  /** True if no node has confirmed that it speaks for the session. */
+  unattended = false;
+  /** The numbers of the streams that this node has opened. */
+  numbers: StreamNumbers | undefined;
   /** True while the endpoint of this node serves the session as an open peer. */
   opened = false;
   /** Set while a change is being stored. */
   saving: Promise<unknown> | undefined;
   unsubscribe: Unsubscribe | undefined;
   #ended = false;
+  /** True if the session has ended everywhere, not on this node alone. */
+  gone = false;
   /** Set while what follows the end of the session is being done. */
   stopping: Promise<unknown> | undefined;
   #whenEnded: Ender[] | undefined;
   // Created on demand, because most sessions are idle most of the time.
   requests: Map<Id, RunningRequest> | undefined;
   #asks: PendingAsks | undefined;
-  #streams: Map<string, LoggedStream> | undefined;
-  /** Messages that belong to no request, until the client opens its first GET stream. */
-  #unread: string[] | undefined;
-  #unreadLength = 0;
+  readonly streams = new StreamSet();
+  #unread: UnreadMessages | undefined;
   /** True if messages were dropped before the client read them. */
   missed = false;
 
-  constructor(host: SessionHost, id: string, principal: Principal | undefined, session: Session, stored: Versioned) {
+  constructor(
+    host: SessionHost,
+    id: string,
+    principal: Principal | undefined,
+    session: Session,
+    stored: Versioned,
+    confirmedAt: number,
+  ) {
     this.#host = host;
     this.id = id;
     this.principal = principal;
     this.session = session;
     this.stored = stored;
+    this.confirmedAt = confirmedAt;
     this.primes = primesStreams(session.revision);
-    this.replies = { leavingCancels: false, session: this, openStream: (open) => this.#openReply(open) };
+    this.replies = {
+      leavingCancels: false,
+      session: this,
+      openStream: (open, _lost, requests) => this.#openReply(open, requests),
+    };
   }
 
   get ended(): boolean {
@@ -93,9 +118,7 @@ export class HttpSession implements ReplySession {
 
   /** True while a client is connected or waits for an answer. */
   get busy(): boolean {
-    if (this.inFlight > 0) return true;
-    for (const stream of this.#streams?.values() ?? []) if (stream.attached) return true;
-    return false;
+    return this.inFlight > 0 || this.streams.anyAttached;
   }
 
   sessionChanged(): Promise<boolean> {
@@ -113,7 +136,7 @@ export class HttpSession implements ReplySession {
       request.cancel(reason);
       return true;
     }
-    this.#host.tell(this, { kind: "abort", id, reason: reason instanceof Error ? reason.message : "" });
+    this.#host.nodes.tell(this.id, { kind: "abort", id, reason: reason instanceof Error ? reason.message : "" });
     return false;
   }
 
@@ -126,24 +149,15 @@ export class HttpSession implements ReplySession {
 
   /** Moves what the client has not read yet to its first GET stream. */
   releaseUnread(): void {
-    const unread = this.#unread ?? [];
-    this.#unread = undefined;
-    this.#unreadLength = 0;
+    const unread = this.#unread?.take() ?? [];
     if (unread.length === 0) return;
     const first = this.stream(GET_STREAM_ID, false);
     for (const text of unread) first.say(text);
   }
 
-  /** Kept beside the storage, which many clients that never read would fill. The oldest are dropped first. */
   #keepUnread(text: string): void {
-    this.#unread ??= [];
-    this.#unread.push(text);
-    this.#unreadLength += text.length;
-    const { maxEvents, maxUnreadLength } = this.#host.eventLog;
-    while (this.#unreadLength > maxUnreadLength || this.#unread.length > maxEvents) {
-      this.#unreadLength -= this.#unread.shift()?.length ?? 0;
-      this.missed = true;
-    }
+    this.#unread ??= new UnreadMessages(this.#host.eventLog);
+    if (!this.#unread.add(text)) this.missed = true;
   }
 
   ask(request: Outgoing): Promise<unknown> {
@@ -159,65 +173,54 @@ export class HttpSession implements ReplySession {
   }
 
   /** Handles an answer of the client to a request that this or another node sent. */
-  answered(message: ResultMessage | ErrorMessage): void {
-    if (!this.#settleAsk(message)) this.#host.tell(this, { kind: "answer", message });
+  answered(message: ResultMessage | ErrorMessage): MaybePromise<void> {
+    return this.settleAsk(message) ? undefined : this.#host.nodes.passAnswer(this.id, message);
   }
 
-  /** Handles a message of another node; `changed` and `ended` are handled by the store. */
+  /** Handles a message of another node about this node's streams and requests. */
   heard(message: NodeMessage): void {
-    if (message.kind === "log") this.#streams?.get(message.stream)?.follow();
-    else if (message.kind === "answer") this.#settleAsk(message.message);
-    else if (message.kind === "abort") {
+    if (message.kind === "log") this.streams.get(message.stream)?.follow();
+    else if (message.kind === "answer") this.settleAsk(message.message);
+    else if (message.kind === "lost") {
+      const stream = this.stream(message.stream, false);
+      stream.hasGap = true;
+      stream.disconnect();
+    } else if (message.kind === "abort") {
       const request = this.requests?.get(message.id);
       this.requests?.delete(message.id);
       request?.cancel(new McpError("cancelled", message.reason));
-    } else if (message.kind === "taken") {
-      if (message.stream === GET_STREAM_ID) this.releaseUnread();
-      const stream = this.#streams?.get(message.stream);
-      if (stream?.attached !== true) return;
-      stream.disconnect();
-      // Entries may have been appended after the other node read the log and before its message arrived.
-      this.#host.tell(this, { kind: "log", stream: message.stream });
-    }
+    } else if (message.kind === "taken") this.#taken(message.stream);
+  }
+
+  /** A client reads a stream on another node. */
+  #taken(id: string): void {
+    if (id === GET_STREAM_ID) this.releaseUnread();
+    const stream = this.streams.get(id);
+    if (stream === undefined) return;
+    if (stream.hasGap) this.#host.nodes.tell(this.id, { kind: "lost", stream: id });
+    if (!stream.attached) return;
+    stream.disconnect();
+    // Entries may have been appended after the other node read the log and before its message arrived.
+    this.#host.nodes.tell(this.id, { kind: "log", stream: id });
+  }
+
+  /** Whether a client of this session owes this node an answer. */
+  get asks(): boolean {
+    return this.#asks?.isEmpty === false;
   }
 
   /** The stream with this id, created on first use. `soleWriter`: only this node writes to it. */
   stream(id: string, soleWriter: boolean): LoggedStream {
-    this.#streams ??= new Map();
-    const known = this.#streams.get(id);
-    if (known !== undefined) return known;
-    const stream = new LoggedStream(this.#host.streamStorage(this), id, soleWriter);
-    this.#streams.set(id, stream);
-    return stream;
-  }
-
-  /** Whether the stream lacks entries that the storage refused. */
-  hasGap(stream: string): boolean {
-    return this.#streams?.get(stream)?.hasGap === true;
+    return this.streams.open(id, soleWriter, () => this.#host.logs.of(this));
   }
 
   newStream(): LoggedStream {
-    return this.stream(this.#host.newStreamId(), true);
-  }
-
-  streamIds(): string[] {
-    return [...(this.#streams?.keys() ?? [])];
-  }
-
-  /** The number of GET streams that are open on this node. */
-  get getStreamCount(): number {
-    let count = 0;
-    for (const stream of this.#streams?.values() ?? []) if (stream.attached && stream.byGet) count++;
-    return count;
+    return this.stream(this.#host.logs.newId(this), true);
   }
 
   /** Drops the oldest ended streams beyond `maxEndedStreams`. */
   tidy(): void {
-    const over = [...(this.#streams?.values() ?? [])].filter((stream) => !stream.attached && isOver(stream));
-    for (const stream of over.slice(0, Math.max(0, over.length - this.#host.eventLog.maxEndedStreams))) {
-      this.#streams?.delete(stream.id);
-      this.#host.dropLog(this, stream.id);
-    }
+    for (const stream of this.streams.takeOver(this.#host.eventLog.maxEndedStreams)) this.#host.logs.drop(this, stream);
   }
 
   onEnded(act: Ender): void {
@@ -230,44 +233,40 @@ export class HttpSession implements ReplySession {
     this.#host.endAfter(this, reason, after);
   }
 
-  /** Ends the requests and streams of the session on this node. */
-  stop(reason: EndReason): void {
-    if (this.#ended) return;
+  /** Ends the requests and streams of the session on this node; `gone`: nobody continues them. Resolves when nothing is being stored. */
+  stop(reason: EndReason, gone: boolean): { closed: Promise<unknown>; streams: LoggedStream[] } {
+    if (this.#ended) return { closed: Promise.resolve(), streams: [] };
     this.#ended = true;
+    this.gone = gone;
     const acts = this.#whenEnded;
     this.stopping = acts && Promise.all(acts.map((act) => act(reason)));
+    // Closed first: a cancelled request must not end its stream for a client that resumes it on another node.
+    const streams = this.streams.takeAll();
+    const closed = Promise.all(streams.map((stream) => stream.close(gone)));
     const error = closedError();
     for (const request of this.requests?.values() ?? []) request.cancel(error);
     this.requests = undefined;
     this.#asks?.rejectAll(error);
-    for (const stream of this.#streams?.values() ?? []) stream.leave();
-    this.#streams = undefined;
     this.#unread = undefined;
+    return { closed, streams };
   }
 
-  /**
-   * The stream for a message that belongs to no request: the first that is open, otherwise the one that stores it, or none
-   * if the client has never opened one. Each message goes to exactly one stream.
-   *
-   * Spec: Transports, "Multiple Connections",
-   * https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#multiple-connections
-   */
+  /** The stream for a message that belongs to no request: an open one, otherwise the one that stores it, or none. */
   #forUnrelated(): LoggedStream | undefined {
-    const first = this.#streams?.get(GET_STREAM_ID);
-    if (first?.attached === true) return first;
-    for (const stream of this.#streams?.values() ?? []) if (stream.attached && stream.byGet) return stream;
+    const open = this.streams.openForUnrelated;
+    if (open !== undefined) return open;
     // Another node may have the stream; if not, the client has never opened it.
-    return first?.byGet === true || !this.opened ? this.stream(GET_STREAM_ID, false) : undefined;
+    const isRead = !this.opened || this.streams.get(GET_STREAM_ID)?.byGet === true;
+    return isRead ? this.stream(GET_STREAM_ID, false) : undefined;
   }
 
   /** Opens the stream of a reply, which outlives its connection. */
-  #openReply(open: () => SseConnection | undefined): ReplyStream | undefined {
+  #openReply(open: () => SseConnection | undefined, requests: () => readonly Id[]): ReplyStream | undefined {
     const connection = this.#ended ? undefined : open();
     if (connection === undefined) return undefined;
     const stream = this.newStream();
     stream.begin(connection);
-    // Older clients try to parse an event without data as a message.
-    if (this.primes) stream.prime();
+    stream.open(requests);
     return {
       message: (text) => stream.say(text),
       finish: (text) => stream.finish(text),
@@ -276,7 +275,7 @@ export class HttpSession implements ReplySession {
   }
 
   /** Settles the request that this message answers. Returns false if this node did not send it. */
-  #settleAsk(message: ResultMessage | ErrorMessage): boolean {
+  settleAsk(message: ResultMessage | ErrorMessage): boolean {
     const { id } = message;
     const pending = id === undefined || id === null ? undefined : this.#asks?.take(id);
     if (pending === undefined) return false;
@@ -288,11 +287,6 @@ export class HttpSession implements ReplySession {
     }
     return true;
   }
-}
-
-/** Whether nothing more will be sent on a stream without a connection. */
-function isOver(stream: LoggedStream): boolean {
-  return stream.ended || (stream.byGet && stream.id !== GET_STREAM_ID);
 }
 
 function closedError(): McpError {

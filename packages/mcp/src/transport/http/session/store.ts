@@ -1,19 +1,21 @@
-import { randomName } from "../../../encoding/base64.js";
 import { guarded, type MaybePromise, whenReady } from "../../../encoding/maybe-promise.js";
 import { isReady, type Session } from "../../../era/session.js";
 import type { Principal } from "../../../http/authentication.js";
 import type { Id } from "../../../jsonrpc/message.js";
-import type { LogLimits, Storage, Versioned } from "../../../storage/storage.js";
+import type { Storage, Versioned } from "../../../storage/storage.js";
 import type { Answer, EndReason } from "../../transport.js";
 import { DueList } from "../server/due-list.js";
 import type { ServerState } from "../server/state.js";
 import { IdleSweep } from "./idle-sweep.js";
-import type { LoggedStream, StreamStorage } from "./logged-stream.js";
-import { decodeNodeMessage, encodeNodeMessage, type NodeMessage } from "./node-messages.js";
+import type { NodeMessage } from "./nodes/node-messages.js";
+import { RecordReader } from "./nodes/record-reader.js";
+import { SessionNodes } from "./nodes/session-nodes.js";
 import { PrincipalShares } from "./principal-shares.js";
-import { decodeRecord, encodeRecord, keyOf, logNameOf, mergeSessions, resumePointKey, topicOf } from "./records.js";
-import { GET_STREAM_ID, HttpSession, type SessionHost } from "./session.js";
-import { logLimits, streamStorage } from "./stream-storage.js";
+import { decodeRecord, encodeRecord, SessionKeys } from "./records.js";
+import { HttpSession, type SessionHost } from "./session.js";
+import { logLimits, SessionLogs } from "./session-logs.js";
+import { SessionSaver } from "./session-saver.js";
+import { GET_STREAM_ID } from "./stream-set.js";
 
 /** The answer that opens a session. */
 type Opening = Pick<Answer, "sessionEnded"> & { readonly session: Session };
@@ -23,30 +25,39 @@ export class SessionStore implements SessionHost {
   readonly #state: ServerState;
   readonly #storage: Storage;
   /** True if no other node shares the storage, so that this node sees all activity. */
-  readonly #alone: boolean;
+  readonly alone: boolean;
+  readonly #keys: SessionKeys;
+  readonly #records: RecordReader;
+  readonly #saver: SessionSaver;
+  readonly logs: SessionLogs;
+  readonly eventLog: SessionHost["eventLog"];
+  readonly nodes: SessionNodes;
   readonly #sessions = new Map<string, HttpSession>();
   readonly #shares = new PrincipalShares();
   readonly #fresh: DueList<HttpSession>;
   readonly #idle: IdleSweep;
-  readonly #logLimits: LogLimits;
   /** Running handshakes; each may create a session. */
   opening = 0;
-  #node = "";
 
   constructor(state: ServerState, storage: Storage, alone: boolean) {
     this.#state = state;
     this.#storage = storage;
-    this.#alone = alone;
+    this.alone = alone;
+    this.eventLog = state.eventLog;
+    this.#keys = new SessionKeys(state.endpoint.name);
+    this.#records = new RecordReader(state.platform, storage.kv);
+    this.nodes = new SessionNodes(state, storage, this.#keys, alone, logLimits(state), {
+      servesAnybody: () => this.#sessions.size > 0,
+      failed: (error) => this.failed(error),
+    });
+    this.logs = new SessionLogs(state, storage, this.#keys, this.nodes);
     const { handshakeMs, sessionIdleMs } = state.times;
+    const life = { freshMs: handshakeMs * 2, readyMs: this.logs.lifeMs };
+    this.#saver = new SessionSaver(storage.kv, (id) => this.#keys.session(id), life);
     this.#fresh = new DueList(state.platform, handshakeMs, (session) => this.#quietly(() => this.#neverReady(session)));
     this.#idle = new IdleSweep(state.platform, this.#sessions, sessionIdleMs, (session) =>
       this.#quietly(() => this.#lookIdle(session)),
     );
-    this.#logLimits = logLimits(state);
-  }
-
-  get eventLog(): SessionHost["eventLog"] {
-    return this.#state.eventLog;
   }
 
   /** Makes room for one more session, or returns the name of the limit that forbids it. */
@@ -58,10 +69,10 @@ export class SessionStore implements SessionHost {
 
   /** Creates a session after a successful handshake. */
   async create({ session, sessionEnded }: Opening, principal: Principal | undefined): Promise<HttpSession> {
-    const id = randomName(this.#state.platform, 24);
+    const id = this.nodes.newSessionId();
     const value = encodeRecord({ principal: principal?.key ?? null, session });
     const ttlMs = this.#state.times.handshakeMs * 2;
-    const version = await this.#storage.kv.set(keyOf(id), value, { ttlMs, ifVersion: 0 });
+    const version = await this.#storage.kv.set(this.#keys.session(id), value, { ttlMs, ifVersion: 0 });
     const created = await this.#keep(id, principal, session, { value, version: version ?? 0 });
     if (sessionEnded !== undefined) created.onEnded(sessionEnded);
     this.#open(created);
@@ -70,8 +81,9 @@ export class SessionStore implements SessionHost {
 
   /** The session with this id, if this principal opened it. `active` records activity of its client. */
   find(id: string, principal: Principal | undefined, active = false): MaybePromise<HttpSession | undefined> {
-    const before = this.#sessions.get(id)?.stored;
-    return whenReady(this.#storage.kv.get(keyOf(id)), (stored) => {
+    const remembered = this.#sessions.get(id);
+    const before = remembered?.stored;
+    return whenReady(this.#records.read(this.#keys.session(id), remembered), (stored) => {
       const known = this.#sessions.get(id);
       if (stored === undefined || (known !== undefined && this.#isIdle(known))) {
         if (known !== undefined) this.end(known, "expired");
@@ -103,7 +115,7 @@ export class SessionStore implements SessionHost {
     const now = this.#watch(session);
     if (now - session.notedAt < this.#state.times.sessionIdleMs / 8) return session;
     session.notedAt = now;
-    this.#quietly(() => this.#storage.kv.touch(keyOf(session.id), this.#lifeMs()));
+    this.logs.extend(session);
     return session;
   }
 
@@ -112,26 +124,15 @@ export class SessionStore implements SessionHost {
     if (!session.opened && this.#sessions.get(session.id) === session) this.#open(session);
   }
 
-  /** Where the first GET stream continues for a client without `Last-Event-ID`. */
-  async resumePoint(session: HttpSession): Promise<number> {
-    if (this.#alone) return session.stream(GET_STREAM_ID, false).position;
-    const point = await this.#storage.kv.get(resumePointKey(session.id));
-    return Number(point?.value ?? 0);
-  }
-
   /** False if the storage refused it; then this node alone knows. Never rejects. */
   async save(session: HttpSession): Promise<boolean> {
-    const { value, version } = session.stored;
-    const base = decodeRecord(value);
-    const text = encodeRecord({ principal: base.principal, session: session.session });
-    const ttlMs = isReady(session.session) ? this.#lifeMs() : this.#state.times.handshakeMs * 2;
     try {
-      const newVersion = await this.#storage.kv.set(keyOf(session.id), text, { ttlMs, ifVersion: version });
-      // Another node wrote first, and the session may have been read again; `text` still holds what to save.
-      if (newVersion === undefined) return await this.#saveMerged(session, base.session, decodeRecord(text).session);
-      session.stored = { value: text, version: newVersion };
+      if (!(await this.#saver.save(session))) {
+        void this.#forget(session, "expired", true);
+        return false;
+      }
       this.touch(session);
-      this.tell(session, { kind: "changed" });
+      await this.nodes.announce(session);
       return true;
     } catch (error) {
       this.failed(error);
@@ -139,13 +140,17 @@ export class SessionStore implements SessionHost {
     }
   }
 
-  /** Ends a session permanently, on every node. */
+  /** Ends a session permanently, on every node. Resolves when the storage has forgotten it; rejects if it does not. */
+  async delete(session: HttpSession, reason: EndReason): Promise<void> {
+    const deleted = this.#storage.kv.delete(this.#keys.session(session.id));
+    this.nodes.tell(session.id, { kind: "ended", reason });
+    this.#forget(session, reason, true);
+    await deleted;
+    await this.logs.clean(session);
+  }
+
   end(session: HttpSession, reason: EndReason): void {
-    this.#quietly(() => this.#storage.kv.delete(keyOf(session.id)));
-    this.tell(session, { kind: "ended", reason });
-    const streams = session.streamIds();
-    this.#forget(session, reason);
-    for (const stream of streams) this.dropLog(session, stream);
+    this.#quietly(() => this.delete(session, reason));
   }
 
   endAfter(session: HttpSession, reason: EndReason, after: Id | undefined, looks = 200): void {
@@ -153,43 +158,19 @@ export class SessionStore implements SessionHost {
     this.#state.platform.timer(10, () => this.endAfter(session, reason, after, looks - 1), true);
   }
 
-  tell(session: HttpSession, message: NodeMessage): void {
-    this.#quietly(() => this.#storage.pubsub.publish(topicOf(session.id), encodeNodeMessage(this.#nodeId(), message)));
-  }
-
-  streamStorage(session: HttpSession): StreamStorage {
-    return streamStorage(session, this.#storage.log, this.#logLimits, this);
-  }
-
-  released(session: HttpSession, stream: LoggedStream): void {
-    if (this.#alone || stream.id !== GET_STREAM_ID) return;
-    const ttlMs = this.#lifeMs();
-    this.#quietly(() => this.#storage.kv.set(resumePointKey(session.id), String(stream.position), { ttlMs }));
-  }
-
-  dropLog(session: HttpSession, stream: string): void {
-    this.#quietly(() => this.#storage.log.drop(logNameOf(session.id, stream)));
-  }
-
-  newStreamId(): string {
-    return randomName(this.#state.platform, 9);
-  }
-
   /** Ends all sessions on this node. The stored records remain for other nodes and the next start. */
   async close(): Promise<void> {
     const sessions = [...this.#sessions.values()];
-    for (const session of sessions) {
-      if (!this.#alone) session.releaseUnread();
-      this.#forget(session, "closed");
-    }
+    const closed = sessions.map((session) => {
+      if (!this.alone) session.releaseUnread();
+      return this.#forget(session, "closed", false);
+    });
     this.#fresh.close();
     this.#idle.close();
+    await this.nodes.close(Promise.all(closed));
+    this.logs.close();
+    this.#records.close();
     await Promise.all(sessions.map((session) => session.stopping));
-  }
-
-  /** How long the storage keeps a session: the idle time plus a margin, because activity is recorded late. */
-  #lifeMs(): number {
-    return this.#state.times.sessionIdleMs * 1.25;
   }
 
   /** Restarts the idle time of a session. */
@@ -203,29 +184,23 @@ export class SessionStore implements SessionHost {
 
   /** Decided here only if this node sees every request; otherwise the storage expires the session. */
   #isIdle(session: HttpSession): boolean {
-    const since = this.#alone ? session.activeAt : undefined;
+    const since = this.alone ? session.activeAt : undefined;
     if (since === undefined || this.#state.platform.monotonic() - since < this.#state.times.sessionIdleMs) return false;
     return !session.busy;
   }
 
-  async #saveMerged(session: HttpSession, base: Session, mine: Session): Promise<boolean> {
-    const stored = await this.#storage.kv.get(keyOf(session.id));
-    if (stored === undefined) {
-      this.#forget(session, "expired");
-      return false;
-    }
-    session.session = mergeSessions(base, mine, decodeRecord(stored.value).session);
-    session.stored = stored;
-    return this.save(session);
-  }
-
   async #keep(id: string, principal: Principal | undefined, session: Session, stored: Versioned): Promise<HttpSession> {
-    const created = new HttpSession(this, id, principal, session, stored);
-    const unsubscribe = await this.#storage.pubsub.subscribe(topicOf(id), (message) => this.#heard(created, message));
+    const now = this.#state.platform.monotonic();
+    const created = new HttpSession(this, id, principal, session, stored, now);
+    const unsubscribe = await this.nodes.subscribe(
+      id,
+      (message) => this.#heard(created, message),
+      () => this.#quietly(() => this.#missed(created)),
+    );
     const other = this.#sessions.get(id);
     if (other !== undefined) {
       // A concurrent request has created the same session while this one subscribed.
-      void unsubscribe();
+      void unsubscribe?.();
       return other;
     }
     created.unsubscribe = unsubscribe;
@@ -236,16 +211,39 @@ export class SessionStore implements SessionHost {
     return created;
   }
 
-  #heard(session: HttpSession, text: string): void {
-    const message = decodeNodeMessage(this.#nodeId(), text);
-    if (message === undefined) return;
-    if (message.kind === "ended") this.#forget(session, message.reason);
-    else if (message.kind === "changed") this.#quietly(() => this.find(session.id, session.principal));
-    else {
+  #heard(session: HttpSession, message: NodeMessage): void {
+    if (message.kind === "ended") this.#forget(session, message.reason, true);
+    else if (message.kind === "changed") this.#quietly(() => this.#readAgain(session, message.token));
+    else if (message.kind === "whose") {
+      if (session.stream(GET_STREAM_ID, false).attached)
+        this.nodes.tell(session.id, { kind: "taken", stream: GET_STREAM_ID });
+    } else {
       session.heard(message);
+      if (message.kind !== "taken" || message.stream !== GET_STREAM_ID) return;
+      session.unattended = false;
       // The client now reads its GET stream on another node, whose endpoint serves the session.
-      if (message.kind === "taken" && message.stream === GET_STREAM_ID && session.opened) this.#shut(session);
+      if (session.opened) this.#shut(session);
     }
+  }
+
+  /** Another node has changed the session. The node that speaks for it confirms that it knows. */
+  async #readAgain(session: HttpSession, token: string): Promise<void> {
+    const current = await this.find(session.id, session.principal);
+    if (current !== session || !session.opened) return;
+    await this.#state.endpoint.sessionChanged?.(session, false);
+    this.nodes.tell(session.id, { kind: "read", token });
+  }
+
+  /** Messages of other nodes may have been lost: what they were about is read again. */
+  async #missed(session: HttpSession): Promise<void> {
+    const current = await this.find(session.id, session.principal);
+    if (current !== session) return;
+    session.unattended = false;
+    session.streams.followAll();
+    if (session.asks) await this.nodes.readAnswers(session);
+    if (!session.opened) return;
+    this.nodes.tell(session.id, { kind: "whose" });
+    await this.#state.endpoint.sessionChanged?.(session, true);
   }
 
   #open(session: HttpSession): void {
@@ -258,15 +256,18 @@ export class SessionStore implements SessionHost {
     this.#state.endpoint.closed(session);
   }
 
-  #forget(session: HttpSession, reason: EndReason): void {
+  /** Ends a session on this node; `gone`: it has ended everywhere. Resolves when nothing of it is being stored. */
+  #forget(session: HttpSession, reason: EndReason, gone: boolean): Promise<unknown> {
     if (this.#sessions.get(session.id) === session) this.#sessions.delete(session.id);
     this.#shares.delete(session);
     this.#fresh.drop(session);
-    const { unsubscribe } = session;
+    const { unsubscribe, ended } = session;
     session.unsubscribe = undefined;
     if (unsubscribe !== undefined) this.#quietly(() => unsubscribe());
-    session.stop(reason);
+    const { closed, streams } = session.stop(reason, gone);
+    if (gone && !ended) this.logs.cleanOwn(session, streams, closed);
     if (session.opened) this.#shut(session);
+    return closed;
   }
 
   async #neverReady(session: HttpSession): Promise<void> {
@@ -278,16 +279,10 @@ export class SessionStore implements SessionHost {
 
   async #lookIdle(session: HttpSession): Promise<void> {
     if (session.busy) return void this.touch(session);
-    if (this.#alone) return this.end(session, "expired");
+    if (this.alone) return this.end(session, "expired");
     const current = await this.find(session.id, session.principal);
     if (current === session && session.opened) this.#watch(session);
-    else this.#forget(session, "expired");
-  }
-
-  #nodeId(): string {
-    // Created on first use, because some runtimes forbid randomness while modules load.
-    if (this.#node === "") this.#node = randomName(this.#state.platform, 9);
-    return this.#node;
+    else void this.#forget(session, "expired", current === undefined);
   }
 
   #quietly(run: () => MaybePromise<unknown>): void {

@@ -1,5 +1,5 @@
-import type { ErrorMessage, Id, ResultMessage } from "../../../jsonrpc/message.js";
-import type { EndReason } from "../../transport.js";
+import type { ErrorMessage, Id, ResultMessage } from "../../../../jsonrpc/message.js";
+import type { EndReason } from "../../../transport.js";
 
 /** A message between nodes about one session. */
 export type NodeMessage =
@@ -11,8 +11,13 @@ export type NodeMessage =
   | { kind: "answer"; message: ResultMessage | ErrorMessage }
   /** The client cancelled a request that some node runs. */
   | { kind: "abort"; id: Id; reason: string }
-  /** The stored session changed. */
-  | { kind: "changed" }
+  /** Entries of a stream were lost: whoever resumes it must learn of that. */
+  | { kind: "lost"; stream: string }
+  /** The stored session changed; the node that speaks for it confirms with the token that it has read the change. */
+  | { kind: "changed"; token: string }
+  | { kind: "read"; token: string }
+  /** Asks who speaks for the session, after messages may have been lost. */
+  | { kind: "whose" }
   /** The session ended. */
   | { kind: "ended"; reason: EndReason };
 

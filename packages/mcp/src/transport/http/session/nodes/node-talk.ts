@@ -1,0 +1,77 @@
+import { randomName } from "../../../../encoding/base64.js";
+import { guarded, type MaybePromise } from "../../../../encoding/maybe-promise.js";
+import type { Platform } from "../../../../platform/platform.js";
+import type { PubSub, Unsubscribe } from "../../../../storage/storage.js";
+import { decodeNodeMessage, encodeNodeMessage, type NodeMessage } from "./node-messages.js";
+
+/** How long a change of a session waits for the node that speaks for it. */
+const CONFIRM_MS = 1000;
+
+/** The messages between the nodes that serve one session. */
+export class NodeTalk {
+  readonly #platform: Platform;
+  /** Absent if no other node can serve the sessions. */
+  readonly #pubsub: PubSub | undefined;
+  readonly #topic: (session: string) => string;
+  readonly #node: () => string;
+  readonly #failed: (error: unknown) => void;
+  readonly #unconfirmed = new Map<string, (confirmed: boolean) => void>();
+
+  constructor(
+    platform: Platform,
+    pubsub: PubSub | undefined,
+    topic: (session: string) => string,
+    node: () => string,
+    failed: (error: unknown) => void,
+  ) {
+    this.#platform = platform;
+    this.#pubsub = pubsub;
+    this.#topic = topic;
+    this.#node = node;
+    this.#failed = failed;
+  }
+
+  /** `gap`: messages may have been lost. */
+  subscribe(
+    session: string,
+    hear: (message: NodeMessage) => void,
+    gap: () => void,
+  ): MaybePromise<Unsubscribe | undefined> {
+    return this.#pubsub?.subscribe(this.#topic(session), (text) => this.#receive(text, hear), gap);
+  }
+
+  /** Sends a message that may be lost. */
+  tell(session: string, message: NodeMessage): void {
+    guarded(() => this.send(session, message), this.#failed);
+  }
+
+  /** Sends a message; throws or rejects if the storage does not take it. */
+  send(session: string, message: NodeMessage): MaybePromise<void> {
+    return this.#pubsub?.publish(this.#topic(session), encodeNodeMessage(this.#node(), message));
+  }
+
+  /** Tells of a change of a session. Resolves when the node that speaks for it has read it; with false if none says so in time. */
+  confirm(session: string): Promise<boolean> {
+    const token = randomName(this.#platform, 6);
+    return new Promise((resolve) => {
+      const settle = (confirmed: boolean) => {
+        timer.cancel();
+        this.#unconfirmed.delete(token);
+        resolve(confirmed);
+      };
+      const timer = this.#platform.timer(CONFIRM_MS, () => settle(false));
+      this.#unconfirmed.set(token, settle);
+      this.tell(session, { kind: "changed", token });
+    });
+  }
+
+  close(): void {
+    for (const settle of [...this.#unconfirmed.values()]) settle(false);
+  }
+
+  #receive(text: string, hear: (message: NodeMessage) => void): void {
+    const message = decodeNodeMessage(this.#node(), text);
+    if (message?.kind === "read") this.#unconfirmed.get(message.token)?.(true);
+    else if (message !== undefined) hear(message);
+  }
+}

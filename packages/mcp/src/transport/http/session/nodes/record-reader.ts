@@ -1,0 +1,73 @@
+import { isThenable, type MaybePromise } from "../../../../encoding/maybe-promise.js";
+import type { Platform } from "../../../../platform/platform.js";
+import type { KeyValue, Versioned } from "../../../../storage/storage.js";
+import { DueList } from "../../server/due-list.js";
+
+/** What a node remembers of a record. */
+interface Remembered {
+  readonly stored: Versioned;
+  /** When the storage last confirmed it. */
+  confirmedAt: number;
+}
+
+/** How long a request of a known session waits for the storage. */
+const PATIENCE_MS = 500;
+/** How long a node serves sessions that it knows while the storage does not answer. */
+const REMEMBERED_MS = 30_000;
+/** How long the storage counts as out of order after it has failed to answer. */
+const DOWN_MS = 500;
+
+/**
+ * Reads the records of sessions. While the storage does not answer, a node goes on with the sessions that it knows, for a
+ * bounded time and without waiting each time; a request of an unknown session fails with the error of the storage.
+ */
+export class RecordReader {
+  readonly #platform: Platform;
+  readonly #kv: KeyValue;
+  readonly #waiting: DueList<() => void>;
+  #downUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(platform: Platform, kv: KeyValue) {
+    this.#platform = platform;
+    this.#kv = kv;
+    this.#waiting = new DueList(platform, PATIENCE_MS, (giveUp) => giveUp());
+  }
+
+  read(key: string, known: Remembered | undefined): MaybePromise<Versioned | undefined> {
+    const reading = this.#kv.get(key);
+    if (!isThenable(reading)) return reading;
+    if (known === undefined) return reading;
+    return this.#patiently(Promise.resolve(reading), known);
+  }
+
+  close(): void {
+    this.#waiting.close();
+  }
+
+  #patiently(reading: Promise<Versioned | undefined>, known: Remembered): Promise<Versioned | undefined> {
+    const { monotonic } = this.#platform;
+    return new Promise((resolve, reject) => {
+      const remember = () => {
+        const now = monotonic();
+        this.#downUntil = now + DOWN_MS;
+        if (now - known.confirmedAt > REMEMBERED_MS) return false;
+        resolve(known.stored);
+        return true;
+      };
+      if (monotonic() < this.#downUntil) remember();
+      else this.#waiting.touch(remember);
+      reading.then(
+        (stored) => {
+          this.#waiting.drop(remember);
+          this.#downUntil = Number.NEGATIVE_INFINITY;
+          known.confirmedAt = monotonic();
+          resolve(stored);
+        },
+        (error) => {
+          this.#waiting.drop(remember);
+          if (!remember()) reject(error);
+        },
+      );
+    });
+  }
+}
