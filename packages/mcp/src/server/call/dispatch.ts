@@ -20,11 +20,8 @@ import type { Pipeline } from "./pipeline.js";
 import { type CallMakers, ServerCall } from "./server-call.js";
 
 /** Receives the peers of a server and their notifications; for features whose state lives longer than a call. */
-export interface PeerListener {
-  opened?(peer: Peer): void;
-  closed?(peer: Peer): void;
+export interface PeerListener extends Partial<Pick<Endpoint, "opened" | "closed" | "sessionChanged">> {
   notification?(message: NotificationMessage, peer: Peer): void;
-  sessionChanged?(peer: Peer, missed: boolean): void | Promise<void>;
 }
 
 /** The parts of a server that serve a request. */
@@ -43,10 +40,9 @@ export const MAKERS: CallMakers = {
 
 /** Creates the endpoint through which every request of every transport and revision passes. */
 export function createEndpoint(server: DispatchingServer, listeners: readonly PeerListener[]): Endpoint {
+  const { info, revisions, options } = server.facts;
   return {
-    name: server.facts.info.name,
-    revisions: server.facts.revisions,
-    storage: server.facts.options.storage,
+    ...{ name: info.name, revisions, storage: options.storage },
     endsObjects: server.pipeline.sessionOpening !== undefined,
     sessionless: () => server.registry.sessionless(),
     accept: accepting(server.facts.methods),

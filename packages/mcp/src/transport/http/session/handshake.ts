@@ -34,7 +34,7 @@ export async function handshake(store: SessionStore, exchange: HttpExchange, acc
     reply(exchange, answer, created === undefined ? [] : ["mcp-session-id", created.id], waiting);
   } catch (error) {
     void ended?.("closed");
-    unavailable(exchange, error, id);
+    refuseForNow(exchange, error, id);
   } finally {
     exchange.working = false;
     exchange.recount();
@@ -43,7 +43,7 @@ export async function handshake(store: SessionStore, exchange: HttpExchange, acc
 }
 
 /** Refuses a request because the storage does not do what it needs. The client may send it again: nothing of it has run. */
-export function unavailable(exchange: HttpExchange, error: unknown, id?: Id): void {
+export function refuseForNow(exchange: HttpExchange, error: unknown, id?: Id): void {
   exchange.state.platform.warn(`the session storage failed: ${String(error)}`);
   const fix = "Send the request again.";
   const message = `the storage of this server's sessions does not answer. ${fix}`;

@@ -10,7 +10,7 @@ import type { Storage } from "../../../storage/storage.js";
 import type { HttpExchange } from "../server/exchange.js";
 import { type Refusal, refusal, refusedBy } from "../server/refusal.js";
 import type { ServerState } from "../server/state.js";
-import { handshake, unavailable } from "./handshake.js";
+import { handshake, refuseForNow } from "./handshake.js";
 import type { HttpSession } from "./session.js";
 import { SessionStore } from "./store.js";
 import { openStream } from "./streams.js";
@@ -81,7 +81,7 @@ function withSession(
         if (session === undefined) return exchange.refuse(notFound(store, sessionId));
         return McpError.is(revision) ? exchange.refuse(refusedBy(revision)) : serve(session);
       }),
-    (error) => unavailable(exchange, error, id),
+    (error) => refuseForNow(exchange, error, id),
   );
 }
 
@@ -114,7 +114,7 @@ function receive(session: HttpSession, exchange: HttpExchange, item: Received): 
 /** Goes on when answers of the client are where nobody can lose them; otherwise the client must send them again. */
 function accept(exchange: HttpExchange, answers: readonly MaybePromise<void>[], then: () => void): void {
   if (!answers.some(isThenable)) return then();
-  Promise.all(answers).then(then, (error) => unavailable(exchange, error));
+  Promise.all(answers).then(then, (error) => refuseForNow(exchange, error));
 }
 
 /** Acknowledges a message after its changes to the session are stored, so that the client can rely on them. */
