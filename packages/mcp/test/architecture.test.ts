@@ -27,11 +27,13 @@ import {
 } from "./architecture/source-rules.js";
 
 const root = resolve(import.meta.dirname, "../src");
-const all = readdirSync(root, { recursive: true, encoding: "utf8" })
-  .map((path) => path.replaceAll("\\", "/"))
-  .filter((path) => path.endsWith(".ts"))
-  .sort()
-  .map((path) => scanSource(path, readFileSync(join(root, path), "utf8")));
+const scanFolder = (folder: string) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((path) => path.replaceAll("\\", "/"))
+    .filter((path) => path.endsWith(".ts"))
+    .sort()
+    .map((path) => scanSource(path, readFileSync(join(folder, path), "utf8")));
+const all = scanFolder(root);
 const isTest = (file: { path: string }) => file.path.endsWith(".test.ts");
 const sources = all.filter((file) => !isTest(file));
 
@@ -111,6 +113,29 @@ describe("the library's rooms", () => {
     expect(without((except) => filesNotNamedForTheirExports(sources, except))(FILE_NAMES)).toEqual([]);
     const namedTwice = namesWithTwoMeanings(sources, []).length - namesWithTwoMeanings(sources, TWO_MEANINGS).length;
     expect(namedTwice).toBe(TWO_MEANINGS.length);
+  });
+});
+
+describe("the sources of @parley/redis", () => {
+  const redis = resolve(import.meta.dirname, "../../redis");
+  const own = scanFolder(join(redis, "src"));
+
+  it("keep the rules of the library for files and names", () => {
+    expect(longFiles(own, 300)).toEqual([]);
+    expect(longFiles(scanFolder(join(redis, "test")), 400)).toEqual([]);
+    expect(binFileNames([...own, ...scanFolder(join(redis, "test"))])).toEqual([]);
+    expect(crowdedRooms(own, 20)).toEqual([]);
+    expect(smallFilesWithOneImporter(own, 30, [])).toEqual([]);
+    expect(filesNotNamedForTheirExports(own, [])).toEqual([]);
+    expect(namesWithTwoMeanings(own, [])).toEqual([]);
+    expect(bannedNames(own, BANNED_NAMES)).toEqual([]);
+  });
+
+  it("have no import cycle, await nothing at the top level and export name by name", () => {
+    expect(filesInCycles(own)).toEqual([]);
+    expect(topLevelAwaits(own)).toEqual([]);
+    expect(exportStars(own)).toEqual([]);
+    expect(revisionsOutsideEraAndProtocol(own)).toEqual([]);
   });
 });
 

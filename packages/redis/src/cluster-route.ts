@@ -1,5 +1,5 @@
 import { hashTag } from "./key-names.js";
-import { Link } from "./link.js";
+import { LastingConnection } from "./lasting-connection.js";
 import type { RedisClusterClient, RedisNode } from "./redis-client.js";
 import type { Route } from "./route.js";
 
@@ -30,7 +30,7 @@ export function slotOf(key: string): number {
 /** The way to the servers of a cluster. Its client finds them, and follows the slots that move. */
 export function clusterRoute(options: ClusterRouteOptions): Route {
   let isSharded = true;
-  const link = new Link<RedisClusterClient>({
+  const connection = new LastingConnection<RedisClusterClient>({
     make: options.make,
     connectMs: options.connectMs,
     endsOnError: false,
@@ -47,29 +47,30 @@ export function clusterRoute(options: ClusterRouteOptions): Route {
       return isSharded;
     },
     get lastError() {
-      return link.lastError;
+      return connection.lastError;
     },
     get downMs() {
-      return link.downMs;
+      return connection.downMs;
     },
-    use: (key, send, fail) => link.whenReady((cluster) => cluster.getNodeClientForKey(key, false).then(send, fail)),
-    follow: async (key, args) => link.client?.sendCommand(key, false, args),
-    addressOf: (key) => link.client?.slots[slotOf(key)]?.master.address ?? options.place,
+    use: (key, send, fail) =>
+      connection.whenReady((cluster) => cluster.getNodeClientForKey(key, false).then(send, fail)),
+    follow: async (key, args) => connection.client?.sendCommand(key, false, args),
+    addressOf: (key) => connection.client?.slots[slotOf(key)]?.master.address ?? options.place,
     subscriber: (key) =>
       new Promise((resolve, reject) => {
-        link.whenReady((cluster) =>
+        connection.whenReady((cluster) =>
           cluster.getNodeClientForKey(key, false).then(options.subscriber).then(resolve, reject),
         );
       }),
     reset(node, cause) {
-      for (const master of link.client?.masters ?? []) {
+      for (const master of connection.client?.masters ?? []) {
         if (master.client !== node) continue;
         // The client of the cluster makes a new connection for a server that has none.
         master.client = undefined;
-        link.lastError = cause;
+        connection.lastError = cause;
         node.destroy();
       }
     },
-    close: () => link.close(),
+    close: () => connection.close(),
   };
 }

@@ -8,7 +8,7 @@ import { appendEntry, readEntries, touchStream } from "./scripts.js";
 const MOST_ENTRIES = 1_000_000;
 const EVICTED: LogRead = { evicted: true };
 
-/** Streams of Redis, each with its figures in a hash beside it. */
+/** Streams of Redis, each with its figures in a small string beside it. */
 export class RedisAppendLog implements AppendLog {
   readonly #commands: Commands;
   readonly #names: KeyNames;

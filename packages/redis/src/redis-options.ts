@@ -77,7 +77,8 @@ export function checkRedisOptions(options: RedisStorageOptions): CheckedOptions 
 }
 
 function serverAddress(url: unknown, { username, password, tls }: RedisStorageOptions): ServerAddress {
-  const parsed = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
+  const isUrl = typeof url === "string" && URL.canParse(url) && !/%(?![0-9a-f]{2})/i.test(url);
+  const parsed = isUrl ? new URL(url) : undefined;
   if (parsed === undefined || !/^rediss?:$/.test(parsed.protocol) || parsed.hostname === "") {
     return refuse("a URL of it is not one of Redis", "Write it as redis://host:port, or rediss://host:port with TLS.");
   }

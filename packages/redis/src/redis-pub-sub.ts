@@ -78,7 +78,7 @@ export class RedisPubSub implements PubSub {
 
   #leave(topic: Topic): void {
     if (this.#topics.get(topic.channel) === topic) this.#topics.delete(topic.channel);
-    topic.shard?.remove(topic);
+    topic.place?.remove(topic);
   }
 
   #untilLive(topic: Topic): Promise<void> {
@@ -91,8 +91,8 @@ export class RedisPubSub implements PubSub {
         reject(error instanceof StorageFailure ? error : toFailure(error, this.#route.place));
       };
       const timer = setTimeout(() => {
-        const cause = topic.lastError ?? topic.shard?.lastError ?? this.#route.lastError;
-        fail(timeOut(timeoutMs, this.#route.place, topic.shard?.isConnected ?? false, cause));
+        const cause = topic.lastError ?? topic.place?.lastError ?? this.#route.lastError;
+        fail(timeOut(timeoutMs, this.#route.place, topic.place?.isConnected ?? false, cause));
       }, timeoutMs);
       const waiter = {
         resolve: () => {

@@ -47,73 +47,67 @@ return redis.call('DEL', KEYS[1])`,
 );
 
 /**
- * Figures of a stream: `f` its first id, `l` the last id that is lost (0: none), `n` its newest id, `k` the entries kept,
- * `b` their bytes, `o` when the oldest is too old, `x` when the newest is, `m` whether ages were ever not in the order of
- * the entries. `forget` loses what is too old, or what exceeds the bounds.
+ * Figures of a stream, as eight doubles in one string: `first` id, last id that is `lost` (0: none), `newest` id, entries
+ * `kept`, their `bytes`, when the `oldest` and the newest (`ends`) are too old, and whether ages were ever not in the order of
+ * the entries (`mixed`). `forget` loses what is too old, and what exceeds the bounds.
  */
-const FORGET = `
-local function forget(f, entries, bytes)
-  local page = 1
-  if f.m then
+const FIGURES = `
+local first, lost, newest, kept, bytes, oldest, ends, mixed
+local packed = redis.call('GET', KEYS[2])
+if packed then first, lost, newest, kept, bytes, oldest, ends, mixed = struct.unpack('dddddddd', packed) end
+local function figures() return struct.pack('dddddddd', first, lost, newest, kept, bytes, oldest, ends, mixed) end
+local function digits(number) return string.format('%.0f', number) end
+local function forget(most_entries, most_bytes)
+  local old_until = 0
+  if mixed == 1 then
     local all = redis.call('XREVRANGE', KEYS[1], '+', '-')
     for at = 1, #all do
-      if tonumber(all[at][2][4]) <= now then f.until_id = tonumber(string.match(all[at][1], '%d+')) break end
+      if tonumber(all[at][2][4]) <= now then
+        old_until = tonumber(string.match(all[at][1], '%d+'))
+        break
+      end
     end
   end
-  local lost
-  while f.k > 0 do
-    local oldest = redis.call('XRANGE', KEYS[1], lost and '(' .. lost or '-', '+', 'COUNT', page)
-    if #oldest == 0 then break end
-    for at = 1, #oldest do
-      local id = tonumber(string.match(oldest[at][1], '%d+'))
-      local age = tonumber(oldest[at][2][4])
-      local old = age <= now or (f.until_id and id <= f.until_id)
-      if not (old or (id ~= f.n and (f.k > entries or f.b > bytes))) then
-        f.o = age
-        if lost then redis.call('XTRIM', KEYS[1], 'MINID', string.format('%.0f', id)) end
+  local last
+  local page = 2
+  while kept > 0 do
+    local found = redis.call('XRANGE', KEYS[1], last and '(' .. last or '-', '+', 'COUNT', page)
+    if #found == 0 then break end
+    for at = 1, #found do
+      local id, age = tonumber(string.match(found[at][1], '%d+')), tonumber(found[at][2][4])
+      local goes = age <= now or id <= old_until or (id ~= newest and (kept > most_entries or bytes > most_bytes))
+      if not goes then
+        oldest = age
+        if last then redis.call('XTRIM', KEYS[1], 'MINID', found[at][1]) end
         return
       end
-      lost = oldest[at][1]
-      f.l, f.k, f.b = id, f.k - 1, f.b - #oldest[at][2][2]
+      last = found[at][1]
+      lost, kept, bytes = id, kept - 1, bytes - #found[at][2][2]
     end
-    page = 32
+    page = 16
   end
-  f.o = f.x
-  if lost then redis.call('XTRIM', KEYS[1], 'MAXLEN', 0) end
-end
-local function figures()
-  local h = redis.call('HMGET', KEYS[2], 'f', 'l', 'n', 'k', 'b', 'o', 'x', 'm')
-  if not h[1] then return nil end
-  return { f = tonumber(h[1]), l = tonumber(h[2]), n = tonumber(h[3]), k = tonumber(h[4]), b = tonumber(h[5]),
-    o = tonumber(h[6]), x = tonumber(h[7]), m = h[8] == '1' }
-end
-local function number(value) return string.format('%.0f', value) end
-local function keep(f)
-  redis.call('HSET', KEYS[2], 'f', number(f.f), 'l', number(f.l), 'n', number(f.n), 'k', f.k, 'b', number(f.b),
-    'o', number(f.o), 'x', number(f.x), 'm', f.m and '1' or '0')
+  oldest = ends
+  if last then redis.call('XTRIM', KEYS[1], 'MAXLEN', 0) end
 end`;
 
 /** ARGV: entry, most entries, most bytes, greatest age in ms, lifetime in ms or '', lowest id that is free. */
 export const appendEntry: Script = script(
   2,
-  `${NOW}${FORGET}
-local f = figures()
-local id = math.max(now, tonumber(ARGV[6]), f and f.n + 1 or 0)
+  `${NOW}${FIGURES}
+local id = math.max(now, tonumber(ARGV[6]), newest and newest + 1 or 0)
 local too_old = now + tonumber(ARGV[4]) * 1000
-redis.call('XADD', KEYS[1], number(id) .. '-0', 'e', ARGV[1], 'x', number(too_old))
-if not f then f = { f = id, l = 0, k = 0, b = 0, o = too_old, x = too_old, m = false } end
-f.m = f.m or too_old < f.x
-f.n, f.k, f.b, f.x = id, f.k + 1, f.b + #ARGV[1], too_old
-if f.k > tonumber(ARGV[2]) or f.b > tonumber(ARGV[3]) or f.o <= now or f.m then
-  forget(f, tonumber(ARGV[2]), tonumber(ARGV[3]))
-end
-keep(f)
+redis.call('XADD', KEYS[1], digits(id) .. '-0', 'e', ARGV[1], 'x', digits(too_old))
+if not first then first, lost, kept, bytes, oldest, ends, mixed = id, 0, 0, 0, too_old, too_old, 0 end
+if too_old < ends then mixed = 1 end
+newest, kept, bytes, ends = id, kept + 1, bytes + #ARGV[1], too_old
+local most_entries, most_bytes = tonumber(ARGV[2]), tonumber(ARGV[3])
+if kept > most_entries or bytes > most_bytes or oldest <= now or mixed == 1 then forget(most_entries, most_bytes) end
 if ARGV[5] == '' then
+  redis.call('SET', KEYS[2], figures())
   redis.call('PERSIST', KEYS[1])
-  redis.call('PERSIST', KEYS[2])
 elseif tonumber(ARGV[5]) > 0 then
+  redis.call('SET', KEYS[2], figures(), 'PX', ARGV[5])
   redis.call('PEXPIRE', KEYS[1], ARGV[5])
-  redis.call('PEXPIRE', KEYS[2], ARGV[5])
 else
   redis.call('DEL', KEYS[1], KEYS[2])
 end
@@ -123,18 +117,19 @@ return id`,
 /** ARGV: the id to read after, most entries. Returns ids and entries in turn, or nothing when entries are missing. */
 export const readEntries: Script = script(
   2,
-  `${NOW}${FORGET}
-local after, f = tonumber(ARGV[1]), figures()
-if not f then
+  `${NOW}${FIGURES}
+local after = tonumber(ARGV[1])
+if not first then
   if after == 0 then return {} end
   return false
 end
-if f.k > 0 and (f.m or f.o <= now) then
-  forget(f, f.k, f.b)
-  keep(f)
+if kept > 0 and (mixed == 1 or oldest <= now) then
+  local before = kept
+  forget(kept, bytes)
+  if kept < before then redis.call('SET', KEYS[2], figures(), 'KEEPTTL') end
 end
-if after < f.l or after > f.n or (after > 0 and after < f.f) then return false end
-if after == f.n or ARGV[2] == '0' then return {} end
+if after < lost or after > newest or (after > 0 and after < first) then return false end
+if after == newest or ARGV[2] == '0' then return {} end
 local found = redis.call('XRANGE', KEYS[1], '(' .. ARGV[1] .. '-0', '+', 'COUNT', ARGV[2])
 local reply = {}
 for at = 1, #found do

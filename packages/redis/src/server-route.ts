@@ -1,4 +1,4 @@
-import { Link } from "./link.js";
+import { LastingConnection } from "./lasting-connection.js";
 import type { RedisNode } from "./redis-client.js";
 import type { Route } from "./route.js";
 
@@ -11,20 +11,20 @@ export interface ServerRouteOptions {
 
 /** The way to one server. */
 export function serverRoute({ place, connectMs, make, prepare }: ServerRouteOptions): Route {
-  const link = new Link<RedisNode>({ make, prepare, connectMs, endsOnError: true });
+  const connection = new LastingConnection<RedisNode>({ make, prepare, connectMs, endsOnError: true });
   return {
     place,
     isSharded: false,
     get lastError() {
-      return link.lastError;
+      return connection.lastError;
     },
     get downMs() {
-      return link.downMs;
+      return connection.downMs;
     },
-    use: (_key, send) => link.whenReady(send),
+    use: (_key, send) => connection.whenReady(send),
     addressOf: () => place,
     subscriber: async () => make(),
-    reset: (node, cause) => link.reset(node, cause),
-    close: () => link.close(),
+    reset: (node, cause) => connection.reset(node, cause),
+    close: () => connection.close(),
   };
 }

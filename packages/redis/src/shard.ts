@@ -1,7 +1,7 @@
-import { Link } from "./link.js";
+import { LastingConnection } from "./lasting-connection.js";
 import type { MessageListener, RedisNode } from "./redis-client.js";
 import { isReply } from "./redis-failure.js";
-import type { Topic } from "./topic.js";
+import type { Topic, TopicPlace } from "./topic.js";
 
 /** How often a connection that only listens is asked whether it still lives. */
 const PING_MS = 5_000;
@@ -19,17 +19,17 @@ export interface ShardOptions {
 }
 
 /** The connection that listens to one server, and the topics on it. */
-export class Shard {
+export class Shard implements TopicPlace {
   readonly topics = new Set<Topic>();
   readonly #options: ShardOptions;
-  readonly #link: Link<RedisNode>;
+  readonly #connection: LastingConnection<RedisNode>;
   /** By channel, the end of an UNSUBSCRIBE on the way: a new subscription waits for it. */
   readonly #leaving = new Map<string, Promise<unknown>>();
   #ping: ReturnType<typeof setInterval> | undefined;
 
   constructor(options: ShardOptions) {
     this.#options = options;
-    this.#link = new Link<RedisNode>({
+    this.#connection = new LastingConnection<RedisNode>({
       make: options.make,
       prepare: (node) => this.#subscribeAll(node),
       onReady: (node) => this.#watch(node),
@@ -40,33 +40,33 @@ export class Shard {
   }
 
   get lastError(): Error | undefined {
-    return this.#link.lastError;
+    return this.#connection.lastError;
   }
 
   get isConnected(): boolean {
-    return this.#link.client !== undefined;
+    return this.#connection.client !== undefined;
   }
 
   /** Subscribes a topic; later interruptions are the shard's own business. Rejects if this connection cannot. */
   async add(topic: Topic): Promise<void> {
-    topic.shard = this;
+    topic.place = this;
     this.topics.add(topic);
-    const node = await new Promise<RedisNode>((resolve) => this.#link.whenReady(resolve));
+    const node = await new Promise<RedisNode>((resolve) => this.#connection.whenReady(resolve));
     await this.#leaving.get(topic.channel);
     if (topic.isLive || !this.topics.has(topic)) return;
     try {
       await this.#subscribe(node, [topic.channel]);
-      if (this.#link.client === node) this.#live(topic);
+      if (this.#connection.client === node) this.#live(topic);
     } catch (error) {
       if (this.#refused(topic, error)) return;
       // If the connection was lost, the next one subscribes all of its topics.
-      if (this.#link.client === node) throw error;
+      if (this.#connection.client === node) throw error;
     }
   }
 
   remove(topic: Topic): void {
     if (!this.topics.delete(topic)) return;
-    const node = this.#link.client;
+    const node = this.#connection.client;
     if (node === undefined) return;
     const { channel } = topic;
     const { isSharded, deliver } = this.#options;
@@ -88,7 +88,7 @@ export class Shard {
   close(): void {
     clearInterval(this.#ping);
     this.topics.clear();
-    this.#link.close();
+    this.#connection.close();
   }
 
   async #subscribeAll(node: RedisNode): Promise<void> {
@@ -145,7 +145,7 @@ export class Shard {
     clearInterval(this.#ping);
     this.#ping = setInterval(() => {
       const late = setTimeout(() => {
-        this.#link.reset(node, new Error(`no answer to PING within ${this.#options.timeoutMs} ms`));
+        this.#connection.reset(node, new Error(`no answer to PING within ${this.#options.timeoutMs} ms`));
       }, this.#options.timeoutMs);
       late.unref();
       const answered = () => clearTimeout(late);

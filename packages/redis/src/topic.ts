@@ -1,5 +1,3 @@
-import type { Shard } from "./shard.js";
-
 /** One subscription of this process. */
 export interface TopicEnd {
   readonly deliver: (message: string) => void;
@@ -13,13 +11,19 @@ interface Waiter {
   reject(error: Error): void;
 }
 
+/** The connection that a topic is, or is to be, subscribed on. */
+export interface TopicPlace {
+  readonly lastError: Error | undefined;
+  readonly isConnected: boolean;
+  remove(topic: Topic): void;
+}
+
 /** A channel with those who listen to it in this process. */
 export class Topic {
   readonly channel: string;
   readonly ends = new Set<TopicEnd>();
   readonly waiting = new Set<Waiter>();
-  /** The connection that it is, or is to be, subscribed on. */
-  shard: Shard | undefined;
+  place: TopicPlace | undefined;
   lastError: Error | undefined;
   #isLive = false;
 

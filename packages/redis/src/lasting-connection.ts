@@ -1,11 +1,11 @@
-/** What a link connects: a client of one server, or of a cluster. */
+/** What is connected: a client of one server, or of a cluster. */
 export interface Connectable {
   connect(): Promise<unknown>;
   destroy(): void;
   on(event: string, listener: (error: Error) => void): unknown;
 }
 
-export interface LinkOptions<C> {
+export interface LastingConnectionOptions<C> {
   /** Makes a client that does not connect again by itself. */
   readonly make: () => C | Promise<C>;
   /** What a new connection needs before it can be used. */
@@ -22,8 +22,8 @@ const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2_000;
 
 /** One connection that is made when it is first needed, and made again when it is lost, until it is closed. */
-export class Link<C extends Connectable> {
-  readonly #options: LinkOptions<C>;
+export class LastingConnection<C extends Connectable> {
+  readonly #options: LastingConnectionOptions<C>;
   #client: C | undefined;
   #attempt: C | undefined;
   #running = false;
@@ -35,7 +35,7 @@ export class Link<C extends Connectable> {
   /** Why the last attempt failed, or the connection was lost. */
   lastError: Error | undefined;
 
-  constructor(options: LinkOptions<C>) {
+  constructor(options: LastingConnectionOptions<C>) {
     this.#options = options;
   }
 
