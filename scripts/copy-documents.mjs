@@ -1,10 +1,15 @@
-// Copies the repository's documents into the package, where npm packs and shows them; git knows the originals only.
+// Copies the repository's documents into the packages, where npm packs and shows them; git knows the originals only.
 //
 // Usage: node scripts/copy-documents.mjs      a part of `npm run build`
 import { copyFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "..");
-for (const name of ["README.md", "LICENSE", "CHANGELOG.md"]) {
-  copyFileSync(join(root, name), join(root, "packages/mcp", name));
+const documents = {
+  mcp: ["README.md", "LICENSE", "CHANGELOG.md"],
+  // It has a README of its own.
+  redis: ["LICENSE", "CHANGELOG.md"],
+};
+for (const [folder, names] of Object.entries(documents)) {
+  for (const name of names) copyFileSync(join(root, name), join(root, "packages", folder, name));
 }

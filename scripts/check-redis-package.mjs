@@ -1,0 +1,95 @@
+// Checks what a user of Redis would install: packs @parley/redis and @parley/mcp, lints the first and its types, and compiles
+// and runs a program of a fresh project that has both.
+//
+// Usage: node scripts/check-redis-package.mjs      after `npm run build`
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { exportedNames } from "./package-files.mjs";
+
+const root = resolve(import.meta.dirname, "..");
+// Outside the repository, so that nothing of it can be found by accident.
+const place = realpathSync(mkdtempSync(join(tmpdir(), "parley-redis-package-")));
+const installed = join(place, "node_modules/@parley/redis");
+const program = `
+import { Server } from "@parley/mcp";
+import { redisStorage, type RedisStorage, type RedisStorageOptions } from "@parley/redis";
+const options: RedisStorageOptions = { url: "redis://127.0.0.1:1", timeoutMs: 100 };
+const storage: RedisStorage = redisStorage(options);
+new Server({ name: "s", version: "1" }, { storage, secret: "x".repeat(32) });
+`;
+
+try {
+  const [redis, library] = ["redis", "mcp"].map(pack);
+  const run = (tool, ...args) =>
+    execFileSync(join(root, "node_modules/.bin", tool), args, { cwd: root, stdio: "inherit" });
+  run("publint", "run", redis, "--strict");
+  run("attw", redis, "--profile", "esm-only", "--format", "table-flipped", "--no-emoji");
+  install(redis, library);
+  checkContents();
+  useIt();
+  compile();
+} finally {
+  rmSync(place, { recursive: true, force: true });
+}
+
+function pack(name) {
+  const options = ["pack", "--json", "--pack-destination", place];
+  const [packed] = JSON.parse(execFileSync("npm", options, { cwd: join(root, "packages", name) }));
+  console.log(`packed ${packed.name}: ${packed.entryCount} files, ${packed.size} bytes`);
+  return join(place, packed.filename.replace("@", "").replace("/", "-"));
+}
+
+function install(...tarballs) {
+  writeFileSync(join(place, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
+  const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const options = ["--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--loglevel=error"];
+  const words = ["install", ...tarballs, `@types/node@${devDependencies["@types/node"]}`, ...options];
+  execFileSync("npm", words, { cwd: place, stdio: "inherit" });
+}
+
+function checkContents() {
+  const own = ["README.md", "LICENSE", "CHANGELOG.md"].filter((name) => readFileSync(join(installed, name)).length > 0);
+  expect(own.length === 3, "it has a README, a licence and a changelog");
+  const { sources } = JSON.parse(readFileSync(join(installed, "dist/index.js.map"), "utf8"));
+  for (const source of sources) readFileSync(resolve(installed, "dist", source));
+  const wanted = exportedNames(readFileSync(join(root, "packages/redis/src/index.ts"), "utf8")).join();
+  const built = exportedNames(readFileSync(join(installed, "dist/index.js"), "utf8")).join();
+  expect(wanted === built, `it exports exactly ${wanted}`);
+}
+
+/** One `StorageFailure` for both: the class of the library that the server knows. */
+function useIt() {
+  const script = `
+    import { StorageFailure } from "@parley/mcp/storage";
+    import { redisStorage } from "@parley/redis";
+    const storage = redisStorage({ url: "redis://127.0.0.1:1", timeoutMs: 200 });
+    const error = await storage.kv.get("k").catch((reason) => reason);
+    await storage.close();
+    console.log(error instanceof StorageFailure, error.reason);`;
+  const options = { cwd: place, encoding: "utf8" };
+  const printed = execFileSync(process.execPath, ["--input-type=module", "-e", script], options).trim();
+  expect(printed === "true unavailable", `a Redis that is away is a StorageFailure of the library (${printed})`);
+}
+
+function compile() {
+  writeFileSync(join(place, "consumer.mts"), program);
+  const compilerOptions = { strict: true, noEmit: true, module: "nodenext", target: "es2022", skipLibCheck: false };
+  const config = {
+    compilerOptions: { ...compilerOptions, lib: ["es2022", "dom"], types: ["node"] },
+    files: ["consumer.mts"],
+  };
+  writeFileSync(join(place, "tsconfig.json"), JSON.stringify(config));
+  for (const compiler of ["typescript", "typescript-7"]) {
+    execFileSync(process.execPath, [join(root, "node_modules", compiler, "bin/tsc"), "-p", place], {
+      stdio: "inherit",
+    });
+    console.log(`${compiler}: its declarations compile in full`);
+  }
+}
+
+function expect(holds, what) {
+  if (!holds) throw new Error(`@parley/redis: it does not hold that ${what}`);
+  console.log(what);
+}
