@@ -126,6 +126,51 @@ describe.each([
   });
 });
 
+describe("what clients may store for resuming", () => {
+  /** Makes a principal fill its share by calls whose clients leave. */
+  async function filled(eventLog: object, sessions: number) {
+    const time = fakeTime();
+    const server = new Server({ name: "t", version: "1" }).tool("long", {}, async (_args, ctx) => {
+      ctx.progress(1, { message: "x".repeat(1000) });
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      return "done";
+    });
+    const authenticate = (request: { header(name: string): string | undefined }) => ({
+      key: request.header("authorization") ?? "nobody",
+    });
+    const handler = fetchHandler(server, { platform: time.platform, authenticate, eventLog });
+    const open = async (key: string) => {
+      const client = new LegacyClient(URL, { fetch: handler, headers: { authorization: key } });
+      await client.open();
+      return client;
+    };
+    const call = async (client: LegacyClient) =>
+      new EventReader(await client.call("long", {}, undefined, { progressToken: 1 })).rest();
+    for (let count = 0; count < sessions; count++) {
+      const client = await open("eve");
+      const running = await Promise.all([call(client), call(client)]);
+      expect(running.map((events) => events.at(-1)?.data)).toEqual([
+        expect.stringContaining("done"),
+        expect.stringContaining("done"),
+      ]);
+    }
+    const other = await call(await open("ada"));
+    await handler.close();
+    return { other, warnings: time.warnings.join() };
+  }
+
+  it("has a bound for each session, beyond which a live client still gets its answer", async () => {
+    const { warnings } = await filled({ maxBytesPerSession: 1500 }, 1);
+    expect(warnings).toContain("eventLog.maxBytesPerSession");
+  });
+
+  it("has a bound for each principal, and does not take from others", async () => {
+    const { warnings, other } = await filled({ maxBytesPerPrincipal: 1500 }, 3);
+    expect(warnings).toContain("eventLog.maxBytesPerPrincipal");
+    expect(other.every(({ id }) => id !== undefined)).toBe(true);
+  });
+});
+
 describe("clients that never read", () => {
   it("do not fill the storage with messages that belong to no request", async () => {
     const { server, handler, held } = serving(undefined);

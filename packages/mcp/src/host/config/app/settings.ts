@@ -212,6 +212,8 @@ const HTTP: SettingsTable<HttpServerOptions & Listening> = {
   eventLog: {
     maxEvents: "count",
     maxBytes: "count",
+    maxBytesPerSession: "count",
+    maxBytesPerPrincipal: "count",
     maxEndedStreams: "count",
     maxUnreadLength: "count",
     maxAnswersLength: "count",

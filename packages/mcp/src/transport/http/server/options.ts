@@ -68,12 +68,22 @@ export interface HttpTimes {
   nodeLostMs?: number | undefined;
 }
 
-/** How much one stream keeps for clients that resume it. */
+/**
+ * How much is kept for clients that resume a stream. Beyond these limits a client that reads gets its messages all the same; one that
+ * resumes is told that some are gone. What waits for clients that do not read is kept apart and cannot fill the storage.
+ */
 export interface EventLogLimits {
-  /** Default 1,000. */
+  /** Events of one stream; default 1,000. */
   maxEvents?: number | undefined;
-  /** Default 4 MiB. */
+  /** Bytes of one stream; default 4 MiB. */
   maxBytes?: number | undefined;
+  /** Bytes that one process stores for one session; default 16 MiB. The ended streams of the session are dropped first. */
+  maxBytesPerSession?: number | undefined;
+  /**
+   * Bytes that one process stores for all sessions of one authenticated principal; default 64 MiB. Their ended streams are dropped
+   * first, so that a principal with many sessions cannot fill the storage of others.
+   */
+  maxBytesPerPrincipal?: number | undefined;
   /** Ended streams of one session that are kept; default 32, the oldest are dropped first. */
   maxEndedStreams?: number | undefined;
   /**
@@ -158,7 +168,11 @@ export function checkHttpParts({ cors, legacySse, limits, times, eventLog }: Htt
     "maxMessageBytes maxUnfinishedBytes maxBatchItems maxInFlight maxInFlightPerPrincipal maxStreams maxStreamsPerPrincipal maxQueuedBytes maxUnsentBytes maxSessions maxSessionsPerPrincipal maxStreamsPerSession maxInFlightPerSession",
   );
   checkOptions("`times`", times, "streamAfterMs keepAliveMs sessionIdleMs handshakeMs eventAgeMs nodeLostMs");
-  checkOptions("`eventLog`", eventLog, "maxEvents maxBytes maxEndedStreams maxUnreadLength maxAnswersLength");
+  checkOptions(
+    "`eventLog`",
+    eventLog,
+    "maxEvents maxBytes maxBytesPerSession maxBytesPerPrincipal maxEndedStreams maxUnreadLength maxAnswersLength",
+  );
 }
 
 /** Builds the checks on Host and Origin. Throws for options that would serve other machines without an explicit decision. */

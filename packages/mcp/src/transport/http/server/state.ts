@@ -46,6 +46,8 @@ export const DEFAULT_TIMES: ResolvedTimes = {
 export const DEFAULT_EVENT_LOG: ResolvedEventLog = {
   maxEvents: 1000,
   maxBytes: 4 * 1024 * 1024,
+  maxBytesPerSession: 16 * 1024 * 1024,
+  maxBytesPerPrincipal: 64 * 1024 * 1024,
   maxEndedStreams: 32,
   maxUnreadLength: 64 * 1024,
   maxAnswersLength: 4 * 1024 * 1024,

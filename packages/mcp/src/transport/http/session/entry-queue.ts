@@ -12,6 +12,10 @@ export interface EntryStorage {
   /** Queues whose storage has failed; calls `retry`. */
   readonly retries: Pick<DueList<EntryQueue>, "touch" | "drop">;
   monotonic(): number;
+  /** Throws a `StorageError` if this many characters do not fit into what the session or its principal may store. */
+  checkRoom(length: number): void;
+  /** Counts characters that the log has more, or less if negative. */
+  keep(length: number): void;
   /** Entries begin or cease to wait; a node that drains waits for them. */
   storing(by: 1 | -1): void;
   failed(error: unknown): void;
@@ -52,6 +56,8 @@ export class EntryQueue {
   /** Entries that are not stored yet; the first one is being stored. */
   readonly #waiting: Waiting[] = [];
   #length = 0;
+  /** Characters of the log that are counted. */
+  #kept = 0;
   /** The id of the last entry that this node stored. */
   #lastStored = 0;
   /** True if the storage is slow or fails, so that the client gets entries before they are stored. */
@@ -66,6 +72,10 @@ export class EntryQueue {
     this.#storage = storage;
     this.#name = name;
     this.#receiver = receiver;
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
   }
 
   add(entry: string): void {
@@ -159,6 +169,7 @@ export class EntryQueue {
   }
 
   #append(entry: string): number | Promise<number> {
+    this.#storage.checkRoom(this.#grows(entry));
     return this.#storage.log.append(this.#name, this.#gap ? afterGap(entry) : entry, this.#storage.limits);
   }
 
@@ -192,7 +203,21 @@ export class EntryQueue {
     this.#next();
   }
 
+  /** How much longer the log gets; at its limit, older entries make room. */
+  #grows(entry: string): number {
+    return Math.min(entry.length, this.#storage.limits.maxBytes - this.#kept);
+  }
+
+  /** The log is dropped, or nobody counts it any more. */
+  giveBack(): void {
+    this.#storage.keep(-this.#kept);
+    this.#kept = 0;
+  }
+
   #took(id: number, entry: string): void {
+    const more = this.#grows(entry);
+    this.#kept += more;
+    this.#storage.keep(more);
     this.#lastStored = id;
     const gap = this.#gap;
     this.#gap = false;

@@ -47,6 +47,8 @@ function home(late: boolean): StreamStorage {
     retries: { touch() {}, drop() {} },
     monotonic: () => 0,
     storing: () => {},
+    checkRoom: () => {},
+    keep: () => {},
     leads: () => true,
     lost: () => {},
     hint: () => {},

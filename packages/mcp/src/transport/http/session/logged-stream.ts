@@ -80,6 +80,11 @@ export class LoggedStream implements EntryReceiver {
     return this.#connection !== undefined;
   }
 
+  /** True while entries of it are being stored. */
+  get storing(): boolean {
+    return !this.#queue.isEmpty;
+  }
+
   /** Where a connection without `Last-Event-ID` continues. */
   get position(): number {
     return this.#position.written;
@@ -146,6 +151,7 @@ export class LoggedStream implements EntryReceiver {
     this.ended = true;
     if (!discard) this.#queue.overdue();
     this.disconnect();
+    this.#queue.giveBack();
     return discard ? this.#queue.close() : this.#queue.settled();
   }
 

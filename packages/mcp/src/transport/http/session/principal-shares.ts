@@ -14,6 +14,8 @@ interface Room {
 /** Which sessions of a node belong to which authenticated principal, so that none of them takes all places. */
 export class PrincipalShares {
   readonly #sessions = new Map<string, Set<HttpSession>>();
+  /** Characters in the logs of a principal's sessions. */
+  readonly #kept = new Map<string, number>();
 
   add(session: HttpSession): void {
     const key = session.principal?.key;
@@ -28,6 +30,23 @@ export class PrincipalShares {
     const known = key === undefined ? undefined : this.#sessions.get(key);
     if (key === undefined || known?.delete(session) !== true || known.size > 0) return;
     this.#sessions.delete(key);
+  }
+
+  /** Characters in the logs of all sessions of this one's principal; 0 without authentication. */
+  kept({ principal }: HttpSession): number {
+    return principal === undefined ? 0 : (this.#kept.get(principal.key) ?? 0);
+  }
+
+  keep({ principal }: HttpSession, length: number): void {
+    if (principal === undefined || length === 0) return;
+    const kept = (this.#kept.get(principal.key) ?? 0) + length;
+    if (kept > 0) this.#kept.set(principal.key, kept);
+    else this.#kept.delete(principal.key);
+  }
+
+  /** The sessions of this one's principal on this node. */
+  of(session: HttpSession): Iterable<HttpSession> {
+    return this.#sessions.get(session.principal?.key ?? "") ?? [session];
   }
 
   /** Which of `count` sessions a new one of this principal replaces, if it must; or the limit that forbids it. */

@@ -1,11 +1,12 @@
 import { guarded, type MaybePromise } from "../../../encoding/maybe-promise.js";
-import type { LogLimits, Storage } from "../../../storage/storage.js";
+import { type LogLimits, type Storage, StorageError } from "../../../storage/storage.js";
 import { DueList } from "../server/due-list.js";
 import type { ServerState } from "../server/state.js";
 import type { EntryQueue } from "./entry-queue.js";
 import type { LoggedStream, StreamStorage } from "./logged-stream.js";
 import type { NodeMessage } from "./nodes/node-messages.js";
 import { announcedStreams, announceStreams, nodeOf, StreamNumbers } from "./nodes/session-streams.js";
+import type { PrincipalShares } from "./principal-shares.js";
 import type { SessionKeys } from "./records.js";
 import type { HttpSession } from "./session.js";
 import { GET_STREAM_ID } from "./stream-set.js";
@@ -25,6 +26,8 @@ interface LogNode {
 const PATIENCE_MS = 250;
 /** How long to wait before a storage that failed is tried again. */
 const RETRY_MS = 1000;
+/** How often the ended streams of a principal are dropped to make room. */
+const SWEEP_MS = 1000;
 
 /** How much a stream keeps, and for how long. */
 export function logLimits({ eventLog, times }: ServerState): LogLimits {
@@ -43,10 +46,14 @@ export class SessionLogs {
   readonly #storage: Storage;
   readonly #keys: SessionKeys;
   readonly #node: LogNode;
+  readonly #shares: PrincipalShares;
+  /** When ended streams were last dropped to make room for a principal. */
+  #sweptAt = Number.NEGATIVE_INFINITY;
   readonly #late: DueList<EntryQueue>;
   readonly #retries: DueList<EntryQueue>;
 
-  constructor(state: ServerState, storage: Storage, keys: SessionKeys, node: LogNode) {
+  constructor(state: ServerState, storage: Storage, keys: SessionKeys, node: LogNode, shares: PrincipalShares) {
+    this.#shares = shares;
     this.#state = state;
     this.#storage = storage;
     this.#keys = keys;
@@ -82,6 +89,8 @@ export class SessionLogs {
       alone: node.alone,
       node: node.id,
       monotonic: () => state.platform.monotonic(),
+      checkRoom: (length) => this.#checkRoom(session, length),
+      keep: (length) => this.#keep(session, length),
       storing: (by) => state.stores(by),
       logName: (stream) => this.#keys.log(session.id, stream),
       hint: (stream) => node.tell(session.id, { kind: "log", stream }),
@@ -146,6 +155,30 @@ export class SessionLogs {
     this.#retries.close();
   }
 
+  #keep(session: HttpSession, length: number): void {
+    session.kept += length;
+    this.#shares.keep(session, length);
+  }
+
+  /** Whoever fills the logs loses what is kept for resuming, not others: first their ended streams, then new entries. */
+  #checkRoom(session: HttpSession, length: number): void {
+    const { maxBytesPerSession, maxBytesPerPrincipal } = this.#state.eventLog;
+    if (session.kept + length > maxBytesPerSession) {
+      session.tidy(0);
+      if (session.kept + length > maxBytesPerSession) throw noRoom("maxBytesPerSession", maxBytesPerSession);
+    }
+    if (this.#shares.kept(session) + length <= maxBytesPerPrincipal) return;
+    const now = this.#state.platform.monotonic();
+    // A principal with many sessions must not have all of them searched for each message.
+    if (now - this.#sweptAt >= SWEEP_MS) {
+      this.#sweptAt = now;
+      for (const other of [...this.#shares.of(session)]) other.tidy(0);
+    }
+    if (this.#shares.kept(session) + length > maxBytesPerPrincipal) {
+      throw noRoom("maxBytesPerPrincipal", maxBytesPerPrincipal);
+    }
+  }
+
   #released(session: HttpSession, stream: LoggedStream): void {
     if (this.#node.alone || stream.id !== GET_STREAM_ID || session.gone) return;
     const key = this.#keys.place(session.id);
@@ -155,4 +188,8 @@ export class SessionLogs {
   #quietly(run: () => MaybePromise<unknown>): void {
     guarded(run, (error) => this.#node.failed(error));
   }
+}
+
+function noRoom(limit: string, maximum: number): StorageError {
+  return new StorageError(`eventLog.${limit}`, maximum, "Raise it, or let clients read their streams.");
 }

@@ -64,6 +64,8 @@ export class HttpSession implements ReplySession {
   confirmedAt: number;
   /** True if no node has confirmed that it speaks for the session. */
   unattended = false;
+  /** Characters in the logs of its streams, as far as this node has written them. */
+  kept = 0;
   /** The numbers of the streams that this node has opened. */
   numbers: StreamNumbers | undefined;
   /** True while the endpoint of this node serves the session as an open peer. */
@@ -218,9 +220,9 @@ export class HttpSession implements ReplySession {
     return this.stream(this.#host.logs.newId(this), true);
   }
 
-  /** Drops the oldest ended streams beyond `maxEndedStreams`. */
-  tidy(): void {
-    for (const stream of this.streams.takeOver(this.#host.eventLog.maxEndedStreams)) this.#host.logs.drop(this, stream);
+  /** Drops the oldest ended streams beyond a maximum. */
+  tidy(max = this.#host.eventLog.maxEndedStreams): void {
+    for (const stream of this.streams.takeOver(max)) this.#host.logs.drop(this, stream);
   }
 
   onEnded(act: Ender): void {

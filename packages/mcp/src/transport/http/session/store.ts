@@ -50,7 +50,7 @@ export class SessionStore implements SessionHost {
       servesAnybody: () => this.#sessions.size > 0,
       failed: (error) => this.failed(error),
     });
-    this.logs = new SessionLogs(state, storage, this.#keys, this.nodes);
+    this.logs = new SessionLogs(state, storage, this.#keys, this.nodes, this.#shares);
     const { handshakeMs, sessionIdleMs } = state.times;
     const life = { freshMs: handshakeMs * 2, readyMs: this.logs.lifeMs };
     this.#saver = new SessionSaver(storage.kv, (id) => this.#keys.session(id), life);

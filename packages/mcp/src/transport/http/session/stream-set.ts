@@ -75,5 +75,5 @@ export class StreamSet {
 
 /** Whether nothing more will be sent on a stream without a connection. */
 function isOver(stream: LoggedStream): boolean {
-  return stream.ended || (stream.byGet && stream.id !== GET_STREAM_ID);
+  return (stream.ended && !stream.storing) || (stream.byGet && stream.id !== GET_STREAM_ID);
 }
