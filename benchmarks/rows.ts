@@ -57,6 +57,26 @@ export const ROWS: readonly Row[] = [
     shown: "ratio",
     budgets: [ratio({ atLeast: 0.85 })],
   },
+  {
+    id: "telemetry-http",
+    title: "HTTP `tools/call`, stateless, with spans and metrics of OpenTelemetry, beside a server without",
+    suite: "telemetry-http",
+    unit: "requests/s",
+    ...rate,
+    baseline: "without",
+    shown: "ratio",
+    budgets: [ratio({ atLeast: 0.9 }), ratio({ atLeast: 0.99 }, "off")],
+  },
+  {
+    id: "telemetry-memory",
+    title: "the same in one process, where a call costs nothing else",
+    suite: "telemetry-memory",
+    unit: "calls/s",
+    ...rate,
+    baseline: "without",
+    shown: "ratio",
+    budgets: [ratio({ atLeast: 0.99 }, "off")],
+  },
   ...(["stdio", "http"] as const).map(
     (kind): Row => ({
       id: `gateway-${kind}`,

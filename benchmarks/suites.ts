@@ -20,6 +20,7 @@ import { firstAnswerTime, pipeLoad } from "./measure/pipe-load.js";
 import { probe, probeClient } from "./measure/probe.js";
 import { importTime } from "./measure/start-time.js";
 import { STORAGE_SUITES } from "./storage-suites.js";
+import { TELEMETRY_SUITES } from "./telemetry-suites.js";
 
 const stdio = (era: MessageEra): Suite => ({
   id: `stdio-${era}`,
@@ -288,4 +289,5 @@ export const SUITES: readonly Suite[] = [
   ...components,
   ...ENDURANCE_SUITES,
   ...STORAGE_SUITES,
+  ...TELEMETRY_SUITES,
 ];

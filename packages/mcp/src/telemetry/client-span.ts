@@ -36,7 +36,7 @@ export class ClientSpan implements RequestFollower {
     const failure = failureOf(ended);
     const exists = ended.outcome === "ok" || ended.outcome === "input_required";
     this.#recorder.end(this.#begun, this.#request, failure, exists);
-    this.#recorder.record(this.#recorder.clientDuration, ended.durationMs, ended, failure, this.#begun?.context);
+    this.#recorder.record("client", ended.durationMs, ended, failure, this.#begun?.context);
   }
 
   #record(params: object | undefined, result: unknown): void {

@@ -62,23 +62,20 @@ export function logCalls(logger: CallLogger, options: LogCallsOptions = {}): Obs
   const { slowMs = 0 } = options;
   const isQuiet = ({ outcome, durationMs }: CallEnded | RequestEnded) =>
     durationMs < slowMs && (outcome === "ok" || outcome === "input_required");
+  // What a logger returns is passed on, because it may be a promise that rejects.
   const follower: RequestFollower = {
-    ended(request) {
-      if (!isQuiet(request)) write(logger, requestLine(request));
-    },
+    ended: (request) => (isQuiet(request) ? undefined : write(logger, requestLine(request))),
   };
   return {
-    ended(call: CallEnded) {
-      if (!isQuiet(call)) write(logger, callLine(call));
-    },
+    ended: (call: CallEnded) => (isQuiet(call) ? undefined : write(logger, callLine(call))),
     refused({ method, requestId, error }: CallRefused) {
       const about = { method: printableLine(method).slice(0, LONGEST_ERROR), requestId };
-      write(logger, { event: "refused", ...about, outcome: "error", ...failure(McpError.from(error)) });
+      return write(logger, { event: "refused", ...about, outcome: "error", ...failure(McpError.from(error)) });
     },
     request: () => follower,
     state({ state, reason, target, protocolVersion }: ConnectionChange) {
       const failed = reason === undefined ? {} : failure(McpError.from(reason));
-      write(logger, defined({ event: "connection", state, target, protocolVersion, ...failed }));
+      return write(logger, defined({ event: "connection", state, target, protocolVersion, ...failed }));
     },
   };
 }
@@ -97,7 +94,7 @@ function write(logger: CallLogger, fields: CallLine): void {
   const { event, method = "", name = "", state = "", outcome = "", durationMs } = fields;
   const took = durationMs === undefined ? "" : `${durationMs} ms`;
   const words = [event, method, name, state, outcome, took].filter((word) => word !== "");
-  logger[level](fields, printableLine(words.join(" ")));
+  return logger[level](fields, printableLine(words.join(" ")));
 }
 
 function callLine(call: CallEnded): CallLine {

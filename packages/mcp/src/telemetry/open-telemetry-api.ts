@@ -48,7 +48,8 @@ export interface ApiSpan {
   isRecording(): boolean;
 }
 
-interface ApiTracer {
+/** Begins spans. */
+export interface ApiTracer {
   startSpan(
     name: string,
     options: { kind: number; attributes: Record<string, string | number>; links?: { context: ApiSpanContext }[] },

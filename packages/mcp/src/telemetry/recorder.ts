@@ -1,6 +1,13 @@
 import { type Attributes, type Failure, isNamed, operationAttributes, type Subject } from "./attributes.js";
 import { KnownNames, MOST_NAMES } from "./known-names.js";
-import type { ApiContext, ApiHistogram, ApiSpan, ApiSpanContext, OpenTelemetryApi } from "./open-telemetry-api.js";
+import type {
+  ApiContext,
+  ApiHistogram,
+  ApiSpan,
+  ApiSpanContext,
+  ApiTracer,
+  OpenTelemetryApi,
+} from "./open-telemetry-api.js";
 import { TraceCarrier } from "./trace-carrier.js";
 
 /** The numbers that OpenTelemetry gives to the kinds of spans and to the status of one that failed. */
@@ -35,10 +42,10 @@ interface Recorded {
 export class Recorder {
   readonly api: OpenTelemetryApi;
   readonly carrier: TraceCarrier;
-  readonly clientDuration: ApiHistogram | undefined;
-  readonly serverDuration: ApiHistogram | undefined;
   readonly #options: Recorded;
   readonly #named: [name: string, version: string];
+  readonly #tracer: ApiTracer;
+  readonly #histograms = new Map<string, ApiHistogram>();
   readonly #names = new KnownNames(MOST_NAMES);
 
   constructor(api: OpenTelemetryApi, name: string, version: string, options: Recorded) {
@@ -46,17 +53,21 @@ export class Recorder {
     this.carrier = new TraceCarrier(api);
     this.#options = options;
     this.#named = [name, version];
-    this.clientDuration = this.histogram("mcp.client.operation.duration");
-    this.serverDuration = this.histogram("mcp.server.operation.duration");
+    this.#tracer = api.trace.getTracer(name, version);
   }
 
-  histogram(name: keyof typeof DESCRIPTIONS): ApiHistogram | undefined {
-    if (this.#options.metrics === false) return undefined;
-    return this.api.metrics.getMeter(...this.#named).createHistogram(name, {
-      description: DESCRIPTIONS[name],
-      unit: "s",
-      advice: { explicitBucketBoundaries: BUCKETS },
-    });
+  /** Records a duration, in milliseconds. */
+  recordAs(name: keyof typeof DESCRIPTIONS, ms: number, attributes: Attributes, context?: ApiContext): void {
+    if (this.#options.metrics === false) return;
+    let histogram = this.#histograms.get(name);
+    if (histogram === undefined) {
+      // Made for the first value, when the program has started its SDK.
+      const advice = { explicitBucketBoundaries: BUCKETS };
+      const options = { description: DESCRIPTIONS[name], unit: "s", advice };
+      histogram = this.api.metrics.getMeter(...this.#named).createHistogram(name, options);
+      this.#histograms.set(name, histogram);
+    }
+    histogram.record(ms / 1000, attributes, context);
   }
 
   /** Begins a span of an operation; undefined if spans are not wanted. */
@@ -69,10 +80,9 @@ export class Recorder {
   ): Begun | undefined {
     if (this.#options.spans === false) return undefined;
     const links = linked === undefined ? undefined : { links: [{ context: linked }] };
-    const tracer = this.api.trace.getTracer(...this.#named);
     const { method, name } = subject;
     const hasName = isNamed(method) && this.#known(name) !== undefined;
-    const span = tracer.startSpan(hasName ? `${method} ${name}` : method, { kind, attributes, ...links }, parent);
+    const span = this.#tracer.startSpan(hasName ? `${method} ${name}` : method, { kind, attributes, ...links }, parent);
     return { span, context: this.api.trace.setSpan(parent, span), isNamed: hasName };
   }
 
@@ -92,22 +102,21 @@ export class Recorder {
     span.end();
   }
 
-  /** Records a duration, in milliseconds. */
+  /** Records the duration of an operation, in milliseconds. */
   record(
-    histogram: ApiHistogram | undefined,
+    side: "client" | "server",
     ms: number,
     subject: Subject,
     failure: Failure | undefined,
     context?: ApiContext,
   ): void {
-    if (histogram === undefined) return;
     const attributes = operationAttributes(subject, this.#known(subject.name));
     if (failure !== undefined) {
       addFailure(failure, (key, value) => {
         attributes[key] = value;
       });
     }
-    histogram.record(ms / 1000, attributes, context);
+    this.recordAs(`mcp.${side}.operation.duration`, ms, attributes, context);
   }
 
   #known(name: string | undefined): string | undefined {

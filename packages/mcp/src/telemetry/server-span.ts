@@ -37,7 +37,7 @@ export class ServerSpan implements CallFollower {
   ended(ended: CallEnded): void {
     const failure = failureOf(ended);
     this.#recorder.end(this.#begun, this.#call, failure, isAbout(ended));
-    this.#recorder.record(this.#recorder.serverDuration, ended.durationMs, ended, failure, this.#begun?.context);
+    this.#recorder.record("server", ended.durationMs, ended, failure, this.#begun?.context);
   }
 }
 
@@ -49,7 +49,7 @@ export function refusedSpan(recorder: Recorder, { method, requestId, error }: Ca
   if (requestId !== undefined) attributes["jsonrpc.request.id"] = String(requestId).slice(0, 128);
   const failure = serverFailure(error, McpError.from(error).code, false);
   recorder.end(recorder.begin(SERVER, subject, attributes, recorder.api.context.active()), subject, failure, false);
-  recorder.record(recorder.serverDuration, 0, subject, failure);
+  recorder.record("server", 0, subject, failure);
 }
 
 /**

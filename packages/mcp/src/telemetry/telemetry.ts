@@ -4,10 +4,10 @@ import { McpError } from "../protocol/error.js";
 import type { Middleware } from "../server/middleware.js";
 import type { CallFollower, CallRefused, CallStarted, Observer, SessionClosed } from "../server/observer.js";
 import { partsOf } from "../server/server-parts.js";
-import { type Attributes, sessionAttributes } from "./attributes.js";
+import { sessionAttributes } from "./attributes.js";
 import { ClientSpan } from "./client-span.js";
 import { recordCall } from "./content.js";
-import type { ApiHistogram, OpenTelemetryApi } from "./open-telemetry-api.js";
+import type { OpenTelemetryApi } from "./open-telemetry-api.js";
 import { Recorder } from "./recorder.js";
 import { refusedSpan, ServerSpan } from "./server-span.js";
 
@@ -43,9 +43,6 @@ export function telemetry(api: OpenTelemetryApi, options: TelemetryOptions = {})
     });
   }
   const recorder = new Recorder(api, NAME, VERSION, options);
-  const sessions = (side: "client" | "server") => sessionRecorder(recorder.histogram(`mcp.${side}.session.duration`));
-  const ofServer = sessions("server");
-  const ofClient = sessions("client");
   return {
     attached(server: object) {
       // The middleware of every server is of this type, whatever it says of `ctx.data`.
@@ -54,19 +51,19 @@ export function telemetry(api: OpenTelemetryApi, options: TelemetryOptions = {})
     follow: (call: CallStarted): CallFollower => new ServerSpan(recorder, call),
     refused: (call: CallRefused) => refusedSpan(recorder, call),
     sessionClosed: ({ durationMs, protocolVersion, network, transport }: SessionClosed) =>
-      ofServer(durationMs, sessionAttributes(protocolVersion, transport === "http" ? HTTP : network)),
+      recorder.recordAs(
+        "mcp.server.session.duration",
+        durationMs,
+        sessionAttributes(protocolVersion, transport === "http" ? HTTP : network),
+      ),
     request: (request: RequestStarted): RequestFollower => new ClientSpan(recorder, request, options.content === true),
     state({ sessionMs, protocolVersion, network, reason, state }: ConnectionChange) {
       if (sessionMs === undefined) return;
       const attributes = sessionAttributes(protocolVersion, network);
       if (state !== "closed" && reason !== undefined) attributes["error.type"] = McpError.from(reason).kind;
-      ofClient(sessionMs, attributes);
+      recorder.recordAs("mcp.client.session.duration", sessionMs, attributes);
     },
   };
 }
 
 const HTTP = { transport: "tcp", protocol: "http" } as const;
-
-function sessionRecorder(histogram: ApiHistogram | undefined): (ms: number, attributes: Attributes) => void {
-  return (ms, attributes) => histogram?.record(ms / 1000, attributes);
-}
