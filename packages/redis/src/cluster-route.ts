@@ -27,6 +27,17 @@ export function slotOf(key: string): number {
   return crc % SLOTS;
 }
 
+/** The connection to the server that holds a key. The client fails with a plain TypeError for a slot that no server has. */
+async function nodeOf(cluster: RedisClusterClient, key: string): Promise<RedisNode> {
+  try {
+    return await cluster.getNodeClientForKey(key, false);
+  } catch (error) {
+    throw error instanceof TypeError
+      ? new Error("CLUSTERDOWN no server answers for this key", { cause: error })
+      : error;
+  }
+}
+
 /** The way to the servers of a cluster. Its client finds them, and follows the slots that move. */
 export function clusterRoute(options: ClusterRouteOptions): Route {
   let isSharded = true;
@@ -35,7 +46,8 @@ export function clusterRoute(options: ClusterRouteOptions): Route {
     connectMs: options.connectMs,
     endsOnError: false,
     async prepare(cluster) {
-      const node = await cluster.getNodeClientForKey("", false);
+      const node = cluster.masters.find(({ client }) => client?.isReady)?.client;
+      if (node === undefined) return;
       const version = /^redis_version:(\d+)/m.exec(String(await node.sendCommand(["INFO", "server"])))?.[1];
       isSharded = Number(version ?? SHARDED_SINCE) >= SHARDED_SINCE;
       await options.prepare(node);
@@ -52,15 +64,16 @@ export function clusterRoute(options: ClusterRouteOptions): Route {
     get downMs() {
       return connection.downMs;
     },
-    use: (key, send, fail) =>
-      connection.whenReady((cluster) => cluster.getNodeClientForKey(key, false).then(send, fail)),
-    follow: async (key, args) => connection.client?.sendCommand(key, false, args),
+    use: (key, send, fail) => connection.whenReady((cluster) => nodeOf(cluster, key).then(send, fail)),
+    async follow(key, args) {
+      const cluster = connection.client;
+      if (cluster === undefined) throw new Error("The client is closed");
+      return cluster.sendCommand(key, false, args);
+    },
     addressOf: (key) => connection.client?.slots[slotOf(key)]?.master.address ?? options.place,
     subscriber: (key) =>
       new Promise((resolve, reject) => {
-        connection.whenReady((cluster) =>
-          cluster.getNodeClientForKey(key, false).then(options.subscriber).then(resolve, reject),
-        );
+        connection.whenReady((cluster) => nodeOf(cluster, key).then(options.subscriber).then(resolve, reject));
       }),
     reset(node, cause) {
       for (const master of connection.client?.masters ?? []) {

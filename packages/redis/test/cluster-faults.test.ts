@@ -89,6 +89,17 @@ describe.skipIf(!hasRedis)("a cluster with replicas", () => {
     expect((await storage.kv.get("value/{session}"))?.value).toBe("kept");
   });
 
+  it("fails calls for a slot that no server has, and no others", async () => {
+    const slot = slotOf("{nowhere}");
+    for (const node of cluster.nodes) await node.command("CLUSTER", "DELSLOTS", `${slot}`).catch(() => {});
+    const storage = storageOf({ prefix: "uncovered:", timeoutMs: 1_000 });
+    const calls = [storage.kv.get("{nowhere}"), storage.pubsub.publish("{nowhere}", "m")];
+    for (const { status, reason } of (await Promise.allSettled(calls)) as PromiseRejectedResult[]) {
+      expect([status, reason]).toEqual(["rejected", expect.any(StorageFailure)]);
+    }
+    await until(() => succeeds(storage.kv.set("{somewhere}", "v")));
+  });
+
   it("loses a master: calls for it end in time, the others go on, and its replica takes over for both", async () => {
     const storage = storageOf({ prefix: "killed:", timeoutMs: 500 });
     const key = "{lost}";
