@@ -86,8 +86,8 @@ export const FOUND_ADMISSION: readonly Mutant[] = [
     name: "drain-sees-old-requests-only",
     recreates: "drain cuts requests of its own turn and those whose bodies are arriving",
     file: "transport/http/server/state.ts",
-    search: "return this.unfinished === 0 && this.#running.size === 0;",
-    replace: "return this.#running.size === 0;",
+    search: "return this.unfinished === 0 && this.#running.size === 0 && this.#storing === 0;",
+    replace: "return this.#running.size === 0 && this.#storing === 0;",
     tests: ["test/http/drain.test.ts"],
   },
   {

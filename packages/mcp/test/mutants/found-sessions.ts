@@ -5,10 +5,9 @@ export const FOUND_SESSIONS: readonly Mutant[] = [
   {
     name: "full-storage-loses-answers",
     recreates: "an answer that the event log cannot store is not sent to the client that waits for it",
-    file: "transport/http/session/logged-stream.ts",
-    search:
-      "    if (data !== undefined) connection.write(encodeEvent({ data }));\n    this.#endAfter(entry, connection);",
-    replace: "",
+    file: "transport/http/session/entry-queue.ts",
+    search: "this.#skip(entry, given || this.#receiver.give(entry, false));",
+    replace: "this.#skip(entry, given);",
     tests: ["test/http/full-storage.test.ts"],
   },
   {

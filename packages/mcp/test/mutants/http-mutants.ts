@@ -62,7 +62,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
   {
     name: "accept-ignored",
     recreates: "`Accept: text/html` is answered with JSON",
-    file: "transport/http/server/server.ts",
+    file: "transport/http/server/body-type.ts",
     search: "if (accepted.json && accepted.events) return undefined;",
     replace: "return undefined;",
     tests: ["test/corpus/http/corpus.test.ts"],

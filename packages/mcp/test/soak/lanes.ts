@@ -10,7 +10,7 @@ import { replicas, replicasOnCluster } from "./lanes/replicas.js";
 import { resume } from "./lanes/resume.js";
 import { sessions } from "./lanes/sessions.js";
 import { slowloris } from "./lanes/slowloris.js";
-import { fleet, mutants, simulation } from "./lanes/started.js";
+import { fleet, mutants, simulation, taskSimulation } from "./lanes/started.js";
 import { storm } from "./lanes/storm.js";
 import { streams } from "./lanes/streams.js";
 import { tasks } from "./lanes/tasks.js";
@@ -33,6 +33,7 @@ export const LANES: readonly Lane[] = [
   replicasOnCluster,
   costs,
   simulation,
+  taskSimulation,
   fleet,
   mutants,
 ];

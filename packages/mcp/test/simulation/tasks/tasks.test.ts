@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { RULES } from "../rules.js";
 import { simulateTasks, type TaskSimulationResult } from "./simulate-tasks.js";
 
-// About fifteen seconds by default, so that every change can be tried; 2,000 is the number to rely on.
+// About fifteen seconds by default, so that every change can be tried; `npm run soak -- task-simulation` runs 4,000.
 const SEEDS = Number(process.env.SEEDS ?? 120);
 const FIRST = Number(process.env.FIRST_SEED ?? 1);
 const ONE = process.env.SEED;

@@ -5,6 +5,7 @@ import { exactly, figure, type Lane, type LaneResult, type LaneSettings, scaled,
 
 const ROOT = resolve(import.meta.dirname, "../../../../..");
 const SIMULATION = "packages/mcp/test/simulation/simulation.test.ts";
+const TASKS = "packages/mcp/test/simulation/tasks/tasks.test.ts";
 const MUTANTS = "packages/mcp/test/mutants/main.ts";
 const FLEET = "packages/mcp/test/simulation/fleet/fleet.test.ts";
 const WIDTH = 2;
@@ -16,6 +17,13 @@ export const simulation: Lane = {
   name: "simulation",
   what: "20,000 seeds of the simulator of clients, servers and networks",
   run: (settings) => runSeeds(settings, SIMULATION, 20_000, 1_000),
+};
+
+/** The simulator of tasks on processes that die, with many more seeds. */
+export const taskSimulation: Lane = {
+  name: "task-simulation",
+  what: "4,000 seeds of simulated tasks on processes that die, stand still and come back",
+  run: (settings) => runSeeds(settings, TASKS, 4_000, 200),
 };
 
 /** The simulator of many nodes and shards, with many seeds. */
