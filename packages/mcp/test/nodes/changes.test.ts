@@ -44,6 +44,27 @@ describe("a change that a node missed while its connection to the storage was cu
     await reader.cancel();
   });
 
+  it("is told by the node that goes on for one that died", async () => {
+    const [dead, here, there] = nodes(3);
+    if (dead === undefined || here === undefined || there === undefined) throw new Error("no nodes");
+    let node = dead;
+    const client = new LegacyClient("http://localhost/mcp", { fetch: (request) => node.handler(request) });
+    await client.open();
+    const first = new EventReader(await client.get());
+    await client.post({ jsonrpc: "2.0", id: "s", method: "resources/subscribe", params: { uri: "mem://a" } });
+    const { id = "" } = (await first.next()) ?? {};
+    dead.storage.way = "hangs";
+    dead.storage.disconnect();
+    await first.cancel();
+    // Nobody serves the session at this moment.
+    there.server.resourceUpdated("mem://a");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    node = here;
+    const second = new EventReader(await client.get(id === "" ? {} : { "last-event-id": id }));
+    expect(await second.message()).toMatchObject({ method: UPDATED, params: { uri: "mem://a" } });
+    await second.cancel();
+  });
+
   it("is told to those who listen", async () => {
     const [here, there] = nodes(2);
     if (here === undefined || there === undefined) throw new Error("no nodes");

@@ -62,6 +62,11 @@ export class PeerSubscriber implements Subscriber {
     if (missed) for (const uri of uris) if (!before.has(uri)) this.#hub.tellAgain(this, RESOURCE_FILTER, uri);
   }
 
+  /** Has the peer look again at all that it subscribes to. */
+  tellAgain(): void {
+    for (const uri of this.#known) this.#hub.tellAgain(this, RESOURCE_FILTER, uri);
+  }
+
   /** Ends all subscriptions of this peer. */
   stop(): void {
     this.#subscribeTo(NOTHING);
@@ -101,8 +106,10 @@ export class PeerSubscribers implements PeerListener {
     subscriber.settle();
     subscriber.sync();
     const ready = this.#hub.ready();
-    if (isThenable(ready))
-      ready.catch((error) => this.#facts.platform.warn(`changes on other nodes do not arrive: ${error}`));
+    // A session that has subscriptions already was served by another node, which may have died some time ago.
+    const takenOver = () => this.#facts.options.storage !== undefined && subscriber.tellAgain();
+    if (!isThenable(ready)) return void takenOver();
+    ready.then(takenOver, (error) => this.#facts.platform.warn(`changes on other nodes do not arrive: ${error}`));
   }
 
   closed(peer: Peer): void {

@@ -102,7 +102,7 @@ const handle = await serveHttp(server, {
     const key = request.header("authorization")?.replace(/^Bearer /, "");
     return key === undefined ? { status: 401 } : { key };
   },
-  times: { streamAfterMs: 50, sessionIdleMs: idleMs, eventAgeMs: idleMs, keepAliveMs: 2_000 },
+  times: { streamAfterMs: 50, sessionIdleMs: idleMs, handshakeMs: idleMs / 2, eventAgeMs: idleMs, keepAliveMs: 2_000 },
 });
 
 answerCommands(

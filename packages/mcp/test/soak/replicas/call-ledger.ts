@@ -11,6 +11,8 @@ export interface LedgerCall {
   outcome?: { readonly answer: string } | { readonly error: string };
   endedAt?: number;
   settled: number;
+  /** True when its client had left, and was told that it cannot come back for the answer. */
+  announced?: boolean;
 }
 
 /** What the lines of the replicas and the calls come to, side by side. */
@@ -138,7 +140,7 @@ export class CallLedger {
         const killed = killedAt(pid) ?? Number.POSITIVE_INFINITY;
         return endedAt < (call.endedAt ?? 0) && killed - endedAt > ON_THE_WAY_MS;
       });
-      if (lost === undefined) return;
+      if (lost === undefined || call.announced === true) return;
       counts.lostAnswers++;
       this.problem(`${name} ended by ${error} although run ${lost.run} had its answer and went on`);
     }

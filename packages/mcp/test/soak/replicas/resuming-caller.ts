@@ -123,6 +123,7 @@ export class ResumingCaller {
       // The session is gone; the next call opens another one.
       if (status === 404) this.#session = undefined;
     }
+    call.announced = refused && lastId !== undefined;
     if (refused || lastId === undefined) ledger.failed(call, new Error(`status ${status}: ${body}`), true);
     else ledger.problem(`${call.nonce} of ${call.by} was not over after ${CALL_MS} ms; last status ${status} ${body}`);
   }
