@@ -4,6 +4,7 @@ import { memoryStorage } from "../../src/storage.js";
 import { fetchHandler } from "../../src/transport/http/server/fetch-handler.js";
 import { fakeTime } from "../http/fake-time.js";
 import { EventReader, LegacyClient } from "../http/legacy-client.js";
+import { modern } from "../http/modern.js";
 import { waitUntil } from "../http/watched.js";
 import { cutStorage } from "./cut-storage.js";
 import { severalNodes, WITH_PROGRESS } from "./several-nodes.js";
@@ -134,6 +135,26 @@ describe("several processes that are set up as if they were one", () => {
     }
     expect(warnings.filter((line) => line.includes("one `storage`"))).toHaveLength(1);
     await Promise.all([one.close(), two.close()]);
+  });
+
+  it("are told that their secrets differ, each once", async () => {
+    const shared = memoryStorage();
+    const warnings: string[] = [];
+    const listen = (secret: string | undefined) => {
+      const platform = { warn: (line: string) => void warnings.push(line) };
+      const server = new Server({ name: "t", version: "1" }, { storage: cutStorage(shared), secret, platform });
+      return fetchHandler(server.tool("hello", {}, () => "hello"));
+    };
+    const handlers = [listen("one"), listen("one"), listen(undefined)];
+    const stop = new AbortController();
+    for (const handler of handlers) {
+      const { body, headers } = modern("subscriptions/listen", { notifications: { toolsListChanged: true } });
+      const request = new Request("http://localhost/mcp", { method: "POST", body, headers, signal: stop.signal });
+      await new EventReader(await handler(request)).message();
+    }
+    await waitUntil(() => warnings.length === 3);
+    expect(warnings.every((line) => line.includes("the same `secret`"))).toBe(true);
+    stop.abort();
   });
 
   it("do not take the sessions of another server on the same storage", async () => {

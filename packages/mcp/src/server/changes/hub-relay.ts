@@ -1,4 +1,4 @@
-import { isThenable } from "../../encoding/maybe-promise.js";
+import { guarded, isThenable } from "../../encoding/maybe-promise.js";
 import { isObject } from "../../jsonrpc/message.js";
 import type { Timer } from "../../platform/platform.js";
 import type { Storage, Unsubscribe } from "../../storage/storage.js";
@@ -17,6 +17,7 @@ const RETRY_MS = 1000;
 /** Changes that wait for a storage that is out of order; beyond it, other nodes are told that they missed some. */
 const MAX_UNSENT = 1000;
 const MISSED = "missed";
+const SECRET = "secret";
 
 /**
  * Carries changes between the nodes that share a storage. Nothing is lost without a word: what could not be published is sent
@@ -36,6 +37,7 @@ export class HubRelay {
   readonly #unsent = new Map<string, string>();
   #retry: Timer | undefined;
   #detached = false;
+  #warned = false;
 
   constructor(facts: ServerFacts, storage: Storage, receiver: RelayReceiver) {
     this.#facts = facts;
@@ -58,7 +60,7 @@ export class HubRelay {
       () => this.#receiver.missed(),
     );
     if (!isThenable(subscribed)) {
-      this.#unsubscribe = subscribed;
+      this.#subscribed(subscribed);
       return undefined;
     }
     this.#attaching = subscribed
@@ -93,9 +95,29 @@ export class HubRelay {
 
   #subscribed(unsubscribe: Unsubscribe): void {
     this.#unsubscribe = unsubscribe;
+    this.#sendMark();
     if (!this.#failedBefore) return;
     this.#failedBefore = false;
     this.#receiver.missed();
+  }
+
+  /** Lets other nodes see whether they have the same secret: a text that only its owners can make. */
+  #sendMark(): void {
+    const text = JSON.stringify({ from: this.#self(), [SECRET]: this.#facts.secrets.sign(SECRET, "") });
+    guarded(
+      () => this.#storage.pubsub.publish(this.#topic(), text),
+      () => {},
+    );
+  }
+
+  #compare(mark: string): void {
+    if (this.#warned || this.#facts.secrets.verify(SECRET, mark) !== undefined) return;
+    this.#warned = true;
+    this.#facts.platform.warn(
+      "another process on this storage has another `secret`: cursors and the state of questions of one are refused by the other. Give every process of this server the same `secret`.",
+    );
+    // The other one may have started before this one and has not compared yet.
+    this.#sendMark();
   }
 
   #send(key: string, text: string): void {
@@ -153,13 +175,15 @@ export class HubRelay {
 
   #receive(text: string): void {
     const message = readMessage(text, this.#self());
+    if (message === undefined) return;
     if (message === MISSED) this.#receiver.missed();
-    else if (message !== undefined) this.#receiver.deliver(message);
+    else if (typeof message === "string") this.#compare(message.slice(SECRET.length));
+    else this.#receiver.deliver(message);
   }
 }
 
 /** The message of another node; undefined for this node's own messages and for malformed ones. */
-function readMessage(message: string, self: string): PublishedChange | typeof MISSED | undefined {
+function readMessage(message: string, self: string): PublishedChange | string | undefined {
   let value: unknown;
   try {
     value = JSON.parse(message);
@@ -168,6 +192,7 @@ function readMessage(message: string, self: string): PublishedChange | typeof MI
   }
   if (!isObject(value) || value["from"] === self) return undefined;
   if (value[MISSED] === true) return MISSED;
+  if (typeof value[SECRET] === "string") return SECRET + value[SECRET];
   const change = value["change"];
   if (!isObject(change) || typeof change["filter"] !== "string" || typeof change["method"] !== "string") {
     return undefined;
