@@ -128,7 +128,7 @@ export const HTTP_MUTANTS: readonly Mutant[] = [
     name: "session-without-principal",
     recreates: "CVE-2026-52869: whoever has the id of a session uses it",
     file: "transport/http/session/store.ts",
-    search: "if ((known.principal?.key ?? null) !== key) return undefined;",
+    search: "if ((known.principal?.key ?? null) !== owner) return undefined;",
     replace: "",
     tests: ["test/http/principals.test.ts"],
   },

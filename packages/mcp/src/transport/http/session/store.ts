@@ -83,21 +83,22 @@ export class SessionStore implements SessionHost {
   find(id: string, principal: Principal | undefined, active = false): MaybePromise<HttpSession | undefined> {
     const remembered = this.#sessions.get(id);
     const before = remembered?.stored;
-    return whenReady(this.#records.read(this.#keys.session(id), remembered), (stored) => {
+    const key = this.#keys.session(id);
+    return whenReady(this.alone ? this.#storage.kv.get(key) : this.#records.read(key, remembered), (stored) => {
       const known = this.#sessions.get(id);
       if (stored === undefined || (known !== undefined && this.#isIdle(known))) {
         if (known !== undefined) this.end(known, "expired");
         return undefined;
       }
-      const key = principal?.key ?? null;
+      const owner = principal?.key ?? null;
       if (known?.stored.version === stored.version) {
-        if ((known.principal?.key ?? null) !== key) return undefined;
+        if ((known.principal?.key ?? null) !== owner) return undefined;
         return active ? this.touch(known) : known;
       }
       // Written or read again meanwhile: `stored` may be outdated, and versions have no order.
       if (known !== undefined && known.stored !== before) return this.find(id, principal, active);
       const record = decodeRecord(stored.value);
-      if (record.principal !== key) return undefined;
+      if (record.principal !== owner) return undefined;
       if (known === undefined) {
         const kept = this.#keep(id, principal, record.session, stored);
         return active ? kept.then((session) => this.touch(session)) : kept;
