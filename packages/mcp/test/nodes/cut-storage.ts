@@ -14,6 +14,8 @@ type Way =
 /** One node's way to a shared storage, as a driver over a network has it. */
 export interface CutStorage extends Storage {
   way: Way;
+  /** How long each call takes. */
+  slowMs: number;
   /** Loses the connection of the subscriptions: nothing is heard until `reconnect`. */
   disconnect(): void;
   /** Subscribes again, and tells every subscription of the gap. */
@@ -30,7 +32,8 @@ export function cutStorage(shared: Storage): CutStorage {
   const gaps = new Set<() => void>();
   const calls: string[] = [];
   const reach = async (writes: boolean): Promise<void> => {
-    await Promise.resolve();
+    if (cut.slowMs > 0) await new Promise((resolve) => setTimeout(resolve, cut.slowMs));
+    else await Promise.resolve();
     if (cut.way === "hangs") await opened();
     if (cut.way === "down" || cut.way === "hangs") {
       throw new StorageFailure("unavailable", "The storage cannot be reached.", "Start it.");
@@ -50,6 +53,7 @@ export function cutStorage(shared: Storage): CutStorage {
   const { kv, log, pubsub } = shared;
   const cut: CutStorage = {
     way: "open",
+    slowMs: 0,
     calls,
     disconnect() {
       heard = false;

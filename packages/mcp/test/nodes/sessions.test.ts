@@ -81,9 +81,10 @@ describe("a session that ends on another node than those that served it", () => 
 describe("an acknowledged subscription", () => {
   it("is effective for the next change on any node", async () => {
     const { client, use, nodes, close } = severalNodes(3);
-    use(0);
+    const speaking = use(0);
     await client.open();
     const reader = new EventReader(await client.get());
+    speaking.storage.slowMs = 15;
     const params = { uri: "mem://a" };
     for (let round = 0; round < 20; round++) {
       use(1 + (round % 2));
@@ -93,6 +94,19 @@ describe("an acknowledged subscription", () => {
       await client.post({ jsonrpc: "2.0", id: `u${round}`, method: "resources/unsubscribe", params });
     }
     await reader.cancel();
+    await close();
+  });
+});
+
+describe("a call of a session that a node knows", () => {
+  it("costs one read of the storage, and nothing more", async () => {
+    const { client, use, close } = severalNodes(1, { times: {} });
+    const { storage } = use(0);
+    await client.open();
+    await client.call("hello");
+    storage.calls.length = 0;
+    for (let count = 0; count < 5; count++) expect((await client.call("hello")).status).toBe(200);
+    expect(storage.calls).toEqual(Array(5).fill(`get http/t/session/{${client.sessionId}}`));
     await close();
   });
 });
@@ -107,10 +121,11 @@ describe("a node that drains", () => {
     await reader.cancel();
     storage.way = "hangs";
     held.open();
-    const drained = handler.drain(2000).then(() => handler.close());
+    const drained = handler.drain(2500).then(() => handler.close());
+    // Longer than the end of a node waits for its storage by itself.
     setTimeout(() => {
       storage.way = "open";
-    }, 300);
+    }, 1300);
     await drained;
     use(1);
     const events = await new EventReader(await client.get({ "last-event-id": eventId })).rest();
