@@ -1,3 +1,4 @@
+import type { MaybePromise } from "../encoding/maybe-promise.js";
 import type { Accepted } from "../era/era.js";
 import type { Session } from "../era/session.js";
 import type { Principal } from "../http/authentication.js";
@@ -39,6 +40,35 @@ export interface Endpoint {
   sessionChanged?(peer: Peer, missed: boolean): void | Promise<void>;
   /** Calls `act` once when the server is closed; absent if that is not known. */
   onClosed?(act: () => void): void;
+  /** Where sessions take their places; absent if they are not limited by the server. */
+  readonly sessionPlaces?: SessionQuota | undefined;
+  /** Takes a place for a stream that belongs to no request; absent if they are not limited by the server. */
+  takeStream?(from: Caller): MaybePromise<StreamPlace | Answer>;
+}
+
+/** Who sends a request. */
+type Caller = Pick<Exchange, "principal" | "peer" | "http">;
+
+/** Frees the place of a stream; the second time it does nothing. */
+type StreamPlace = () => void;
+
+/** A session that has or wants a place. */
+export interface PlacedSession {
+  readonly id: string;
+  /** How long the storage keeps it without activity. */
+  readonly lifeMs: number;
+  /** Whether there is a session with this id. */
+  exists(id: string): MaybePromise<boolean>;
+}
+
+/** The places of sessions, on all nodes that may serve them. */
+export interface SessionQuota {
+  /** Takes a place before the handshake, and gives its name; or the answer that refuses the handshake `request`. */
+  take(from: Caller, session: PlacedSession, request: Id): Promise<{ readonly place: string } | Answer>;
+  /** The session was active. */
+  keep(place: string, lifeMs: number): MaybePromise<unknown>;
+  /** The session has ended, or was not opened. */
+  free(place: string, session: Omit<PlacedSession, "exists">): MaybePromise<unknown>;
 }
 
 /** One request and the messages about it until its answer. */

@@ -42,7 +42,7 @@ export const MAKERS: CallMakers = {
 export function createEndpoint(server: DispatchingServer, listeners: readonly PeerListener[]): Endpoint {
   const { info, revisions, options } = server.facts;
   return {
-    ...{ name: info.name, revisions, storage: options.storage },
+    ...{ name: info.name, revisions, storage: options.storage, ...server.pipeline.places },
     endsObjects: server.pipeline.sessionOpening !== undefined,
     sessionless: () => server.registry.sessionless(),
     accept: accepting(server.facts.methods),

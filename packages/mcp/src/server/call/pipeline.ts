@@ -4,7 +4,7 @@ import type { Id } from "../../jsonrpc/message.js";
 import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
 import type { NetworkFacts } from "../../transport/network-facts.js";
-import type { Peer } from "../../transport/transport.js";
+import type { Endpoint, Peer } from "../../transport/transport.js";
 import type { Middleware } from "../middleware.js";
 import type { CallEnd, CallEnded, CallFollower, CallStarted, Observer } from "../observer.js";
 import { sessionInfo } from "../session-info.js";
@@ -20,6 +20,8 @@ export class Pipeline {
   gate: (() => Promise<void>) | undefined;
   /** Serves a call, or refuses it in the name of a limit. Absent for servers without `quotas`. */
   limits: ((call: ServerCall, next: () => object | Promise<object>) => object | Promise<object>) | undefined;
+  /** What transports ask before they open sessions and streams. Absent for servers without such quotas. */
+  places: Pick<Endpoint, "sessionPlaces" | "takeStream"> | undefined;
   /** Must resolve before a handshake is answered; a rejection refuses it. */
   sessionOpening: ((call: ServerCall) => Promise<void>) | undefined;
   /** Called once by `close`. */

@@ -1,19 +1,23 @@
-import { isThenable, type MaybePromise } from "../../encoding/maybe-promise.js";
+import { isThenable, type MaybePromise, whenReady } from "../../encoding/maybe-promise.js";
 import { McpError } from "../../protocol/error.js";
+import type { Answer, Endpoint, Exchange, SessionQuota } from "../../transport/transport.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { ServerCall } from "../call/server-call.js";
 import { type CountedCaller, countedCaller, storedKey } from "./counted-caller.js";
 import { type Counts, NotCounted, nodeCounts, sharedCounts } from "./counts.js";
 import { type Limit, limitsOf, toolLimit } from "./limit.js";
 import type { QuotaOptions, ToolRate } from "./quota-options.js";
-import { type QuotaRefusal, refuse } from "./quota-refusal.js";
+import { type QuotaRefusal, refuse, refusedOpening } from "./quota-refusal.js";
 
 /** When the end of another call cannot be foreseen. */
 const UNKNOWN_MS = 1000;
+/** Sessions last longer than calls. */
+const UNKNOWN_SESSION_MS = 10_000;
 
+type Caller = Pick<Exchange, "principal" | "peer" | "http">;
 type Next = () => object | Promise<object>;
 
-/** A call on its way through the limits. */
+/** A call or a stream on its way through the limits. */
 interface Passage {
   readonly limits: readonly Limit[];
   readonly caller: CountedCaller;
@@ -21,7 +25,7 @@ interface Passage {
   readonly leaving: (() => void)[];
 }
 
-/** Admits or refuses the calls of one server. */
+/** Admits or refuses the calls of one server, and the streams and sessions that its transports open. */
 export class CallQuotas {
   readonly #facts: ServerFacts;
   readonly #options: QuotaOptions;
@@ -56,10 +60,48 @@ export class CallQuotas {
     this.#shared?.close();
   }
 
+  /** What transports ask before they open a session or a stream; nothing where these are not limited. */
+  get places(): Pick<Endpoint, "sessionPlaces" | "takeStream"> {
+    const limits = [...this.#perPrincipal, ...this.#perServer];
+    const streams = limits.filter(({ counts }) => counts === "streams");
+    const sessions = limits.find(({ counts }) => counts === "sessions");
+    return {
+      ...(streams.length > 0 && { takeStream: (from) => this.#takeStream(streams, from) }),
+      ...(sessions !== undefined && { sessionPlaces: this.#sessionQuota(sessions) }),
+    };
+  }
+
+  #takeStream(limits: readonly Limit[], from: Caller): MaybePromise<(() => void) | Answer> {
+    const passage: Passage = { limits, caller: countedCaller(from), leaving: [] };
+    return whenReady(this.#pass(passage, 0), (refused) => {
+      if (refused === undefined) return () => leave(passage);
+      leave(passage);
+      return refusedOpening(refused);
+    });
+  }
+
+  #sessionQuota(limit: Limit): SessionQuota {
+    const { platform, info } = this.#facts;
+    const counts = this.#shared ?? this.#node;
+    return {
+      async take(from, session, request) {
+        const place = storedKey(platform, [info.name, limit.kind, countedCaller(from).key]);
+        try {
+          if (await counts.enterSession(place, limit.most ?? 0, session)) return { place };
+        } catch (error) {
+          return refusedOpening(notCounted(limit, error), request);
+        }
+        return refusedOpening(refusedBy(limit, UNKNOWN_SESSION_MS), request);
+      },
+      keep: (place, lifeMs) => counts.keepSession(place, lifeMs),
+      free: (place, session) => counts.leaveSession(place, session),
+    };
+  }
+
   /** Serves a call by `next` if all limits allow it. What an era answers by itself is free. */
   serve(call: ServerCall, next: Next): MaybePromise<object> {
     if (call.request.own !== undefined) return next();
-    const passage: Passage = { limits: this.#limitsFor(call), caller: countedCaller(call), leaving: [] };
+    const passage: Passage = { limits: this.#limitsFor(call), caller: countedCaller(call.exchange), leaving: [] };
     const refused = this.#pass(passage, 0);
     if (isThenable(refused)) return refused.then((settled) => this.#finish(call, settled, passage, next));
     return this.#finish(call, refused, passage, next);
@@ -105,26 +147,28 @@ export class CallQuotas {
     return { counts: this.#shared, key: storedKey(this.#facts.platform, parts) };
   }
 
-  #finish(call: ServerCall, refused: QuotaRefusal | undefined, { leaving }: Passage, next: Next): MaybePromise<object> {
-    const leave = () => {
-      for (const one of leaving.splice(0)) one();
-    };
+  #finish(call: ServerCall, refused: QuotaRefusal | undefined, passage: Passage, next: Next): MaybePromise<object> {
     if (refused !== undefined) {
-      leave();
+      leave(passage);
       return refuse(call, refused, this.#options.refusal ?? "result");
     }
-    if (leaving.length === 0) return next();
+    if (passage.leaving.length === 0) return next();
     let result: object | Promise<object>;
     try {
       result = next();
     } catch (error) {
-      leave();
+      leave(passage);
       throw error;
     }
-    if (isThenable(result)) return Promise.resolve(result).finally(leave);
-    leave();
+    if (isThenable(result)) return Promise.resolve(result).finally(() => leave(passage));
+    leave(passage);
     return result;
   }
+}
+
+/** Frees the places that a call or a stream has. */
+function leave({ leaving }: Passage): void {
+  for (const one of leaving.splice(0)) one();
 }
 
 function refusedBy({ option, server, text }: Limit, waitMs: number): QuotaRefusal {

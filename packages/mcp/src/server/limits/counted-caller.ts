@@ -1,7 +1,6 @@
 import { toBase64Url } from "../../encoding/base64.js";
 import type { Platform } from "../../platform/platform.js";
-import type { Peer } from "../../transport/transport.js";
-import type { ServerCall } from "../call/server-call.js";
+import type { Exchange, Peer } from "../../transport/transport.js";
 
 /** Whose limits a call counts against. */
 export interface CountedCaller {
@@ -15,8 +14,7 @@ const CONNECTIONS = new WeakMap<Peer, number>();
 let connections = 0;
 
 /** The principal; without one, the address over HTTP, and elsewhere the connection. */
-export function countedCaller({ exchange }: ServerCall): CountedCaller {
-  const { principal, peer, http } = exchange;
+export function countedCaller({ principal, peer, http }: Pick<Exchange, "principal" | "peer" | "http">): CountedCaller {
   const auth = principal ?? peer?.principal;
   if (auth !== undefined) return { key: `principal ${auth.key}`, everywhere: true };
   if (http !== undefined) return { key: `address ${http.remoteAddress ?? ""}`, everywhere: true };

@@ -1,9 +1,12 @@
 import { isThenable, type MaybePromise } from "../../encoding/maybe-promise.js";
 import { thrownMessage } from "../../encoding/thrown-message.js";
 import type { Platform } from "../../platform/platform.js";
+import { createMemoryStorage } from "../../storage/memory.js";
 import type { Storage } from "../../storage/storage.js";
+import type { PlacedSession } from "../../transport/transport.js";
 import { NodeBuckets } from "./node-buckets.js";
 import type { FullRate, QuotaOptions } from "./quota-options.js";
+import { SessionPlaces } from "./session-places.js";
 import { SharedBuckets } from "./shared-buckets.js";
 import { SharedPlaces } from "./shared-places.js";
 
@@ -16,6 +19,10 @@ export interface Counts {
   take(key: string, rate: FullRate): MaybePromise<number>;
   /** Takes a place and gives the function that frees it; undefined if `most` are taken. */
   enter(key: string, most: number): MaybePromise<(() => void) | undefined>;
+  /** Takes a place for a session and gives true; false if `most` are taken. */
+  enterSession(key: string, most: number, session: PlacedSession): Promise<boolean>;
+  keepSession(key: string, lifeMs: number): Promise<void>;
+  leaveSession(key: string, session: Omit<PlacedSession, "exists">): Promise<void>;
   close(): void;
 }
 
@@ -42,12 +49,17 @@ class NodePlaces {
 }
 
 /** Counts on this node alone. */
-export function nodeCounts(platform: Platform, { buckets: most = BUCKETS }: QuotaOptions): Counts {
+export function nodeCounts(platform: Platform, options: QuotaOptions): Counts {
+  const { buckets: most = BUCKETS, leaseMs = LEASE_MS } = options;
   const buckets = new NodeBuckets(platform, most);
   const places = new NodePlaces();
+  const sessions = new SessionPlaces(platform, createMemoryStorage({ clock: platform }).kv, leaseMs);
   return {
     take: (key, rate) => buckets.take(key, rate),
     enter: (key, most) => (places.enter(key, most) ? () => places.leave(key) : undefined),
+    enterSession: (key, most, session) => sessions.enter(key, most, session),
+    keepSession: (key, lifeMs) => sessions.keep(key, lifeMs),
+    leaveSession: (key, session) => sessions.leave(key, session),
     close() {},
   };
 }
@@ -57,6 +69,7 @@ export function sharedCounts(platform: Platform, storage: Storage, options: Quot
   const { buckets: most = BUCKETS, leaseMs = LEASE_MS, ifStorageFails = "node" } = options;
   const buckets = new SharedBuckets(platform, storage.kv, most);
   const places = new SharedPlaces(platform, storage.kv, leaseMs);
+  const sessions = new SessionPlaces(platform, storage.kv, leaseMs);
   let failing = false;
   const otherwise = async <T>(shared: Promise<T>, onNode: () => MaybePromise<T>): Promise<T> => {
     try {
@@ -80,6 +93,17 @@ export function sharedCounts(platform: Platform, storage: Storage, options: Quot
         places.enter(key, most).then((entered) => (entered ? () => places.leave(key) : undefined)),
         () => node.enter(key, most),
       ),
+    enterSession: (key, most, session) =>
+      otherwise(sessions.enter(key, most, session), () => node.enterSession(key, most, session)),
+    async keepSession(key, lifeMs) {
+      await node.keepSession(key, lifeMs);
+      await sessions.keep(key, lifeMs);
+    },
+    async leaveSession(key, session) {
+      // It may have got its place while the storage failed.
+      await node.leaveSession(key, session);
+      await sessions.leave(key, session);
+    },
     close: () => places.close(),
   };
 }

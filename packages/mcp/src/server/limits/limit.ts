@@ -1,4 +1,4 @@
-import { type FullRate, fullRate, type Quota, type Rate, type ToolRate } from "./quota-options.js";
+import { type FullRate, fullRate, type PrincipalQuota, type Rate, type ToolRate } from "./quota-options.js";
 
 /** One limit of calls, made once. */
 export interface Limit {
@@ -8,17 +8,17 @@ export interface Limit {
   readonly kind: string;
   /** Whether all callers count together. */
   readonly server: boolean;
-  /** Whether it counts requests of any kind, those that end by themselves, or those that last. */
-  readonly counts: "any" | "calls" | "streams";
+  /** Whether it counts requests of any kind, those that end by themselves, those that last, or sessions. */
+  readonly counts: "any" | "calls" | "streams" | "sessions";
   /** For the model: what is allowed, as a sentence. */
   readonly text: string;
   readonly rate?: FullRate | undefined;
-  /** Of a limit of calls that run at once. */
+  /** Of a limit of what runs or exists at once. */
   readonly most?: number | undefined;
 }
 
 /** The limits that a quota sets. */
-export function limitsOf(whose: "perPrincipal" | "perServer", quota: Quota | undefined): Limit[] {
+export function limitsOf(whose: "perPrincipal" | "perServer", quota: PrincipalQuota | undefined): Limit[] {
   const server = whose === "perServer";
   const of = server ? "for all callers together" : "for each caller";
   const limits: Limit[] = [];
@@ -28,7 +28,7 @@ export function limitsOf(whose: "perPrincipal" | "perServer", quota: Quota | und
     const text = rateText(rate, of);
     limits.push({ option, kind: `${whose} rate`, server, counts: "any", text, rate: fullRate(option, rate) });
   }
-  for (const counts of ["calls", "streams"] as const) {
+  for (const counts of ["calls", "streams", "sessions"] as const) {
     const most = quota?.[counts];
     if (most === undefined) continue;
     const text = `Too many at once: at most ${most} ${counts} ${of}.`;

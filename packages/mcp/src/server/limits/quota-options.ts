@@ -23,8 +23,14 @@ export interface Quota {
   rate?: Rate | undefined;
   /** Requests that run at once, without those of `streams`; more are refused. Default: those of the server's `limits`. */
   calls?: number | undefined;
-  /** Open `subscriptions/listen` requests; more are refused. Default: those of the server's `limits`. */
+  /** Open `subscriptions/listen` requests and HTTP GET streams together; more are refused. Default: those of the server's `limits`. */
   streams?: number | undefined;
+}
+
+/** What one caller may do. */
+export interface PrincipalQuota extends Quota {
+  /** HTTP sessions, at most 10,000; more are refused. Default: those of the HTTP server's `limits`. */
+  sessions?: number | undefined;
 }
 
 /** Options of `quotas`. All are optional; without any, only tools with a `rate` are limited. */
@@ -33,7 +39,7 @@ export interface QuotaOptions {
    * What each caller may do: a principal of `authenticate`; without one, an address over HTTP and a connection elsewhere. Behind
    * a proxy the address is the proxy's.
    */
-  perPrincipal?: Quota | undefined;
+  perPrincipal?: PrincipalQuota | undefined;
   /** What all callers together may do. */
   perServer?: Quota | undefined;
   /**
@@ -73,8 +79,10 @@ export interface FullRate {
 /** Throws for options that do not exist or cannot be meant. */
 export function checkQuotas(options: QuotaOptions): void {
   checkOptions("`quotas`", options, "perPrincipal perServer on ifStorageFails refusal buckets leaseMs");
+  checkOptions("`quotas.perPrincipal`", options.perPrincipal, "rate calls streams sessions");
+  checkOptions("`quotas.perServer`", options.perServer, "rate calls streams");
+  checkCount("quotas.perPrincipal.sessions", options.perPrincipal?.sessions, MOST_SESSIONS);
   for (const [name, quota] of Object.entries({ perPrincipal: options.perPrincipal, perServer: options.perServer })) {
-    checkOptions(`\`quotas.${name}\``, quota, "rate calls streams");
     checkOptions(`\`quotas.${name}.rate\``, quota?.rate, "calls perMs burst");
     fullRate(`quotas.${name}.rate`, quota?.rate);
     checkCount(`quotas.${name}.calls`, quota?.calls);
@@ -100,10 +108,12 @@ export function fullRate(what: string, rate: Rate | undefined): FullRate | undef
 
 /** Larger ones cannot be counted in milliseconds. */
 const LARGEST = 1e12;
+/** The sessions of a caller are one value of the storage. */
+const MOST_SESSIONS = 10_000;
 
-function checkCount(what: string, value: number | undefined): void {
-  if (value === undefined || (Number.isSafeInteger(value) && value > 0 && value <= LARGEST)) return;
-  throw wrong(what, value, "a whole number");
+function checkCount(what: string, value: number | undefined, most = LARGEST): void {
+  if (value === undefined || (Number.isSafeInteger(value) && value > 0 && value <= most)) return;
+  throw wrong(what, value, "a whole number", most);
 }
 
 function checkChoice(name: string, value: string | undefined, choices: readonly string[]): void {
@@ -113,8 +123,8 @@ function checkChoice(name: string, value: string | undefined, choices: readonly 
   });
 }
 
-function wrong(what: string, value: unknown, expected: string): McpError {
+function wrong(what: string, value: unknown, expected: string, most = LARGEST): McpError {
   return new McpError("invalid_definition", `\`${what}\` is ${String(value)}`, {
-    fix: `Pass ${expected} above 0, at most ${LARGEST}.`,
+    fix: `Pass ${expected} above 0, at most ${most}.`,
   });
 }

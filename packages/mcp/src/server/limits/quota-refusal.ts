@@ -1,5 +1,9 @@
+import { INTERNAL_ERROR } from "../../jsonrpc/error.js";
+import type { Id } from "../../jsonrpc/message.js";
+import { errorText } from "../../jsonrpc/message-text.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallToolResult } from "../../protocol/features/tools.js";
+import type { Answer } from "../../transport/transport.js";
 import type { ServerCall } from "../call/server-call.js";
 import { FAILURE } from "../tools/result.js";
 
@@ -32,6 +36,14 @@ export function refuse(call: ServerCall, refused: QuotaRefusal, as: "result" | "
     isError: true,
     _meta: { [FAILURE]: { kind: error.kind, limit, retryAfterMs } },
   };
+}
+
+/** Refuses a session or a stream; `request` is the handshake. */
+export function refusedOpening({ limit, retryAfterMs, server, text }: QuotaRefusal, request?: Id): Answer {
+  const message = `${text} Wait ${secondsOf(retryAfterMs)} s, then try again.`;
+  const fix = `End one that is not needed any more, or raise \`${limit}\` of the server.`;
+  const data = { limit, retryAfterMs, fix };
+  return { text: errorText(request, INTERNAL_ERROR, message, data), status: server ? 503 : 429, retryAfterMs };
 }
 
 /** Rounded up, because whoever comes too soon is refused again. */

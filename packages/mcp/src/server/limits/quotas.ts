@@ -16,6 +16,7 @@ export function quotas(options: QuotaOptions = {}): Quotas {
       const { facts, registry, pipeline } = parts as MountableServer;
       const calls = new CallQuotas(facts, options);
       pipeline.limits = (call, next) => calls.serve(call, next);
+      pipeline.places = calls.places;
       pipeline.closers.push(() => calls.close());
       registry.toolOptions.set("rate", ({ name, definition }) => {
         checkOptions(`\`rate\` of tool "${name}"`, definition.rate, "calls perMs burst per");

@@ -44,7 +44,11 @@ export function createLegacySse(
       const [target = "", query = ""] = exchange.http.path.split("?", 2);
       if (method === "GET" && target.endsWith(path)) {
         // The same prefix, so that both paths work wherever they are mounted.
-        void connections.open(exchange, target.slice(0, -path.length) + messagesPath);
+        const open = () => connections.open(exchange, target.slice(0, -path.length) + messagesPath);
+        guarded(
+          () => exchange.openCounted(open),
+          (error) => exchange.broken(error),
+        );
         return true;
       }
       if (method !== "POST" || !target.endsWith(messagesPath)) return false;

@@ -1,3 +1,4 @@
+import type { MaybePromise } from "../../../encoding/maybe-promise.js";
 import type { Principal } from "../../../http/authentication.js";
 import type { Id } from "../../../jsonrpc/message.js";
 import { callHook } from "../../../platform/call-hook.js";
@@ -46,6 +47,8 @@ export class HttpReply implements BodyLimits {
   corsHeaders: HeaderList | undefined;
   readonly #startedAt: number;
   #streamLimit: string | undefined;
+  /** Frees the place of its stream, where the server limits them. */
+  #freePlace: (() => void) | undefined;
 
   constructor(state: ServerState, incoming: Incoming, outer?: HttpReply) {
     this.state = state;
@@ -146,6 +149,22 @@ export class HttpReply implements BodyLimits {
     return this.openStream(extra);
   }
 
+  /** Opens a stream that belongs to no request by `open`, if its caller may have one more. */
+  openCounted(open: () => MaybePromise<void>): MaybePromise<void> {
+    return this.state.endpoint.takeStream === undefined ? open() : this.#openCounted(open);
+  }
+
+  async #openCounted(open: () => MaybePromise<void>): Promise<void> {
+    const place = await this.state.endpoint.takeStream?.(this);
+    if (typeof place === "object") return this.reply(place);
+    this.#freePlace = place;
+    try {
+      await open();
+    } finally {
+      if (!this.#streaming) place?.();
+    }
+  }
+
   /** The limit that forbade the last stream. */
   get streamLimit(): string {
     return this.#streamLimit ?? "maxStreams";
@@ -159,6 +178,7 @@ export class HttpReply implements BodyLimits {
     const out = this.http.stream(200, this.#headers(SSE_REPLY, extra));
     const connection = new SseConnection(this.state, out, this.principal, () => {
       this.state.returnStream(key);
+      this.#freePlace?.();
       this.streams(false);
       this.#log(200);
     });

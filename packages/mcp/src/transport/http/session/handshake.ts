@@ -18,26 +18,61 @@ export async function handshake(store: SessionStore, exchange: HttpExchange, acc
   const { id } = accepted.message;
   const limit = exchange.admit(1);
   if (limit !== undefined) return exchange.busy(limit, id);
-  // Checked before the handshake, so that no session is announced that cannot be stored.
-  const full = store.takeRoom(exchange.principal?.key);
-  if (full !== undefined) return exchange.busy(full, id);
-  const waiting: string[] = [];
   exchange.working = true;
   exchange.recount();
+  try {
+    await openPlaced(store, exchange, accepted);
+  } catch (error) {
+    refuseForNow(exchange, error, id);
+  } finally {
+    exchange.working = false;
+    exchange.recount();
+  }
+}
+
+/** Opens a session that has a place, where the server limits them. The place comes first: who gets none takes no room of others. */
+async function openPlaced(store: SessionStore, exchange: HttpExchange, accepted: Accepted): Promise<void> {
+  const quota = exchange.state.endpoint.sessionPlaces;
+  const session = store.logs.placed(store.nodes.newSessionId());
+  const taken = quota && (await quota.take(exchange, session, accepted.message.id));
+  if (taken === undefined) return void (await open(store, exchange, accepted, session.id));
+  if (!("place" in taken)) return exchange.reply(taken);
+  let opened = false;
+  try {
+    opened = await open(store, exchange, accepted, session.id, taken.place);
+  } finally {
+    if (!opened) await quota?.free(taken.place, session);
+  }
+}
+
+/** Returns whether there is a session now. */
+async function open(
+  store: SessionStore,
+  exchange: HttpExchange,
+  accepted: Accepted,
+  id: string,
+  place?: string,
+): Promise<boolean> {
+  // Checked before the handshake, so that no session is announced that cannot be stored.
+  const full = store.takeRoom(exchange.principal?.key);
+  if (full !== undefined) {
+    exchange.busy(full, accepted.message.id);
+    return false;
+  }
+  const waiting: string[] = [];
   store.opening += 1;
   let ended: Answer["sessionEnded"];
   try {
     const answer = await answerTo(exchange, accepted, (text) => waiting.push(text));
     const { session, sessionEnded } = answer;
     ended = sessionEnded;
-    const created = session && (await store.create({ session, sessionEnded }, exchange.principal));
+    const created = session && (await store.create(id, { session, sessionEnded }, exchange.principal, place));
     reply(exchange, answer, created === undefined ? [] : ["mcp-session-id", created.id], waiting);
+    return created !== undefined;
   } catch (error) {
     void ended?.("closed");
-    refuseForNow(exchange, error, id);
+    throw error;
   } finally {
-    exchange.working = false;
-    exchange.recount();
     store.opening -= 1;
   }
 }

@@ -5,6 +5,8 @@ export interface SessionRecord {
   /** The key of the principal that opened it; null without authentication. */
   principal: string | null;
   session: Session;
+  /** Its place among the sessions of its caller, where the server limits them. */
+  place?: string | undefined;
 }
 
 export function encodeRecord(record: SessionRecord): string {

@@ -42,7 +42,8 @@ export function createSessionRoutes(state: ServerState, storage: Storage): Sessi
       }
       exchange.refuse(noSession(item));
     },
-    get: (exchange) => withSession(store, exchange, (session) => openStream(store, session, exchange)),
+    get: (exchange) =>
+      withSession(store, exchange, (session) => exchange.openCounted(() => openStream(store, session, exchange))),
     delete: (exchange) =>
       withSession(store, exchange, async (session) => {
         await store.delete(session, "left");

@@ -1,5 +1,6 @@
-import { guarded, type MaybePromise } from "../../../encoding/maybe-promise.js";
+import { guarded, type MaybePromise, whenReady } from "../../../encoding/maybe-promise.js";
 import { type LogLimits, type Storage, StorageError } from "../../../storage/storage.js";
+import type { PlacedSession, SessionQuota } from "../../transport.js";
 import { DueList } from "../server/due-list.js";
 import type { ServerState } from "../server/state.js";
 import type { EntryQueue } from "./entry-queue.js";
@@ -7,7 +8,7 @@ import type { LoggedStream, StreamStorage } from "./logged-stream.js";
 import type { NodeMessage } from "./nodes/node-messages.js";
 import { announcedStreams, announceStreams, nodeOf, StreamNumbers } from "./nodes/session-streams.js";
 import type { PrincipalShares } from "./principal-shares.js";
-import type { SessionKeys } from "./records.js";
+import { decodeRecord, type SessionKeys } from "./records.js";
 import type { HttpSession } from "./session.js";
 import { GET_STREAM_ID } from "./stream-set.js";
 
@@ -69,11 +70,19 @@ export class SessionLogs {
     return this.#state.times.sessionIdleMs * 1.25;
   }
 
+  /** What a new session with this id is to the quota of sessions. */
+  placed(id: string): PlacedSession {
+    const exists = (one: string) =>
+      whenReady(this.#storage.kv.get(this.#keys.session(one)), (stored) => stored !== undefined);
+    return { id, lifeMs: this.lifeMs, exists };
+  }
+
   /** Restarts the lifetime of what the storage has of a session. */
   extend(session: HttpSession): void {
     const { kv } = this.#storage;
     this.#quietly(() => kv.touch(this.#keys.session(session.id), this.lifeMs));
     if (!this.#node.alone) this.#quietly(() => kv.touch(this.#keys.streams(session.id), this.lifeMs));
+    this.#quietly(() => this.#place(session, (quota, place) => quota.keep(place, this.lifeMs)));
   }
 
   /** The storage of one session's streams. */
@@ -125,6 +134,7 @@ export class SessionLogs {
   async clean(session: HttpSession): Promise<void> {
     const { kv, log } = this.#storage;
     const { id } = session;
+    await this.#place(session, (quota, place) => quota.free(place, { id, lifeMs: this.lifeMs }));
     const known = this.#node.alone ? [] : await announcedStreams(kv, this.#keys.streams(id), id);
     await Promise.all([GET_STREAM_ID, ...known].map((stream) => log.drop(this.#keys.log(id, stream))));
     if (this.#node.alone) return;
@@ -177,6 +187,13 @@ export class SessionLogs {
     if (this.#shares.kept(session) + length > maxBytesPerPrincipal) {
       throw noRoom("maxBytesPerPrincipal", maxBytesPerPrincipal);
     }
+  }
+
+  /** Does something about the place of a session, if it has one. */
+  #place(session: HttpSession, act: (quota: SessionQuota, place: string) => MaybePromise<unknown>): unknown {
+    const { sessionPlaces } = this.#state.endpoint;
+    const place = sessionPlaces && decodeRecord(session.stored.value).place;
+    return sessionPlaces === undefined || place === undefined ? undefined : act(sessionPlaces, place);
   }
 
   #released(session: HttpSession, stream: LoggedStream): void {

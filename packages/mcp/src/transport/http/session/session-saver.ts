@@ -26,7 +26,7 @@ export class SessionSaver {
   async save(session: HttpSession): Promise<boolean> {
     const { value, version } = session.stored;
     const base = decodeRecord(value);
-    const text = encodeRecord({ principal: base.principal, session: session.session });
+    const text = encodeRecord({ ...base, session: session.session });
     const ttlMs = isReady(session.session) ? this.#life.readyMs : this.#life.freshMs;
     const newVersion = await this.#kv.set(this.#key(session.id), text, { ttlMs, ifVersion: version });
     // Another node wrote first, and the session may have been read again; `text` still holds what to save.

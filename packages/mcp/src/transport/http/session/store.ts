@@ -68,9 +68,9 @@ export class SessionStore implements SessionHost {
   }
 
   /** Creates a session after a successful handshake. */
-  async create({ session, sessionEnded }: Opening, principal: Principal | undefined): Promise<HttpSession> {
-    const id = this.nodes.newSessionId();
-    const value = encodeRecord({ principal: principal?.key ?? null, session });
+  async create(id: string, opening: Opening, principal: Principal | undefined, place?: string): Promise<HttpSession> {
+    const { session, sessionEnded } = opening;
+    const value = encodeRecord({ principal: principal?.key ?? null, session, place });
     const ttlMs = this.#state.times.handshakeMs * 2;
     const version = await this.#storage.kv.set(this.#keys.session(id), value, { ttlMs, ifVersion: 0 });
     const created = await this.#keep(id, principal, session, { value, version: version ?? 0 });
