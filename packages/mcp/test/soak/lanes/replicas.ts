@@ -98,9 +98,10 @@ async function trouble({ say }: LaneSettings, size: Size, parts: Parts): Promise
   await running;
   await crowd.leave();
   const requests = await balancer.ask<number>("requests");
-  const left = await keysLeft(redis, size.idleMs, say);
+  const left = await keysLeft(redis, 3 * size.idleMs, say, OF_NODES);
   await set.close();
-  const leftAfterEnd = (await redis.keys()).length;
+  // Those that were killed could not take back what says that they live.
+  const leftAfterEnd = await keysLeft(redis, size.idleMs, say);
   await balancer.stop();
   await redis.stop();
   const orphans = await orphansOf([...set.pids, ...redis.pids, balancer.pid]);
@@ -117,7 +118,7 @@ async function trouble({ say }: LaneSettings, size: Size, parts: Parts): Promise
       ...callMeasures(counts),
       ...streamMeasures(crowd),
       exactly("keys left in Redis when all sessions are over", left.length, 0),
-      exactly("keys left in Redis when all replicas are over", leftAfterEnd, 0),
+      exactly("keys left in Redis when all replicas are over", leftAfterEnd.length, 0),
       exactly("processes left", orphans.length, 0),
       exactly("warnings of the runtime", set.warnings.length, 0),
       exactly("errors that nobody caught", crashes(stderr).length, 0),
@@ -126,7 +127,7 @@ async function trouble({ say }: LaneSettings, size: Size, parts: Parts): Promise
       ...crashes(stderr),
       "Each request goes to the next replica, also to one that is away: the balancer then answers 502, and sends nothing twice.",
       ...(crowd.official.length === 0 ? ["Without the official SDK's clients: `npm run peers` installs them."] : []),
-      ...left.slice(0, 5).map((key) => `Left: ${key}`),
+      ...[...left, ...leftAfterEnd].slice(0, 5).map((key) => `Left: ${key}`),
       ...set.warnings.slice(0, 3),
       ...counts.problems,
     ],
@@ -255,20 +256,25 @@ function crashes(stderr: string): string[] {
     .filter((line) => /uncaught|unhandled/i.test(line));
 }
 
-/** What is still there when everything that belongs to somebody has been deleted or has expired. */
-async function keysLeft(redis: RedisServers, idleMs: number, say: (line: string) => void): Promise<string[]> {
+/** What is still there after a while, when everything that belongs to somebody has been deleted or has expired. */
+async function keysLeft(
+  redis: RedisServers,
+  forMs: number,
+  say: (line: string) => void,
+  without?: RegExp,
+): Promise<string[]> {
   let keys: string[] = [];
   const none = async () => {
-    keys = (await redis.keys()).filter((key) => !OWN_KEYS.test(key));
+    keys = (await redis.keys()).filter((key) => without?.test(key) !== true);
     return keys.length === 0;
   };
-  await waitFor(none, 3 * idleMs, 500);
+  await waitFor(none, forMs, 500);
   say(`${keys.length} keys are left`);
   return keys;
 }
 
-/** What the replicas themselves hold as long as they run. */
-const OWN_KEYS = /node/;
+/** What replicas keep about themselves as long as they run. */
+const OF_NODES = /\/(task-)?nodes?\//;
 
 function rest(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));

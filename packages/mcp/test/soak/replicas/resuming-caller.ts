@@ -9,6 +9,8 @@ export interface ResumingPlan {
 }
 
 interface StreamEvent {
+  /** Which connection of the call brought it. */
+  readonly connection: number;
   readonly id: string | undefined;
   readonly data: string;
 }
@@ -32,6 +34,7 @@ export class ResumingCaller {
   readonly #agent = new Agent({ keepAlive: false });
   #session: string | undefined;
   #ids = 0;
+  #connections = 0;
   calls = 0;
   events = 0;
   cuts = 0;
@@ -132,7 +135,8 @@ export class ResumingCaller {
     const { ledger } = this.#plan;
     const message = JSON.parse(answer) as { result?: { content: { text: string }[] }; error?: { message: string } };
     const numbers = events.flatMap(({ data }) => Number(/"progress":(\d+)/.exec(data)?.[1] ?? Number.NaN) || []);
-    this.#checkNumbers(call, numbers, message.result !== undefined && events.length > 0);
+    const isRight = this.#checkNumbers(numbers, message.result !== undefined && events.length > 0);
+    if (!isRight) ledger.problem(`${call.nonce} of ${call.by} heard ${events.map(shown).join(" ")}`);
     for (const { data } of events) ledger.told(call.principal, data);
     if (message.result === undefined) ledger.failed(call, new Error(message.error?.message), true);
     else ledger.answered(call, message.result.content[0]?.text ?? "");
@@ -140,7 +144,8 @@ export class ResumingCaller {
     if (events.length > 1 && this.#plan.random() < 0.5) await this.#replay(call, session, events);
   }
 
-  #checkNumbers(call: LedgerCall, numbers: readonly number[], complete: boolean): void {
+  /** Whether each number came once and in order; counts those that did not. */
+  #checkNumbers(numbers: readonly number[], complete: boolean): boolean {
     let last = 0;
     for (const number of numbers) {
       if (number <= last) this.repeated++;
@@ -148,9 +153,7 @@ export class ResumingCaller {
       last = Math.max(last, number);
     }
     if (complete) this.lost += STEPS - last;
-    if (numbers.some((number, at) => number !== at + 1) || (complete && last !== STEPS)) {
-      this.#plan.ledger.problem(`${call.nonce} of ${call.by} heard ${numbers.join(" ")}`);
-    }
+    return numbers.every((number, at) => number === at + 1) && (!complete || last === STEPS);
   }
 
   /** Whatever replica is asked, the stream that is over has the same events. */
@@ -193,6 +196,7 @@ export class ResumingCaller {
     cutting = true,
   ): Promise<Connection> {
     let text = "";
+    const connection = ++this.#connections;
     let budget = cutting ? 1 + Math.floor(this.#plan.random() * EVENT_BYTES * STEPS) : Number.POSITIVE_INFINITY;
     return this.#send(method, headers, body, (chunk, response) => {
       if (response.headers["content-type"]?.startsWith("text/event-stream") !== true || budget <= 0) return;
@@ -202,7 +206,7 @@ export class ResumingCaller {
       for (const block of blocks) {
         const id = /^id: ?(.*)$/m.exec(block)?.[1];
         const data = /^data: ?(.*)$/m.exec(block)?.[1];
-        if (id !== undefined || data !== undefined) events.push({ id, data: data ?? "" });
+        if (id !== undefined || data !== undefined) events.push({ connection, id, data: data ?? "" });
       }
       budget -= chunk.length;
       if (budget > 0) return;
@@ -247,4 +251,9 @@ function answerOf(events: readonly StreamEvent[], id: number): string | undefine
 
 function rest(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** A number with the place that its event had, for people. */
+function shown({ connection, id = "without id", data }: StreamEvent): string {
+  return `${/"progress":(\d+)/.exec(data)?.[1] ?? "-"}[${connection} ${id}]`;
 }
