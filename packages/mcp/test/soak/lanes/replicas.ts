@@ -16,6 +16,9 @@ const PRINCIPALS = 4;
 /** Sessions, streams and tasks that nobody ended are gone after this time; in a short run, after less. */
 const IDLE_MS = 30_000;
 const SHORT_IDLE_MS = 8_000;
+const TINY_IDLE_MS = 4_000;
+/** Below this part of the full size it is a test of the lane more than of the replicas. */
+const TINY = 0.05;
 
 /** How much of each fault, and for how long the crowd is busy. */
 interface Size {
@@ -44,9 +47,9 @@ function sizeOf(scale: number, full: Omit<Size, "pauses" | "idleMs">): Size {
     seconds: Math.max(4, full.seconds * scale),
     kills: scaled(full.kills, scale),
     restarts: scaled(full.restarts, scale),
-    pauses: scale < 0.05 ? 0 : 1,
+    pauses: scale < TINY ? 0 : 1,
     masters: full.masters,
-    idleMs: scale < 0.5 ? SHORT_IDLE_MS : IDLE_MS,
+    idleMs: scale < TINY ? TINY_IDLE_MS : scale < 0.5 ? SHORT_IDLE_MS : IDLE_MS,
   };
 }
 
@@ -101,7 +104,7 @@ async function trouble({ say }: LaneSettings, size: Size, parts: Parts): Promise
   const left = await keysLeft(redis, 3 * size.idleMs, say, OF_NODES);
   await set.close();
   // Those that were killed could not take back what says that they live.
-  const leftAfterEnd = await keysLeft(redis, size.idleMs, say);
+  const leftAfterEnd = await keysLeft(redis, IDLE_MS, say);
   await balancer.stop();
   await redis.stop();
   const orphans = await orphansOf([...set.pids, ...redis.pids, balancer.pid]);

@@ -29,8 +29,8 @@ export const taskSimulation: Lane = {
 /** The simulator of many nodes and shards, with many seeds. */
 export const fleet: Lane = {
   name: "fleet",
-  what: "200 seeds of 50 simulated nodes on a storage of 16 shards, with skewed keys, dying nodes, and slow and dying shards",
-  run: (settings) => runSeeds(settings, FLEET, 200, 20),
+  what: "120 seeds of 50 simulated nodes on a storage of 16 shards, with skewed keys, dying nodes, and slow and dying shards",
+  run: (settings) => runSeeds(settings, FLEET, 120, 15),
 };
 
 /** Runs a simulator in processes of `chunk` seeds, two at once. */
