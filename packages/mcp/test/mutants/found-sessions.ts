@@ -30,7 +30,7 @@ export const FOUND_SESSIONS: readonly Mutant[] = [
     name: "answers-only-published",
     recreates: "an answer is accepted with 202 and lost when the asking node's connection to the storage was cut",
     file: "transport/http/session/nodes/session-nodes.ts",
-    search: "    await this.#answers.add(session, message);\n",
+    search: "      await this.#answers.add(session, message);\n",
     replace: "",
     tests: ["test/nodes/sessions.test.ts"],
   },

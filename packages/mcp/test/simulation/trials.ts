@@ -1,3 +1,4 @@
+import { StorageError } from "../../src/storage/storage.js";
 import type { Prng } from "./prng.js";
 import type { World } from "./world.js";
 
@@ -55,7 +56,7 @@ export class FullStorage {
 
   /** Throws where a storage would that has no room. */
   check(): void {
-    if (this.full) throw new Error("the simulated storage is full");
+    if (this.full) throw new StorageError("room", 1, "Wait.");
   }
 
   #set(full: boolean): void {

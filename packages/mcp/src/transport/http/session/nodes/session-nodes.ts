@@ -3,7 +3,7 @@ import type { MaybePromise } from "../../../../encoding/maybe-promise.js";
 import type { ErrorMessage, ResultMessage } from "../../../../jsonrpc/message.js";
 import { atMost } from "../../../../platform/at-most.js";
 import { MemoryKeyValue } from "../../../../storage/memory-key-value.js";
-import type { LogLimits, Storage, Unsubscribe } from "../../../../storage/storage.js";
+import { type LogLimits, type Storage, StorageError, type Unsubscribe } from "../../../../storage/storage.js";
 import type { ServerState } from "../../server/state.js";
 import type { LoggedStream } from "../logged-stream.js";
 import type { SessionKeys } from "../records.js";
@@ -141,7 +141,13 @@ export class SessionNodes {
   /** Keeps an answer until the node that waits for it has read it. Throws or rejects if that fails. */
   async passAnswer(session: string, message: ResultMessage | ErrorMessage): Promise<void> {
     if (this.alone) return;
-    await this.#answers.add(session, message);
+    try {
+      await this.#answers.add(session, message);
+    } catch (error) {
+      // Where there is no room to keep it, the message alone must do: sending it again would not make room.
+      if (!(error instanceof StorageError)) throw error;
+      this.failed(error);
+    }
     await this.#talk.send(session, { kind: "answer", message });
   }
 
