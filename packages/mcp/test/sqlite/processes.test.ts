@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,6 +8,16 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleFixture } from "../stdio/bundle-fixture.js";
 import { NEWER_NODES, runNode } from "./newer-nodes.js";
+
+/** Whether this user may mount a disk for a process alone. */
+const canMount = (() => {
+  try {
+    execFileSync("unshare", ["-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+})();
 
 describe.each(NEWER_NODES)("processes on one SQLite file, $name", ({ binary, installed }) => {
   const folder = mkdtempSync(join(tmpdir(), "parley-processes-"));
@@ -78,5 +88,13 @@ describe.each(NEWER_NODES)("processes on one SQLite file, $name", ({ binary, ins
     expect(message).toMatch(/full\.db.*disk/);
     expect(index).toBeGreaterThan(10);
     expect(await run("filled", "full.db")).toEqual([String(index)]);
+  });
+
+  it.skipIf(!installed || !canMount)("name the disk that has no room for a new file", async () => {
+    // A small disk of its own, which ends with the process.
+    const onFullDisk = 'mount -t tmpfs -o size=256k tmpfs "$1"; head -c 999999 /dev/zero >"$1/all"; shift; exec "$@"';
+    const words = [binary, "--disable-warning=ExperimentalWarning", program, "sum", join(folder, "new.db")];
+    const opened = promisify(execFile)("unshare", ["-rm", "bash", "-c", onFullDisk, "bash", folder, ...words]);
+    await expect(opened).rejects.toThrow(/its limit diskSpace.*Make room on the disk of .*new\.db/);
   });
 });

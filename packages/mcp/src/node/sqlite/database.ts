@@ -54,7 +54,7 @@ export class Database {
     return this.#guard(() => statement.all(...values));
   }
 
-  /** Runs `run` as the only writer. A full file is rid of what has expired, and then asked once more. */
+  /** Runs `run` as the only writer. A full file is rid of what has expired, and then asked again. */
   write<T>(run: (now: number) => T): T {
     const now = this.now();
     const sweeping = ++this.#writes % SWEEP_EVERY === 0;
@@ -66,12 +66,19 @@ export class Database {
     } catch (error) {
       if (resultCode(error) !== SQLITE_FULL) throw this.#failure(error);
     }
-    return this.#guard(() => {
-      for (let step = 0; step < SWEEP_STEPS_WHEN_FULL; step++) {
-        if (this.#transaction(() => this.#sweep(now)) === 0) break;
+    return this.#guard(() => this.#writeWhenFull(run, now));
+  }
+
+  /** As soon as what was removed makes room: the rest can wait for later writes. */
+  #writeWhenFull<T>(run: (now: number) => T, now: number): T {
+    for (let step = 1; ; step++) {
+      const removed = this.#transaction(() => this.#sweep(now));
+      try {
+        return this.#transaction(() => run(now));
+      } catch (error) {
+        if (removed === 0 || step === SWEEP_STEPS_WHEN_FULL || resultCode(error) !== SQLITE_FULL) throw error;
       }
-      return this.#transaction(() => run(now));
-    });
+    }
   }
 
   /** Changes whenever another connection has written. */
@@ -135,7 +142,7 @@ export class Database {
   #fullError(): StorageError {
     const { maxBytes } = this.#options;
     const used = this.#bytes();
-    if (used === undefined || used * 1.1 >= maxBytes) {
+    if (used * 1.1 >= maxBytes) {
       return new StorageError(
         "maxBytes",
         maxBytes,
@@ -149,8 +156,8 @@ export class Database {
     );
   }
 
-  #bytes(): number | undefined {
-    const pages = this.#database?.prepare("PRAGMA page_count").get()?.["page_count"];
-    return typeof pages === "number" ? pages * PAGE_BYTES : undefined;
+  /** 0 for a file that could not be opened. */
+  #bytes(): number {
+    return Number(this.#database?.prepare("PRAGMA page_count").get()?.["page_count"] ?? 0) * PAGE_BYTES;
   }
 }

@@ -1,5 +1,6 @@
 import { StorageFailure } from "../../storage/storage.js";
 import { nodeSqlite, type SqlDatabase } from "./node-sqlite.js";
+import { resultCode, SQLITE_BUSY } from "./sqlite-failure.js";
 
 /** How a database is opened. */
 export interface OpenOptions {
@@ -106,7 +107,7 @@ function setMode(database: SqlDatabase, file: string): void {
       if (mode.get()?.["journal_mode"] === "wal") return;
       break;
     } catch (error) {
-      if (tries === MODE_TRIES) throw error;
+      if (tries === MODE_TRIES || resultCode(error) !== SQLITE_BUSY) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, MODE_WAIT_MS);
     }
   }

@@ -1,12 +1,14 @@
 import { StorageFailure, type StorageFailureReason } from "../../storage/storage.js";
 
+/** SQLite's primary result code for a file that another connection has locked. */
+export const SQLITE_BUSY = 5;
 /** SQLite's primary result code for a file or disk without room. */
 export const SQLITE_FULL = 13;
 
 /** SQLite's primary result codes: why, what happened, what to do. */
 const FAILURES: Readonly<Record<number, readonly [StorageFailureReason, string, string]>> = {
   3: ["read-only", "may not be accessed", "Give this process the right to read and write the file and its folder."],
-  5: [
+  [SQLITE_BUSY]: [
     "timeout",
     "is locked by another process",
     "Raise busyTimeoutMs, or end what holds the file locked, such as an open shell or a backup.",

@@ -5,8 +5,11 @@ import { fromColumn, toColumn } from "./column.js";
 import type { Database } from "./database.js";
 import type { SqlStatement } from "./node-sqlite.js";
 
-/** How soon a message of another process is heard. Looking costs about 2 µs, and happens only while somebody subscribes. */
+/** How soon a message of another process is heard, while somebody subscribes. */
 const POLL_MS = 10;
+/** The same after so many looks in vain: an idle process need not wake 100 times a second. */
+const IDLE_POLL_MS = 40;
+const LOOKS_UNTIL_IDLE = 200;
 /** How long a message waits for processes that are busy, and how many may wait; who comes later learns of a gap. */
 const KEPT_MS = 30_000;
 const KEPT_MESSAGES = 10_000;
@@ -39,6 +42,8 @@ export class SqlitePubSub implements PubSub {
   /** The last message that was read. */
   #cursor = 0;
   #seen: unknown;
+  /** Looks in a row that found nothing new. */
+  #idleLooks = 0;
   #timer: Timer | undefined;
   #reading = false;
   /** Whether a message was published since the last page was read. */
@@ -63,6 +68,7 @@ export class SqlitePubSub implements PubSub {
       this.#add.run(id, toColumn(topic), toColumn(message), now);
     });
     this.#published = true;
+    this.#idleLooks = 0;
     this.#deliverNew();
   }
 
@@ -79,6 +85,7 @@ export class SqlitePubSub implements PubSub {
     const subscriptions = this.#topics.get(topic) ?? new Set();
     this.#topics.set(topic, subscriptions.add(subscription));
     this.#size++;
+    this.#idleLooks = 0;
     return () => {
       if (!subscription.active) return;
       subscription.active = false;
@@ -98,13 +105,16 @@ export class SqlitePubSub implements PubSub {
 
   /** Looks again and again whether another process has written. */
   #look(): void {
-    this.#timer = this.#platform.timer(POLL_MS, () => {
+    const ms = this.#idleLooks < LOOKS_UNTIL_IDLE ? POLL_MS : IDLE_POLL_MS;
+    this.#timer = this.#platform.timer(ms, () => {
       this.#look();
       guarded(
         () => {
           const version = this.#database.dataVersion();
+          this.#idleLooks++;
           if (version === this.#seen) return;
           this.#seen = version;
+          this.#idleLooks = 0;
           this.#deliverNew();
         },
         // Nothing is missed: the next look starts where this one did, and the next call of a method tells its caller.
