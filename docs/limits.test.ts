@@ -15,7 +15,10 @@ const DECLARED = [
     /^(timeoutMs|maxResultBytes)$/,
     "call",
   ],
-  ["a tool", "server/tools/tool.ts", "ToolDefinition", /^concurrency$/, "call"],
+  ["a tool", "server/tools/tool.ts", "ToolDefinition", /^(concurrency|rate)$/, "call"],
+  ["`quotas`: `perPrincipal`, `perServer`", "server/limits/quota-options.ts", "Quota", /./, "request"],
+  ["`quotas`: `perPrincipal`", "server/limits/quota-options.ts", "PrincipalQuota", /./, "request"],
+  ["`tasks({ limits })`", "extensions/tasks/task-options.ts", "TaskLimits", /./, "call"],
   [
     "`limits` of `serveHttp`, `fetchHandler`, `nodeHandler`",
     "transport/http/server/options.ts",

@@ -13,7 +13,7 @@ import type { Offer } from "../../server/lists/offers.js";
 import type { Asker, RecordedAnswers } from "../../server/questions/asker.js";
 import type { ToolOffer } from "../../server/tools/tool.js";
 import type { Storage } from "../../storage/storage.js";
-import type { Exchange } from "../../transport/transport.js";
+import type { Answer, Exchange } from "../../transport/transport.js";
 
 /** A request that an extension serves, or that it runs around. */
 export interface ExtensionCall {
@@ -27,6 +27,8 @@ export interface ExtensionCall {
   cache: CacheHint;
   /** Scopes that the caller lacks, when the call was refused for that reason. */
   scopes: string[] | undefined;
+  /** What HTTP says of a limit that refused the call: its status, and when the caller may call again. */
+  limited: Pick<Answer, "status" | "retryAfterMs"> | undefined;
 }
 
 /** A call whose handler has not begun: one that `around` got, or that `ExtendedServer.run` is about to run. */

@@ -26,7 +26,7 @@ import {
 } from "./task-record.js";
 import type { TaskRules } from "./task-rules.js";
 import { type RunContext, TaskRun } from "./task-run.js";
-import { TaskStore, tooMany } from "./task-store.js";
+import { TaskStore, TooManyTasks } from "./task-store.js";
 
 /** What tasks need of the storage. */
 interface TaskParts {
@@ -156,7 +156,7 @@ export class TaskRunner implements RunContext {
     const { nodes } = this.#open();
     const { running } = this.#settings.limits;
     if (this.#closed) throw closedServer();
-    if (this.#runs.size >= running) throw tooMany("tasks run", "running", running);
+    if (this.#runs.size >= running) throw new TooManyTasks("tasks run", "running", running);
     this.#runs.set(record.id, run);
     try {
       // In this order: a process that ends in between leaves a task that nobody knows, never one that nobody runs.

@@ -22,6 +22,7 @@ import { ended, isOver, type TaskRecord, taskOf } from "./task-record.js";
 import { TaskResults } from "./task-results.js";
 import { type TaskRules, taskRules } from "./task-rules.js";
 import { TaskRunner } from "./task-runner.js";
+import { TooManyTasks } from "./task-store.js";
 
 /** Tasks on a page of `tasks/list` where the server sets no page size. */
 const PAGE_SIZE = 100;
@@ -98,7 +99,12 @@ class TaskServer {
     if (typeof name !== "string" || !this.#server.hasTool(name, call)) return next();
     const rules = this.#rules.get(name);
     const takes = takesTask(request);
-    if (rules !== undefined && takes) return this.#runner.begin(call, rules);
+    if (rules !== undefined && takes) {
+      return this.#runner.begin(call, rules).catch((error: unknown) => {
+        if (error instanceof TooManyTasks) call.limited = error.limited;
+        throw error;
+      });
+    }
     if (rules === undefined) call.startTask = () => this.#noTask(name);
     if (rules?.support === "required") throw taskRequired(name, request);
     // Spec: Tasks, "Tool-Level Negotiation": a tool without task support refuses to run as one.

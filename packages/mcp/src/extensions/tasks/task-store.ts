@@ -197,22 +197,28 @@ export class TaskStore {
 /** The finished tasks that make room for a new one: the oldest. Throws where there are not enough. */
 function outdated(owned: readonly OwnedTask[], { runs }: OwnedTask, { kept, running }: OwnerLimits): OwnedTask[] {
   if (runs && owned.filter((one) => one.runs).length >= running) {
-    throw tooMany("tasks of one caller run", "runningPerPrincipal", running);
+    throw new TooManyTasks("tasks of one caller run", "runningPerPrincipal", running);
   }
   const excess = Math.max(0, owned.length + 1 - kept);
   const over = owned.filter((one) => !one.runs).slice(0, excess);
-  if (over.length < excess) throw tooMany("tasks of one caller are kept", "keptPerPrincipal", kept);
+  if (over.length < excess) throw new TooManyTasks("tasks of one caller are kept", "keptPerPrincipal", kept);
   return over;
 }
 
+/** When a task ends cannot be foreseen. */
+const RETRY_MS = 1000;
+
 /** The refusal of one task more. */
-export function tooMany(what: string, limit: string, value: number): McpError {
-  return new McpError(
-    "limit_exceeded",
-    `${value} ${what} already${limit.startsWith("kept") ? ", and none of them is over" : ""}`,
-    {
-      data: { limit, value },
+export class TooManyTasks extends McpError {
+  /** What HTTP says of it: whether the caller or the server has too many, and when to try again. */
+  readonly limited: { readonly status: number; readonly retryAfterMs: number };
+
+  constructor(what: string, limit: string, value: number) {
+    const none = limit.startsWith("kept") ? ", and none of them is over" : "";
+    super("limit_exceeded", `${value} ${what} already${none}. Wait until one is over, then call again.`, {
+      data: { limit, value, retryAfterMs: RETRY_MS },
       fix: `Wait until some are over, or raise \`limits.${limit}\` of the tasks extension.`,
-    },
-  );
+    });
+    this.limited = { status: limit.endsWith("PerPrincipal") ? 429 : 503, retryAfterMs: RETRY_MS };
+  }
 }

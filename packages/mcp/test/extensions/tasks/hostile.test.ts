@@ -214,9 +214,12 @@ describe("limits", () => {
     const server = open({ limits: { [limit]: 2 } });
     const caller = drive(server, first);
     for (let i = 0; i < 2; i++) await begin(caller, tool);
-    const { error } = await drive(server, second).once("tools/call", { name: tool });
-    expect(error).toMatchObject({ data: { limit, value: 2 } });
-    expect(error?.message).toMatch(/^2 tasks .* already(, and none of them is over)?$/);
+    const { error, answer } = await drive(server, second).once("tools/call", { name: tool });
+    expect(error).toMatchObject({ data: { limit, value: 2, retryAfterMs: 1000 } });
+    expect(error?.message).toMatch(
+      /^2 tasks .* already(, and none of them is over)?\. Wait until one is over, then call/,
+    );
+    expect(answer).toMatchObject({ status: limit.endsWith("PerPrincipal") ? 429 : 503, retryAfterMs: 1000 });
   });
 
   it("per principal leave other principals alone, and are free again when a task is over", async () => {

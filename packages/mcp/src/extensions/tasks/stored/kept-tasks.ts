@@ -1,6 +1,6 @@
 import type { Platform } from "../../../platform/platform.js";
 import { isOver, type TaskRecord } from "../task-record.js";
-import { type TaskStore, tooMany } from "../task-store.js";
+import { type TaskStore, TooManyTasks } from "../task-store.js";
 
 /** Tasks that may run in another process by now and are looked at for one new task. */
 const MOST_READS = 16;
@@ -38,7 +38,7 @@ export class KeptTasks {
     }
     if (this.#untils.size <= this.#most) return;
     this.#untils.delete(id);
-    throw tooMany("tasks are kept", "kept", this.#most);
+    throw new TooManyTasks("tasks are kept", "kept", this.#most);
   }
 
   /** It was not stored after all. */
