@@ -8,7 +8,7 @@ export interface LedgerCall {
   /** Whether it may be run more than once. */
   readonly mayRepeat: boolean;
   readonly by: string;
-  outcome?: { readonly answer: string } | { readonly error: string };
+  outcome?: { readonly answer: string } | { readonly error: string; readonly says: string };
   endedAt?: number;
   settled: number;
   /** True when its client had left, and was told that it cannot come back for the answer. */
@@ -79,7 +79,7 @@ export class CallLedger {
     const kind = McpError.is(error) ? error.kind : typed ? "official client" : "untyped";
     if (!typed) this.problem(`${call.nonce} ${call.tool} of ${call.by} failed with ${String(error)}`);
     this.told(call.principal, String(error));
-    this.#settle(call, { error: kind });
+    this.#settle(call, { error: kind, says: String(error).slice(0, 200) });
   }
 
   problem(text: string): void {
@@ -133,7 +133,7 @@ export class CallLedger {
       counts.wrong++;
       this.problem(`${name} was answered with ${answer.slice(0, 120)}`);
     } else {
-      const { error } = call.outcome;
+      const { error, says } = call.outcome;
       if (error === "untyped") counts.untyped++;
       counts.refused[error] = (counts.refused[error] ?? 0) + 1;
       const lost = runs.find(({ pid, endedAt = Number.POSITIVE_INFINITY }) => {
@@ -142,7 +142,7 @@ export class CallLedger {
       });
       if (lost === undefined || call.announced === true) return;
       counts.lostAnswers++;
-      this.problem(`${name} ended by ${error} although run ${lost.run} had its answer and went on`);
+      this.problem(`${name} ended by ${error} (${says}) although run ${lost.run} had its answer and went on`);
     }
   }
 }
