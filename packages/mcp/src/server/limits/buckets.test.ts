@@ -64,6 +64,23 @@ describe.each(Object.entries(KINDS))("a bucket %s", (_name, make) => {
   });
 });
 
+describe("buckets on a storage, when the clock of the node is set back", () => {
+  it("refuse for one interval at most, not until the clock is where it was", async () => {
+    const clock = fakeClock(86_400_000);
+    const { kv } = memoryStorage({ clock });
+    let offset = 0;
+    const buckets = new SharedBuckets({ now: () => clock.now() + offset }, kv, 10);
+    const rate = { intervalMs: 100, burst: 2 };
+    expect([await buckets.take("k", rate), await buckets.take("k", rate)]).toEqual([0, 0]);
+    offset = -3_600_000;
+    expect(await buckets.take("k", rate)).toBe(100);
+    await clock.advance(50);
+    expect(await buckets.take("k", rate)).toBe(50);
+    await clock.advance(50);
+    expect(await buckets.take("k", rate)).toBe(0);
+  });
+});
+
 describe("buckets on a node", () => {
   it("are bounded, and a flood does not end in a fresh one", () => {
     const clock = fakeClock();

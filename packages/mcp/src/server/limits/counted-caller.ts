@@ -17,11 +17,21 @@ let connections = 0;
 export function countedCaller({ principal, peer, http }: Pick<Exchange, "principal" | "peer" | "http">): CountedCaller {
   const auth = principal ?? peer?.principal;
   if (auth !== undefined) return { key: `principal ${auth.key}`, everywhere: true };
-  if (http !== undefined) return { key: `address ${http.remoteAddress ?? ""}`, everywhere: true };
+  if (http !== undefined) return { key: `address ${networkOf(http.remoteAddress ?? "")}`, everywhere: true };
   if (peer === undefined) return { key: "", everywhere: false };
   const known = CONNECTIONS.get(peer) ?? ++connections;
   CONNECTIONS.set(peer, known);
   return { key: `connection ${known}`, everywhere: false };
+}
+
+/** Of IPv6 the first 64 bits, because whoever has one such address has all that begin so; of IPv4 the address. */
+function networkOf(address: string): string {
+  if (!address.includes(":")) return address;
+  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  const [before = [], after = []] = address.split("::").map((part) => part.split(":").filter((group) => group !== ""));
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => "0");
+  return [...before, ...zeros, ...after].slice(0, 4).join(":");
 }
 
 /** The key of a count on a storage; short and of plain characters, whatever the caller and the tool are called. */

@@ -44,8 +44,11 @@ export class SharedBuckets {
   /** Takes a token and gives 0, or gives the milliseconds until there is one. Rejects if the storage fails. */
   take(key: string, rate: FullRate): MaybePromise<number> {
     const known = this.#knownOf(key);
-    const { waitMs } = takeToken(known.fullAt, this.#platform.now(), rate);
-    if (waitMs > 0) return waitMs;
+    const { waitMs, fullAt } = takeToken(known.fullAt, this.#platform.now(), rate);
+    if (waitMs > 0) {
+      known.fullAt = fullAt;
+      return waitMs;
+    }
     // These take all that a full bucket has.
     if (known.waiting.length >= rate.burst) return rate.intervalMs;
     return new Promise((resolve, reject) => {
@@ -90,8 +93,7 @@ export class SharedBuckets {
       if (known.version === undefined) {
         const stored = await this.#kv.get(key);
         known.version = stored?.version ?? 0;
-        // No bucket is emptier than empty: a node whose clock is ahead must not lock others out until then.
-        known.fullAt = Math.min(readTime(stored?.value), this.#platform.now() + rate.burst * rate.intervalMs);
+        known.fullAt = readTime(stored?.value);
       }
       const now = this.#platform.now();
       let { fullAt } = known;
@@ -100,7 +102,10 @@ export class SharedBuckets {
         fullAt = taken.fullAt;
         return taken.waitMs;
       });
-      if (fullAt === known.fullAt) return waits;
+      if (!waits.includes(0)) {
+        known.fullAt = fullAt;
+        return waits;
+      }
       const ttlMs = Math.ceil(fullAt - now) + CLOCKS_DIFFER_MS;
       known.version = await this.#kv.set(key, String(fullAt), { ttlMs, ifVersion: known.version });
       if (known.version === undefined) continue;
