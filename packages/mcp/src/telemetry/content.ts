@@ -18,7 +18,9 @@ export function contentAttributes(method: string, params: object | undefined, re
   }
   if (method === "prompts/get" && isObject(args)) {
     for (const [name, value] of Object.entries(args).slice(0, MOST_VARIABLES)) {
-      attributes[`gen_ai.prompt.variable.${name.slice(0, 128)}`] = cut(String(value));
+      attributes[`gen_ai.prompt.variable.${name.slice(0, 128)}`] = cut(
+        typeof value === "string" ? value : jsonOf(value),
+      );
     }
   }
   return attributes;
@@ -26,7 +28,16 @@ export function contentAttributes(method: string, params: object | undefined, re
 
 function addJson(attributes: Attributes, key: string, value: unknown): void {
   if (value === undefined) return;
-  attributes[key] = JSON.stringify(value).slice(0, LONGEST_CONTENT);
+  attributes[key] = jsonOf(value).slice(0, LONGEST_CONTENT);
+}
+
+/** What cannot be written as JSON fails where it is sent, not here. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "";
+  } catch {
+    return "";
+  }
 }
 
 /** Middleware that adds arguments and results to the span of a call. */

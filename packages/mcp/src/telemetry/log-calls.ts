@@ -45,8 +45,8 @@ export interface LogCallsOptions {
   slowMs?: number | undefined;
 }
 
-/** Longest text of an error in a line, in characters. */
-const LONGEST_ERROR = 1000;
+/** Longest text that a peer can put into a line, in characters. */
+const LONGEST_TEXT = 1000;
 
 /**
  * Writes one line per call of a server and per request of a client, by any logger: `info` for what went well, `warn` for what a
@@ -69,7 +69,7 @@ export function logCalls(logger: CallLogger, options: LogCallsOptions = {}): Obs
   return {
     ended: (call: CallEnded) => (isQuiet(call) ? undefined : write(logger, callLine(call))),
     refused({ method, requestId, error }: CallRefused) {
-      const about = { method: printableLine(method).slice(0, LONGEST_ERROR), requestId };
+      const about = { method: short(method), requestId };
       return write(logger, { event: "refused", ...about, outcome: "error", ...failure(McpError.from(error)) });
     },
     request: () => follower,
@@ -103,7 +103,7 @@ function callLine(call: CallEnded): CallLine {
   return defined({
     event: "call",
     method,
-    name: name === undefined ? undefined : printableLine(name),
+    name: name === undefined ? undefined : short(name),
     requestId,
     outcome,
     durationMs: rounded(durationMs),
@@ -122,7 +122,7 @@ function requestLine(request: RequestEnded): CallLine {
   return defined({
     event: "request",
     method,
-    name: name === undefined ? undefined : printableLine(name),
+    name: name === undefined ? undefined : short(name),
     requestId,
     outcome,
     durationMs: rounded(durationMs),
@@ -137,11 +137,15 @@ function requestLine(request: RequestEnded): CallLine {
 function failure(error: unknown): Pick<CallLine, "kind" | "error"> {
   if (error === undefined) return { kind: kindOf(error) };
   const { message } = error instanceof Error ? error : McpError.from(error);
-  return { kind: kindOf(error), error: printableLine(message).slice(0, LONGEST_ERROR) };
+  return { kind: kindOf(error), error: short(message) };
 }
 
 function kindOf(error: unknown): string {
   return error === undefined ? "tool_error" : McpError.from(error).kind;
+}
+
+function short(text: string): string {
+  return printableLine(text.slice(0, LONGEST_TEXT)).slice(0, LONGEST_TEXT);
 }
 
 function rounded(ms: number): number {

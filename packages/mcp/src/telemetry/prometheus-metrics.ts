@@ -64,8 +64,10 @@ class PrometheusMetrics implements Metrics {
   readonly #storage = this.#counter("mcp_storage_failures_total", "Failures of the storage.", "operation", "reason");
 
   readonly attached = (server: object): void => {
-    const { toolCalls } = partsOf(server).offers;
-    this.gauge("mcp_server_calls_waiting", "Calls that wait for a free slot.", () => toolCalls.waiting);
+    const { offers, pipeline } = partsOf(server);
+    const { toolCalls } = offers;
+    const help = "Calls that wait for a free slot.";
+    pipeline.closers.push(this.gauge("mcp_server_calls_waiting", help, () => toolCalls.waiting));
   };
 
   readonly started = (_call: CallStarted): void => this.#running.add([]);

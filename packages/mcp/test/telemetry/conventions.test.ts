@@ -170,6 +170,23 @@ describe("options", () => {
     expect(prompts.map(({ attributes }) => attributes["gen_ai.prompt.variable.who"])).toEqual(["you", "you"]);
   });
 
+  it("fail no call with content that cannot be told", async () => {
+    const full = telemetry(api, { content: true });
+    const server = new Server({ name: "open", version: "1.0.0" });
+    server.prompt("greet", { arguments: { who: {} } }, () => "hello");
+    server.observe(full);
+    await using client = await connect(server);
+    const strange = { toString: 1, valueOf: 1 };
+    const asked = await client.tryRequest("prompts/get", { name: "greet", arguments: { who: strange } });
+    const plain = await connect(
+      new Server({ name: "plain", version: "1.0.0" }).prompt("greet", { arguments: { who: {} } }, () => "hello"),
+    );
+    const expected = await plain.tryRequest("prompts/get", { name: "greet", arguments: { who: strange } });
+    await plain.close();
+    expect(asked.ok || expected.ok).toBe(false);
+    expect(JSON.stringify(asked)).toBe(JSON.stringify(expected));
+  });
+
   it("refuse what is no API of OpenTelemetry", () => {
     expect(() => telemetry({} as never)).toThrow("was not given the API");
   });

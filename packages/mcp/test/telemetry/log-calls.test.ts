@@ -47,6 +47,17 @@ describe.each(["2025-11-25", "2026-07-28"] as const)("the lines of calls in %s",
     expect(logger.lines.at(-1)).toMatchObject({ event: "refused", method: "no/such", kind: "method_not_found" });
   });
 
+  it("are short, whatever a caller names", async () => {
+    const logger = keeping();
+    const server = logged();
+    server.observe(logCalls(logger));
+    await using client = await connect(server, { revisions: [revision], observe: logCalls(logger) });
+    await client.tryCall("x".repeat(100_000));
+    await client.tryRequest("resources/read", { uri: `file:///${"y".repeat(100_000)}` });
+    expect(logger.lines.length).toBeGreaterThan(3);
+    for (const line of logger.lines) expect(JSON.stringify(line).length).toBeLessThan(5000);
+  });
+
   it("tell the requests and the states of a client", async () => {
     const logger = keeping();
     const client = await connect(logged(), { revisions: [revision], observe: logCalls(logger) });

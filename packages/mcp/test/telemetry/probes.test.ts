@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fetchHandler } from "../../src/http.js";
 import { connect, Server } from "../../src/index.js";
+import { platform as nodePlatform } from "../../src/node/platform.js";
 import { serveHttp } from "../../src/node.js";
 import { memoryStorage } from "../../src/storage.js";
 
@@ -49,6 +50,25 @@ describe("the paths for health", () => {
     state.hangs = false;
     healthy = false;
     expect(await statuses(handle.url)).toEqual([200, 503, 503]);
+  });
+
+  it("report a failure once, however often strangers ask", async () => {
+    const warnings: string[] = [];
+    let broken = true;
+    const isHealthy = () => {
+      if (broken) throw new Error("no database");
+      return true;
+    };
+    const platform = { ...nodePlatform, warn: (line: string) => void warnings.push(line) };
+    await using handler = fetchHandler(new Server(INFO), { isHealthy, platform });
+    const ready = async () => (await handler(new Request("http://10.1.2.3/readyz"))).status;
+    for (let at = 0; at < 5; at++) expect(await ready()).toBe(503);
+    expect(warnings).toEqual([expect.stringContaining("no database")]);
+    broken = false;
+    expect(await ready()).toBe(200);
+    broken = true;
+    expect(await ready()).toBe(503);
+    expect(warnings).toHaveLength(2);
   });
 
   it("can be moved and turned off", async () => {

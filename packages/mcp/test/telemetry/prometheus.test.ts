@@ -1,3 +1,4 @@
+import { connect as connectSocket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { connect, Server, ToolError } from "../../src/index.js";
 import { serveHttp } from "../../src/node.js";
@@ -99,6 +100,24 @@ describe("metrics for Prometheus", () => {
     expect(value(metrics, "mcp_storage_failures_total", failure)).toBe(1);
   });
 
+  it("forget a server that was closed", async () => {
+    const metrics = prometheusMetrics();
+    const readers: unknown[] = [];
+    const { gauge } = metrics;
+    metrics.gauge = (...args) => {
+      const remove = gauge.apply(metrics, args);
+      readers.push(remove);
+      return () => {
+        readers.splice(readers.indexOf(remove), 1);
+        remove();
+      };
+    };
+    for (let at = 0; at < 5; at++) {
+      await counted(metrics).close();
+    }
+    expect(readers).toEqual([]);
+  });
+
   it("are valid OpenMetrics too, and take gauges of the application", () => {
     const metrics = prometheusMetrics();
     const remove = metrics.gauge("app_rooms", "Rooms.", () => 3);
@@ -111,6 +130,20 @@ describe("metrics for Prometheus", () => {
     expect(() => metrics.gauge("mcp_server_sessions", "", () => 1)).toThrow("cannot be the name");
   });
 });
+
+/** Asks as nginx does where its configuration says no more than `proxy_pass`. */
+function statusOfHttp10({ hostname, port, host, pathname }: URL): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = connectSocket(Number(port), hostname, () =>
+      socket.write(`GET ${pathname} HTTP/1.0\r\nHost: ${host}\r\n\r\n`),
+    );
+    socket.once("data", (data) => {
+      socket.destroy();
+      resolve(Number(String(data).split(" ")[1]));
+    });
+    socket.once("error", reject);
+  });
+}
 
 describe("the path for metrics", () => {
   it("is off by default, and on this machine open to programs but not to other Hosts or proxies", async () => {
@@ -126,7 +159,17 @@ describe("the path for metrics", () => {
     expect(families.get("mcp_http_streams")?.samples[0]?.value).toBe(0);
     const open = await fetch(url, { headers: { accept: "application/openmetrics-text;version=1.0.0" } });
     readMetrics(await open.text(), "openmetrics");
-    expect((await fetch(url, { headers: { "x-forwarded-for": "10.0.0.1" } })).status).toBe(403);
+    for (const header of [
+      "x-forwarded-for",
+      "x-forwarded-host",
+      "x-forwarded-proto",
+      "x-real-ip",
+      "forwarded",
+      "via",
+    ]) {
+      expect((await fetch(url, { headers: { [header]: "10.0.0.1" } })).status).toBe(403);
+    }
+    expect(await statusOfHttp10(url)).toBe(403);
     expect((await fetch(url, { method: "POST" })).status).toBe(405);
   });
 

@@ -40,11 +40,13 @@ export function metricsRoute(
 
 const ONLY_HERE =
   "metrics are shown to programs on this machine only; set `authenticate`, or serve `metrics.text()` on a port of its own";
+const OF_PROXIES = /^(x-forwarded-.*|forwarded|via|x-real-ip)$/;
 const LOOPBACK = originGuard({});
 
 /** Pages of other sites that were pointed here by their name servers are no programs of this machine. */
-function isLocal({ headers, headersDistinct, socket }: IncomingMessage): boolean {
-  const isProxied = headers["x-forwarded-for"] !== undefined || headers["forwarded"] !== undefined;
+function isLocal({ headers, headersDistinct, httpVersion, socket }: IncomingMessage): boolean {
+  // Proxies whose configuration adds no header often speak HTTP/1.0, which programs of today do not.
+  const isProxied = httpVersion === "1.0" || Object.keys(headers).some((name) => OF_PROXIES.test(name));
   const isHere = /^::1$|^(::ffff:)?127\./.test(socket.remoteAddress ?? "");
   return isHere && !isProxied && headersDistinct["host"]?.length === 1 && LOOPBACK.host(headers.host ?? "");
 }

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import type { ServerCall } from "../call/server-call.js";
+import type { HttpFacts } from "../../http/http.js";
 import { countedCaller } from "./counted-caller.js";
 
 function keyOf(remoteAddress: string): string {
-  // All that is read of a call.
-  return countedCaller({ exchange: { http: { remoteAddress } } } as unknown as ServerCall).key;
+  // All that is read of it.
+  return countedCaller({ http: { remoteAddress } as HttpFacts }).key;
 }
 
 it("a caller without a principal is one, whichever address of its IPv6 network it uses", () => {

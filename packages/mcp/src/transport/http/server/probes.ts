@@ -12,6 +12,8 @@ export class Probes {
   readonly #state: ServerState;
   /** One check serves all who ask meanwhile, because strangers may ask. */
   #checking: Promise<boolean> | undefined;
+  /** Said once until all is well again, for the same reason. */
+  #warned = false;
 
   constructor(state: ServerState) {
     this.#state = state;
@@ -21,8 +23,10 @@ export class Probes {
   answer(incoming: Incoming): boolean {
     const { livePath = "/healthz", readyPath = "/readyz" } = this.#state.options;
     const path = incoming.path.split("?", 1)[0];
-    if (path === livePath) incoming.send(200, HEADERS, OK);
-    else if (path === readyPath) void this.isReady().then((ready) => reply(incoming, ready));
+    const reply = (ready: boolean) =>
+      incoming.send(ready ? 200 : 503, HEADERS, `{"status":"${ready ? "ok" : "unavailable"}"}`);
+    if (path === livePath) reply(true);
+    else if (path === readyPath) void this.isReady().then(reply);
     else return false;
     return true;
   }
@@ -44,15 +48,16 @@ export class Probes {
       what = "the storage";
       await endpoint.storage?.kv.get("http/ready");
       ready = true;
+      this.#warned = false;
     };
-    const failed = (error: unknown) => platform.warn(`${what} failed: ${thrownMessage(error)}`);
-    await atMost(platform, CHECK_MS, look().catch(failed));
+    await atMost(
+      platform,
+      CHECK_MS,
+      look().catch((error: unknown) => {
+        if (!this.#warned) platform.warn(`${what} failed: ${thrownMessage(error)}`);
+        this.#warned = true;
+      }),
+    );
     return ready;
   }
-}
-
-const OK = '{"status":"ok"}';
-
-function reply(incoming: Incoming, ready: boolean): void {
-  incoming.send(ready ? 200 : 503, HEADERS, ready ? OK : '{"status":"unavailable"}');
 }
