@@ -202,8 +202,7 @@ export class Caller implements Requester, CallOwner {
       const message = observed?.encode(id, out, era) ?? era.encode(id, out);
       this.#pending.set(id, call);
       call.extras.onSent?.(id);
-      const send = () => transport.request(message);
-      return (observed?.send(out.params, send) ?? send()).then(
+      return (observed?.send(out.params, transport, message) ?? transport.request(message)).then(
         (result) => this.#arrived(call, id, current, result),
         (error) => this.#lost(call, id, error),
       );

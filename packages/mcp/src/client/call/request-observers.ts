@@ -62,7 +62,7 @@ export class RequestObservers {
         const observed = this.start(requestOf(message.method, message.id, transport));
         const meta = observed.meta;
         const sent = meta === undefined ? message : { ...message, text: withMeta(message.text, meta) };
-        return observed.send(undefined, () => transport.request(sent));
+        return observed.send(undefined, transport, sent);
       },
       notify: (notification) => transport.notify(notification),
       established: (facts) => transport.established?.(facts),
@@ -112,11 +112,15 @@ class ObservedRequest {
   }
 
   /** Sends the request and tells how it ended. */
-  send(params: Params | undefined, request: () => Promise<unknown>): Promise<unknown> {
+  send(
+    params: Params | undefined,
+    transport: Pick<Transport, "request">,
+    message: Parameters<Transport["request"]>[0],
+  ): Promise<unknown> {
     const since = this.#platform.monotonic();
     let sent: Promise<unknown> | undefined;
     let run = () => {
-      sent ??= request();
+      sent ??= transport.request(message);
     };
     for (const follower of this.#followers) run = this.#within(follower, run);
     run();
