@@ -1,6 +1,6 @@
 import { hashTag } from "./key-names.js";
 import { LastingConnection } from "./lasting-connection.js";
-import type { RedisClusterClient, RedisNode } from "./redis-client.js";
+import type { RedisClusterClient, RedisMaster, RedisNode } from "./redis-client.js";
 import type { Route } from "./route.js";
 
 export interface ClusterRouteOptions {
@@ -27,27 +27,71 @@ export function slotOf(key: string): number {
   return crc % SLOTS;
 }
 
-/** The connection to the server that holds a key. The client fails with a plain TypeError for a slot that no server has. */
-async function nodeOf(cluster: RedisClusterClient, key: string): Promise<RedisNode> {
-  try {
-    return await cluster.getNodeClientForKey(key, false);
-  } catch (error) {
-    throw error instanceof TypeError
-      ? new Error("CLUSTERDOWN no server answers for this key", { cause: error })
-      : error;
+/** A call that waits for the connection to a server. */
+interface Caller {
+  readonly send: (node: RedisNode) => void;
+  readonly fail: (error: Error) => void;
+}
+
+/**
+ * Calls for servers that are not connected, in their order. The client would let them wait for as long as a server is down, and
+ * so keep them all; here they fail together after `connectMs`.
+ */
+class Waiting {
+  readonly #callers = new Map<RedisMaster, Caller[]>();
+  readonly #connectMs: number;
+
+  constructor(connectMs: number) {
+    this.#connectMs = connectMs;
+  }
+
+  /** Sends at once where the server is connected and nothing waits for it. */
+  use(cluster: RedisClusterClient, master: RedisMaster, caller: Caller): void {
+    const callers = this.#callers.get(master);
+    if (callers !== undefined) callers.push(caller);
+    else if (master.client?.isReady === true) caller.send(master.client);
+    else this.#connect(cluster, master, [caller]);
+  }
+
+  #connect(cluster: RedisClusterClient, master: RedisMaster, callers: Caller[]): void {
+    this.#callers.set(master, callers);
+    const end = (tell: (caller: Caller) => void) => {
+      if (this.#callers.get(master) !== callers) return;
+      clearTimeout(timer);
+      this.#callers.delete(master);
+      callers.forEach(tell);
+    };
+    const timer = setTimeout(() => {
+      const error = new Error(`no connection to ${master.address} within ${this.#connectMs} ms`);
+      end(({ fail }) => fail(error));
+      // Nobody has said that another server has taken over: only one that was connected before makes the client look.
+      cluster._slots?.rediscover?.().catch(() => {});
+    }, this.#connectMs);
+    timer.unref();
+    cluster.nodeClient(master).then(
+      (node) => end(({ send }) => send(node)),
+      (error: Error) => end(({ fail }) => fail(error)),
+    );
   }
 }
 
 /** The way to the servers of a cluster. Its client finds them, and follows the slots that move. */
 export function clusterRoute(options: ClusterRouteOptions): Route {
   let isSharded = true;
+  const waiting = new Waiting(options.connectMs);
   const connection = new LastingConnection<RedisClusterClient>({
-    make: options.make,
+    make() {
+      const cluster = options.make();
+      cluster.on("node-error", (error: Error) => {
+        connection.lastError = error;
+      });
+      return cluster;
+    },
     connectMs: options.connectMs,
     endsOnError: false,
     async prepare(cluster) {
-      const node = cluster.masters.find(({ client }) => client?.isReady)?.client;
-      if (node === undefined) return;
+      // All are connected, and the first that answers is asked.
+      const node = await Promise.any(cluster.masters.map((master) => cluster.nodeClient(master)));
       const version = /^redis_version:(\d+)/m.exec(String(await node.sendCommand(["INFO", "server"])))?.[1];
       isSharded = Number(version ?? SHARDED_SINCE) >= SHARDED_SINCE;
       await options.prepare(node);
@@ -64,16 +108,25 @@ export function clusterRoute(options: ClusterRouteOptions): Route {
     get downMs() {
       return connection.downMs;
     },
-    use: (key, send, fail) => connection.whenReady((cluster) => nodeOf(cluster, key).then(send, fail)),
+    use: (key, send, fail) =>
+      connection.whenReady((cluster) => {
+        const master = cluster.slots[slotOf(key)]?.master;
+        if (master === undefined) fail(new Error("CLUSTERDOWN no server answers for this key"));
+        else waiting.use(cluster, master, { send, fail });
+      }),
     async follow(key, args) {
       const cluster = connection.client;
       if (cluster === undefined) throw new Error("The client is closed");
       return cluster.sendCommand(key, false, args);
     },
     addressOf: (key) => connection.client?.slots[slotOf(key)]?.master.address ?? options.place,
-    subscriber: (key) =>
+    subscriber: (address) =>
       new Promise((resolve, reject) => {
-        connection.whenReady((cluster) => nodeOf(cluster, key).then(options.subscriber).then(resolve, reject));
+        connection.whenReady((cluster) => {
+          const master = cluster.masters.find((one) => one.address === address);
+          if (master === undefined) return reject(new Error(`${address} is no master of the cluster`));
+          waiting.use(cluster, master, { send: (node) => resolve(options.subscriber(node)), fail: reject });
+        });
       }),
     reset(node, cause) {
       for (const master of connection.client?.masters ?? []) {

@@ -30,6 +30,7 @@ interface Traffic {
   open: number;
   /** When something was last heard, or when the oldest open call was sent. */
   since: number;
+  isWatched: boolean;
 }
 
 export interface CommandsOptions {
@@ -48,6 +49,7 @@ export class Commands {
   #pending = 0;
   #closed = false;
   #onIdle: (() => void) | undefined;
+  #idle: Promise<void> | undefined;
 
   constructor(route: Route, options: CommandsOptions) {
     this.#route = route;
@@ -80,10 +82,11 @@ export class Commands {
   /** Refuses further calls. Settles when the open ones are settled, which their deadline bounds. */
   close(): Promise<void> {
     this.#closed = true;
-    return new Promise((resolve) => {
+    this.#idle ??= new Promise((resolve) => {
       this.#onIdle = resolve;
       if (this.#pending === 0) resolve();
     });
+    return this.#idle;
   }
 
   #call(key: string, args: readonly string[], script: Script | undefined, repeats: Repeats): Promise<unknown> {
@@ -221,11 +224,21 @@ export class Commands {
     const { timeoutMs } = this.#options;
     const cause = lastError ?? this.#route.lastError;
     this.#settle(call, () => call.reject(timeOut(timeoutMs, this.#route.place, node !== undefined, cause)));
-    if (node === undefined) return;
-    const { open, since } = this.#trafficOf(node);
-    const silentMs = performance.now() - since;
-    if (open === 0 || silentMs < Math.max(SILENT_TIMEOUTS * timeoutMs, SILENT_MS)) return;
-    this.#route.reset(node, new Error(`no answer for ${Math.round(silentMs)} ms`));
+    if (node !== undefined) this.#giveUpSilent(node, this.#trafficOf(node));
+  }
+
+  /** Gives a connection up that owes answers and is silent. One that is not silent for long is looked at again, also without calls. */
+  #giveUpSilent(node: RedisNode, traffic: Traffic): void {
+    if (traffic.open === 0 || traffic.isWatched) return;
+    const silentMs = performance.now() - traffic.since;
+    const leftMs = Math.max(SILENT_TIMEOUTS * this.#options.timeoutMs, SILENT_MS) - silentMs;
+    if (leftMs <= 0) return this.#route.reset(node, new Error(`no answer for ${Math.round(silentMs)} ms`));
+    traffic.isWatched = true;
+    const timer = setTimeout(() => {
+      traffic.isWatched = false;
+      this.#giveUpSilent(node, traffic);
+    }, leftMs);
+    timer.unref();
   }
 
   #settle(call: Call, tell: () => void): void {
@@ -240,7 +253,7 @@ export class Commands {
   #trafficOf(node: RedisNode): Traffic {
     let traffic = this.#traffic.get(node);
     if (traffic === undefined) {
-      traffic = { open: 0, since: 0 };
+      traffic = { open: 0, since: 0, isWatched: false };
       this.#traffic.set(node, traffic);
     }
     return traffic;

@@ -15,14 +15,23 @@ export interface RedisNode {
 
 export type MessageListener = (message: string, channel: string) => void;
 
+/** A server of a cluster; its connection is made when it is first needed. */
+export interface RedisMaster {
+  readonly address: string;
+  client?: RedisNode | undefined;
+}
+
 /** The part of a cluster of `@redis/client` that the storage uses. */
 export interface RedisClusterClient {
-  readonly slots: readonly ({ readonly master: { readonly address: string } } | undefined)[];
-  readonly masters: readonly { client?: RedisNode | undefined }[];
+  readonly slots: readonly ({ readonly master: RedisMaster } | undefined)[];
+  readonly masters: readonly RedisMaster[];
+  /** Its own way to look where slots are now; not a documented part of it. */
+  readonly _slots?: { rediscover?(): Promise<unknown> };
   connect(): Promise<unknown>;
   destroy(): void;
   duplicate(overrides?: object): RedisClusterClient;
-  getNodeClientForKey(key: string, isReadonly: boolean): Promise<RedisNode>;
+  /** Settles when the server is connected, however long that takes. */
+  nodeClient(master: RedisMaster): Promise<RedisNode>;
   sendCommand(key: string, isReadonly: boolean, args: readonly string[], options?: object): Promise<unknown>;
   on(event: string, listener: (...args: never[]) => void): unknown;
 }

@@ -22,6 +22,18 @@ const MEANINGS: readonly Meaning[] = [
     fix: "See the log of Redis: mostly its disk is full or its directory cannot be written.",
   },
   {
+    pattern: /^(LOADING|BUSY|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|NOREPLICAS)\b/,
+    reason: "unavailable",
+    message: "Redis cannot serve this now: it is loading, busy with a script, or lacks a part of its servers.",
+    fix: "Wait until it has recovered; its log and `CLUSTER INFO` say more.",
+  },
+  {
+    pattern: /max number of clients/,
+    reason: "unavailable",
+    message: "Redis takes no more connections.",
+    fix: "Raise `maxclients` of Redis, or end connections that nothing needs.",
+  },
+  {
     pattern: /^(NOAUTH|WRONGPASS)|invalid password|without any password configured/i,
     reason: "unavailable",
     message: "Redis has refused the user name or the password.",

@@ -67,7 +67,7 @@ export function checkRedisOptions(options: RedisStorageOptions): CheckedOptions 
   }
   return {
     servers: (nodes ?? (url === undefined ? [] : [url])).map((one) => serverAddress(one, options)),
-    isCluster: nodes !== undefined || (client !== undefined && "getNodeClientForKey" in client),
+    isCluster: nodes !== undefined || (client !== undefined && "nodeClient" in client),
     client,
     prefix: checkedPrefix(options.prefix ?? "parley:"),
     timeoutMs: positive("timeoutMs", options.timeoutMs ?? 2_000),

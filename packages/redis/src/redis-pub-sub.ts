@@ -6,8 +6,9 @@ import type { Route } from "./route.js";
 import { Shard } from "./shard.js";
 import { Topic, type TopicEnd } from "./topic.js";
 
-/** The wait before a topic that could not be subscribed is tried again. */
+/** The first wait before a topic that could not be subscribed is tried again, and the longest. */
 const RETRY_MS = 100;
+const LONGEST_RETRY_MS = 2_000;
 /** How often the place of topics in a cluster is compared with that of their subscriptions. */
 const LOOK_MS = 1_000;
 
@@ -41,7 +42,7 @@ export class RedisPubSub implements PubSub {
 
   async subscribe(topicName: string, deliver: (message: string) => void, onGap?: () => void): Promise<Unsubscribe> {
     if (this.#closed) {
-      throw new StorageFailure("unavailable", "This storage was closed.", "Make a new one with redisStorage.");
+      throw closed();
     }
     const topic = this.#topicOf(this.#names.topic(topicName));
     const end: TopicEnd = { deliver, onGap, isBehind: false };
@@ -61,7 +62,7 @@ export class RedisPubSub implements PubSub {
   close(): void {
     this.#closed = true;
     clearInterval(this.#look);
-    for (const topic of this.#topics.values()) topic.refuse(new Error("the storage was closed"));
+    for (const topic of this.#topics.values()) topic.refuse(closed());
     this.#topics.clear();
     for (const shard of this.#shards.values()) shard.close();
     this.#shards.clear();
@@ -114,9 +115,15 @@ export class RedisPubSub implements PubSub {
       } catch (error) {
         // Connections reject with errors only.
         topic.lastError = error as Error;
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        await retryTime(topic);
       }
     }
+  }
+
+  /** Those who listened before must hear again, whatever the server has said this time. */
+  async #placeAgain(topic: Topic): Promise<void> {
+    await retryTime(topic);
+    await this.#place(topic);
   }
 
   async #shardOf(channel: string): Promise<Shard> {
@@ -128,9 +135,10 @@ export class RedisPubSub implements PubSub {
       const { connectMs, timeoutMs } = this.#options;
       shard = new Shard({
         isSharded: this.#route.isSharded && this.#route.follow !== undefined,
-        make: () => this.#route.subscriber(channel),
+        make: () => this.#route.subscriber(address),
         deliver: (message, from) => this.#topics.get(from)?.deliver(message),
         onMoved: (topic) => void this.#place(topic),
+        onRefused: (topic) => void this.#placeAgain(topic),
         connectMs,
         timeoutMs,
       });
@@ -152,4 +160,14 @@ export class RedisPubSub implements PubSub {
     timer.unref();
     return timer;
   }
+}
+
+function retryTime(topic: Topic): Promise<void> {
+  const ms = Math.min(RETRY_MS * 2 ** Math.min(topic.failures++, 10), LONGEST_RETRY_MS);
+  // What waits for a subscription has a timer of its own, which keeps the process.
+  return new Promise((resolve) => void setTimeout(resolve, ms).unref());
+}
+
+function closed(): StorageFailure {
+  return new StorageFailure("unavailable", "This storage was closed.", "Make a new one with redisStorage.");
 }

@@ -80,10 +80,12 @@ function routeToCluster({ servers, client, connectMs }: CheckedOptions): Route {
   // As above.
   const given = client as unknown as RedisClusterClient | undefined;
   const make = () =>
-    given?.duplicate() ??
+    given?.duplicate({ minimizeConnections: true }) ??
     (createCluster({
       rootNodes: servers.map(({ socket }) => ({ socket })),
       defaults,
+      // Otherwise one server that is down would keep the whole cluster from being used.
+      minimizeConnections: true,
       topologyRefreshOnReconnectionAttemptStrategy: REFRESH_MS,
     }) as unknown as RedisClusterClient);
   const subscriber = (node: RedisNode) =>

@@ -15,8 +15,8 @@ export interface Route {
   readonly follow?: (key: string, args: readonly string[]) => Promise<unknown>;
   /** The address of the server that holds a key, as far as it is known. */
   addressOf(key: string): string;
-  /** Makes a connection to the server that holds a key, for subscriptions; it is not connected yet. */
-  subscriber(key: string): Promise<RedisNode>;
+  /** Makes a connection to the server at an address, for subscriptions; it is not connected yet. */
+  subscriber(address: string): Promise<RedisNode>;
   /** Gives a connection up that does not answer. */
   reset(node: RedisNode, cause: Error): void;
   close(): void;

@@ -131,6 +131,7 @@ end
 if after < lost or after > newest or (after > 0 and after < first) then return false end
 if after == newest or ARGV[2] == '0' then return {} end
 local found = redis.call('XRANGE', KEYS[1], '(' .. ARGV[1] .. '-0', '+', 'COUNT', ARGV[2])
+if #found == 0 then return false end
 local reply = {}
 for at = 1, #found do
   reply[at * 2 - 1] = string.match(found[at][1], '%d+')

@@ -1,6 +1,6 @@
 import { LastingConnection } from "./lasting-connection.js";
 import type { MessageListener, RedisNode } from "./redis-client.js";
-import { isReply } from "./redis-failure.js";
+import { isReply, isTransient } from "./redis-failure.js";
 import type { Topic, TopicPlace } from "./topic.js";
 
 /** How often a connection that only listens is asked whether it still lives. */
@@ -14,6 +14,8 @@ export interface ShardOptions {
   readonly deliver: MessageListener;
   /** The server no longer holds this topic. */
   readonly onMoved: (topic: Topic) => void;
+  /** The server does not subscribe this topic, at least not now. */
+  readonly onRefused: (topic: Topic) => void;
   readonly connectMs: number;
   readonly timeoutMs: number;
 }
@@ -67,8 +69,10 @@ export class Shard implements TopicPlace {
   remove(topic: Topic): void {
     if (!this.topics.delete(topic)) return;
     const node = this.#connection.client;
-    if (node === undefined) return;
-    const { channel } = topic;
+    if (node !== undefined) this.#unsubscribe(node, topic);
+  }
+
+  #unsubscribe(node: RedisNode, { channel }: Topic): void {
     const { isSharded, deliver } = this.#options;
     const left = (isSharded ? node.sUnsubscribe(channel, deliver) : node.unsubscribe(channel, deliver)).catch(() => {});
     this.#leaving.set(channel, left);
@@ -110,7 +114,11 @@ export class Shard implements TopicPlace {
         node,
         group.map(({ channel }) => channel),
       );
-      for (const topic of group) this.#live(topic);
+      for (const topic of group) {
+        this.#live(topic);
+        // Some may have left while the connection was made.
+        if (!this.#listensTo(topic)) this.#unsubscribe(node, topic);
+      }
     } catch (error) {
       const refused = group.filter((topic) => this.#refused(topic, error));
       if (refused.length < group.length) throw error;
@@ -122,6 +130,10 @@ export class Shard implements TopicPlace {
     return isSharded ? node.sSubscribe(channels, deliver) : node.subscribe(channels, deliver);
   }
 
+  #listensTo(topic: Topic): boolean {
+    return this.topics.has(topic) || [...this.topics].some(({ channel }) => channel === topic.channel);
+  }
+
   #live(topic: Topic): void {
     if (this.topics.has(topic)) topic.setLive();
   }
@@ -130,7 +142,11 @@ export class Shard implements TopicPlace {
   #refused(topic: Topic, error: unknown): boolean {
     if (!(error instanceof Error && isReply(error))) return false;
     if (error.message.startsWith("MOVED")) this.expel(topic);
-    else topic.refuse(error);
+    else if (this.topics.delete(topic)) {
+      if (isTransient(error)) topic.lastError = error;
+      else topic.refuse(error);
+      this.#options.onRefused(topic);
+    }
     return true;
   }
 

@@ -25,6 +25,8 @@ export class Topic {
   readonly waiting = new Set<Waiter>();
   place: TopicPlace | undefined;
   lastError: Error | undefined;
+  /** Attempts to subscribe that failed since it was last live. */
+  failures = 0;
   #isLive = false;
 
   constructor(channel: string) {
@@ -49,6 +51,7 @@ export class Topic {
     if (this.#isLive) return;
     this.#isLive = true;
     this.lastError = undefined;
+    this.failures = 0;
     for (const end of [...this.ends]) tellOfGap(end);
     for (const waiter of [...this.waiting]) waiter.resolve();
     this.waiting.clear();

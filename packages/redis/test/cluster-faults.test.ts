@@ -89,6 +89,30 @@ describe.skipIf(!hasRedis)("a cluster with replicas", () => {
     expect((await storage.kv.get("value/{session}"))?.value).toBe("kept");
   });
 
+  it("listens again on its own server after a cut, whatever has moved away from it before", async () => {
+    const storage = storageOf({ prefix: "stays:" });
+    const slot = slotOf("{goes}");
+    const [from, to] = [await masterOf(slot), await masterOf((slot + 8_192) % 16_384)];
+    const tags = Array.from({ length: 100 }, (_, at) => `{stays ${at}}`);
+    const masters = await Promise.all(tags.map((tag) => masterOf(slotOf(tag))));
+    const stays = tags[masters.findIndex(({ port }) => port === from.port)] ?? "";
+    const heard: string[] = [];
+    for (const topic of ["{goes}", stays]) {
+      await storage.pubsub.subscribe(
+        topic,
+        (message) => heard.push(`${topic} ${message}`),
+        () => heard.push(`${topic} gap`),
+      );
+    }
+    await storage.kv.set("{goes}", "v");
+    await moveSlot(slot, from, to);
+    await until(() => heard.includes("{goes} gap"));
+    await from.command("CLIENT", "KILL", "TYPE", "pubsub");
+    await until(() => heard.includes(`${stays} gap`));
+    await storage.pubsub.publish(stays, "m");
+    await until(() => heard.includes(`${stays} m`));
+  });
+
   it("fails calls for a slot that no server has, and no others", async () => {
     const slot = slotOf("{nowhere}");
     for (const node of cluster.nodes) await node.command("CLUSTER", "DELSLOTS", `${slot}`).catch(() => {});
@@ -138,7 +162,17 @@ describe.skipIf(!hasRedis)("a cluster with replicas", () => {
     await until(() => heard.includes("gap"));
     await until(() => succeeds(storage.pubsub.publish(key, "after")));
     await until(() => heard.includes("after"));
-    expect((await masterOf(slotOf(key))).port).not.toBe(master.port);
+    const heir = await masterOf(slotOf(key));
+    expect(heir.port).not.toBe(master.port);
+    // Now nobody is left for these slots: a new process serves the others, and these when a server is back.
+    await heir.kill();
+    const late = storageOf({ prefix: "killed:", timeoutMs: 1_000 });
+    await until(() => succeeds(late.kv.get(other)));
+    const failure = await Promise.resolve(late.kv.get(key)).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(StorageFailure);
+    expect(failure).toMatchObject({ reason: "unavailable" });
+    await heir.restart();
+    await until(() => succeeds(late.kv.set(key, "x")));
   });
 });
 

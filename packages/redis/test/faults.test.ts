@@ -76,9 +76,15 @@ describe.skipIf(!hasRedis)("a Redis that goes away", () => {
       expect(failure.fix).toMatch(/Check that it runs/);
       expect(failure.message).toContain(`127.0.0.1:${redis.port}`);
     }
-    const waits = new Promise((resolve) => setImmediate(resolve, "waits"));
-    const next = Promise.resolve(storage.kv.get("k")).catch(() => "fails at once");
-    expect(await Promise.race([next, waits])).toBe("fails at once");
+    // The storage may have learned of the end later than the calls began.
+    await until(() => {
+      const waits = new Promise<boolean>((resolve) => setImmediate(resolve, false));
+      const failsAtOnce = Promise.resolve(storage.kv.get("k")).then(
+        () => false,
+        () => true,
+      );
+      return Promise.race([failsAtOnce, waits]);
+    });
     await redis.restart();
     await written(storage);
     // The new server is empty and knows no script.
