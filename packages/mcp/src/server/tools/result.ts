@@ -161,7 +161,8 @@ export const FAILURE = "dev.parley/failure";
  */
 export function toErrorResult(thrown: unknown, call: ServerCall): CallToolResult {
   const error = readable(thrown);
-  call.failure = error;
+  // Undefined means that nothing was thrown, and a handler may throw even that.
+  call.failure = error ?? null;
   if (ToolError.is(error)) {
     return { content: [...(error.content ?? [{ type: "text", text: error.message }])], isError: true };
   }
