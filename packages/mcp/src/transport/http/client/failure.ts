@@ -3,7 +3,7 @@ import type { SendResponse } from "../../../http/http.js";
 import { RpcError } from "../../../jsonrpc/error.js";
 import { type Classified, type Id, parseMessage } from "../../../jsonrpc/message.js";
 import { McpError } from "../../../protocol/error.js";
-import type { HttpFailure } from "../../../protocol/http-failure.js";
+import { type HttpFailure, httpFailureOf } from "../../../protocol/http-failure.js";
 
 /** Error bodies are for people to read; longer ones do not explain more. */
 const MAX_ERROR_BODY = 256 * 1024;
@@ -114,6 +114,19 @@ const FIXES: Record<number, string> = {
   431: "Send shorter headers: fewer mirrored arguments or a shorter token.",
   503: "Wait for `data.retryAfterMs`, then try again.",
 };
+
+const FIRST_ANSWER_WAIT_MS = 250;
+
+/** How long to wait before an answer is posted again; undefined if the server has refused it for good. */
+export function waitBeforeAnswer(error: unknown, attempt: number): number | undefined {
+  const isAway = McpError.is(error) && (error.kind === "connect_failed" || error.kind === "connection_closed");
+  const failure = httpFailureOf(error);
+  if (!isAway && !(failure !== undefined && COMES_BACK.has(failure.status))) return undefined;
+  return Math.max(failure?.retryAfterMs ?? 0, FIRST_ANSWER_WAIT_MS * 2 ** (attempt - 1));
+}
+
+/** What balancers and servers say while they cannot take a request. */
+const COMES_BACK: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** The error for a request without a complete answer. Returns an `McpError` or `RpcError` unchanged. */
 export function networkError(error: unknown, what: string, url: string): McpError | RpcError {

@@ -6,7 +6,7 @@ import type { Platform } from "../../../platform/platform.js";
 import { McpError } from "../../../protocol/error.js";
 import type { HttpFailure } from "../../../protocol/http-failure.js";
 import type { Receiver } from "../../transport.js";
-import { failureOf, networkError } from "./failure.js";
+import { failureOf, networkError, waitBeforeAnswer } from "./failure.js";
 import { afterRedirect, REDIRECTS, type RedirectPolicy } from "./redirect.js";
 
 /** What one handshake established. Each handshake creates new facts; running requests keep their own. */
@@ -38,6 +38,8 @@ export type HoldCancel = (cancel: CancelRequest) => void;
 
 /** Answers that are sent at the same time; while as many are on their way, streams of the server are not read on. */
 const MAX_REPLIES = 100;
+/** How often an answer is posted: for about eight seconds, unless the server asks for longer waits. */
+const MAX_ANSWER_ATTEMPTS = 6;
 /** Answers to questions that one read may bring and that wait for their turn. */
 const MAX_QUEUED_REPLIES = 10_000;
 /** One value, because a flood of questions must not cost a stack trace each. */
@@ -67,6 +69,7 @@ export class HttpRequests {
   /** Answers on their way, and those that wait for their turn. */
   #replies = 0;
   #queuedReplies: { send(): void; drop(reason: Error): void }[] = [];
+  #stopped = false;
   #replyRoom: { promise: Promise<void>; open(): void } | undefined;
 
   constructor(options: HttpRequestsOptions) {
@@ -142,13 +145,45 @@ export class HttpRequests {
     return new Promise((resolve, reject) => {
       const send = () => {
         this.#replies++;
-        this.tell(facts, text, what)
+        this.#tellUntilTaken(facts, text, what)
           .then(resolve, reject)
           .finally(() => this.#replied());
       };
       if (this.#replies < MAX_REPLIES) send();
       else if (this.#queuedReplies.length < MAX_QUEUED_REPLIES) this.#queuedReplies.push({ send, drop: reject });
       else reject(TOO_MANY_REPLIES);
+    });
+  }
+
+  /**
+   * Posts an answer again if the server is away or asks to come back later, because the call that waits for it would be lost.
+   * A server that gets an answer twice drops the second.
+   */
+  async #tellUntilTaken(facts: HandshakeFacts, text: string, what: string): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.tell(facts, text, what);
+      } catch (error) {
+        const isVain = attempt === MAX_ANSWER_ATTEMPTS || facts.retired || this.#stopped;
+        const waitMs = isVain ? undefined : waitBeforeAnswer(error, attempt);
+        if (waitMs === undefined) throw error;
+        await this.#pause(waitMs);
+      }
+    }
+  }
+
+  /** Rejects when everything is stopped. */
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = (reason: Error) => {
+        timer.cancel();
+        reject(reason);
+      };
+      const timer = this.platform.timer(ms, () => {
+        this.#waiting.delete(end);
+        resolve();
+      });
+      this.#waiting.add(end);
     });
   }
 
@@ -162,6 +197,7 @@ export class HttpRequests {
 
   /** Rejects everything that `tell` waits for. */
   stop(reason: Error): void {
+    this.#stopped = true;
     for (const { drop } of this.#queuedReplies.splice(0)) drop(reason);
     for (const end of this.#waiting) end(reason);
   }
