@@ -1,5 +1,7 @@
+import { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR } from "../jsonrpc/error.js";
+import { RESOURCE_NOT_FOUND } from "../protocol/error.js";
 import { type Attributes, type Failure, isNamed, operationAttributes, type Subject } from "./attributes.js";
-import { KnownNames, MOST_NAMES } from "./known-names.js";
+import { KnownNames, MOST_NAMES, OTHER } from "./known-names.js";
 import type {
   ApiContext,
   ApiHistogram,
@@ -17,6 +19,17 @@ const ERROR = 2;
 
 /** The bounds of buckets that the conventions advise, in seconds. */
 const BUCKETS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
+
+/** How many codes of errors are labels, and those that always are. */
+const MOST_CODES = 100;
+const COMMON_CODES = [
+  PARSE_ERROR,
+  INVALID_REQUEST,
+  METHOD_NOT_FOUND,
+  INVALID_PARAMS,
+  INTERNAL_ERROR,
+  RESOURCE_NOT_FOUND,
+];
 
 const DESCRIPTIONS = {
   "mcp.client.operation.duration": "The duration of a request, from when it was sent until its response arrived.",
@@ -47,6 +60,8 @@ export class Recorder {
   readonly #tracer: ApiTracer;
   readonly #histograms = new Map<string, ApiHistogram>();
   readonly #names = new KnownNames(MOST_NAMES);
+  /** Codes of errors, of which a peer can make up any number. */
+  readonly #codes = new KnownNames(MOST_CODES);
 
   constructor(api: OpenTelemetryApi, name: string, version: string, options: Recorded) {
     this.api = api;
@@ -54,6 +69,7 @@ export class Recorder {
     this.#options = options;
     this.#named = [name, version];
     this.#tracer = api.trace.getTracer(name, version);
+    for (const code of COMMON_CODES) this.#codes.learn(String(code));
   }
 
   /** Records a duration, in milliseconds. */
@@ -112,11 +128,17 @@ export class Recorder {
   ): void {
     const attributes = operationAttributes(subject, this.#known(subject.name));
     if (failure !== undefined) {
-      addFailure(failure, (key, value) => {
+      addFailure(this.#bounded(failure), (key, value) => {
         attributes[key] = value;
       });
     }
     this.recordAs(`mcp.${side}.operation.duration`, ms, attributes, context);
+  }
+
+  /** The same failure, whose code may be a label. */
+  #bounded({ type, code, message }: Failure): Failure {
+    if (code === undefined || this.#codes.learn(code)) return { type, code, message };
+    return { type: type === undefined ? undefined : OTHER, code: OTHER, message };
   }
 
   #known(name: string | undefined): string | undefined {

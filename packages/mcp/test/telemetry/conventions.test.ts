@@ -148,6 +148,23 @@ describe("metrics", () => {
   });
 });
 
+describe("the codes of a hostile server", () => {
+  it("make a bounded number of series, and the common ones stay what they are", async () => {
+    const server = new Server({ name: "hostile", version: "1.0.0" });
+    let code = 0;
+    server.prompt("greet", {}, () => {
+      throw new McpError("internal_error", "no", { code: ++code === 300 ? -32603 : 1000 + code });
+    });
+    await using client = await connect(server, { observe: telemetry(api, { spans: false }) });
+    for (let at = 0; at < 300; at++) await client.tryRequest("prompts/get", { name: "greet" });
+    const points = await sdk.points("mcp.client.operation.duration");
+    const types = new Set(points.map(({ attributes }) => attributes["error.type"]));
+    const codes = new Set(points.map(({ attributes }) => attributes["rpc.response.status_code"]));
+    expect(Math.max(types.size, codes.size)).toBeLessThan(150);
+    expect([types.has("_OTHER"), codes.has("_OTHER"), types.has("1001"), types.has("-32603")]).not.toContain(false);
+  });
+});
+
 describe("options", () => {
   it("record arguments and results only if they are asked for", async () => {
     const full = telemetry(api, { content: true, metrics: false });

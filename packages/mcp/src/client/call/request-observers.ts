@@ -120,7 +120,8 @@ class ObservedRequest {
     const since = this.#platform.monotonic();
     let sent: Promise<unknown> | undefined;
     let run = () => {
-      sent ??= transport.request(message);
+      // What throws is not tried again outside of those who follow.
+      sent ??= new Promise((resolve) => resolve(transport.request(message)));
     };
     for (const follower of this.#followers) run = this.#within(follower, run);
     run();
