@@ -20,8 +20,8 @@ export interface CrowdPlan {
 }
 
 const IN_FLIGHT = 2;
-/** Until then a change has reached everybody who is subscribed, also when replicas and the storage fail meanwhile. */
-const HEARD_MS = 25_000;
+/** Until then a change has reached everybody who is subscribed: a client that meets dead replicas waits longer before each attempt. */
+const HEARD_MS = 60_000;
 const REVISIONS = ["2025-11-25", "2026-07-28"] as const;
 
 /** Everybody who uses the replicas: each principal has applications of both eras, watchers, and one whose connections break. */

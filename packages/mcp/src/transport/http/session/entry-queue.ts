@@ -113,6 +113,14 @@ export class EntryQueue {
     for (const item of this.#waiting) item.given = false;
   }
 
+  /** The client has an entry of the log. It may be the one whose storing is not confirmed yet, which the client must not get twice. */
+  read(id: number, entry: string): void {
+    const [first] = this.#waiting;
+    if (first === undefined || first.given || id <= this.#lastStored || first.entry !== entry) return;
+    first.given = true;
+    act(first);
+  }
+
   /** Calls `act` once the client has what was added so far, or will not get it. */
   whenGiven(act: () => void): void {
     const last = this.#waiting.at(-1);

@@ -171,3 +171,68 @@ describe("an event id", () => {
     expect(parseEventId(text)).toBeUndefined();
   });
 });
+
+describe("a stream whose storage has taken an entry and has not said so", () => {
+  /** Appends take effect at once; their answers come when they are let go. */
+  function slowAnswers() {
+    const storage = home(false);
+    const answers: (() => void)[] = [];
+    const append: StreamStorage["log"]["append"] = async (...args) => {
+      const id = await storage.log.append(...args);
+      await new Promise<void>((resolve) => answers.push(resolve));
+      return id;
+    };
+    const queues = new Set<{ overdue(): void }>();
+    const late: StreamStorage["late"] = { touch: (queue) => void queues.add(queue), drop() {} };
+    const { log } = storage;
+    const slow: StreamStorage = {
+      ...storage,
+      late,
+      log: {
+        append,
+        read: (...args) => log.read(...args),
+        touch: (...args) => log.touch(...args),
+        drop: (name) => log.drop(name),
+      },
+    };
+    const overdue = () => {
+      for (const queue of queues) queue.overdue();
+    };
+    const answer = async () => {
+      answers.shift()?.();
+      await settled();
+    };
+    return { slow, overdue, answer };
+  }
+
+  it("gives each event once to a client that comes back, and again to the next connection", async () => {
+    const { slow, overdue, answer } = slowAnswers();
+    const stream = new LoggedStream(slow, "x", true);
+    const first = new Recorder();
+    stream.begin(first.asConnection());
+    for (const text of ["1", "2", "3"]) stream.say(text);
+    overdue();
+    // The log has 1, and the client all three, none of them with a place in the log.
+    expect(first.data).toEqual(["1", "2", "3"]);
+    first.open = false;
+    first.onLost?.();
+    const second = new Recorder();
+    const place = parseEventId(first.ids.at(-1) ?? "");
+    if (place === undefined) throw new Error("an event has no id");
+    stream.attach(second.asConnection(), place);
+    overdue();
+    stream.say("4");
+    await settled();
+    expect(second.data).toEqual(["4"]);
+    const third = new Recorder();
+    const next = parseEventId(second.ids.at(-1) ?? "");
+    if (next === undefined) throw new Error("an event has no id");
+    await answer();
+    second.open = false;
+    second.onLost?.();
+    stream.attach(third.asConnection(), next);
+    stream.say("5");
+    for (let count = 0; count < 5; count++) await answer();
+    expect(third.data).toEqual(["5"]);
+  });
+});

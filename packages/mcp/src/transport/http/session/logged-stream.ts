@@ -262,6 +262,7 @@ export class LoggedStream implements EntryReceiver {
         return false;
       }
       this.#write(id, withoutGap(entry));
+      this.#queue.read(id, withoutGap(entry));
     }
     return this.#connection !== undefined && (read.entries.length === PAGE || this.#readAgain);
   }
