@@ -107,8 +107,10 @@ describe.skipIf(!hasRedis)("a cluster with replicas", () => {
     await storage.kv.set("{goes}", "v");
     await moveSlot(slot, from, to);
     await until(() => heard.includes("{goes} gap"));
+    const refusedBefore = await refusedSubscriptions(to);
     await from.command("CLIENT", "KILL", "TYPE", "pubsub");
     await until(() => heard.includes(`${stays} gap`));
+    expect(await refusedSubscriptions(to), "subscriptions at the wrong server").toBe(refusedBefore);
     await storage.pubsub.publish(stays, "m");
     await until(() => heard.includes(`${stays} m`));
   });
@@ -181,6 +183,11 @@ function succeeds(call: unknown): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+async function refusedSubscriptions(node: TestRedis): Promise<number> {
+  const stats = String(await node.command("INFO", "commandstats"));
+  return Number(/cmdstat_ssubscribe:.*rejected_calls=(\d+)/.exec(stats)?.[1] ?? 0);
 }
 
 function holds(range: string, slot: number): boolean {
