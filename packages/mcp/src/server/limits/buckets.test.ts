@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { platform } from "../../node/platform.js";
 import type { KeyValue } from "../../storage/storage.js";
 import { memoryStorage } from "../../storage.js";
 import { fakeClock } from "../../testing/fake-clock.js";
@@ -13,6 +14,11 @@ const rates = fc.record({
 });
 const pauses = fc.array(fc.integer({ min: 0, max: 4000 }), { maxLength: 40 });
 
+function sharedBuckets(clock: ReturnType<typeof fakeClock>, kv: KeyValue, offset = () => 0) {
+  const now = () => clock.now() + offset();
+  return new SharedBuckets({ ...platform, ...clock.platform, now }, kv, 10);
+}
+
 /** Buckets on this node, and two nodes on one storage that take turns. */
 const KINDS = {
   "on a node"(clock: ReturnType<typeof fakeClock>) {
@@ -21,7 +27,7 @@ const KINDS = {
   },
   "on a storage, for two nodes"(clock: ReturnType<typeof fakeClock>) {
     const { kv } = memoryStorage({ clock });
-    const nodes = [new SharedBuckets(clock.platform, kv, 10), new SharedBuckets(clock.platform, kv, 10)] as const;
+    const nodes = [sharedBuckets(clock, kv), sharedBuckets(clock, kv)] as const;
     let turn = 0;
     return (rate: FullRate) => nodes[++turn % 2 === 0 ? 0 : 1].take("k", rate);
   },
@@ -69,7 +75,7 @@ describe("buckets on a storage, when the clock of the node is set back", () => {
     const clock = fakeClock(86_400_000);
     const { kv } = memoryStorage({ clock });
     let offset = 0;
-    const buckets = new SharedBuckets({ now: () => clock.now() + offset }, kv, 10);
+    const buckets = sharedBuckets(clock, kv, () => offset);
     const rate = { intervalMs: 100, burst: 2 };
     expect([await buckets.take("k", rate), await buckets.take("k", rate)]).toEqual([0, 0]);
     offset = -3_600_000;
@@ -112,7 +118,7 @@ describe("buckets on a storage", () => {
       delete: (key) => kv.delete(key),
       touch: (key, ttlMs) => kv.touch(key, ttlMs),
     };
-    const buckets = new SharedBuckets(clock.platform, counting, 10);
+    const buckets = sharedBuckets(clock, counting);
     const rate = { intervalMs: 100, burst: 5 };
     const waits = await Promise.all(Array.from({ length: 50 }, () => buckets.take("k", rate)));
     expect(waits.filter((wait) => wait === 0)).toHaveLength(5);
@@ -124,11 +130,36 @@ describe("buckets on a storage", () => {
     const clock = fakeClock(1000);
     const { kv } = memoryStorage({ clock });
     const rate = { intervalMs: 100, burst: 2 };
-    const ahead = { now: () => clock.now() + 86_400_000 };
-    expect(await new SharedBuckets(ahead, kv, 10).take("k", rate)).toBe(0);
-    const other = new SharedBuckets(clock.platform, kv, 10);
+    const ahead = sharedBuckets(clock, kv, () => 86_400_000);
+    expect(await ahead.take("k", rate)).toBe(0);
+    const other = sharedBuckets(clock, kv);
     expect(await other.take("k", rate)).toBe(100);
     await clock.advance(20_000);
     expect(await other.take("k", rate)).toBe(0);
+  });
+
+  it("refuse for a moment what loses against others again and again, but fail if nobody else writes", async () => {
+    const clock = fakeClock(1000);
+    const { kv } = memoryStorage({ clock });
+    let others = true;
+    const losing: KeyValue = {
+      get: (key) => kv.get(key),
+      delete: (key) => kv.delete(key),
+      touch: (key, ttlMs) => kv.touch(key, ttlMs),
+      set(key, value, options) {
+        if (options?.ifVersion === undefined) return kv.set(key, value, options);
+        if (others) kv.set(key, String(clock.now()));
+        return undefined;
+      },
+    };
+    const buckets = sharedBuckets(clock, losing);
+    const rate = { intervalMs: 10, burst: 5 };
+    const crowdedOut = Promise.resolve(buckets.take("k", rate));
+    await clock.advance(1000);
+    expect(await crowdedOut).toBe(100);
+    others = false;
+    const failed = expect(buckets.take("k", rate)).rejects.toThrow("nobody else wrote");
+    await clock.advance(1000);
+    await failed;
   });
 });

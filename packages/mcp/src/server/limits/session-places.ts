@@ -2,7 +2,7 @@ import type { Platform } from "../../platform/platform.js";
 import type { KeyValue } from "../../storage/storage.js";
 import type { PlacedSession } from "../../transport/transport.js";
 
-/** As for buckets. */
+/** Times that a write may lose against other nodes; more count as a failure of the storage. */
 const ATTEMPTS = 20;
 /** Sessions that are looked at for one that wants the place of another. */
 const MOST_LOOKS = 16;

@@ -2,7 +2,7 @@ import { randomName } from "../../encoding/base64.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 import type { KeyValue } from "../../storage/storage.js";
 
-/** As for buckets. */
+/** Times that a write may lose against other nodes; more count as a failure of the storage. */
 const ATTEMPTS = 20;
 
 type ClockAndRandom = Pick<Platform, "now" | "timer" | "randomBytes">;
