@@ -41,6 +41,30 @@ describe.each(["down", "hangs", "full"] as const)("while the storage is out of o
 });
 
 describe("what could not be stored in time", () => {
+  it.each([0, 1])(
+    "is stored later, also if nothing of its stream was stored before (resumed at node %i)",
+    async (at) => {
+      const { client, use, held, close } = severalNodes(2);
+      const { storage } = use(0);
+      await client.open();
+      storage.way = "down";
+      const reader = new EventReader(await client.call("steps", {}, undefined, WITH_PROGRESS));
+      const { eventId = "", ...first } = await reader.message();
+      expect(first).toMatchObject({ params: { progress: 1 } });
+      await reader.cancel();
+      storage.way = "open";
+      use(at);
+      const response = await client.get({ "last-event-id": eventId });
+      expect(response.status).toBe(200);
+      const resumed = new EventReader(response);
+      held.open();
+      // An event without data gives a place to resume from, and no message.
+      const events = (await resumed.rest()).flatMap(({ data }) => (data === "" ? [] : JSON.parse(data)));
+      expect(events).toMatchObject([{ params: { progress: 2 } }, { result: { content: [{ text: "done" }] } }]);
+      await close();
+    },
+  );
+
   it("is stored later, for a client that resumes, without a gap or a repetition", async () => {
     const { client, use, held, close } = severalNodes(2);
     const { storage } = use(0);

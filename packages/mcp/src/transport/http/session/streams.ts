@@ -105,8 +105,10 @@ async function resume(
     read.evicted ||
     (next !== undefined && followsGap(next.entry)) ||
     session.streams.get(position.stream)?.hasGap === true;
-  // Position 0 exists only in the first stream; in an unknown stream, the client would wait forever.
-  if (isGone || (position.after === 0 && position.stream !== GET_STREAM_ID)) {
+  // Position 0 exists only in the first stream, and where a client got events before anything of its stream was stored; in an
+  // unknown stream, the client would wait forever.
+  const isUnknown = position.after === 0 && position.ahead === 0 && position.stream !== GET_STREAM_ID;
+  if (isGone || isUnknown) {
     const reason = "the events after Last-Event-ID are no longer stored";
     return exchange.refuse(refusal(400, reason, { data: { reason: "evicted" } }));
   }
