@@ -1,4 +1,7 @@
 export type {
+  AnswerEnded,
+  AnswerFollower,
+  AnswerStarted,
   ClientObserver,
   ConnectionChange,
   RequestEnded,
@@ -12,6 +15,9 @@ export type {
   CallRefused,
   CallStarted,
   Observer,
+  QuestionEnded,
+  QuestionFollower,
+  QuestionStarted,
   SessionClosed,
 } from "./server/observer.js";
 export { type CallLine, type CallLogger, type LogCallsOptions, logCalls } from "./telemetry/log-calls.js";

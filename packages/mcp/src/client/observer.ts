@@ -42,6 +42,37 @@ export interface RequestFollower {
   content?(params: object | undefined, result: unknown): void;
 }
 
+/** A request of the server, such as for the user's input, as observers of the client that answers it see it. */
+export interface AnswerStarted {
+  readonly method: string;
+  readonly requestId: Id;
+  readonly protocolVersion: string;
+  /** The session of the server, if any. Whoever knows it may be able to use it: treat it as a secret. */
+  readonly sessionId: string | undefined;
+  /** How it came; undefined in this process, and where the transport does not tell. */
+  readonly network: NetworkFacts | undefined;
+  /** The trace that the server sent with it; spans made here are its children. */
+  readonly trace: TraceContext | undefined;
+  /** The server's address for people, without secrets. */
+  readonly target: string;
+}
+
+/** How a request of the server was answered. */
+export interface AnswerEnded extends AnswerStarted {
+  readonly durationMs: number;
+  /** `cancelled`: the server took its request back and gets no answer. */
+  readonly outcome: "ok" | "error" | "cancelled";
+  /** The error that the server gets, if it does. */
+  readonly error: { readonly code: number; readonly message: string } | undefined;
+}
+
+/** Follows one request of the server until it is answered. */
+export interface AnswerFollower {
+  /** Must call `run` once, before it returns: the answer is sought in there, so that `onElicit` and the like find its context. */
+  within?(run: () => void): void;
+  ended?(answer: AnswerEnded): void;
+}
+
 /** A change of the state of a connection. */
 export interface ConnectionChange extends StateChange {
   readonly target: string;
@@ -58,6 +89,8 @@ export interface ConnectionChange extends StateChange {
 export interface ClientObserver {
   /** Called before each request is sent, those of the handshake included; what it returns follows that request. */
   request?: ((request: RequestStarted) => RequestFollower | undefined) | undefined;
+  /** Called when the server sends a request other than `ping`; what it returns follows the answer. */
+  answer?: ((request: AnswerStarted) => AnswerFollower | undefined) | undefined;
   /** Called when the connection is being opened, ready, lost and closed. */
   state?: ((change: ConnectionChange) => void) | undefined;
 }

@@ -61,11 +61,41 @@ export interface CallRefused {
   readonly error: unknown;
 }
 
+/**
+ * A request that a call sends to its client, such as for the user's input, in revisions that ask by request. It has neither
+ * parameters nor the answer.
+ */
+export interface QuestionStarted {
+  readonly method: string;
+  readonly requestId: Id;
+}
+
+/** How it ended. */
+export interface QuestionEnded extends QuestionStarted {
+  readonly durationMs: number;
+  readonly outcome: "ok" | "error";
+  readonly error: unknown;
+}
+
+/** Follows one question of a call until its answer. */
+export interface QuestionFollower {
+  /** The trace to send with the question, in place of the caller's. */
+  readonly trace?: TraceContext | undefined;
+  /** Must call `run` once, before it returns: the question is sent in there. */
+  within?(run: () => void): void;
+  ended?(question: QuestionEnded): void;
+}
+
 /** Follows one call from its start to its end. */
 export interface CallFollower {
   /** Must call `run` once, before it returns: the call runs in there, so that its handler finds the ambient context of `run`. */
   within?(run: () => void): void;
   ended?(call: CallEnded): void;
+  /**
+   * Called before the call sends a request to its client; what it returns follows that. A mounted server's calls ask by the
+   * server that it is mounted in.
+   */
+  question?(question: QuestionStarted): QuestionFollower | undefined;
 }
 
 /** The end of a session or connection. */

@@ -48,7 +48,10 @@ export function sessionAttributes(protocolVersion: string | undefined, network: 
 }
 
 /** The attributes that only spans have, because they have any number of values. */
-export function addSpanAttributes(attributes: Attributes, subject: CallStarted | RequestStarted): void {
+export function addSpanAttributes(
+  attributes: Attributes,
+  subject: Pick<CallStarted | RequestStarted, "method" | "name" | "requestId" | "sessionId">,
+): void {
   const { method, name, requestId, sessionId } = subject;
   attributes["jsonrpc.request.id"] = cut(String(requestId));
   if (sessionId !== undefined) attributes["mcp.session.id"] = sessionId;
@@ -97,7 +100,9 @@ export function serverFailure(error: unknown, code: number, cancelled: boolean):
 
 /** How a request of a client failed: with an error of the server, or on this side of it. */
 export function clientFailure(error: unknown): Failure {
-  if (error instanceof RpcError) return { type: String(error.code), code: String(error.code), message: error.message };
+  if (error instanceof RpcError || (McpError.is(error) && error.remote)) {
+    return { type: String(error.code), code: String(error.code), message: error.message };
+  }
   if (McpError.is(error)) return { type: error.kind, code: undefined, message: error.message };
   return { type: "_OTHER", code: undefined, message: undefined };
 }

@@ -2,9 +2,12 @@ import type { RequestEnded, RequestFollower, RequestStarted } from "../client/ob
 import type { TraceContext } from "../protocol/trace-context.js";
 import { addSpanAttributes, clientFailure, type Failure, operationAttributes } from "./attributes.js";
 import { contentAttributes } from "./content.js";
+import type { ApiContext } from "./open-telemetry-api.js";
 import { type Begun, CLIENT, type Recorder } from "./recorder.js";
 
-/** One request of a client as a span, and as a duration. */
+type Ended = Pick<RequestEnded, "durationMs" | "outcome" | "error">;
+
+/** One request as the span of the side that sends it, and as a duration. */
 export class ClientSpan implements RequestFollower {
   readonly #recorder: Recorder;
   readonly #request: RequestStarted;
@@ -12,13 +15,14 @@ export class ClientSpan implements RequestFollower {
   readonly trace: TraceContext | undefined;
   readonly content?: NonNullable<RequestFollower["content"]>;
 
-  constructor(recorder: Recorder, request: RequestStarted, hasContent: boolean) {
+  /** `call` is the context of the call that the request belongs to, for where the ambient context is lost. */
+  constructor(recorder: Recorder, request: RequestStarted, hasContent: boolean, call?: ApiContext) {
     this.#recorder = recorder;
     this.#request = request;
     const { api, carrier } = recorder;
     const ambient = api.context.active();
-    const isAlone = request.trace !== undefined && api.trace.getSpanContext(ambient) === undefined;
-    const parent = isAlone && request.trace !== undefined ? carrier.received(ambient, request.trace) : ambient;
+    const given = () => call ?? (request.trace === undefined ? ambient : carrier.received(ambient, request.trace));
+    const parent = api.trace.getSpanContext(ambient) === undefined ? given() : ambient;
     const attributes = operationAttributes(request, undefined);
     addSpanAttributes(attributes, request);
     const begun = recorder.begin(CLIENT, request, attributes, parent);
@@ -32,11 +36,11 @@ export class ClientSpan implements RequestFollower {
     else this.#recorder.api.context.with(this.#begun.context, run);
   }
 
-  ended(ended: RequestEnded): void {
+  ended(ended: Ended): void {
     const failure = failureOf(ended);
     const exists = ended.outcome === "ok" || ended.outcome === "input_required";
     this.#recorder.end(this.#begun, this.#request, failure, exists);
-    this.#recorder.record("client", ended.durationMs, ended, failure, this.#begun?.context);
+    this.#recorder.record("client", ended.durationMs, this.#request, failure, this.#begun?.context);
   }
 
   #record(params: object | undefined, result: unknown): void {
@@ -44,7 +48,7 @@ export class ClientSpan implements RequestFollower {
   }
 }
 
-function failureOf({ outcome, error }: RequestEnded): Failure | undefined {
+function failureOf({ outcome, error }: Ended): Failure | undefined {
   if (outcome === "tool_error") return { type: "tool_error", code: undefined, message: undefined };
   return outcome === "error" ? clientFailure(error) : undefined;
 }

@@ -2,8 +2,16 @@ import { INTERNAL_ERROR } from "../jsonrpc/error.js";
 import { McpError } from "../protocol/error.js";
 import { CORE_METHODS } from "../protocol/methods.js";
 import { notFoundCodeOf, type Revision } from "../protocol/revisions.js";
-import type { CallEnded, CallFollower, CallRefused, CallStarted } from "../server/observer.js";
+import type {
+  CallEnded,
+  CallFollower,
+  CallRefused,
+  CallStarted,
+  QuestionFollower,
+  QuestionStarted,
+} from "../server/observer.js";
 import { addSpanAttributes, type Failure, operationAttributes, serverFailure } from "./attributes.js";
+import { ClientSpan } from "./client-span.js";
 import { isAbout } from "./is-about.js";
 import { OTHER } from "./known-names.js";
 import type { ApiContext, ApiSpanContext } from "./open-telemetry-api.js";
@@ -39,12 +47,18 @@ export class ServerSpan implements CallFollower {
     this.#recorder.end(this.#begun, this.#call, failure, isAbout(ended));
     this.#recorder.record("server", ended.durationMs, ended, failure, this.#begun?.context);
   }
+
+  question({ method, requestId }: QuestionStarted): QuestionFollower {
+    const { protocolVersion, sessionId, network } = this.#call;
+    const request = { method, requestId, protocolVersion, sessionId, network, name: undefined };
+    const asked = { ...request, attempt: 1, trace: undefined, target: "" };
+    return new ClientSpan(this.#recorder, asked, false, this.#context);
+  }
 }
 
 /** A request that was refused before it became a call: a span without length, under a name that its sender did not choose. */
 export function refusedSpan(recorder: Recorder, { method, requestId, error }: CallRefused): void {
-  const known = CORE_METHODS.some((row) => row.method === method) ? method : OTHER;
-  const subject = { method: known, name: undefined, protocolVersion: undefined, network: undefined };
+  const subject = { method: knownMethod(method), name: undefined, protocolVersion: undefined, network: undefined };
   const attributes = operationAttributes(subject, undefined);
   if (requestId !== undefined) attributes["jsonrpc.request.id"] = String(requestId).slice(0, 128);
   const failure = serverFailure(error, McpError.from(error).code, false);
@@ -52,11 +66,19 @@ export function refusedSpan(recorder: Recorder, { method, requestId, error }: Ca
   recorder.record("server", 0, subject, failure);
 }
 
+/** A method of the protocol, or what stands for all others, which peers choose. */
+export function knownMethod(method: string): string {
+  return CORE_METHODS.some((row) => row.method === method) ? method : OTHER;
+}
+
 /**
  * The caller's trace, with a link to the span that is active here, such as that of the HTTP request. What is active is the parent
  * if the caller sent no trace, or if this call is a part of one that has the caller's trace already.
  */
-function parentOf(recorder: Recorder, { trace }: CallStarted): { parent: ApiContext; linked?: ApiSpanContext } {
+export function parentOf(
+  recorder: Recorder,
+  { trace }: Pick<CallStarted, "trace">,
+): { parent: ApiContext; linked?: ApiSpanContext } {
   const ambient = recorder.api.context.active();
   if (trace === undefined || ambient.getValue(RECEIVED) === (trace.traceparent ?? trace.baggage)) {
     return { parent: ambient };

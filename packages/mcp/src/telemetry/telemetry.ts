@@ -1,9 +1,17 @@
-import type { ClientObserver, ConnectionChange, RequestFollower, RequestStarted } from "../client/observer.js";
+import type {
+  AnswerFollower,
+  AnswerStarted,
+  ClientObserver,
+  ConnectionChange,
+  RequestFollower,
+  RequestStarted,
+} from "../client/observer.js";
 import { checkOptions } from "../protocol/check-options.js";
 import { McpError } from "../protocol/error.js";
 import type { Middleware } from "../server/middleware.js";
 import type { CallFollower, CallRefused, CallStarted, Observer, SessionClosed } from "../server/observer.js";
 import { partsOf } from "../server/server-parts.js";
+import { AnswerSpan } from "./answer-span.js";
 import { sessionAttributes } from "./attributes.js";
 import { ClientSpan } from "./client-span.js";
 import { recordCall } from "./content.js";
@@ -57,6 +65,7 @@ export function telemetry(api: OpenTelemetryApi, options: TelemetryOptions = {})
         sessionAttributes(protocolVersion, transport === "http" ? HTTP : network),
       ),
     request: (request: RequestStarted): RequestFollower => new ClientSpan(recorder, request, options.content === true),
+    answer: (request: AnswerStarted): AnswerFollower => new AnswerSpan(recorder, request),
     state({ sessionMs, protocolVersion, network, reason, state }: ConnectionChange) {
       if (sessionMs === undefined) return;
       const attributes = sessionAttributes(protocolVersion, network);

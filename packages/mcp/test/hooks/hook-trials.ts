@@ -78,6 +78,27 @@ const gauge: Trial = (fail) => {
   return outcome(async () => metrics.text());
 };
 
+/** What a call in a revision with requests of the server comes to, if it asks. */
+const askingFor = (server: Server, observe: ClientOptions["observe"] = []) =>
+  withClient(
+    server.tool("ask", {}, async (_args, ctx) => `${(await ctx.roots()).length}`),
+    { ...SESSIONS, roots: [], observe },
+    (client) => client.callTool("ask" as never, {}),
+  );
+
+const followingQuestions =
+  (follower: (fail: Failing) => object): Trial =>
+  (fail) => {
+    const server = emptyServer();
+    server.observe({ follow: () => ({ question: () => follower(fail) }) });
+    return askingFor(server);
+  };
+
+const followingAnswers =
+  (event: "within" | "ended"): Trial =>
+  (fail) =>
+    askingFor(emptyServer(), { answer: () => ({ [event]: fail }) });
+
 const followingRequests =
   (event: "within" | "ended" | "content"): Trial =>
   (fail) =>
@@ -164,12 +185,18 @@ export const HOOK_TRIALS: Readonly<Record<string, Trial>> = {
   "Observer.sessionClosed": observing("sessionClosed"),
   "Observer.follow, within": following("within"),
   "Observer.follow, ended": following("ended"),
+  "Observer.follow, question": followingQuestions((fail) => fail()),
+  "Observer.follow, question within": followingQuestions((fail) => ({ within: fail })),
+  "Observer.follow, question ended": followingQuestions((fail) => ({ ended: fail })),
   "CallLogger.info": logging("info", "add"),
   "CallLogger.warn": logging("warn", "no such tool"),
   "CallLogger.error": logging("error", "jams"),
   "MetricsSource.gauge(read)": gauge,
   "Metrics.gauge(read)": gauge,
   "ClientObserver.request": (fail) => withClient(plainServer(), { observe: { request: fail } }, add),
+  "ClientObserver.answer": (fail) => askingFor(emptyServer(), { answer: fail }),
+  "ClientObserver.answer, within": followingAnswers("within"),
+  "ClientObserver.answer, ended": followingAnswers("ended"),
   "ClientObserver.state": (fail) => withClient(plainServer(), { observe: { state: fail } }, add),
   "ClientObserver.request, within": followingRequests("within"),
   "ClientObserver.request, ended": followingRequests("ended"),

@@ -3,6 +3,7 @@ import type { Id, RequestMessage } from "../../jsonrpc/message.js";
 import { errorText, resultText } from "../../jsonrpc/message-text.js";
 import { McpError } from "../../protocol/error.js";
 import type { CallDeadlines } from "../call/pending-call.js";
+import type { RequestObservers } from "../call/request-observers.js";
 import type { ClientConnection } from "../connection/connection.js";
 import type { Answerer } from "./answerer.js";
 
@@ -24,6 +25,7 @@ export class ServerRequests {
   readonly #answerer: Answerer;
   readonly #deadlines: CallDeadlines;
   readonly #fault: (error: Error) => void;
+  readonly #observers: RequestObservers | undefined;
   /** One that was taken back stays until its handler ends, so that no server can start more handlers than the limit. */
   readonly #asked = new Map<Id, OpenQuestion>();
 
@@ -32,11 +34,13 @@ export class ServerRequests {
     answerer: Answerer,
     deadlines: CallDeadlines,
     fault: (error: Error) => void,
+    observers: RequestObservers | undefined,
   ) {
     this.#connection = connection;
     this.#answerer = answerer;
     this.#deadlines = deadlines;
     this.#fault = fault;
+    this.#observers = observers;
   }
 
   /**
@@ -64,9 +68,12 @@ export class ServerRequests {
     // While the server waits for this user, its silence must not count as a timeout.
     const asked: OpenQuestion = { unwanted: new AbortController(), cancelled: false, release: this.#deadlines.hold() };
     this.#asked.set(id, asked);
-    try {
+    const respond = async () => {
       const text = await this.#answerer.respond(message, asking, asked.unwanted, about);
       return asked.cancelled ? "" : text;
+    };
+    try {
+      return await (this.#observers?.answer(message, asking, respond) ?? respond());
     } finally {
       asked.release();
       this.#asked.delete(id);

@@ -1,13 +1,22 @@
 import type { ClientEra, EncodedMessage, OutgoingCall } from "../../era/era.js";
 import type { ProbedTransport } from "../../era/negotiate/negotiation.js";
-import { type Id, isObject, type Params } from "../../jsonrpc/message.js";
+import { type Id, isObject, type Params, type RequestMessage } from "../../jsonrpc/message.js";
 import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
+import { runWithin } from "../../platform/run-within.js";
 import { readTrace, traceMeta } from "../../protocol/trace-context.js";
 import type { Transport } from "../../transport/transport.js";
 import type { StateChange } from "../changes/notifications.js";
 import type { CurrentConnection } from "../connection/current-connection.js";
-import type { ClientObserver, RequestEnded, RequestFollower, RequestStarted } from "../observer.js";
+import type {
+  AnswerEnded,
+  AnswerFollower,
+  AnswerStarted,
+  ClientObserver,
+  RequestEnded,
+  RequestFollower,
+  RequestStarted,
+} from "../observer.js";
 import type { ClientOptions } from "../options.js";
 import type { PendingCall } from "./pending-call.js";
 
@@ -69,6 +78,32 @@ export class RequestObservers {
     };
   }
 
+  /** Answers a request of the server. `respond` gives the text of the answer, an empty one if it was taken back. */
+  async answer(
+    { id, method, params }: RequestMessage,
+    { transport, era }: CurrentConnection,
+    respond: () => Promise<string>,
+  ): Promise<string> {
+    const { sessionId, network, target } = transport;
+    const trace = readTrace(params?.["_meta"]);
+    const about = { method, requestId: id, protocolVersion: era.revision };
+    const started: AnswerStarted = { ...about, sessionId, network, trace, target };
+    const followers: AnswerFollower[] = [];
+    for (const observer of this.#observers) {
+      callHook(this.#platform, "observer.answer", () => {
+        const follower = observer.answer?.(started);
+        if (follower !== undefined) followers.push(follower);
+        return follower;
+      });
+    }
+    if (followers.length === 0) return respond();
+    const since = this.#platform.monotonic();
+    const text = await runWithin(this.#platform, followers, respond);
+    const ended: AnswerEnded = { ...started, durationMs: this.#platform.monotonic() - since, ...endOf(text) };
+    for (const follower of followers) callHook(this.#platform, "ended", () => follower.ended?.(ended));
+    return text;
+  }
+
   /** Tells of a change of the connection's state. */
   state(change: StateChange, transport: Transport | undefined, protocolVersion: string | undefined): void {
     const now = this.#platform.monotonic();
@@ -118,15 +153,7 @@ class ObservedRequest {
     message: Parameters<Transport["request"]>[0],
   ): Promise<unknown> {
     const since = this.#platform.monotonic();
-    let sent: Promise<unknown> | undefined;
-    let run = () => {
-      // What throws is not tried again outside of those who follow.
-      sent ??= new Promise((resolve) => resolve(transport.request(message)));
-    };
-    for (const follower of this.#followers) run = this.#within(follower, run);
-    run();
-    // Whoever follows has run it.
-    return (sent as unknown as Promise<unknown>).then(
+    return runWithin(this.#platform, this.#followers, () => transport.request(message)).then(
       (result) => {
         this.#end(since, outcomeOf(result), undefined, params, result);
         return result;
@@ -136,14 +163,6 @@ class ObservedRequest {
         throw error;
       },
     );
-  }
-
-  #within(follower: RequestFollower, inner: () => void): () => void {
-    if (follower.within === undefined) return inner;
-    return () => {
-      callHook(this.#platform, "within", () => follower.within?.(inner));
-      inner();
-    };
   }
 
   #end(
@@ -165,6 +184,14 @@ class ObservedRequest {
 function requestOf(method: string, requestId: Id, { sessionId, network, target }: Transport): RequestStarted {
   const unknown = { name: undefined, protocolVersion: undefined, trace: undefined };
   return { method, requestId, attempt: 1, sessionId, network, target, ...unknown };
+}
+
+/** How an answer ended, by the text that the server gets. */
+function endOf(text: string): Pick<AnswerEnded, "outcome" | "error"> {
+  if (text === "") return { outcome: "cancelled", error: undefined };
+  // The library's own text.
+  const { error } = JSON.parse(text) as { error?: AnswerEnded["error"] };
+  return { outcome: error === undefined ? "ok" : "error", error };
 }
 
 function outcomeOf(result: unknown): RequestEnded["outcome"] {

@@ -59,7 +59,13 @@ export function assemble(
     answerer,
     router,
     cache,
-    requests: new ServerRequests(connection, answerer, caller.deadlines, (error) => router.emit("fault", error)),
+    requests: new ServerRequests(
+      connection,
+      answerer,
+      caller.deadlines,
+      (error) => router.emit("fault", error),
+      observers,
+    ),
     subscriptions: new ClientSubscriptions(connection, caller),
     tools: {
       requester: caller,

@@ -49,6 +49,7 @@ export class Pipeline {
   observed<A extends { text: string }>(call: ServerCall, answer: () => A | Promise<A>): A | Promise<A> {
     const started = startedOf(call);
     const followers: CallFollower[] = [];
+    call.followers = followers;
     let answering: A | Promise<A> | undefined;
     let run = () => {
       answering ??= answer();

@@ -6,7 +6,7 @@ import type { MethodRow } from "../../protocol/methods.js";
 import type { Coercion } from "../../schema/coerce.js";
 import type { Answer, Exchange } from "../../transport/transport.js";
 import type { HandlerContext } from "../context.js";
-import type { CallEnd } from "../observer.js";
+import type { CallEnd, CallFollower } from "../observer.js";
 import type { Asker, RecordedAnswers } from "../questions/asker.js";
 import type { InputOutcome } from "../questions/input-required.js";
 import type { CallDeadline } from "./call-deadline.js";
@@ -60,6 +60,8 @@ export class ServerCall {
   failure: unknown;
   /** How the call ended; kept only if there are observers. */
   end: CallEnd | undefined;
+  /** Those who follow the call; only if there are observers. */
+  followers: readonly CallFollower[] | undefined;
   /** The questions to send instead of a result, whatever middleware makes of it. */
   interim: InputOutcome | undefined;
   /** Called when an unanswered question interrupts the handler. */

@@ -1,13 +1,14 @@
 import type { Question } from "../../era/era.js";
 import { notificationText } from "../../era/notification.js";
 import { RpcError } from "../../jsonrpc/error.js";
-import { isObject } from "../../jsonrpc/message.js";
+import { type Id, isObject } from "../../jsonrpc/message.js";
 import { requestText } from "../../jsonrpc/message-text.js";
 import { McpError, USER_REJECTED } from "../../protocol/error.js";
 import { readTrace, traceMeta } from "../../protocol/trace-context.js";
 import type { ServerCall } from "../call/server-call.js";
 import type { Asker } from "./asker.js";
 import { requireCapabilities } from "./can-ask.js";
+import { followQuestion } from "./follow-question.js";
 
 /** Asks by requests to the client on the stream of the call. */
 export function requestAsker(call: ServerCall): Asker {
@@ -20,9 +21,10 @@ export function requestAsker(call: ServerCall): Asker {
     async ask({ question, needs }) {
       requireCapabilities(call, needs);
       if (isEarly(call)) await untilInitialized(call);
-      const answer = await askUntilSettled(call, question, open);
-      if (!isObject(answer)) throw malformedAnswer(question.method);
-      return answer;
+      const id = call.facts.nextQuestionId();
+      const followed = followQuestion(call, { method: question.method, requestId: id });
+      const ask = () => askUntilSettled(call, id, traced(call, question, followed?.trace), open);
+      return followed === undefined ? ask() : followed.send(ask);
     },
     async step(key, work) {
       claimStep(steps, key);
@@ -61,13 +63,12 @@ async function untilInitialized(call: ServerCall): Promise<void> {
  */
 function askUntilSettled(
   call: ServerCall,
-  question: Question,
+  id: Id,
+  { method, params }: Question,
   open: Set<(reason: McpError) => void>,
 ): Promise<unknown> {
   const { facts, exchange, signal } = call;
-  const { method } = question;
-  const id = facts.nextQuestionId();
-  const text = requestText(id, method, JSON.stringify(traced(call, question).params));
+  const text = requestText(id, method, JSON.stringify(params));
   const unwanted = new AbortController();
   return new Promise((resolve, reject) => {
     const cancelled = () => giveUp(new McpError("cancelled", "the call was cancelled while a question was open"));
@@ -93,7 +94,8 @@ function askUntilSettled(
     }
     open.add(giveUp);
     signal.addEventListener("abort", cancelled, { once: true });
-    asked.then(resolve, (error) => reject(isRefusal(error) ? McpError.from(error) : error)).finally(release);
+    const settle = (answer: unknown) => (isObject(answer) ? resolve(answer) : reject(malformedAnswer(method)));
+    asked.then(settle, (error) => reject(isRefusal(error) ? McpError.from(error) : error)).finally(release);
   });
 }
 
@@ -110,10 +112,16 @@ export function unanswered(method: string, ms: number): McpError {
   });
 }
 
-/** Adds the caller's trace to a question, so that the client's work for it belongs to the same trace. */
-export function traced(call: ServerCall, question: Question): Question {
-  const trace = readTrace(call.request.params["_meta"]);
-  return trace === undefined ? question : { ...question, params: { ...question.params, _meta: traceMeta(trace) } };
+/** Adds a trace to a question, the caller's unless another is given, so that the client's work for it belongs to it. */
+export function traced(
+  call: ServerCall,
+  question: Question,
+  trace = readTrace(call.request.params["_meta"]),
+): Question {
+  if (trace === undefined) return question;
+  const { params = {} } = question;
+  const own = isObject(params["_meta"]) ? params["_meta"] : {};
+  return { ...question, params: { ...params, _meta: { ...own, ...traceMeta(trace) } } };
 }
 
 /** Throws when this run has already used the step key. */
