@@ -57,6 +57,7 @@ export const NOT_TRIED: Readonly<Record<string, string>> = {
   ResourceTemplateOffer: SAME,
   "ResponseCache.drop(matches)": "called while the application calls, which gets the error",
   ServerEra: MADE,
+  SessionQuota: MADE,
   "ServerRegistry.handler(make)": MADE,
   SkillOffer: MADE,
   "SqliteStorageOptions.clock": PART,
