@@ -101,10 +101,13 @@ describe("nesting", () => {
   it("of megabytes is refused before it is parsed", () => {
     const brackets = 2_000_000;
     for (const text of ["[".repeat(2 * brackets), `${"[".repeat(brackets)}${"]".repeat(brackets)}`]) {
-      const since = performance.now();
-      expect(refused(text)).toContain("128 levels");
-      // JSON.parse alone takes ten times as long.
-      expect(performance.now() - since).toBeLessThan(50);
+      const attempts = Array.from({ length: 5 }, () => {
+        const since = performance.now();
+        expect(refused(text)).toContain("128 levels");
+        return performance.now() - since;
+      });
+      // JSON.parse alone takes ten times as long. The best of several, because other processes share the machine.
+      expect(Math.min(...attempts)).toBeLessThan(50);
     }
   });
 
