@@ -1,6 +1,6 @@
 import type { Revision } from "../../src/protocol/revisions.js";
-import { loadAsking } from "../../src/server/questions/with-asking.js";
 import { History } from "./history.js";
+import { playSeed } from "./play-seed.js";
 import type { Prng } from "./prng.js";
 import { type ClientPlan, SimClient, type Surroundings } from "./sim-client.js";
 import { type ClusterPlan, SimCluster } from "./sim-cluster.js";
@@ -8,7 +8,7 @@ import { type HttpFaults, SimHttp } from "./sim-http.js";
 import type { Weather } from "./sim-pipe.js";
 import { Credentials, FullStorage, jumpClock, type Trials, trialsOf } from "./trials.js";
 import { watchHttp } from "./watch-wire.js";
-import { type Violation, World } from "./world.js";
+import type { Violation, World } from "./world.js";
 
 /** What one seed came to. */
 export interface SimulationResult {
@@ -33,17 +33,8 @@ const RECOVERY_MS = 300_000;
 let runs = 0;
 
 /** Runs one seed from its first connection to its last trace. */
-export async function simulate(seed: number, verbose = false): Promise<SimulationResult> {
-  const world = new World(seed, verbose);
-  const unhandled = (reason: unknown) => world.violate("I12", `unhandled rejection: ${String(reason)}`);
-  process.on("unhandledRejection", unhandled);
-  try {
-    // Loading code takes real time, which has no place in a simulated world.
-    await loadAsking();
-    return await play(world);
-  } finally {
-    process.off("unhandledRejection", unhandled);
-  }
+export function simulate(seed: number, verbose = false): Promise<SimulationResult> {
+  return playSeed(seed, verbose, play);
 }
 
 async function play(world: World): Promise<SimulationResult> {

@@ -5,12 +5,10 @@ import type { Lane } from "./lane.js";
 import { calls } from "./lanes/calls.js";
 import { host } from "./lanes/host.js";
 import { registry } from "./lanes/registry.js";
-import { replicas } from "./lanes/replicas.js";
 import { resume } from "./lanes/resume.js";
 import { sessions } from "./lanes/sessions.js";
 import { streams } from "./lanes/streams.js";
 import { tasks } from "./lanes/tasks.js";
-import { hasRedis } from "./replicas/redis-servers.js";
 import { readReports, runLane } from "./report.js";
 import { PAGE, tableOf } from "./report-table.js";
 
@@ -23,10 +21,7 @@ const TINY: [Lane, number][] = [
   [tasks, 0.1],
   [registry, 0.01],
   [host, 0.02],
-  ...(hasRedis() ? [[replicas, 0.01] satisfies [Lane, number]] : []),
 ];
-if (!hasRedis())
-  console.log("skipped: the lane of replicas needs redis-server (scripts/system-packages.sh installs it)");
 
 describe("a soak lane at a tiny scale", () => {
   it.concurrent.each(TINY)(

@@ -1,5 +1,5 @@
-import { loadAsking } from "../../../src/server/questions/with-asking.js";
 import { History } from "../history.js";
+import { playSeed } from "../play-seed.js";
 import type { Prng } from "../prng.js";
 import { type ClientPlan, SimClient, type Surroundings } from "../sim-client.js";
 import { SimCluster } from "../sim-cluster.js";
@@ -8,7 +8,7 @@ import type { Weather } from "../sim-pipe.js";
 import { act, end, recover } from "../simulate.js";
 import { Credentials } from "../trials.js";
 import { watchHttp } from "../watch-wire.js";
-import { type Violation, World } from "../world.js";
+import type { Violation, World } from "../world.js";
 import { SimShards } from "./sim-shards.js";
 
 /** What one seed came to. */
@@ -39,17 +39,8 @@ const STORM_MS = 60_000;
 let runs = 0;
 
 /** Runs one seed of many nodes on a storage of many shards: both die and come back while few clients make most of the calls. */
-export async function simulateFleet(seed: number, verbose = false): Promise<FleetResult> {
-  const world = new World(seed, verbose);
-  const unhandled = (reason: unknown) => world.violate("I12", `unhandled rejection: ${String(reason)}`);
-  process.on("unhandledRejection", unhandled);
-  try {
-    // Loading code takes real time, which has no place in a simulated world.
-    await loadAsking();
-    return await play(world);
-  } finally {
-    process.off("unhandledRejection", unhandled);
-  }
+export function simulateFleet(seed: number, verbose = false): Promise<FleetResult> {
+  return playSeed(seed, verbose, play);
 }
 
 async function play(world: World): Promise<FleetResult> {

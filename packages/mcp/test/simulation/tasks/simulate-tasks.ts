@@ -1,5 +1,5 @@
-import { loadAsking } from "../../../src/server/questions/with-asking.js";
 import { History } from "../history.js";
+import { playSeed } from "../play-seed.js";
 import type { Prng } from "../prng.js";
 import { type ClusterPlan, SimCluster } from "../sim-cluster.js";
 import { type HttpFaults, SimHttp } from "../sim-http.js";
@@ -7,7 +7,7 @@ import type { Weather } from "../sim-pipe.js";
 import type { StorageFaults } from "../sim-storage.js";
 import { Credentials } from "../trials.js";
 import { watchHttp } from "../watch-wire.js";
-import { type Violation, World } from "../world.js";
+import type { Violation, World } from "../world.js";
 import { SimTaskClient, type TaskSurroundings, type Way } from "./sim-task-client.js";
 import { TASK_KEYS, TaskLedger } from "./task-ledger.js";
 import { type TaskPlan, taskServer } from "./task-tools.js";
@@ -37,17 +37,8 @@ const TTL_MS = 160_000;
 let runs = 0;
 
 /** Runs one seed of applications that begin tasks at servers that stop, are killed and come back. */
-export async function simulateTasks(seed: number, verbose = false): Promise<TaskSimulationResult> {
-  const world = new World(seed, verbose);
-  const unhandled = (reason: unknown) => world.violate("I12", `unhandled rejection: ${String(reason)}`);
-  process.on("unhandledRejection", unhandled);
-  try {
-    // Loading code takes real time, which has no place in a simulated world.
-    await loadAsking();
-    return await play(world);
-  } finally {
-    process.off("unhandledRejection", unhandled);
-  }
+export function simulateTasks(seed: number, verbose = false): Promise<TaskSimulationResult> {
+  return playSeed(seed, verbose, play);
 }
 
 async function play(world: World): Promise<TaskSimulationResult> {
