@@ -57,16 +57,18 @@ export const ROWS: readonly Row[] = [
     shown: "ratio",
     budgets: [ratio({ atLeast: 0.85 })],
   },
-  {
-    id: "telemetry-http",
-    title: "HTTP `tools/call`, stateless, with spans and metrics of OpenTelemetry, beside a server without",
-    suite: "telemetry-http",
-    unit: "requests/s",
-    ...rate,
-    baseline: "without",
-    shown: "ratio",
-    budgets: [ratio({ atLeast: 0.9 }), ratio({ atLeast: 0.99 }, "off")],
-  },
+  ...(["", "-node24"] as const).map(
+    (node): Row => ({
+      id: `telemetry-http${node}`,
+      title: `HTTP \`tools/call\`, stateless, with spans and metrics of OpenTelemetry, beside a server without${node === "" ? "" : ", Node 24"}`,
+      suite: `telemetry-http${node}`,
+      unit: "requests/s",
+      ...rate,
+      baseline: "without",
+      shown: "ratio",
+      budgets: [ratio({ atLeast: 0.9 }), ratio({ atLeast: 0.99 }, "off")],
+    }),
+  ),
   {
     id: "telemetry-memory",
     title: "the same in one process, where a call costs nothing else",
