@@ -96,3 +96,47 @@ describe("a change that a node missed while its connection to the storage was cu
     stop.abort();
   });
 });
+
+describe("a subscription that another node has acknowledged", () => {
+  const subscribe = { jsonrpc: "2.0", id: "s", method: "resources/subscribe", params: { uri: "mem://a" } } as const;
+
+  /** A session whose GET stream is at the first of two nodes; requests go where `use` says. */
+  async function listening() {
+    const [here, there] = nodes(2);
+    if (here === undefined || there === undefined) throw new Error("no nodes");
+    let node = here;
+    const client = new LegacyClient("http://localhost/mcp", { fetch: (request) => node.handler(request) });
+    await client.open();
+    const reader = new EventReader(await client.get());
+    const use = (chosen: typeof here) => {
+      node = chosen;
+    };
+    return { here, there, client, reader, use };
+  }
+
+  it("holds at a node whose storage has just failed once, which remembers the session without it", async () => {
+    const { here, there, client, reader, use } = await listening();
+    here.storage.way = "down";
+    await client.post({ jsonrpc: "2.0", id: "l", method: "tools/list" });
+    here.storage.way = "open";
+    use(there);
+    await client.post(subscribe);
+    there.server.resourceUpdated("mem://a");
+    expect(await reader.message()).toMatchObject({ method: UPDATED, params: { uri: "mem://a" } });
+    await reader.cancel();
+  });
+
+  it("holds at a node that was cut off, and whose first read after that fails", async () => {
+    const { here, there, client, reader, use } = await listening();
+    here.storage.disconnect();
+    use(there);
+    await client.post(subscribe);
+    there.server.resourceUpdated("mem://a");
+    here.storage.way = "down";
+    here.storage.reconnect();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    here.storage.way = "open";
+    for (let method: unknown; method !== UPDATED; ) method = (await reader.message())["method"];
+    await reader.cancel();
+  });
+});

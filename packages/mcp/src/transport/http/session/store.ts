@@ -10,6 +10,7 @@ import { IdleSweep } from "./idle-sweep.js";
 import type { NodeMessage } from "./nodes/node-messages.js";
 import { RecordReader } from "./nodes/record-reader.js";
 import { SessionNodes } from "./nodes/session-nodes.js";
+import { UnreadSessions } from "./nodes/unread-sessions.js";
 import { PrincipalShares } from "./principal-shares.js";
 import { decodeRecord, encodeRecord, SessionKeys } from "./records.js";
 import { HttpSession, type SessionHost } from "./session.js";
@@ -19,6 +20,8 @@ import { GET_STREAM_ID } from "./stream-set.js";
 
 /** The answer that opens a session. */
 type Opening = Pick<Answer, "sessionEnded"> & { readonly session: Session };
+
+type Found = MaybePromise<HttpSession | undefined>;
 
 /** Creates, finds, stores and ends sessions. The storage is authoritative; objects of a node hold what cannot be stored. */
 export class SessionStore implements SessionHost {
@@ -36,6 +39,7 @@ export class SessionStore implements SessionHost {
   readonly #shares = new PrincipalShares();
   readonly #fresh: DueList<HttpSession>;
   readonly #idle: IdleSweep;
+  readonly #unread: UnreadSessions<HttpSession>;
   /** Running handshakes; each may create a session. */
   opening = 0;
 
@@ -46,10 +50,11 @@ export class SessionStore implements SessionHost {
     this.eventLog = state.eventLog;
     this.#keys = new SessionKeys(state.endpoint.name);
     this.#records = new RecordReader(state.platform, storage.kv);
-    this.nodes = new SessionNodes(state, storage, this.#keys, alone, logLimits(state), {
-      servesAnybody: () => this.#sessions.size > 0,
-      failed: (error) => this.failed(error),
-    });
+    const failed = (error: unknown) => this.failed(error);
+    const host = { servesAnybody: () => this.#sessions.size > 0, failed };
+    this.nodes = new SessionNodes(state, storage, this.#keys, alone, logLimits(state), host);
+    const serves = (session: HttpSession) => this.#sessions.get(session.id) === session;
+    this.#unread = new UnreadSessions(state.platform, { missed: (session) => this.#missed(session), serves, failed });
     this.logs = new SessionLogs(state, storage, this.#keys, this.nodes, this.#shares);
     const { handshakeMs, sessionIdleMs } = state.times;
     const life = { freshMs: handshakeMs * 2, readyMs: this.logs.lifeMs };
@@ -79,12 +84,12 @@ export class SessionStore implements SessionHost {
     return created;
   }
 
-  /** The session with this id, if this principal opened it. `active` records activity of its client. */
-  find(id: string, principal: Principal | undefined, active = false): MaybePromise<HttpSession | undefined> {
+  /** The session with this id, if this principal opened it. `active`: its client is; `anew`: what this node remembers will not do. */
+  find(id: string, principal: Principal | undefined, active = false, anew = this.alone): Found {
     const remembered = this.#sessions.get(id);
     const before = remembered?.stored;
     const key = this.#keys.session(id);
-    return whenReady(this.alone ? this.#storage.kv.get(key) : this.#records.read(key, remembered), (stored) => {
+    return whenReady(anew ? this.#storage.kv.get(key) : this.#records.read(key, remembered), (stored) => {
       const known = this.#sessions.get(id);
       if (stored === undefined || (known !== undefined && this.#isIdle(known))) {
         if (known !== undefined) this.end(known, "expired");
@@ -96,7 +101,7 @@ export class SessionStore implements SessionHost {
         return active ? this.touch(known) : known;
       }
       // Written or read again meanwhile: `stored` may be outdated, and versions have no order.
-      if (known !== undefined && known.stored !== before) return this.find(id, principal, active);
+      if (known !== undefined && known.stored !== before) return this.find(id, principal, active, anew);
       const record = decodeRecord(stored.value);
       if (record.principal !== owner) return undefined;
       if (known === undefined) {
@@ -167,6 +172,7 @@ export class SessionStore implements SessionHost {
       return this.#forget(session, "closed", false);
     });
     this.#fresh.close();
+    this.#unread.close();
     this.#idle.close();
     await this.nodes.close(Promise.all(closed));
     this.logs.close();
@@ -191,13 +197,9 @@ export class SessionStore implements SessionHost {
   }
 
   async #keep(id: string, principal: Principal | undefined, session: Session, stored: Versioned): Promise<HttpSession> {
-    const now = this.#state.platform.monotonic();
-    const created = new HttpSession(this, id, principal, session, stored, now);
-    const unsubscribe = await this.nodes.subscribe(
-      id,
-      (message) => this.#heard(created, message),
-      () => this.#quietly(() => this.#missed(created)),
-    );
+    const created = new HttpSession(this, id, principal, session, stored, this.#state.platform.monotonic());
+    const hear = (message: NodeMessage) => this.#heard(created, message);
+    const unsubscribe = await this.nodes.subscribe(id, hear, () => this.#unread.read(created));
     const other = this.#sessions.get(id);
     if (other !== undefined) {
       // A concurrent request has created the same session while this one subscribed.
@@ -214,7 +216,7 @@ export class SessionStore implements SessionHost {
 
   #heard(session: HttpSession, message: NodeMessage): void {
     if (message.kind === "ended") this.#forget(session, message.reason, true);
-    else if (message.kind === "changed") this.#quietly(() => this.#readAgain(session, message.token));
+    else if (message.kind === "changed") this.#unread.read(session, () => this.#readAgain(session, message.token));
     else if (message.kind === "whose") {
       if (session.stream(GET_STREAM_ID, false).attached)
         this.nodes.tell(session.id, { kind: "taken", stream: GET_STREAM_ID });
@@ -229,7 +231,7 @@ export class SessionStore implements SessionHost {
 
   /** Another node has changed the session. The node that speaks for it confirms that it knows. */
   async #readAgain(session: HttpSession, token: string): Promise<void> {
-    const current = await this.find(session.id, session.principal);
+    const current = await this.find(session.id, session.principal, false, true);
     if (current !== session || !session.opened) return;
     await this.#state.endpoint.sessionChanged?.(session, false);
     this.nodes.tell(session.id, { kind: "read", token });
@@ -237,7 +239,7 @@ export class SessionStore implements SessionHost {
 
   /** Messages of other nodes may have been lost: what they were about is read again. */
   async #missed(session: HttpSession): Promise<void> {
-    const current = await this.find(session.id, session.principal);
+    const current = await this.find(session.id, session.principal, false, true);
     if (current !== session) return;
     session.unattended = false;
     session.streams.followAll();
@@ -262,6 +264,7 @@ export class SessionStore implements SessionHost {
     if (this.#sessions.get(session.id) === session) this.#sessions.delete(session.id);
     this.#shares.delete(session);
     this.#fresh.drop(session);
+    this.#unread.drop(session);
     const { unsubscribe, ended } = session;
     session.unsubscribe = undefined;
     if (unsubscribe !== undefined) this.#quietly(() => unsubscribe());

@@ -45,22 +45,22 @@ export class RecordReader {
   }
 
   #patiently(reading: Promise<Versioned | undefined>, known: Remembered): Promise<Versioned | undefined> {
-    const { monotonic } = this.#platform;
+    const platform = this.#platform;
     return new Promise((resolve, reject) => {
       const remember = () => {
-        const now = monotonic();
+        const now = platform.monotonic();
         this.#downUntil = now + DOWN_MS;
         if (now - known.confirmedAt > REMEMBERED_MS) return false;
         resolve(known.stored);
         return true;
       };
-      if (monotonic() < this.#downUntil) remember();
+      if (platform.monotonic() < this.#downUntil) remember();
       else this.#waiting.touch(remember);
       reading.then(
         (stored) => {
           this.#waiting.drop(remember);
           this.#downUntil = Number.NEGATIVE_INFINITY;
-          known.confirmedAt = monotonic();
+          known.confirmedAt = platform.monotonic();
           resolve(stored);
         },
         (error) => {
