@@ -133,9 +133,12 @@ async function printedUntilEnded(program: string, wanted: readonly string[]): Pr
   const child = spawn(sqliteNode ?? "", [program], { env, stdio: ["ignore", "pipe", "ignore"], timeout: 30_000 });
   const ended = once(child, "exit");
   const printed: string[] = [];
+  let told = false;
   for await (const line of createInterface({ input: child.stdout })) {
     printed.push(line);
-    if (wanted.every((one) => printed.includes(one))) child.kill("SIGTERM");
+    if (told || !wanted.every((one) => printed.includes(one))) continue;
+    // Once: programs take a second signal for an order to end at once.
+    told = child.kill("SIGTERM");
   }
   expect(await ended).toEqual([0, null]);
   return printed;
