@@ -75,6 +75,7 @@ export default defineConfig({
             "packages/mcp/src/**/*.test.ts",
             "packages/mcp/test/**/*.test.ts",
             "packages/redis/{src,test}/**/*.test.ts",
+            "packages/cli/{src,test}/**/*.test.ts",
             "conformance/**/*.test.ts",
             "examples/**/*.test.ts",
             "docs/**/*.test.ts",

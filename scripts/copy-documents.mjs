@@ -7,8 +7,9 @@ import { join, resolve } from "node:path";
 const root = resolve(import.meta.dirname, "..");
 const documents = {
   mcp: ["README.md", "LICENSE", "CHANGELOG.md"],
-  // It has a README of its own.
+  // These have a README of their own.
   redis: ["LICENSE", "CHANGELOG.md"],
+  cli: ["LICENSE", "CHANGELOG.md"],
 };
 for (const [folder, names] of Object.entries(documents)) {
   for (const name of names) copyFileSync(join(root, name), join(root, "packages", folder, name));

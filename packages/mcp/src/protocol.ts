@@ -1,3 +1,4 @@
+export { printable, printableLine } from "./encoding/printable.js";
 export type {
   ErrorMessage,
   ErrorObject,

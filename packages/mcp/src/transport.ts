@@ -28,3 +28,4 @@ export type {
   Receiver,
   Transport,
 } from "./transport/transport.js";
+export type { WireMessage } from "./transport/watched-transport.js";

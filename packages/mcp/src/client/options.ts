@@ -13,6 +13,7 @@ import type { Implementation } from "../protocol/implementation.js";
 import type { ProgressNotificationParams } from "../protocol/lifecycle.js";
 import type { Revision } from "../protocol/revisions.js";
 import type { TraceContext } from "../protocol/trace-context.js";
+import type { WireMessage } from "../transport/watched-transport.js";
 import type { CacheSettings } from "./call/cache.js";
 import type { ClientObserver } from "./observer.js";
 
@@ -120,6 +121,11 @@ export interface ClientOptions {
   onLog?: ((message: LoggingMessageNotificationParams) => void) | undefined;
   /** Called with a warning about a problem that the client could work around. Default: the platform's `warn`. */
   onWarning?: ((message: string) => void) | undefined;
+  /**
+   * Called with every message that is sent or received, before anything is made of it, for logs and recordings: it may hold secrets.
+   * Default: nobody.
+   */
+  onMessage?: ((message: WireMessage) => void) | undefined;
   /** Refuse results with any flaw, in place of leaving out the flawed part with a warning. Default: false. */
   strict?: boolean | undefined;
   /** Check `structuredContent` against the tool's output schema, where the tool was listed. Default: true. */
@@ -163,7 +169,7 @@ export function checkClientOptions(options: ClientOptions): void {
   checkOptions(
     "connect",
     options,
-    "name version handlers revisions prior timeouts signal onElicit elicitUrls onSample sampleTools roots logLevel onLog onWarning strict checkOutput resend cache trace observe maxRounds maxQuestions extensions maxMessageBytes auth headers fetch sender platform",
+    "name version handlers revisions prior timeouts signal onElicit elicitUrls onSample sampleTools roots logLevel onLog onWarning onMessage strict checkOutput resend cache trace observe maxRounds maxQuestions extensions maxMessageBytes auth headers fetch sender platform",
   );
   checkOptions("`timeouts`", options.timeouts, "connectMs idleMs totalMs answerMs");
   if (options.cache !== false) checkOptions("`cache`", options.cache, "entries size store context ttlMs");

@@ -26,7 +26,7 @@ const inProcess = (server: Parameters<typeof withClient>[0], options: ClientOpti
   withClient(server, options, add);
 
 const overPipe =
-  (option: "onLog" | "onWarning" | "trace"): Trial =>
+  (option: "onLog" | "onMessage" | "trace"): Trial =>
   (fail) =>
     inProcess(plainServer(), { logLevel: "debug", [option]: fail });
 
@@ -170,6 +170,7 @@ export const HOOK_TRIALS: Readonly<Record<string, Trial>> = {
       await client.close();
     }),
   "ClientOptions.onLog": overPipe("onLog"),
+  "ClientOptions.onMessage": overPipe("onMessage"),
   "ClientOptions.onWarning": (fail) =>
     // A warning about another hook, so that there is one.
     inProcess(plainServer(), { onWarning: fail, trace: () => fail() }),

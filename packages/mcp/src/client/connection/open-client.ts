@@ -3,6 +3,7 @@ import { transports } from "#transports";
 import { mayBeLegacySse } from "../../era/negotiate/refusal.js";
 import { fetchSender } from "../../http/fetch-sender.js";
 import { guardedSender } from "../../http/guarded-sender.js";
+import { callHook } from "../../platform/call-hook.js";
 import type { Platform } from "../../platform/platform.js";
 import { replacedPlatform } from "../../platform/replaced-platform.js";
 import { McpError } from "../../protocol/error.js";
@@ -12,6 +13,7 @@ import { serveChannel } from "../../transport/channel/server.js";
 import { httpAddress, httpClientTransport } from "../../transport/http/client/client.js";
 import { legacySseTransport } from "../../transport/http/client/legacy-sse.js";
 import type { Endpoint, Transport } from "../../transport/transport.js";
+import { type WireMessage, watchedTransport } from "../../transport/watched-transport.js";
 import type { QuestionForwarder } from "../answers/question-forwarder.js";
 import { Client } from "../client.js";
 import type { HttpTarget, LocalServer, Target } from "../connect.js";
@@ -46,7 +48,7 @@ export async function openParts(
   checkClientOptions(options);
   checkLogLevel(options.logLevel);
   const platform = replacedPlatform(runtimePlatform, options.platform);
-  const route = routeTo(target, options, platform);
+  const route = watchedRoute(routeTo(target, options, platform), options, platform);
   const parts = assemble(reopens ? route : { ...route, lasts: false }, options, platform, revisions, forwarder);
   await parts.connection.connect();
   await restoreLogLevel(parts.connection, parts.caller);
@@ -69,6 +71,23 @@ function routeTo(target: Target | LocalServer, options: ClientOptions, platform:
   if ("request" in target) return { make: () => target, repeatable: false };
   if ("url" in target) return httpRoute(String(target.url), options, platform, target.transport);
   throw nothingThere();
+}
+
+/** Shows the messages of every transport of the route to `onMessage`. */
+function watchedRoute(route: ServerRoute, options: ClientOptions, platform: Platform): ServerRoute {
+  const { onMessage } = options;
+  if (onMessage === undefined) return route;
+  const { fallback } = route;
+  const watch = (message: WireMessage) => callHook(platform, "onMessage", () => onMessage(message));
+  const next = (error: unknown) => {
+    const other = fallback?.(error);
+    return other === undefined ? undefined : watchedRoute(other, options, platform);
+  };
+  return {
+    ...route,
+    make: () => watchedTransport(route.make(), watch),
+    ...(fallback === undefined ? {} : { fallback: next }),
+  };
 }
 
 function notAList(args: unknown): McpError {

@@ -1,0 +1,28 @@
+import { rmSync } from "node:fs";
+import { resolve } from "node:path";
+import { defineConfig } from "rolldown";
+
+const here = import.meta.dirname;
+
+/** One file for what every start needs, and one for what each command loads. */
+export default defineConfig({
+  cwd: here,
+  input: { parley: "src/parley.ts" },
+  platform: "node",
+  tsconfig: false,
+  // The tokenizer is built in: one encoding of the many that its package has, which would be 30 MB more to install.
+  external: (id) => !/^[./]/.test(id) && !/^[a-z]:/i.test(id) && !id.startsWith("gpt-tokenizer"),
+  output: {
+    dir: resolve(here, "dist"),
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: "chunks/[name].js",
+    comments: { legal: true, annotation: true, jsdoc: false },
+  },
+  plugins: [
+    {
+      name: "empty-the-folder",
+      buildStart: () => rmSync(resolve(here, "dist"), { recursive: true, force: true }),
+    },
+  ],
+});

@@ -1,0 +1,56 @@
+import { UsageError } from "../terminal/usage-error.js";
+
+/** Reads the options of one invocation by their long names, in camel case. */
+export class OptionReader {
+  readonly #values: Readonly<Record<string, unknown>>;
+
+  constructor(values: Readonly<Record<string, unknown>>) {
+    this.#values = values;
+  }
+
+  /** An option without a value. */
+  flag(name: string): boolean {
+    return this.#values[name] === true;
+  }
+
+  /** An option with a value. */
+  text(name: string): string | undefined {
+    const value = this.#values[name];
+    return typeof value === "string" ? value : undefined;
+  }
+
+  /** An option that may be given several times. */
+  many(name: string): readonly string[] {
+    const value = this.#values[name];
+    return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+  }
+
+  /** A whole number, at least `least`. */
+  count(name: string, least = 0): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const count = Number(text);
+    if (/^\d+$/.test(text) && Number.isSafeInteger(count) && count >= least) return count;
+    throw new UsageError(`--${flagOf(name)} is "${text}"`, `Give a whole number of at least ${least}.`);
+  }
+
+  /** A duration: `500ms`, `30s`, `5m`, or seconds without a unit. */
+  duration(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const [, amount, unit = "s"] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
+    const ms = Number(amount) * ({ ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }[unit] ?? Number.NaN);
+    if (ms > 0 && ms <= LONGEST_MS) return ms;
+    throw new UsageError(
+      `--${flagOf(name)} is "${text}"`,
+      "Give seconds, or a number with a unit: 500ms, 30s, 5m, 2h; at most 24h.",
+    );
+  }
+}
+
+/** A day: timers of Node cannot wait for more than 24 days, and no command should. */
+const LONGEST_MS = 24 * 3_600_000;
+
+function flagOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

@@ -1,0 +1,19 @@
+import { REVISIONS } from "@parley/mcp/protocol";
+import type { OptionDeclaration } from "./command.js";
+
+/** Options of every command that connects to a server. `openTarget` reads them. */
+export const TARGET_OPTIONS: readonly OptionDeclaration[] = [
+  { flags: "--config <file>", summary: "the file with `mcpServers` in which a name is looked up" },
+  { flags: "-H, --header <line>", summary: "sent with every HTTP request: `Name: value`", many: true },
+  { flags: "-e, --env <pair>", summary: "a variable for the program behind `--`: `NAME=value`", many: true },
+  { flags: "--cwd <folder>", summary: "the folder in which the program behind `--` starts" },
+  { flags: "--timeout <time>", summary: "how long to wait for the connection and each answer: 500ms, 30s, 5m" },
+  { flags: "--revision <date>", summary: "speak this revision of the protocol alone", choices: REVISIONS },
+  { flags: "--record <file>", summary: "write every message to a file that `parley replay` reads" },
+];
+
+/** Options of every command that gives an answer. */
+export const OUTPUT_OPTIONS: readonly OptionDeclaration[] = [
+  { flags: "--json", summary: "answer in JSON, for programs" },
+  { flags: "--debug", summary: "show every message and the stack of errors on stderr" },
+];

@@ -1,0 +1,101 @@
+import { Command, CommanderError, Option } from "commander";
+import manifest from "../package.json" with { type: "json" };
+import { ALL_COMMANDS } from "./commands/all-commands.js";
+import type { CommandDeclaration, OptionDeclaration } from "./commands/command.js";
+import { OptionReader } from "./commands/option-reader.js";
+import { EXIT, type ExitCode } from "./terminal/exit-code.js";
+import { reportFailure } from "./terminal/failure.js";
+import type { Io } from "./terminal/io.js";
+import { Terminal } from "./terminal/terminal.js";
+import { UsageError } from "./terminal/usage-error.js";
+
+/** What stood on the command line of one command. */
+interface Given {
+  readonly words: readonly string[];
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly program: readonly string[];
+}
+
+/** Runs one command line, without the name of the program. Never rejects; the result is the exit code. */
+export async function runProgram(argv: readonly string[], io: Io): Promise<ExitCode> {
+  // What stands behind `--` is the program of a server, and none of our options.
+  const at = argv.indexOf("--");
+  const [own, program] = at < 0 ? [argv, []] : [argv.slice(0, at), argv.slice(at + 1)];
+  let code: ExitCode = EXIT.ok;
+  const root = new Command("parley")
+    .description("Uses, checks, runs and records servers of the Model Context Protocol.")
+    .version(manifest.version, "-V, --version");
+  prepare(root, io);
+  const act = async (declaration: CommandDeclaration, given: Omit<Given, "program">) => {
+    code = await perform(declaration, { ...given, program }, io);
+  };
+  for (const declaration of ALL_COMMANDS) root.addCommand(commandOf(declaration, io, act));
+  try {
+    await root.parseAsync([...own], { from: "user" });
+    return code;
+  } catch (reason) {
+    if (reason instanceof CommanderError) return reason.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    return reportFailure(new Terminal(io), reason, false);
+  }
+}
+
+type Act = (declaration: CommandDeclaration, given: Omit<Given, "program">) => Promise<void>;
+
+function commandOf(declaration: CommandDeclaration, io: Io, act: Act): Command {
+  const { name, summary, description = summary, words, options, examples, commands = [] } = declaration;
+  const command = new Command(name).summary(summary).description(description);
+  prepare(command, io);
+  for (const option of options) command.addOption(optionOf(option));
+  if (examples.length > 0) command.addHelpText("after", exampleText(examples));
+  for (const inner of commands) command.addCommand(commandOf(inner, io, act));
+  if (declaration.load === undefined) return command;
+  return command
+    .usage(`${words} [options]`)
+    .argument("[words...]")
+    .action((given: string[], values: Record<string, unknown>) => act(declaration, { words: given, values }));
+}
+
+/** Commander leaves the process alone: it throws, and writes where the command writes. */
+function prepare(command: Command, io: Io): void {
+  command
+    .exitOverride()
+    .helpOption("-h, --help", "show this help")
+    .helpCommand(false)
+    .configureHelp({ visibleArguments: () => [], subcommandTerm: (inner) => inner.name() })
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+      getOutHelpWidth: () => io.stdout.columns ?? 100,
+      getErrHelpWidth: () => io.stderr.columns ?? 100,
+      outputError: (text, write) => write(`${text.trimEnd()}\nfix:   See \`${nameOf(command)} --help\`.\n`),
+    });
+}
+
+function nameOf(command: Command): string {
+  return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
+}
+
+function optionOf({ flags, summary, many = false, choices }: OptionDeclaration): Option {
+  const option = new Option(flags, summary);
+  if (choices !== undefined) option.choices([...choices]);
+  if (many) option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
+  return option;
+}
+
+function exampleText(examples: CommandDeclaration["examples"]): string {
+  return `\nExamples:\n${examples.map(({ line, does }) => `  ${line}\n      ${does}`).join("\n")}`;
+}
+
+async function perform(declaration: CommandDeclaration, { words, values, program }: Given, io: Io): Promise<ExitCode> {
+  const options = new OptionReader(values);
+  const terminal = new Terminal(io, options.flag("json"));
+  try {
+    if (declaration.load === undefined)
+      throw new UsageError(`${declaration.name} has no work`, "Name a command below it.");
+    const run = await declaration.load();
+    const code = await run({ words, program, options, terminal });
+    return io.signal.aborted && code === EXIT.ok ? EXIT.interrupted : code;
+  } catch (reason) {
+    return reportFailure(terminal, reason, options.flag("debug"));
+  }
+}

@@ -1,0 +1,87 @@
+import * as fs from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import {
+  type HostServer,
+  type KnownConfigFile,
+  knownConfigFiles,
+  type ReadServers,
+  readServers,
+} from "@parley/mcp/host";
+import { parse as parseToml } from "smol-toml";
+import type { Io } from "../terminal/io.js";
+import { UsageError } from "../terminal/usage-error.js";
+
+/** A file that exists, and what it holds. */
+export interface ConfigFileServers extends ReadServers {
+  readonly path: string;
+  /** The application whose file it is; absent for one that the user named. */
+  readonly application?: string;
+}
+
+/** The server of this name in the named file, or in the first of the usual files that has it. Throws a `UsageError`. */
+export function findConfigServer(name: string, file: string | undefined, io: Io): HostServer {
+  const files = file === undefined ? usualFiles(io) : [readConfigServers(resolve(io.cwd, file), io)];
+  const found = files.find(({ servers }) => Object.hasOwn(servers, name));
+  const entry = found?.servers[name];
+  if (found === undefined || entry === undefined) throw unknownName(name, files, file);
+  const problem = found.problems.find(({ server, severity }) => server === name && severity === "error");
+  if (problem !== undefined) throw new UsageError(`${found.path}: ${problem.path}: ${problem.message}`, problem.fix);
+  return entry;
+}
+
+/** Every usual file of the known applications that exists and can be read: those of the project first. */
+export function usualFiles(io: Io): ConfigFileServers[] {
+  return usualPaths(io).flatMap(({ application, path }) => {
+    try {
+      return existsSync(path) ? [{ ...readConfigServers(path, io), application }] : [];
+    } catch {
+      // A broken file of an application that the user did not mention says nothing about this name.
+      return [];
+    }
+  });
+}
+
+/** Where the known applications keep their servers, for this user and this folder. */
+export function usualPaths({ platform, home, env, cwd }: Io): KnownConfigFile[] {
+  const system = platform === "darwin" || platform === "win32" ? platform : "linux";
+  const known = knownConfigFiles(system, home, env);
+  const complete = known.map((file) => (isAbsolute(file.path) ? file : { ...file, path: join(cwd, file.path) }));
+  return [...complete.filter(({ scope }) => scope === "project"), ...complete.filter(({ scope }) => scope === "user")];
+}
+
+/** Reads one file of servers, TOML or JSON. Throws a `UsageError` for one that cannot be read. */
+export function readConfigServers(path: string, io: Io): ConfigFileServers {
+  const config = parsed(path, readText(path));
+  const options = { env: io.env, files: fs, baseFolder: dirname(path), userHome: io.home, workspaceFolder: io.cwd };
+  return { ...readServers(config, options), path };
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (reason) {
+    const why = (reason as NodeJS.ErrnoException).code === "ENOENT" ? "does not exist" : "cannot be read";
+    throw new UsageError(`${path} ${why}`, "Name a file with `mcpServers`, or `servers`, by --config.");
+  }
+}
+
+function parsed(path: string, text: string): unknown {
+  if (!path.endsWith(".toml")) return text;
+  try {
+    return parseToml(text);
+  } catch (reason) {
+    const [line = ""] = String(reason instanceof Error ? reason.message : reason).split("\n");
+    throw new UsageError(`${path} is not TOML: ${line}`, "Correct the file.");
+  }
+}
+
+function unknownName(name: string, files: readonly ConfigFileServers[], file: string | undefined): UsageError {
+  const known = [...new Set(files.flatMap(({ servers }) => Object.keys(servers)))];
+  const where = file === undefined ? "in the files of the known applications" : `in ${file}`;
+  const fix =
+    known.length === 0
+      ? "Give a URL, a path such as ./server.ts, a program behind `--`, or a file by --config."
+      : `Known are: ${known.slice(0, 20).join(", ")}${known.length > 20 ? ", …" : ""}.`;
+  return new UsageError(`there is no server "${name}" ${where}`, fix);
+}

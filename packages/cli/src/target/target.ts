@@ -1,0 +1,64 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import type { HostServer } from "@parley/mcp/host";
+import type { Invocation } from "../commands/command.js";
+import { UsageError } from "../terminal/usage-error.js";
+import { findConfigServer } from "./config-servers.js";
+import { headersOf, variablesOf } from "./pairs.js";
+
+/** The server that a command line names. */
+export type ServerTarget =
+  | { readonly kind: "url"; readonly name: string; readonly entry: HostServer & { readonly url: string } }
+  | { readonly kind: "command"; readonly name: string; readonly entry: HostServer & { readonly command: string } }
+  /** A module of the user that exports a server. */
+  | { readonly kind: "module"; readonly name: string; readonly path: string };
+
+/** Files that are modules with a server, and no names of servers. */
+const MODULE = /\.(?:[cm]?[jt]s)$/;
+const ADDRESS = /^(?:https?|wss?|unix|tcp):/i;
+
+/**
+ * Finds the target of a command line: what is behind `--`, or the first word. The second result is the words that remain.
+ * Throws a `UsageError` where there is no such server.
+ */
+export function takeTarget(invocation: Invocation): [ServerTarget, readonly string[]] {
+  const { words, program, options, terminal } = invocation;
+  const { cwd } = terminal.io;
+  const [command, ...args] = program;
+  if (command !== undefined) {
+    const folder = options.text("cwd");
+    const env = variablesOf(options.many("env"));
+    const entry = { command, args, env, cwd: folder === undefined ? cwd : resolve(cwd, folder), inheritEnv: true };
+    return [{ kind: "command", name: command, entry }, words];
+  }
+  const [first, ...rest] = words;
+  if (first === undefined) {
+    throw new UsageError(
+      "no server is named",
+      "Give a URL, a path to a module, the name of a configured server, or a program behind `--`.",
+    );
+  }
+  return [targetOf(first, invocation), rest];
+}
+
+function targetOf(word: string, { options, terminal: { io } }: Invocation): ServerTarget {
+  if (ADDRESS.test(word)) {
+    const headers = headersOf(options.many("header"));
+    return { kind: "url", name: word, entry: { url: checkedUrl(word), headers } };
+  }
+  const path = resolve(io.cwd, word);
+  if (MODULE.test(word) && options.text("config") === undefined) {
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return { kind: "module", name: word, path };
+    throw new UsageError(`there is no file ${word}`, "Check the path; it starts at the current folder.");
+  }
+  const entry = findConfigServer(word, options.text("config"), io);
+  const headers = { ...entry.headers, ...headersOf(options.many("header")) };
+  if (entry.url !== undefined) return { kind: "url", name: word, entry: { ...entry, url: entry.url, headers } };
+  const env = { ...entry.env, ...variablesOf(options.many("env")) };
+  return { kind: "command", name: word, entry: { ...entry, command: entry.command ?? "", env } };
+}
+
+function checkedUrl(word: string): string {
+  if (URL.canParse(word)) return word;
+  throw new UsageError(`"${word}" is not a URL`, "Write it in full, such as http://127.0.0.1:3000/mcp.");
+}

@@ -1,0 +1,18 @@
+import type { Readable, Writable } from "node:stream";
+
+/** A stream that may be a terminal. */
+export type Input = Readable & { isTTY?: boolean | undefined; setRawMode?: ((raw: boolean) => unknown) | undefined };
+export type Output = Writable & { isTTY?: boolean | undefined; columns?: number | undefined };
+
+/** Everything that a command knows of the process it runs in, so that tests can run it in theirs. */
+export interface Io {
+  readonly stdin: Input;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly home: string;
+  readonly platform: NodeJS.Platform;
+  /** Aborted when the user interrupts; a command ends what it started and returns. */
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,80 @@
+import { RpcError } from "../jsonrpc/error.js";
+import type { Id } from "../jsonrpc/message.js";
+import type { Outgoing, Receiver, Transport } from "./transport.js";
+
+/** One message between a client and its server, as a JSON-RPC object that must not be changed. */
+export interface WireMessage {
+  readonly direction: "sent" | "received";
+  readonly message: Readonly<Record<string, unknown>>;
+  /** The request on whose stream a message of the server arrived, if the transport knows. */
+  readonly about?: Id | undefined;
+}
+
+/** Shows every message of a transport to `watch`, which must not throw; everything else passes through. */
+export function watchedTransport(inner: Transport, watch: (message: WireMessage) => void): Transport {
+  const sent = (text: string) => watch({ direction: "sent", message: JSON.parse(text) as WireMessage["message"] });
+  const received = (message: object, about?: Id) =>
+    watch({ direction: "received", message: { ...message }, ...(about === undefined ? {} : { about }) });
+  return {
+    kind: inner.kind,
+    target: inner.target,
+    get network() {
+      return inner.network;
+    },
+    get sessionId() {
+      return inner.sessionId;
+    },
+    get hasSession() {
+      return inner.hasSession;
+    },
+    open: (receiver) => inner.open(watchedReceiver(receiver, sent, received)),
+    async request(request) {
+      sent(request.text);
+      const envelope = { jsonrpc: "2.0", id: request.id };
+      try {
+        const result = await inner.request(request);
+        received({ ...envelope, result });
+        return result;
+      } catch (error) {
+        // Anything else is a failure of the transport, which is no message.
+        if (error instanceof RpcError) received({ ...envelope, error: errorObject(error) });
+        throw error;
+      }
+    },
+    notify(notification: Outgoing) {
+      sent(notification.text);
+      return inner.notify(notification);
+    },
+    abandon: (id, reason) => inner.abandon(id, reason),
+    established: (facts) => inner.established?.(facts),
+    reset: () => inner.reset?.(),
+    explain: (cause) => inner.explain?.(cause) ?? (cause instanceof Error ? cause : new Error(String(cause))),
+    close: () => inner.close(),
+  };
+}
+
+function watchedReceiver(
+  receiver: Receiver,
+  sent: (text: string) => void,
+  received: (message: object, about?: Id) => void,
+): Receiver {
+  return {
+    async request(message, about) {
+      received(message, about);
+      const answer = await receiver.request(message, about);
+      if (answer !== "") sent(answer);
+      return answer;
+    },
+    notification(message, about) {
+      received(message, about);
+      receiver.notification(message, about);
+    },
+    fault: (error) => receiver.fault(error),
+    missed: () => receiver.missed?.(),
+    closed: (reason) => receiver.closed(reason),
+  };
+}
+
+function errorObject({ code, message, data }: RpcError): object {
+  return { code, message, ...(data === undefined ? {} : { data }) };
+}
