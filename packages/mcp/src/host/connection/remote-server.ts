@@ -45,6 +45,9 @@ export interface OutgoingRequest {
   readonly extras: CallExtras;
 }
 
+/** A connection that stands, given at once so that calls of one turn are shared by several, or the next one that will. */
+type FoundConnection = RemoteConnection | Promise<RemoteConnection>;
+
 /** What a call needs beside what is sent. */
 interface RunOptions {
   readonly caller: unknown;
@@ -52,7 +55,7 @@ interface RunOptions {
   /** Whether it may be sent once more after it was lost with its connection. */
   readonly repeatable: boolean;
   /** Gives the connection to send it over. */
-  pick(): Promise<RemoteConnection>;
+  pick(): FoundConnection;
 }
 
 /** One server of a host: its connections, and the calls that it gets within its limits. */
@@ -134,8 +137,13 @@ export class RemoteServer {
   }
 
   /** The connection for calls of somebody who can be asked for `askable`; `caller` tells clients of a gateway apart. */
-  async connection(askable: ClientCapabilities, caller: unknown, signal?: AbortSignal): Promise<RemoteConnection> {
-    const own = this.leastBusy ?? (await this.standing(signal));
+  connection(askable: ClientCapabilities, caller: unknown, signal?: AbortSignal): FoundConnection {
+    const own = this.standing(signal);
+    if (own instanceof RemoteConnection) return this.#shared(own, askable, caller);
+    return own.then((stands) => this.#shared(stands, askable, caller));
+  }
+
+  #shared(own: RemoteConnection, askable: ClientCapabilities, caller: unknown): FoundConnection {
     const { isolation, startsAnew } = this.parts;
     // Where requests say what the caller can be asked for, or one process must serve all, they share.
     if (isolation === "shared" && (!own.asksByRequest || startsAnew)) return own;
@@ -162,7 +170,7 @@ export class RemoteServer {
     // The path of nearly every tool call: it costs no promise but that of the answer.
     if (!repeatable && !this.gate.isLimited && !connection.hasEnded) return this.#atOnce(connection, send, signal);
     let first = true;
-    const pick = async () => {
+    const pick = () => {
       // It may have ended while the call waited for its turn.
       if (!first || connection.hasEnded) return this.connection(extras.capabilities ?? {}, caller, signal);
       first = false;
@@ -207,20 +215,25 @@ export class RemoteServer {
     const turn = this.gate.enter(signal, this.#keyOf(caller));
     if (turn !== undefined) await turn;
     try {
-      return await this.#once(await options.pick(), send);
+      return await this.#picked(options, send);
     } catch (error) {
       if (!options.repeatable || !isLost(error)) throw error;
       // Another connection may stand, or will.
-      return await this.#once(await options.pick(), send);
+      return await this.#picked(options, send);
     } finally {
       this.gate.leave();
     }
   }
 
-  /** Waits until a connection of the server's own stands. */
-  standing(signal?: AbortSignal): Promise<RemoteConnection> {
+  async #picked<T>({ pick }: RunOptions, send: (connection: RemoteConnection) => Promise<T>): Promise<T> {
+    const connection = pick();
+    return this.#once(connection instanceof RemoteConnection ? connection : await connection, send);
+  }
+
+  /** The least busy connection of the server's own, or a promise of the next one. */
+  standing(signal?: AbortSignal): FoundConnection {
     const known = this.#closed ? undefined : this.leastBusy;
-    if (known !== undefined) return Promise.resolve(known);
+    if (known !== undefined) return known;
     if (this.#unavailable !== undefined) return Promise.reject(unavailable(this.name, this.#unavailable));
     if (this.#waiting.size >= MOST_WAITING) return Promise.reject(tooManyWait(this.name, MOST_WAITING));
     const { platform, waitMs } = this.parts;

@@ -11,7 +11,7 @@ import { type OfferNames, outerResult } from "../../server/mount/mounted-names.j
 import type { Peer } from "../../transport/transport.js";
 import type { ListKind } from "../catalogue/server-lists.js";
 import type { FilteredTools } from "../catalogue/tool-filter.js";
-import type { RemoteConnection } from "../connection/remote-connection.js";
+import { RemoteConnection } from "../connection/remote-connection.js";
 import type { RemoteServer } from "../connection/remote-server.js";
 import { askableOf } from "./askable.js";
 import { ClientViews } from "./client-views.js";
@@ -195,7 +195,9 @@ export class RemoteOffers implements Feature {
     let connection: RemoteConnection | undefined;
     let result: object;
     try {
-      const over = await server.connection(askable, caller, call.exchange.signal);
+      const found = server.connection(askable, caller, call.exchange.signal);
+      // Without a pause, so that the next call finds this one counted.
+      const over = found instanceof RemoteConnection ? found : await found;
       connection = over;
       if (server.parts.isolation === "client") this.#untilGone(call.exchange.peer, server);
       const send: SendOn = (sent, passed, options, extras) =>
