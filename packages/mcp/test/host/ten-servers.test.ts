@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Host } from "@parley/mcp/host";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { freePort } from "../free-port.js";
 import { eventually } from "../stdio/processes.js";
 import { httpServer, localServer, QUICK, stdioServer } from "./servers/hosted-servers.js";
@@ -13,6 +13,7 @@ const opened: AsyncDisposable[] = [];
 afterEach(async () => {
   for (const one of opened.splice(0).reverse()) await one[Symbol.asyncDispose]();
 });
+afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("a host with ten servers, three of them broken", () => {
   it("has seven at once, explains the three, and gets them when they recover (A02)", { timeout: 120_000 }, async () => {
@@ -74,6 +75,31 @@ describe("a host with ten servers, three of them broken", () => {
       "hangs",
       "refused",
     ]);
-    rmSync(folder, { recursive: true });
+  });
+
+  it("has the good ones while another one hangs, and need not have started", { timeout: 60_000 }, async () => {
+    const http = await httpServer("http");
+    opened.push(http);
+    const host = new Host({
+      servers: {
+        hangs: { ...(await stdioServer("hangs", "hangs-until", join(folder, "never"))), startMs: 60_000 },
+        stdio: await stdioServer("stdio"),
+        http: { url: http.url },
+        memory: localServer("memory"),
+      },
+      startWaitMs: 60_000,
+      waitMs: 30_000,
+    });
+    opened.push(host);
+    let hasStarted = false;
+    const starting = host.start().finally(() => {
+      hasStarted = true;
+    });
+    const good = ["stdio", "http", "memory"];
+    await Promise.all(good.map((name) => host.ready(name)));
+    expect(await Promise.all(good.map((name) => host.call(`${name}__whoami`)))).toEqual(good);
+    expect([hasStarted, host.status()["hangs"]?.state]).toEqual([false, "starting"]);
+    await host.close();
+    await starting;
   });
 });
