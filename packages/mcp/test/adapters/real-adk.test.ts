@@ -8,6 +8,7 @@ import { adapterServer } from "./adapter-server.js";
 
 const folder = new URL("../peers/adk/package.json", import.meta.url);
 const isInstalled = existsSync(new URL("node_modules", folder));
+if (!isInstalled) console.log("the Agent Development Kit is not installed (npm run peers); no tool was given to it");
 
 interface ModelRequest {
   readonly contents: readonly { parts?: readonly { functionResponse?: { name: string; response: unknown } }[] }[];

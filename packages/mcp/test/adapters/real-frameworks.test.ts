@@ -14,6 +14,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadPeer, peersInstalled } from "../mounts/peer-packages.js";
 import { adapterServer, PIXEL } from "./adapter-server.js";
 
+if (!peersInstalled) console.log("the peers are not installed (npm run peers); no tool was given to a framework");
+
 let client: Client;
 let seen: unknown[];
 beforeEach(async () => {
