@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
-import { CHILD_TRANSITIONS, type Step, SUPERVISOR_TRANSITIONS } from "@parley/mcp/host";
+import { CHILD_TRANSITIONS, CIRCUIT_TRANSITIONS, type Step, SUPERVISOR_TRANSITIONS } from "@parley/mcp/host";
 import { describe, expect, it } from "vitest";
 import { DEFAULT_START_MS, DEFAULT_STOP_MS } from "../packages/mcp/src/host/supervision/child-spec.js";
 import { DEFAULT_BACK_OFF, DEFAULT_INTENSITY } from "../packages/mcp/src/host/supervision/restart-pace.js";
 import { region } from "./region.js";
 
-type Table = readonly Step<string, string>[];
+type Table = readonly Pick<Step<string, string>, "from" | "event" | "to">[];
 
 /** The table as a drawing; steps between the same two states share an arrow. */
 function drawing(table: Table, first: string): string {
@@ -18,10 +18,20 @@ function drawing(table: Table, first: string): string {
   return `\`\`\`mermaid\nstateDiagram-v2\n  [*] --> ${first}\n${lines.join("")}\`\`\`\n`;
 }
 
-function states(table: Table): string {
+function states(table: readonly Step<string, string>[]): string {
   const rows = table.map(({ from, event, to, when }) => `| ${from} | ${event} | ${to} | ${when} |\n`);
   return `| from | event | to | when |\n|---|---|---|---|\n${rows.join("")}`;
 }
+
+/** What changes the state of a circuit. */
+const CIRCUIT: Table = Object.entries(CIRCUIT_TRANSITIONS)
+  .flatMap(([from, next]) => Object.entries(next).map(([event, to]) => ({ from, event, to })))
+  .filter(({ from, to }) => from !== to);
+
+it("the page about hosts shows when a circuit changes", () => {
+  const text = drawing(CIRCUIT, "closed");
+  expect(region("docs/host.md", "circuit drawing", text)).toBe(text);
+});
 
 describe("the page about supervision", () => {
   it.each([
