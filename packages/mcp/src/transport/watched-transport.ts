@@ -8,13 +8,17 @@ export interface WireMessage {
   readonly message: Readonly<Record<string, unknown>>;
   /** The request on whose stream a message of the server arrived, if the transport knows. */
   readonly about?: Id | undefined;
+  /** The same object for all messages of one connection, and another one for each other connection, whose ids begin anew. */
+  readonly connection: object;
 }
 
 /** Shows every message of a transport to `watch`, which must not throw; everything else passes through. */
 export function watchedTransport(inner: Transport, watch: (message: WireMessage) => void): Transport {
-  const sent = (text: string) => watch({ direction: "sent", message: JSON.parse(text) as WireMessage["message"] });
+  const connection = {};
+  const sent = (text: string) =>
+    watch({ direction: "sent", message: JSON.parse(text) as WireMessage["message"], connection });
   const received = (message: object, about?: Id) =>
-    watch({ direction: "received", message: { ...message }, ...(about === undefined ? {} : { about }) });
+    watch({ direction: "received", message: { ...message }, ...(about === undefined ? {} : { about }), connection });
   return {
     kind: inner.kind,
     target: inner.target,

@@ -55,3 +55,14 @@ it("a watcher that throws is reported, and harms no call", async () => {
   expect((await client.allTools()).length).toBe(2);
   expect(warnings.join()).toContain("onMessage");
 });
+
+it("messages say which connection they belong to", async () => {
+  const seen: WireMessage[] = [];
+  const options = { onMessage: (message: WireMessage) => seen.push(message) };
+  await using first = await connect(server, options);
+  await using second = await connect(server, options);
+  await Promise.all([first.ping(), second.ping()]);
+  const connections = new Set(seen.map(({ connection }) => connection));
+  expect(connections.size).toBe(2);
+  for (const one of connections) expect(seen.filter(({ connection }) => connection === one).length).toBeGreaterThan(2);
+});
