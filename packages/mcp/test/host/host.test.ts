@@ -210,6 +210,24 @@ describe("the servers of a host", () => {
     },
   );
 
+  it("that leave calls without an answer get none for a while, and those are refused with a hint (G13)", async () => {
+    const circuit = { failures: 2, openMs: 600_000 };
+    const host = await started({ servers: { a: await stdioServer("a"), b: localServer("b") }, circuit });
+    for (const _call of [1, 2]) {
+      const late = host.call("a__wait", {}, { timeouts: { totalMs: 20 } });
+      await expect(late).rejects.toMatchObject({ kind: "timeout" });
+    }
+    expect(host.status()["a"]?.circuit).toBe("open");
+    await expect(host.call("a__whoami")).rejects.toMatchObject({
+      kind: "limit_exceeded",
+      fix: expect.any(String),
+      data: { retryAfterMs: expect.any(Number) },
+    });
+    expect(await host.call("b__whoami")).toBe("b");
+    await host.restart("a");
+    expect(await host.call("a__whoami")).toBe("a");
+  });
+
   it("that stop answering are restarted by the watchdog (G13)", { timeout: 60_000 }, async () => {
     const host = await started({
       servers: { a: await stdioServer("a") },
