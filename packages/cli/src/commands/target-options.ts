@@ -10,6 +10,8 @@ export const TARGET_OPTIONS: readonly OptionDeclaration[] = [
   { flags: "--timeout <time>", summary: "how long to wait for the connection and each answer: 500ms, 30s, 5m" },
   { flags: "--revision <date>", summary: "speak this revision of the protocol alone", choices: REVISIONS },
   { flags: "--record <file>", summary: "write every message to a file that `parley replay` reads" },
+  { flags: "--redact <regex>", summary: "leave out of the recording what this matches, too", many: true },
+  { flags: "--no-redact", summary: "record secrets as well" },
 ];
 
 /** Options of every command that gives an answer. */

@@ -1,0 +1,74 @@
+import { resolve } from "node:path";
+import type { Invocation } from "../commands/command.js";
+import type { ServerTarget } from "../target/target.js";
+import { show } from "../terminal/shown.js";
+import { UsageError } from "../terminal/usage-error.js";
+import { Recorder } from "./recorder.js";
+import type { RecordedTarget } from "./recording.js";
+import { isSecretName, Redactor } from "./redactor.js";
+
+/** Shorter values of variables are words such as `true` or `prod`, which a recording must keep. */
+const SHORTEST_VALUE = 8;
+const SHORTEST_SECRET = 4;
+
+/** Begins the recording that a command line asks for. Throws a `UsageError` where the file cannot be made. */
+export function recordTarget(
+  target: ServerTarget,
+  file: string,
+  { options, terminal }: Pick<Invocation, "options" | "terminal">,
+): Recorder {
+  const redactor = redactorFor(target, { options, terminal });
+  // The address and the arguments may hold secrets even where messages are kept as they are.
+  const name = (redactor ?? redactorOf(target, terminal.io.env, [])).text(addressOf(target));
+  const described: RecordedTarget = { kind: target.kind, name };
+  return new Recorder(resolve(terminal.io.cwd, file), {
+    target: described,
+    redactor,
+    force: options.flag("force"),
+    onNote: (note) => terminal.note(show`${terminal.noteStyle.yellow("warning: ")}${note}`),
+  });
+}
+
+/** What takes secrets out of the messages of a target; undefined if the command line has `--no-redact`. */
+export function redactorFor(
+  target: ServerTarget,
+  { options, terminal }: Pick<Invocation, "options" | "terminal">,
+): Redactor | undefined {
+  if (options.isOff("redact")) return undefined;
+  return redactorOf(target, terminal.io.env, options.many("redact").map(patternOf));
+}
+
+function redactorOf(
+  target: ServerTarget,
+  inherited: Readonly<Record<string, string | undefined>>,
+  patterns: readonly RegExp[],
+): Redactor {
+  const { env = {}, headers = {} } = target.kind === "module" ? {} : target.entry;
+  const given = Object.entries(env).filter(
+    ([name, value]) => value.length >= (isSecretName(name) ? SHORTEST_SECRET : SHORTEST_VALUE),
+  );
+  const ofShell = Object.entries(inherited).flatMap(([name, value]) =>
+    value !== undefined && value.length >= SHORTEST_VALUE && isSecretName(name) ? [value] : [],
+  );
+  const ofHeaders = Object.values(headers).filter((value) => value.length >= SHORTEST_SECRET);
+  return new Redactor({ values: [...given.map(([, value]) => value), ...ofHeaders, ...ofShell], patterns });
+}
+
+function patternOf(source: string): RegExp {
+  try {
+    return new RegExp(source, "gu");
+  } catch {
+    throw new UsageError(
+      "a --redact is no regular expression",
+      "Write it as in JavaScript, such as --redact 'id-\\d+'.",
+    );
+  }
+}
+
+/** Where the server is, in one text; of a URL its origin and path alone. */
+function addressOf(target: ServerTarget): string {
+  if (target.kind === "module") return target.name;
+  if (target.kind === "command") return [target.entry.command, ...(target.entry.args ?? [])].join(" ");
+  const { protocol, host, pathname } = new URL(target.entry.url);
+  return `${protocol}//${host}${pathname}`;
+}
