@@ -13,6 +13,11 @@ export class OptionReader {
     return this.#values[name] === true;
   }
 
+  /** Whether `--no-<name>` was given. */
+  isOff(name: string): boolean {
+    return this.#values[name] === false;
+  }
+
   /** An option with a value. */
   text(name: string): string | undefined {
     const value = this.#values[name];

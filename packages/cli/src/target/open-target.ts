@@ -1,4 +1,4 @@
-import { type Client, type ClientOptions, connect, type Revision } from "@parley/mcp";
+import { type Client, type ClientOptions, connect, McpError, type Revision } from "@parley/mcp";
 import type { WireMessage } from "@parley/mcp/transport";
 import type { Invocation } from "../commands/command.js";
 import { show } from "../terminal/shown.js";
@@ -20,9 +20,9 @@ export async function openTarget(
 ): Promise<Client> {
   const timeoutMs = options.duration("timeout");
   const revision = options.text("revision") as Revision | undefined;
-  const watchers = [more.onMessage, options.flag("debug") ? debugWatcher(terminal) : undefined].filter(
-    (one) => one !== undefined,
-  );
+  const recorder = await recorderOf(target, { options, terminal });
+  const debug = options.flag("debug") ? debugWatcher(terminal) : undefined;
+  const watchers = [more.onMessage, debug, recorder?.watch].filter((one) => one !== undefined);
   const common: ClientOptions = {
     name: "parley",
     signal: terminal.io.signal,
@@ -32,7 +32,27 @@ export async function openTarget(
     ...(timeoutMs === undefined ? {} : { timeouts: { connectMs: timeoutMs, idleMs: timeoutMs } }),
     ...(watchers.length === 0 ? {} : { onMessage: (message) => tell(watchers, message) }),
   };
-  return open(target, common, terminal);
+  if (recorder === undefined) return open(target, common, terminal);
+  try {
+    const client = await open(target, common, terminal);
+    const { serverInfo: server, protocolVersion } = client;
+    recorder.established({ revision: protocolVersion, ...(server === undefined ? {} : { server }) });
+    client.on("state", ({ state }) => {
+      if (state === "closed") recorder.close();
+    });
+    return client;
+  } catch (reason) {
+    recorder.close();
+    throw reason;
+  }
+}
+
+/** Begins the recording of `--record`, if it is given. */
+async function recorderOf(target: ServerTarget, invocation: Pick<Invocation, "options" | "terminal">) {
+  const file = invocation.options.text("record");
+  if (file === undefined) return undefined;
+  const { recordTarget } = await import("../recording/record-target.js");
+  return recordTarget(target, file, invocation);
 }
 
 function tell(watchers: readonly ((message: WireMessage) => void)[], message: WireMessage): void {
@@ -51,9 +71,19 @@ async function open(target: ServerTarget, options: ClientOptions, terminal: Term
     return connect({ command, args, env, cwd, inheritEnv }, options);
   }
   const { url, transport } = target.entry;
-  const auth = savedLogins(url, entry.headers ?? {}, terminal.io);
+  const auth = savedLogins(entry.headers ?? {}, terminal.io);
   const http = { ...options, headers: { ...entry.headers }, ...(auth === undefined ? {} : { auth }) };
-  return transport === "http" || transport === "sse" ? connect({ url, transport }, http) : connect(url, http);
+  const where = transport === "http" || transport === "sse" ? { url, transport } : url;
+  return connect(where, http).catch((reason: unknown) => {
+    throw McpError.is(reason) ? withLoginAdvice(reason, target.name) : reason;
+  });
+}
+
+/** What the library advises for programs, for a person at a shell. */
+function withLoginAdvice(error: McpError, name: string): McpError {
+  if (error.kind !== "auth_required" && error.kind !== "authorization_failed") return error;
+  const fix = `Run \`parley login ${name}\`, or pass a token: --header "Authorization: Bearer …".`;
+  return new McpError(error.kind, error.message, { fix, data: error.data, cause: error });
 }
 
 function debugWatcher(terminal: Terminal): (message: WireMessage) => void {

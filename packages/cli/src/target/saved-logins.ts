@@ -18,15 +18,10 @@ export function tokenFile(io: Pick<Io, "env" | "home" | "platform">): string {
 }
 
 /**
- * The credentials that `parley login` has kept, for a server at `url`; undefined if there are none, or if the command line brings
- * its own. A login is never begun here: a command that needs one fails, and says how to log in.
+ * The credentials that `parley login` has kept, undefined if there are none, or if the command line brings its own. A login is never begun here: a command that needs one fails, and says how to log in.
  */
-export function savedLogins(
-  _url: string,
-  headers: Readonly<Record<string, string>>,
-  io: Io,
-): RequestAuthorization | undefined {
+export function savedLogins(headers: Readonly<Record<string, string>>, io: Io): RequestAuthorization | undefined {
   if (Object.keys(headers).some((name) => name.toLowerCase() === "authorization")) return undefined;
   const file = tokenFile(io);
-  return existsSync(file) ? oauth({ store: fileTokenStore(file) }) : undefined;
+  return existsSync(file) ? oauth({ store: fileTokenStore(file), registration: false }) : undefined;
 }

@@ -19,6 +19,8 @@ export interface RunOptions {
   readonly tty?: boolean;
   readonly columns?: number;
   readonly signal?: AbortSignal;
+  /** Called with what is written to stderr, as it comes. */
+  readonly onStderr?: (text: string) => void;
 }
 
 /** Runs a command line in this process, with streams of its own. */
@@ -26,6 +28,7 @@ export async function runParley(args: readonly string[], options: RunOptions = {
   const [stdout, stderr] = [collected(options), collected(options)];
   const stdin = Object.assign(new PassThrough(), { isTTY: options.tty ?? false });
   stdin.end(options.stdin ?? "");
+  if (options.onStderr !== undefined) stderr.stream.on("data", (chunk: Buffer) => options.onStderr?.(String(chunk)));
   const code = await runProgram(args, {
     stdin,
     stdout: stdout.stream,

@@ -1,0 +1,113 @@
+import { ALL_COMMANDS } from "../commands/all-commands.js";
+import type { CommandDeclaration, CommandRun, OptionDeclaration } from "../commands/command.js";
+import { EXIT } from "../terminal/exit-code.js";
+import { Shown } from "../terminal/shown.js";
+import { UsageError } from "../terminal/usage-error.js";
+import { SHELLS } from "./completion-commands.js";
+
+/** `parley completion`: a script for a shell, made of the declarations that help shows. */
+export const printCompletion: CommandRun = async ({ words: [shell = ""], terminal }) => {
+  const write = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell as keyof typeof SCRIPTS] : undefined;
+  if (write === undefined) {
+    const what = shell === "" ? "no shell is named" : `the shell "${shell}" is not known`;
+    throw new UsageError(what, `Name one of ${SHELLS.join(", ")}.`);
+  }
+  // Made of this program's own words alone, so it is printed as it is.
+  terminal.print(new Shown(write(rows(ALL_COMMANDS))));
+  return EXIT.ok;
+};
+
+/** A command by its words, such as `skills list`, and what can follow it. */
+interface Row {
+  readonly path: string;
+  readonly summary: string;
+  readonly next: readonly CommandDeclaration[];
+  readonly options: readonly OptionDeclaration[];
+}
+
+function rows(commands: readonly CommandDeclaration[], before = ""): Row[] {
+  return commands.flatMap(({ name, summary, options, commands: inner = [] }) => {
+    const path = before === "" ? name : `${before} ${name}`;
+    return [{ path, summary, options, next: inner }, ...rows(inner, path)];
+  });
+}
+
+const longFlag = ({ flags }: OptionDeclaration) => /--[a-z-]+/.exec(flags)?.[0] ?? "";
+const takesValue = ({ flags }: OptionDeclaration) => /[<[]/.test(flags);
+const quoted = (text: string) => `'${text.replaceAll("'", `'"'"'`)}'`;
+
+const SCRIPTS = { bash, zsh, fish } satisfies Record<(typeof SHELLS)[number], (all: readonly Row[]) => string>;
+
+/** Words of the command line so far decide what is offered; files where nothing else is known. */
+function bash(all: readonly Row[]): string {
+  const cases = all.map(({ path, next, options }) => {
+    const offered = [...next.map(({ name }) => name), ...options.map(longFlag), "--help"].join(" ");
+    return `    ${quoted(path)}) offered=${quoted(offered)} ;;`;
+  });
+  const values = choiceCases(
+    all,
+    (flag, choices) => `    ${flag}) COMPREPLY=($(compgen -W ${quoted(choices)} -- "$word")); return ;;`,
+  );
+  return `_parley() {
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" path="" offered="" at
+  case "$before" in
+${values.join("\n")}
+  esac
+  for ((at = 1; at < COMP_CWORD; at++)); do
+    [[ "\${COMP_WORDS[at]}" == -* ]] && break
+    case "\${path:+$path }\${COMP_WORDS[at]}" in
+${all.map(({ path }) => `      ${quoted(path)}) path="\${path:+$path }\${COMP_WORDS[at]}" ;;`).join("\n")}
+      *) break ;;
+    esac
+  done
+  case "$path" in
+    '') offered=${quoted([...topLevel(all), "--help", "--version"].join(" "))} ;;
+${cases.join("\n")}
+  esac
+  COMPREPLY=($(compgen -W "$offered" -- "$word") $(compgen -f -- "$word"))
+}
+complete -o filenames -F _parley parley`;
+}
+
+/** Zsh reads the functions of bash. */
+function zsh(all: readonly Row[]): string {
+  return `#compdef parley
+autoload -U +X bashcompinit && bashcompinit
+${bash(all)}`;
+}
+
+function fish(all: readonly Row[]): string {
+  const lines = all.flatMap(({ path, summary, options, next }) => {
+    const words = path.split(" ");
+    const name = words.at(-1) ?? "";
+    const outer = words.slice(0, -1);
+    const when = outer.length === 0 ? "__fish_use_subcommand" : `__fish_seen_subcommand_from ${outer.join(" ")}`;
+    const own = `complete -c parley -n ${quoted(when)} -a ${quoted(name)} -d ${quoted(summary)}`;
+    if (next.length > 0) return [own];
+    return [own, ...options.map((option) => fishOption(name, option))];
+  });
+  return lines.join("\n");
+}
+
+function fishOption(command: string, option: OptionDeclaration): string {
+  const value = takesValue(option) ? " -r" : "";
+  const choices = option.choices === undefined ? "" : ` -f -a ${quoted(option.choices.join(" "))}`;
+  const when = quoted(`__fish_seen_subcommand_from ${command}`);
+  return `complete -c parley -n ${when} -l ${longFlag(option).slice(2)}${value}${choices} -d ${quoted(option.summary)}`;
+}
+
+function topLevel(all: readonly Row[]): string[] {
+  return all.map(({ path }) => path).filter((path) => !path.includes(" "));
+}
+
+/** The values of options that have few, once for each option. */
+function choiceCases(all: readonly Row[], write: (flag: string, choices: string) => string): string[] {
+  const known = new Map(
+    all.flatMap(({ options }) =>
+      options.flatMap((option) =>
+        option.choices === undefined ? [] : [[longFlag(option), option.choices.join(" ")] as const],
+      ),
+    ),
+  );
+  return [...known].map(([flag, choices]) => write(flag, choices));
+}

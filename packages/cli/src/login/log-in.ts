@@ -1,0 +1,104 @@
+import { connect, McpError } from "@parley/mcp";
+import { deviceLogin, type Login, type OAuthClient, oauth, type TokenStore } from "@parley/mcp/auth";
+import { browserLogin, fileTokenStore, openInBrowser, terminalLogin } from "@parley/mcp/login";
+import type { CommandRun, Invocation } from "../commands/command.js";
+import { tokenFile } from "../target/saved-logins.js";
+import { takeTarget } from "../target/target.js";
+import { EXIT } from "../terminal/exit-code.js";
+import { show } from "../terminal/shown.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { UsageError } from "../terminal/usage-error.js";
+
+/** `parley login`: connects once with a way to log in, so that the tokens are kept. */
+export const logIn: CommandRun = async (invocation) => {
+  const { options, terminal } = invocation;
+  const url = loginAddress(invocation);
+  const store = countedStore(fileTokenStore(tokenFile(terminal.io)));
+  const scopes = options.many("scope");
+  const client = knownClient(invocation);
+  const auth = oauth({
+    login: await loginOf(invocation),
+    store,
+    registration: { client_name: "Parley" },
+    ...(scopes.length === 0 ? {} : { scopes }),
+    ...(client === undefined ? {} : { client }),
+  });
+  await using connected = await connect(url, { auth, name: "parley", signal: terminal.io.signal });
+  // A server may let anybody connect, and ask for a token only where something is used.
+  await connected.ping();
+  const name = connected.serverInfo?.name ?? url;
+  if (terminal.json) terminal.printJson({ url, server: connected.serverInfo, kept: store.changes > 0 });
+  else if (store.changes > 0) terminal.print(show`Logged in to ${name}. Later commands use this login.`);
+  else terminal.print(show`${name} let this command in as it is: it asked for no new login.`);
+  return EXIT.ok;
+};
+
+/** The address of the server that a login is about. */
+export function loginAddress(invocation: Invocation): string {
+  const [target] = takeTarget(invocation);
+  if (target.kind === "url") return target.entry.url;
+  throw new UsageError(`${target.name} is no URL`, "Only servers at a URL have logins; programs get theirs by --env.");
+}
+
+async function loginOf({ options, terminal }: Invocation): Promise<Login> {
+  const timeoutMs = options.duration("timeout");
+  const given = { port: options.count("port"), timeoutMs };
+  if (options.flag("device")) return deviceLogin((prompt) => showCode(terminal, prompt));
+  if (!options.isOff("browser")) return browserLogin({ ...given, open: (url) => openOrShow(terminal, url) });
+  const { createInterface } = await import("node:readline/promises");
+  const ask = async (prompt: string) => {
+    const reader = createInterface({ input: terminal.io.stdin, output: terminal.io.stderr });
+    try {
+      return await reader.question(prompt, { signal: terminal.io.signal });
+    } finally {
+      reader.close();
+    }
+  };
+  return terminalLogin({ ...given, output: terminal.io.stderr, ask });
+}
+
+function openOrShow(terminal: Terminal, url: string): void {
+  terminal.note("Opening the browser. If it does not open, visit:");
+  terminal.note(show`  ${url}`);
+  openInBrowser(url);
+}
+
+function showCode(
+  terminal: Terminal,
+  { url, code, completeUrl }: { url: string; code: string; completeUrl?: string | undefined },
+): void {
+  terminal.note(show`Open ${url} on any device and type ${terminal.noteStyle.bold(code)}`);
+  if (completeUrl !== undefined) terminal.note(show`or open ${completeUrl}`);
+}
+
+function knownClient({ options, terminal }: Invocation): OAuthClient | undefined {
+  const clientId = options.text("clientId");
+  const variable = options.text("clientSecretEnv");
+  if (clientId === undefined) {
+    if (variable === undefined) return undefined;
+    throw new UsageError("--client-secret-env has no --client-id", "Give the id of the client too.");
+  }
+  if (variable === undefined) return { clientId };
+  const clientSecret = terminal.io.env[variable];
+  if (clientSecret !== undefined && clientSecret !== "") return { clientId, clientSecret };
+  throw new McpError("authorization_failed", `the variable ${variable} is not set`, {
+    fix: `Set ${variable} to the client's secret.`,
+  });
+}
+
+/** Tells whether anything was kept. */
+function countedStore(store: TokenStore): TokenStore & { readonly changes: number } {
+  let changes = 0;
+  return {
+    get changes() {
+      return changes;
+    },
+    get: (key) => store.get(key),
+    set: async (key, value) => {
+      await store.set(key, value);
+      changes += 1;
+    },
+    delete: (key) => store.delete(key),
+    ...(store.lock === undefined ? {} : { lock: store.lock.bind(store) }),
+  };
+}

@@ -1,0 +1,33 @@
+import { rmSync } from "node:fs";
+import { connect } from "@parley/mcp";
+import { oauth } from "@parley/mcp/auth";
+import { fileTokenStore } from "@parley/mcp/login";
+import type { CommandRun } from "../commands/command.js";
+import { tokenFile } from "../target/saved-logins.js";
+import { EXIT } from "../terminal/exit-code.js";
+import { show } from "../terminal/shown.js";
+import { loginAddress } from "./log-in.js";
+
+/** How long the server may take: forgetting does not depend on it. */
+const REVOKE_MS = 10_000;
+
+/** `parley logout`: forgets tokens. */
+export const logOut: CommandRun = async (invocation) => {
+  const { options, terminal } = invocation;
+  const file = tokenFile(terminal.io);
+  if (options.flag("all")) {
+    rmSync(file, { force: true });
+    if (terminal.json) terminal.printJson({ forgotten: "all" });
+    else terminal.print("Logged out of all servers.");
+    return EXIT.ok;
+  }
+  const url = loginAddress(invocation);
+  const auth = oauth({ store: fileTokenStore(file), registration: false });
+  // Only a connection knows where tokens are revoked; a server that is away keeps nobody from forgetting them.
+  const client = await connect(url, { auth, timeouts: { connectMs: REVOKE_MS }, onWarning: () => {} }).catch(() => {});
+  await client?.close();
+  await auth.logout(url);
+  if (terminal.json) terminal.printJson({ forgotten: url });
+  else terminal.print(show`Logged out of ${url}.`);
+  return EXIT.ok;
+};

@@ -1,0 +1,60 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { ALL_COMMANDS } from "../../src/commands/all-commands.js";
+import { runParley } from "../kit/run-parley.js";
+
+/** What bash offers for the words of a command line. */
+function offered(script: string, ...words: string[]): string[] {
+  const program = `${script}
+COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}
+_parley; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  return execFileSync("bash", ["--norc", "-c", program], { encoding: "utf8", cwd: "/" }).trim().split("\n");
+}
+
+describe("parley completion", () => {
+  it("offers every command, the options of each, and the values of options in bash", async () => {
+    const { code, stdout } = await runParley(["completion", "bash"]);
+    expect(code).toBe(0);
+    for (const { name } of ALL_COMMANDS) expect(offered(stdout, "parley", name.slice(0, -1))).toContain(name);
+    expect(offered(stdout, "parley", "ping", "--cou")).toEqual(["--count"]);
+    expect(offered(stdout, "parley", "ping", "x", "--revision", "2026")).toEqual(["2026-07-28"]);
+    for (const outer of ALL_COMMANDS.filter(({ commands = [] }) => commands.length > 0)) {
+      expect(offered(stdout, "parley", outer.name, "")).toEqual(
+        expect.arrayContaining(outer.commands?.map(({ name }) => name) ?? []),
+      );
+    }
+  });
+
+  it.each(["zsh", "fish"])("is a script that %s can read", async (shell) => {
+    const { code, stdout } = await runParley(["completion", shell]);
+    expect(code).toBe(0);
+    for (const { name } of ALL_COMMANDS) expect(stdout).toContain(name);
+    const checked = spawnSync(shell, ["-n"], { input: stdout, encoding: "utf8" });
+    if (checked.error !== undefined) console.log(`${shell} is not installed: its script was not read by it`);
+    else expect(checked.stderr).toBe("");
+  });
+
+  it.each([[["completion"]], [["completion", "tcsh"]]])("%j names the shells that it knows", async (args) => {
+    const { code, stderr } = await runParley(args);
+    expect(stderr).toContain("bash, zsh, fish");
+    expect(code).toBe(2);
+  });
+});
+
+describe("parley --help", () => {
+  it.each(ALL_COMMANDS.map(({ name }) => [name]))("%s has a summary, options and examples", async (name) => {
+    const { code, stdout } = await runParley([name, "--help"]);
+    expect(code).toBe(0);
+    const { commands = [], examples } = ALL_COMMANDS.find((one) => one.name === name) ?? { examples: [] };
+    if (commands.length === 0) expect(examples.length, "examples").toBeGreaterThan(0);
+    for (const { line } of examples) expect(stdout).toContain(line);
+  });
+
+  it("lists every command", async () => {
+    const { stdout } = await runParley(["--help"]);
+    for (const { name, summary } of ALL_COMMANDS) {
+      expect(stdout).toContain(name);
+      expect(stdout.replace(/\s+/g, " ")).toContain(summary.replace(/\s+/g, " "));
+    }
+  });
+});

@@ -1,0 +1,99 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Server } from "@parley/mcp";
+import { resourceServer } from "@parley/mcp/auth";
+import { serveHttp } from "@parley/mcp/node";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { TestIssuer } from "../../../mcp/test/auth/test-issuer.js";
+import { freePort } from "../../../mcp/test/free-port.js";
+import { runParley } from "../kit/run-parley.js";
+
+const cleanups: (() => unknown)[] = [];
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "parley-login-"));
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+});
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function protectedServer() {
+  const issuer = await TestIssuer.start({});
+  cleanups.push(() => issuer.close());
+  const port = await freePort();
+  const server = new Server({ name: "shop", version: "1" }).tool("who", (_args, ctx) => String(ctx.auth?.subject));
+  const auth = resourceServer({ resource: `http://127.0.0.1:${port}/mcp`, issuer: issuer.issuer });
+  const handle = await serveHttp(server, { port, auth });
+  cleanups.push(() => handle.close());
+  return { issuer, url: handle.url };
+}
+
+/** The user: visits the address that the command shows, and is sent back to the command. */
+function visitor() {
+  let seen = "";
+  const visits: Promise<unknown>[] = [];
+  const onStderr = (text: string) => {
+    seen += text;
+    const [address] = /http:\/\/\S+\/authorize\?\S+/.exec(seen) ?? [];
+    if (address !== undefined && visits.length === 0) visits.push(fetch(address).then((page) => page.text()));
+  };
+  return { onStderr, visits };
+}
+
+async function logIn(url: string) {
+  const { onStderr, visits } = visitor();
+  const args = ["login", url, "--no-browser", "--port", String(await freePort())];
+  const ended = await runParley(args, { env: { PARLEY_HOME: folder }, onStderr });
+  await Promise.all(visits);
+  return ended;
+}
+
+describe("parley login and logout", () => {
+  it("keeps a login that later commands use, in a file that only its owner can read", async () => {
+    const { url } = await protectedServer();
+    const env = { PARLEY_HOME: folder };
+    const before = await runParley(["ping", url, "-n", "1"], { env });
+    expect(before.code).toBe(4);
+    expect(before.stderr).toContain(`fix:   Run \`parley login ${url}\``);
+
+    const { code, stdout } = await logIn(url);
+    expect(stdout).toContain("Logged in to shop.");
+    expect(code).toBe(0);
+    expect(statSync(join(folder, "tokens.json")).mode & 0o777).toBe(0o600);
+    expect((await runParley(["ping", url, "-n", "1"], { env })).code).toBe(0);
+  });
+
+  it("forgets a login, and all of them", async () => {
+    const { url } = await protectedServer();
+    const env = { PARLEY_HOME: folder };
+    await logIn(url);
+    expect((await runParley(["logout", url], { env })).stdout).toContain("Logged out");
+    expect(readFileSync(join(folder, "tokens.json"), "utf8")).not.toContain("refresh_token");
+    expect((await runParley(["ping", url, "-n", "1"], { env })).code).toBe(4);
+    expect((await runParley(["logout", "--all", "--json"], { env })).code).toBe(0);
+    expect(existsSync(join(folder, "tokens.json"))).toBe(false);
+  });
+
+  it("says that a server asks for no login", async () => {
+    const handle = await serveHttp(new Server({ name: "open", version: "1" }), { port: 0 });
+    cleanups.push(() => handle.close());
+    const { code, stdout } = await runParley(["login", handle.url, "--no-browser"], { env: { PARLEY_HOME: folder } });
+    expect(stdout).toContain("open let this command in as it is");
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    [["login"], "no server is named", 2],
+    [["login", "--", "node"], "node is no URL", 2],
+    [["login", "http://127.0.0.1:1/mcp", "--client-secret-env", "X"], "--client-secret-env has no --client-id", 2],
+    [["login", "http://127.0.0.1:1/mcp", "--client-id", "a", "--client-secret-env", "X"], "X is not set", 4],
+    [["login", "http://127.0.0.1:1/mcp", "--no-browser"], "127.0.0.1:1", 3],
+  ])("%j fails with its cause and a fix", async (args, cause, expected) => {
+    const { code, stderr } = await runParley(args, { env: { PARLEY_HOME: folder } });
+    expect(stderr).toContain(cause);
+    expect(stderr).toMatch(/^fix: /m);
+    expect(code).toBe(expected);
+  });
+});
