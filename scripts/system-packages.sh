@@ -9,6 +9,9 @@ need chromium chromium
 need redis-server redis-server
 need nginx nginx-light
 need caddy caddy
+need tmux tmux
+need zsh zsh
+need fish fish
 
 if [ ${#missing[@]} -eq 0 ]; then exit 0; fi
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null 2>&1; then

@@ -29,9 +29,20 @@ describe("parley completion", () => {
     const { code, stdout } = await runParley(["completion", shell]);
     expect(code).toBe(0);
     for (const { name } of ALL_COMMANDS) expect(stdout).toContain(name);
-    const checked = spawnSync(shell, ["-n"], { input: stdout, encoding: "utf8" });
+    const checked = spawnSync(shell, ["-n", "-c", stdout], { encoding: "utf8" });
     if (checked.error !== undefined) console.log(`${shell} is not installed: its script was not read by it`);
     else expect(checked.stderr).toBe("");
+  });
+
+  it("offers commands and options in fish", async () => {
+    const { stdout } = await runParley(["completion", "fish"]);
+    const ask = (line: string) =>
+      spawnSync("fish", ["--no-config", "-c", `${stdout}\ncomplete -C '${line}'`], { encoding: "utf8" });
+    const commands = ask("parley pin");
+    if (commands.error !== undefined) return console.log("fish is not installed: it completed nothing");
+    expect(commands.stdout).toContain("ping");
+    expect(ask("parley ping --cou").stdout).toContain("--count");
+    expect(ask("parley ping x --revision 2026").stdout).toContain("2026-07-28");
   });
 
   it.each([[["completion"]], [["completion", "tcsh"]]])("%j names the shells that it knows", async (args) => {
