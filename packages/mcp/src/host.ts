@@ -1,7 +1,14 @@
+export { formIssues } from "./client/answers/elicitation.js";
 export type { CatalogueStore } from "./host/catalogue/catalogue-store.js";
 export type { OuterNameOptions } from "./host/catalogue/outer-names.js";
 export type { ChangedTool, ToolTransform } from "./host/catalogue/tool-filter.js";
-export type { SearchDetail, SearchOptions, ToolCategory, ToolHit } from "./host/catalogue/tool-search.js";
+export {
+  type SearchDetail,
+  type SearchOptions,
+  type ToolCategory,
+  type ToolHit,
+  ToolSearch,
+} from "./host/catalogue/tool-search.js";
 export {
   type AppConfig,
   configVariables,

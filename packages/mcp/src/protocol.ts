@@ -1,3 +1,4 @@
+export { nearestName } from "./encoding/nearest-name.js";
 export { printable, printableLine } from "./encoding/printable.js";
 export type {
   ErrorMessage,
@@ -226,6 +227,6 @@ export type {
   ResultOf,
 } from "./protocol/method-types.js";
 export { CORE_METHODS, type MethodRow } from "./protocol/methods.js";
-export { type EraName, isRevision, REVISIONS, type Revision } from "./protocol/revisions.js";
+export { type EraName, isRevision, REVISIONS, type Revision, shownRevision } from "./protocol/revisions.js";
 export { TOOL_MODE, type ToolMode, toolMode } from "./protocol/tool-mode.js";
 export type { TraceContext } from "./protocol/trace-context.js";

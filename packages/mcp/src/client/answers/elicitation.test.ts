@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { applyDefaults } from "./elicitation.js";
+import { applyDefaults, formIssues } from "./elicitation.js";
 
 describe("applyDefaults", () => {
   const schema = {
@@ -19,5 +19,32 @@ describe("applyDefaults", () => {
     const content = { a: "y", c: 1 };
     expect(applyDefaults(schema, content)).toEqual({ a: "y", b: false, c: 1 });
     expect(content).toEqual({ a: "y", c: 1 });
+  });
+});
+
+describe("formIssues", () => {
+  const form = {
+    type: "object",
+    properties: { mail: { type: "string", format: "email" }, age: { type: "integer", minimum: 0 } },
+    required: ["mail"],
+  };
+
+  it("gives nothing for an answer that fits", () => {
+    expect(formIssues(form, { mail: "a@b.example", age: 3 })).toEqual([]);
+  });
+
+  it.each([
+    [{}, "mail"],
+    [{ mail: "nobody" }, "/mail"],
+    [{ mail: "a@b.example", age: -1 }, "/age"],
+    [{ mail: "a@b.example", age: { years: 3 } }, "/age is not a string, number, boolean or list of strings"],
+  ])("says what is wrong with %j", (content, said) => {
+    const issues = formIssues(form, content);
+    expect(issues).toHaveLength(1);
+    expect(issues[0]).toContain(said);
+  });
+
+  it("throws for a schema that cannot be used", () => {
+    expect(() => formIssues({ type: "nonsense" }, {})).toThrow("the form cannot be used");
   });
 });

@@ -44,9 +44,9 @@ export function elicitResult(question: ElicitRequestParams, answer: object): Eli
   }
   if (action !== "accept" || question.mode === "url") return { action };
   const schema: unknown = question.requestedSchema;
-  // Any object may be a schema; `issuesOf` refuses one that cannot be used.
+  // Any object may be a schema; `formIssues` refuses one that cannot be used.
   const filled = isObject(schema) ? applyDefaults(schema as JsonSchemaObject, content) : { ...content };
-  const issues = issuesOf(schema, filled);
+  const issues = formIssues(schema, filled);
   // Safe: without issues every value is an `ElicitValue`.
   if (issues.length === 0) return { action, content: filled as Record<string, ElicitValue> };
   throw new McpError("invalid_params", `the answer does not fit the form: ${issues.join("; ")}`, {
@@ -55,7 +55,11 @@ export function elicitResult(question: ElicitRequestParams, answer: object): Eli
   });
 }
 
-function issuesOf(schema: unknown, content: Record<string, unknown>): string[] {
+/**
+ * What keeps an answer from fitting the schema of a form, one sentence each; nothing if it fits. A form that asks with it can tell
+ * the user before the answer is sent, where `connect` refuses the same. Throws `invalid_params` for a schema that cannot be used.
+ */
+export function formIssues(schema: unknown, content: Readonly<Record<string, unknown>>): string[] {
   const unfit = Object.entries(content).filter(([, value]) => !isElicitValue(value));
   if (unfit.length > 0) return unfit.map(([name]) => `/${name} is not a string, number, boolean or list of strings`);
   try {
