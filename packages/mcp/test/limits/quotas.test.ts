@@ -161,6 +161,42 @@ describe("over HTTP", () => {
   });
 });
 
+describe("calls that find the queue full", () => {
+  it.each([
+    ["concurrency", { queuedCalls: 10 }, { concurrency: 1 }, 11, 503],
+    ["limits.calls", { calls: 1, queuedCalls: 1 }, {}, 2, 503],
+    ["limits.callsPerPrincipal", { calls: 9, callsPerPrincipal: 1, queuedCalls: 10 }, {}, 10, 429],
+  ] as const)(
+    "of %s learn when to call again, as status and `Retry-After` over HTTP",
+    async (limit, limits, tool, most, status) => {
+      let release: () => void = () => {};
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const server = new Server(info, { limits }).tool("slow", tool, () => held.then(() => "slow"));
+      const handler = fetchHandler(server, { authenticate: () => ({ key: "ada" }) });
+      const post = () => {
+        const { headers, body } = modern("tools/call", { name: "slow" });
+        return handler(
+          new Request("http://127.0.0.1/mcp", { method: "POST", body, headers: { ...headers, host: "127.0.0.1" } }),
+        );
+      };
+      const admitted = Array.from({ length: most }, post);
+      const refused = await post();
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([status, "1"]);
+      expect(await refused.json()).toMatchObject({
+        error: {
+          code: -32603,
+          message: expect.stringContaining("Wait 1 s, then call again."),
+          data: { limit, retryAfterMs: 1000 },
+        },
+      });
+      release();
+      expect((await Promise.all(admitted)).map((reply) => reply.status)).toEqual(Array(most).fill(200));
+    },
+  );
+});
+
 describe("options of quotas", () => {
   it.each([
     [{ perPrincipal: { rate: { calls: 0, perMs: 1 } } }, "`quotas.perPrincipal.rate.calls` is 0"],

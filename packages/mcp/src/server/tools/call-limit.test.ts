@@ -40,7 +40,7 @@ describe("the calls of one principal", () => {
     const { running, call, count } = crowded({ calls: 50, callsPerPrincipal: 2, queuedCalls: 10 });
     const waiting = Array.from({ length: 11 }, () => call("mallory"));
     const refused = await call("mallory");
-    expect(refused.error?.data).toEqual({ limit: "limits.callsPerPrincipal", running: 2, queued: 9 });
+    expect(refused.error?.data).toMatchObject({ limit: "limits.callsPerPrincipal", running: 2, queued: 9 });
     expect(count("mallory")).toBe(2);
     for (let ended = 0; ended < 11; await turn()) {
       for (const { end } of running.splice(0)) {

@@ -1,5 +1,5 @@
 import { McpError } from "../../protocol/error.js";
-import type { CallSlots } from "./ready-tool.js";
+import type { CallSlots, EnteringCall } from "./ready-tool.js";
 
 interface Waiter {
   readonly key: string | undefined;
@@ -22,6 +22,8 @@ interface CallLimitOptions {
 
 /** The part of all places that one principal can have. The rest stays for others, unless there are very few. */
 const PART = 0.9;
+/** When a slot will be free cannot be foreseen. */
+const RETRY_MS = 1000;
 
 /** Lets a number of calls run at once and a number of others wait, in order; refuses the rest. */
 export class CallLimit implements CallSlots {
@@ -41,25 +43,28 @@ export class CallLimit implements CallSlots {
   }
 
   /** `key` is the principal that calls, if any. */
-  enter(call: { readonly signal: AbortSignal }, key?: string, waits = false): undefined | Promise<void> {
+  enter(call: EnteringCall, key?: string, waits = false): undefined | Promise<void> {
     if (this.#isFree(key)) {
       this.#count(key, 1);
       return undefined;
     }
-    if (!waits) this.#checkQueue(key);
+    if (!waits) this.#checkQueue(call, key);
     return this.#wait(call.signal, key, waits);
   }
 
-  #checkQueue(key: string | undefined): void {
+  #checkQueue(call: EnteringCall, key: string | undefined): void {
     const { what, option, running, queued, share } = this.#options;
     if (this.#waiting.size - this.#unbounded >= queued) {
+      call.limited = { status: 503, retryAfterMs: RETRY_MS };
       throw tooMany(option, { running, queued }, `${what} runs ${running} at once and ${queued} are waiting`);
     }
     if (share !== undefined && key !== undefined) {
       const own = [...this.#waiting].filter((waiter) => waiter.key === key && !waiter.waits).length;
       const most = Math.ceil(queued * PART);
       const text = `${what} runs ${this.#share} of one principal at once and ${most} are waiting`;
-      if (own >= most) throw tooMany(`${option}PerPrincipal`, { running: this.#share, queued: most }, text);
+      if (own < most) return;
+      call.limited = { status: 429, retryAfterMs: RETRY_MS };
+      throw tooMany(`${option}PerPrincipal`, { running: this.#share, queued: most }, text);
     }
   }
 
@@ -113,8 +118,8 @@ export class CallLimit implements CallSlots {
 }
 
 function tooMany(limit: string, counts: { running: number; queued: number }, what: string): McpError {
-  return new McpError("limit_exceeded", `too many calls: ${what}`, {
-    data: { limit, ...counts },
-    fix: `Call again later, or raise \`${limit}\` of the server.`,
+  return new McpError("limit_exceeded", `too many calls: ${what}. Wait ${RETRY_MS / 1000} s, then call again.`, {
+    data: { limit, ...counts, retryAfterMs: RETRY_MS },
+    fix: `Call again after \`data.retryAfterMs\`, or raise \`${limit}\` of the server.`,
   });
 }

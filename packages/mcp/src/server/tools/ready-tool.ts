@@ -9,6 +9,7 @@ import { metaWithMode } from "../../protocol/tool-mode.js";
 import { type Coerced, prepareCoercion } from "../../schema/coerce.js";
 import type { Parser } from "../../schema/parse.js";
 import { type AnySchema, isStandardSchema } from "../../schema/standard.js";
+import type { Answer } from "../../transport/transport.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { HandlerContext } from "../context.js";
 import type { Offered } from "../lists/catalogue.js";
@@ -41,6 +42,13 @@ export interface ReadyTool extends Offered<WireTool> {
   readonly handler: ((args: unknown, ctx: HandlerContext) => unknown) & Partial<AsyncDisposable>;
 }
 
+/** What a limit needs of a call. */
+export interface EnteringCall {
+  readonly signal: AbortSignal;
+  /** Set where the call is refused. */
+  limited: Pick<Answer, "status" | "retryAfterMs"> | undefined;
+}
+
 /** Limits how many calls run at once. */
 export interface CallSlots {
   /**
@@ -48,7 +56,7 @@ export interface CallSlots {
    * full, unless the call `waits` all the same. The promise rejects without taking a slot when the call's signal is aborted first. The signal is read only if the
    * call has to wait, because creating it costs something.
    */
-  enter(call: { readonly signal: AbortSignal }, key?: string, waits?: boolean): undefined | Promise<void>;
+  enter(call: EnteringCall, key?: string, waits?: boolean): undefined | Promise<void>;
   leave(): void;
 }
 
