@@ -29,6 +29,8 @@ export async function runProcess(): Promise<void> {
   };
   process.exitCode = await runProgram(process.argv.slice(2), io);
   // What a command started has been closed; a server's timer or a kept connection must not hold the shell.
-  await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
+  if (process.stdout.writableLength > 0) {
+    await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
+  }
   process.exit();
 }

@@ -94,7 +94,8 @@ async function perform(declaration: CommandDeclaration, { words, values, program
       throw new UsageError(`${declaration.name} has no work`, "Name a command below it.");
     const run = await declaration.load();
     const code = await run({ words, program, options, terminal });
-    return io.signal.aborted && code === EXIT.ok ? EXIT.interrupted : code;
+    const cut = io.signal.aborted && declaration.endsBySignal !== true;
+    return cut && code === EXIT.ok ? EXIT.interrupted : code;
   } catch (reason) {
     return reportFailure(terminal, reason, options.flag("debug"));
   }

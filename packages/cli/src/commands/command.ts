@@ -43,4 +43,6 @@ export interface CommandDeclaration {
   /** Commands below this one, in place of `load`. */
   readonly commands?: readonly CommandDeclaration[];
   readonly load?: () => Promise<CommandRun>;
+  /** It runs until it is told to end, so that a signal is a normal end: exit code 0. */
+  readonly endsBySignal?: boolean;
 }

@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import { Script } from "node:vm";
 import { McpError } from "@parley/mcp";
 import { createJiti, type Jiti } from "jiti";
+import { ABSENT, fileState } from "./file-state.js";
 import { findImport } from "./find-import.js";
 import { lineOfImport, moduleFailure, thrownFailure } from "./module-failure.js";
 
@@ -31,16 +32,22 @@ export class ModuleGraph {
   readonly #root: string;
   readonly #jiti: Jiti;
   readonly #files = new Map<string, LoadedFile>();
-  readonly #missing = new Set<string>();
+  /** Files that are in Node's cache for this graph. */
+  readonly #commonJs = new Set<string>();
+  /** How each file was before it was read. */
+  readonly #states = new Map<string, string>();
 
   constructor(path: string) {
-    this.#root = realpathSync(path);
+    this.#root = existsSync(path) ? realpathSync(path) : path;
     this.#jiti = createJiti(this.#root, { moduleCache: false, fsCache: false, interopDefault: false });
   }
 
-  /** The files that were read, and those that an import looked for in vain: a change of any may change the module. */
-  get files(): string[] {
-    return [...this.#files.keys(), ...this.#missing];
+  /**
+   * The files that were read, and those that an import looked for in vain, with the state that each had: when one has another
+   * state, the module may have changed.
+   */
+  get files(): ReadonlyMap<string, string> {
+    return this.#states;
   }
 
   /** Evaluates the module. Rejects with an `McpError` that names file and line. */
@@ -74,7 +81,7 @@ export class ModuleGraph {
 
   #evaluate(path: string): LoadedFile {
     const awaits = new Set<LoadedFile>();
-    const source = readFileSync(path, "utf8");
+    const source = this.#read(path);
     if (extname(path) === ".json") return complete(jsonOf(path, source));
     if (isCommonJs(path, source)) return complete(this.#required(path));
     const module: { exports: Exports } = { exports: {} };
@@ -88,6 +95,17 @@ export class ModuleGraph {
     });
     file = { exports: () => module.exports, ready, awaits };
     return file;
+  }
+
+  #read(path: string): string {
+    // Before it is read: one that changes meanwhile is seen to have changed.
+    this.#states.set(path, fileState(path));
+    try {
+      return readFileSync(path, "utf8");
+    } catch (reason) {
+      const why = fileState(path) === ABSENT ? "the file does not exist" : "the file cannot be read";
+      throw located(moduleFailure({ file: path, line: 0 }, why, "Check the path and the rights of the file.", reason));
+    }
   }
 
   #compiled(path: string, source: string): Evaluate {
@@ -110,7 +128,7 @@ export class ModuleGraph {
     const found = findImport(specifier, importer, this.#jiti);
     if (found.kind === "package") return this.#jiti.import(found.id);
     if (found.kind === "missing") {
-      for (const path of found.tried) this.#missing.add(path);
+      for (const path of found.tried) this.#states.set(path, fileState(path));
       throw missingFailure(specifier, importer, source);
     }
     const file = this.#file(found.path);
@@ -128,12 +146,13 @@ export class ModuleGraph {
   #required(path: string): Exports {
     const require = createRequire(path);
     for (const [id, module] of Object.entries(require.cache)) {
-      if (EVALUATED.has(id) && module !== undefined && !this.#files.has(id)) delete require.cache[id];
+      if (EVALUATED.has(id) && module !== undefined && !this.#commonJs.has(id)) delete require.cache[id];
     }
     const value: unknown = require(path);
     for (const id of ownModules(require.cache[path])) {
       EVALUATED.add(id);
-      if (!this.#files.has(id)) this.#files.set(id, complete({}));
+      this.#commonJs.add(id);
+      if (!this.#states.has(id)) this.#states.set(id, fileState(id));
     }
     return { ...(typeof value === "object" ? value : {}), default: value };
   }

@@ -1,0 +1,121 @@
+import { relative } from "node:path";
+import { type Binding, ServerRegistry } from "@parley/mcp/host";
+import { ModuleGraph } from "../modules/module-graph.js";
+import { loadServerModule, type ServedModule } from "../target/load-module.js";
+import { reportFailure } from "../terminal/failure.js";
+import { show } from "../terminal/shown.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { FileWatch } from "./file-watch.js";
+
+const NAME = "module";
+/** How long calls may go on at a server that was replaced. */
+const LONGEST_CALL_MS = 5 * 60_000;
+
+/**
+ * A module whose server is replaced when its files change: clients stay connected, calls under way end at the old server. A module
+ * that cannot be loaded leaves the old one serving.
+ */
+export class ReloadingModule {
+  readonly #path: string;
+  readonly #terminal: Terminal;
+  readonly #debug: boolean;
+  readonly #registry = new ServerRegistry();
+  readonly #watch = new FileWatch((files) => void this.#reload(files));
+  readonly #closing = new AbortController();
+  readonly #retiring = new Set<Promise<void>>();
+  #files: ReadonlyMap<string, string>;
+  #server: ServedModule;
+  /** Counts loads: one that a later one overtakes is thrown away. */
+  #latest = 0;
+
+  constructor(path: string, graph: ModuleGraph, server: ServedModule, terminal: Terminal, debug: boolean) {
+    this.#path = path;
+    this.#terminal = terminal;
+    this.#debug = debug;
+    this.#server = server;
+    this.#files = graph.files;
+    this.#registry.register(NAME, server);
+    this.#watch.watch(graph.files);
+  }
+
+  /** What a transport serves. */
+  bind(): Binding {
+    return this.#registry.bind(NAME);
+  }
+
+  /** Ends watching, and closes the server and those that were replaced. */
+  async close(): Promise<void> {
+    this.#latest++;
+    this.#watch.close();
+    this.#closing.abort();
+    await Promise.all([...this.#retiring, this.#closeServer(this.#server)]);
+  }
+
+  async #reload(changed: readonly string[]): Promise<void> {
+    const load = ++this.#latest;
+    const began = performance.now();
+    const graph = new ModuleGraph(this.#path);
+    const outcome = await loadServerModule(this.#path, graph).then(
+      (server) => ({ server }),
+      (reason: unknown) => ({ reason }),
+    );
+    if (load !== this.#latest) {
+      if ("server" in outcome && outcome.server !== this.#server) await this.#closeServer(outcome.server);
+      return;
+    }
+    const { noteStyle } = this.#terminal;
+    if ("reason" in outcome) {
+      reportFailure(this.#terminal, outcome.reason, this.#debug);
+      this.#terminal.note(noteStyle.yellow("the version before this change goes on serving"));
+      // What the last version that worked consists of may be what has to come back.
+      this.#files = new Map([...this.#files, ...graph.files]);
+    } else {
+      this.#files = graph.files;
+      this.#swap(outcome.server);
+      const ms = Math.round(performance.now() - began);
+      const [first = this.#path] = changed;
+      const more = changed.length > 1 ? ` and ${changed.length - 1} more` : "";
+      const name = relative(this.#terminal.io.cwd, first);
+      this.#terminal.note(show`${noteStyle.green("reloaded")} after a change of ${name}${more}, in ${ms} ms`);
+    }
+    this.#watch.watch(this.#files);
+  }
+
+  #swap(next: ServedModule): void {
+    const old = this.#server;
+    if (next === old) return;
+    this.#server = next;
+    // A server that closed itself has lost its name.
+    const isNamed = this.#registry.find(NAME) !== undefined;
+    const moved = isNamed ? this.#registry.replace(NAME, next) : this.#registry.register(NAME, next);
+    const retired = this.#retire(old, Promise.resolve(moved)).finally(() => this.#retiring.delete(retired));
+    this.#retiring.add(retired);
+  }
+
+  /** Closes a server when its calls are over. */
+  async #retire(old: ServedModule, over: Promise<void>): Promise<void> {
+    const { signal } = this.#closing;
+    let late: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      const tooLong = () => {
+        this.#terminal.note(show`calls at the replaced server are ended: they took longer than ${LONGEST_CALL_MS} ms`);
+        resolve();
+      };
+      late = setTimeout(tooLong, LONGEST_CALL_MS);
+      signal.addEventListener("abort", () => resolve(), { once: true });
+      if (signal.aborted) resolve();
+      void over.then(resolve, resolve);
+    });
+    clearTimeout(late);
+    await this.#closeServer(old);
+  }
+
+  async #closeServer(server: ServedModule): Promise<void> {
+    try {
+      await server.close();
+    } catch (reason) {
+      const why = reason instanceof Error ? reason.message : String(reason);
+      this.#terminal.note(show`the server could not be closed: ${why}`);
+    }
+  }
+}

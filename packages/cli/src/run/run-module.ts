@@ -1,0 +1,63 @@
+import { statSync } from "node:fs";
+import { relative, resolve } from "node:path";
+import type { CommandRun, Invocation } from "../commands/command.js";
+import { ModuleGraph } from "../modules/module-graph.js";
+import { loadServerModule } from "../target/load-module.js";
+import { EXIT } from "../terminal/exit-code.js";
+import { show } from "../terminal/shown.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { UsageError } from "../terminal/usage-error.js";
+import { programConfig } from "./program-config.js";
+import { ReloadingModule } from "./reloading-module.js";
+import { beginServing, type Serving, serveUntilEnded, servingOf, withStdoutGuarded, wordsOf } from "./serving.js";
+
+/** `parley run`: serves the server that a module exports. */
+export const runModule: CommandRun = async (invocation) => {
+  const { options, terminal } = invocation;
+  const { io } = terminal;
+  const path = modulePath(invocation);
+  const serving = servingOf(invocation, await programConfig(io));
+  const graph = new ModuleGraph(path);
+  const load = () => Promise.race([loadServerModule(path, graph), interruption(io.signal)]);
+  const server = await (serving.kind === "stdio" ? withStdoutGuarded(io, load) : load());
+  const reloading = options.flag("watch")
+    ? new ReloadingModule(path, graph, server, terminal, options.flag("debug"))
+    : undefined;
+  try {
+    await using handle = await beginServing(reloading?.bind() ?? server, serving);
+    announce(terminal, serving, handle.url, relative(io.cwd, path));
+    if (reloading !== undefined) terminal.note(show`watching ${graph.files.size} files`);
+    await serveUntilEnded(handle, io);
+  } finally {
+    await (reloading ?? server).close();
+  }
+  return EXIT.ok;
+};
+
+function modulePath(invocation: Invocation): string {
+  const [word, ...others] = wordsOf(invocation);
+  if (word === undefined) throw new UsageError("no module is named", "Give a path, such as ./server.ts.");
+  if (others.length > 0) {
+    throw new UsageError(`there is a word too many: ${others[0]}`, "Name one module, such as ./server.ts.");
+  }
+  const path = resolve(invocation.terminal.io.cwd, word);
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return path;
+  throw new UsageError(`there is no file ${word}`, "Check the path; it starts at the current folder.");
+}
+
+/** Rejects when the user interrupts, so that a module that never ends loading ends nevertheless. */
+function interruption(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    if (signal.aborted) reject(signal.reason);
+  });
+}
+
+function announce(terminal: Terminal, { kind }: Serving, url: string | undefined, module: string): void {
+  const { green, dim } = terminal.noteStyle;
+  const where = kind === "stdio" ? "on stdin and stdout" : `at ${url}`;
+  const line =
+    kind === "stdio" ? `parley list -- parley run ${module} --stdio` : `parley call ${url} <tool> name=value`;
+  terminal.note(show`${green("serving")} ${module} ${where}`);
+  terminal.note(show`${dim("try:")} ${line}`);
+}
