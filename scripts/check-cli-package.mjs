@@ -1,0 +1,71 @@
+// Checks what a user of the command line would install: packs @parley/cli and @parley/mcp, lints the first, and uses it in a
+// fresh project: a server from `parley init` is checked, tested and called.
+//
+// Usage: node scripts/check-cli-package.mjs      after `npm run build`
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const root = resolve(import.meta.dirname, "..");
+// Outside the repository, so that nothing of it can be found by accident.
+const place = realpathSync(mkdtempSync(join(tmpdir(), "parley-cli-package-")));
+const installed = join(place, "node_modules/@parley/cli");
+const { version } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8"));
+
+try {
+  const [cli, library] = ["cli", "mcp"].map(pack);
+  execFileSync(join(root, "node_modules/.bin/publint"), ["run", cli, "--strict"], { cwd: root, stdio: "inherit" });
+  install(cli, library);
+  checkContents();
+  useIt();
+} finally {
+  rmSync(place, { recursive: true, force: true });
+}
+
+function pack(name) {
+  const options = ["pack", "--json", "--pack-destination", place];
+  const [packed] = JSON.parse(execFileSync("npm", options, { cwd: join(root, "packages", name) }));
+  console.log(`packed ${packed.name}: ${packed.entryCount} files, ${packed.size} bytes`);
+  return join(place, packed.filename.replace("@", "").replace("/", "-"));
+}
+
+function install(...tarballs) {
+  writeFileSync(join(place, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
+  const options = ["--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--loglevel=error"];
+  execFileSync("npm", ["install", ...tarballs, ...options], { cwd: place, stdio: "inherit" });
+}
+
+function checkContents() {
+  const own = ["README.md", "LICENSE", "CHANGELOG.md"].filter((name) => readFileSync(join(installed, name)).length > 0);
+  expect(own.length === 3, "it has a README, a licence and a changelog");
+  const { bin } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
+  expect(
+    readFileSync(join(installed, bin.parley), "utf8").startsWith("#!/usr/bin/env node\n"),
+    "its program starts with Node",
+  );
+  expect((statSync(join(place, "node_modules/.bin/parley")).mode & 0o111) !== 0, "its program can be started");
+}
+
+function useIt() {
+  expect(parley("--version") === version, `parley --version says ${version}`);
+  const server = `
+import { Server } from "@parley/mcp";
+export const server = new Server({ name: "mine", version: "1" }).tool("greet", () => "hello" as string);`;
+  writeFileSync(join(place, "server.ts"), server);
+  expect(parley("call", "./server.ts", "greet") === "hello", "it loads and calls a server of the project");
+  expect(
+    parley("call", "greet", "--", "node_modules/.bin/parley", "run", "./server.ts", "--stdio") === "hello",
+    "it starts and calls a server over stdio",
+  );
+}
+
+function parley(...args) {
+  const options = { cwd: place, encoding: "utf8", env: { ...process.env, HOME: place } };
+  return execFileSync(join(place, "node_modules/.bin/parley"), args, options).trim();
+}
+
+function expect(holds, what) {
+  if (!holds) throw new Error(`@parley/cli: it does not hold that ${what}`);
+  console.log(what);
+}
