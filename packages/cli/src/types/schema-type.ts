@@ -1,0 +1,207 @@
+import { enumType, literalType } from "./literal-type.js";
+import { type ModuleNames, typeName } from "./module-names.js";
+import { isSchemaObject, referred, type SchemaObject } from "./schema-reference.js";
+import { docComment, memberName } from "./source-text.js";
+import {
+  arrayOf,
+  intersectionOf,
+  NEVER,
+  optionalElement,
+  type TypeExpression,
+  UNKNOWN,
+  unionOf,
+  unit,
+} from "./type-expression.js";
+
+/** Schemas inside each other; what is deeper is `unknown`. */
+const DEEPEST = 24;
+/** Schemas inside one schema of a tool; further ones are `unknown`. */
+const MOST_SCHEMAS = 4_000;
+/** Declarations that are written while another one is; further ones come after it. */
+const DEEPEST_NESTING = 8;
+const LONGEST_DEFAULT = 80;
+const OPEN = unit("{ [key: string]: unknown }");
+
+/** Where a type stands. */
+interface Place {
+  /** The declaration that it is part of. */
+  readonly owner: string;
+  readonly depth: number;
+  readonly indent: string;
+  /** Whether nothing but alternatives is between it and its declaration: a reference back would then be a circle. */
+  readonly bare: boolean;
+}
+
+/** Declares the type `name` of a schema, and types beside it for what its references name. */
+export function declareSchema(name: string, schema: unknown, names: ModuleNames): string {
+  return new SchemaDeclaration(name, schema, names).text();
+}
+
+class SchemaDeclaration {
+  readonly #root: unknown;
+  readonly #names: ModuleNames;
+  readonly #rootName: string;
+  /** Names of referred parts, by their places; the root has the empty one. */
+  readonly #named = new Map<string, string>();
+  readonly #bodies = new Map<string, TypeExpression>();
+  readonly #waiting: [name: string, schema: unknown][] = [];
+  /** Which declarations are, without anything between them, an alternative of which. It has no circle. */
+  readonly #alternatives = new Map<string, Set<string>>();
+  #schemas = 0;
+  #nesting = 0;
+
+  constructor(name: string, schema: unknown, names: ModuleNames) {
+    this.#root = schema;
+    this.#names = names;
+    this.#rootName = name;
+    this.#named.set("[]", name);
+  }
+
+  text(): string {
+    this.#waiting.push([this.#rootName, this.#root]);
+    // Bodies name further parts, which join the list while it is gone through; a schema has no more parts than places.
+    for (const [name, schema] of this.#waiting) this.#declare(name, schema);
+    return [...this.#bodies].map(([name, { text }]) => `export type ${name} = ${text};\n`).join("");
+  }
+
+  #declare(name: string, schema: unknown): void {
+    if (this.#bodies.has(name)) return;
+    if (this.#nesting >= DEEPEST_NESTING) return void this.#waiting.push([name, schema]);
+    this.#nesting++;
+    // Stands for the body while it is written: what refers back to it has to know how many alternatives it has.
+    this.#bodies.set(name, unit("unknown", widthOf(schema)));
+    this.#bodies.set(name, this.#type(schema, { owner: name, depth: 0, indent: "", bare: true }));
+    this.#nesting--;
+  }
+
+  #type(schema: unknown, place: Place): TypeExpression {
+    if (schema === false) return NEVER;
+    if (!isSchemaObject(schema) || place.depth > DEEPEST || ++this.#schemas > MOST_SCHEMAS) return UNKNOWN;
+    const inner = { ...place, depth: place.depth + 1 };
+    const alternatives = (list: unknown) =>
+      Array.isArray(list) ? list.map((one) => this.#type(one, inner)) : undefined;
+    const combined: TypeExpression[] = [];
+    if (schema["$ref"] !== undefined) combined.push(this.#reference(schema["$ref"], place));
+    for (const one of [alternatives(schema["anyOf"]), alternatives(schema["oneOf"])]) {
+      if (one !== undefined) combined.push(unionOf(one));
+    }
+    combined.push(...(alternatives(schema["allOf"]) ?? []));
+    const own = this.#own(schema, place);
+    // An object of which nothing is said adds nothing to alternatives that are objects.
+    const type = intersectionOf(combined.length > 0 && own === OPEN ? combined : [own, ...combined]);
+    return schema["nullable"] === true ? unionOf([type, unit("null")]) : type;
+  }
+
+  /** What a schema says itself, without references and alternatives. */
+  #own(schema: SchemaObject, place: Place): TypeExpression {
+    if (Object.hasOwn(schema, "const")) return literalType(schema["const"]);
+    if (Array.isArray(schema["enum"])) return enumType(schema["enum"]);
+    const said = typeof schema["type"] === "string" ? [schema["type"]] : schema["type"];
+    if (Array.isArray(said)) return unionOf(said.map((type: unknown) => this.#ofType(type, schema, place)));
+    if (OBJECT_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword))) return this.#ofType("object", schema, place);
+    if (ARRAY_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword))) return this.#ofType("array", schema, place);
+    return UNKNOWN;
+  }
+
+  #ofType(type: unknown, schema: SchemaObject, place: Place): TypeExpression {
+    if (type === "object") return this.#object(schema, place);
+    if (type === "array") return this.#array(schema, place);
+    const simple: Readonly<Record<string, string>> = SIMPLE_TYPES;
+    return typeof type === "string" && Object.hasOwn(simple, type) ? unit(simple[type] ?? "unknown") : UNKNOWN;
+  }
+
+  #object(schema: SchemaObject, place: Place): TypeExpression {
+    const { required: wanted, properties: given } = schema;
+    const properties = isSchemaObject(given) ? given : {};
+    const required = new Set(Array.isArray(wanted) ? wanted.filter((name) => typeof name === "string") : []);
+    const names = [...new Set([...required, ...Object.keys(properties)])].sort(
+      (a, b) => Number(required.has(b)) - Number(required.has(a)) || (a < b ? -1 : 1),
+    );
+    const index = this.#index(schema, names.length > 0, place);
+    if (names.length === 0) return index === undefined ? OPEN : unit(`{ [key: string]: ${index.text} }`);
+    const indent = `${place.indent}  `;
+    const members = names.map((name) => {
+      const property = Object.hasOwn(properties, name) ? properties[name] : true;
+      const type = this.#type(property, { ...place, depth: place.depth + 1, indent, bare: false });
+      return `${memberComment(property, indent)}${indent}${memberName(name)}${required.has(name) ? "" : "?"}: ${type.text};\n`;
+    });
+    const rest = index === undefined || index === NEVER ? "" : `${indent}[key: string]: ${index.text};\n`;
+    return unit(`{\n${members.join("")}${rest}${place.indent}}`);
+  }
+
+  /** The type of members without a name of their own; undefined if nothing is said about them. */
+  #index(schema: SchemaObject, named: boolean, place: Place): TypeExpression | undefined {
+    const { additionalProperties: more, patternProperties: patterns } = schema;
+    const schemas = [
+      ...(isSchemaObject(patterns) ? Object.values(patterns) : []),
+      ...(more === undefined ? [] : [more]),
+    ];
+    if (schemas.length === 0) return undefined;
+    const inside = { ...place, depth: place.depth + 1, indent: `${place.indent}  `, bare: false };
+    const type = unionOf(schemas.map((one) => this.#type(one, inside)));
+    // An index has to fit the named members too, whose types it does not know.
+    return named && type !== NEVER ? UNKNOWN : type;
+  }
+
+  #array(schema: SchemaObject, place: Place): TypeExpression {
+    const { prefixItems, items, additionalItems, minItems } = schema;
+    const inside = { ...place, depth: place.depth + 1, bare: false };
+    // Before 2020-12, `items` was the list, and `additionalItems` what follows it.
+    const [elements, rest] = Array.isArray(items) ? [items, additionalItems] : [prefixItems, items];
+    if (!Array.isArray(elements) || elements.length === 0) {
+      return rest === undefined ? arrayOf(UNKNOWN) : arrayOf(this.#type(rest, inside));
+    }
+    const least = typeof minItems === "number" ? minItems : elements.length;
+    const types = elements.map((one: unknown, at) => {
+      const type = this.#type(one, inside);
+      return at < least ? type.text : optionalElement(type);
+    });
+    const tail = rest === undefined ? UNKNOWN : this.#type(rest, inside);
+    return unit(`[${[...types, ...(tail === NEVER ? [] : [`...${arrayOf(tail).text}`])].join(", ")}]`);
+  }
+
+  #reference(reference: unknown, { owner, bare }: Place): TypeExpression {
+    const found = referred(this.#root, reference);
+    if (found === undefined) return UNKNOWN;
+    const { pointer, word, schema } = found;
+    let name = this.#named.get(pointer);
+    if (name === undefined) {
+      name = this.#names.take(this.#rootName + typeName(word), this.#rootName + pointer);
+      this.#named.set(pointer, name);
+    }
+    if (bare && this.#leadsTo(name, owner)) return UNKNOWN;
+    if (bare) this.#alternatives.set(owner, (this.#alternatives.get(owner) ?? new Set()).add(name));
+    this.#declare(name, schema);
+    return unit(name, this.#bodies.get(name)?.width ?? widthOf(schema));
+  }
+
+  /** Whether a declaration is an alternative of another, over however many steps. */
+  #leadsTo(from: string, to: string): boolean {
+    const seen = new Set([from]);
+    for (const name of seen) {
+      if (name === to) return true;
+      for (const next of this.#alternatives.get(name) ?? []) seen.add(next);
+    }
+    return false;
+  }
+}
+
+const OBJECT_KEYWORDS = ["properties", "required", "additionalProperties", "patternProperties"];
+const ARRAY_KEYWORDS = ["items", "prefixItems"];
+const SIMPLE_TYPES = { string: "string", number: "number", integer: "number", boolean: "boolean", null: "null" };
+
+/** At least how many alternatives a schema has. */
+function widthOf(schema: unknown): number {
+  if (!isSchemaObject(schema)) return 1;
+  return Math.max(1, ...["anyOf", "oneOf", "enum"].map((keyword) => Object(schema[keyword]).length ?? 1));
+}
+
+/** What a property is for, and what it is when it is left out. */
+function memberComment(property: unknown, indent: string): string {
+  if (!isSchemaObject(property)) return "";
+  const { description, title, default: standard } = property;
+  const text = [description, title].find((one) => typeof one === "string" && one !== "");
+  const value = standard === undefined ? "" : JSON.stringify(standard);
+  const said = value === "" || value.length > LONGEST_DEFAULT ? "" : `Default: ${value}.`;
+  return docComment([text, said].filter((one) => one !== undefined && one !== "").join(" "), indent);
+}

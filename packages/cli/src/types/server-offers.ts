@@ -1,0 +1,50 @@
+import type { Client } from "@parley/mcp";
+import { McpError, type Prompt, type ResourceTemplate, type Tool } from "@parley/mcp/protocol";
+
+/** What a server offers, in an order that does not depend on the server. */
+export interface ServerOffers {
+  /** The name of the server; for comments only. */
+  readonly server: string;
+  readonly tools: readonly Tool[];
+  readonly prompts: readonly Prompt[];
+  readonly templates: readonly ResourceTemplate[];
+}
+
+/** Entries of one list; a module of more would be read by nobody. */
+const MOST_OFFERS = 5_000;
+
+/** Reads all lists of a server that it says it has. */
+export async function readOffers(client: Client, signal: AbortSignal): Promise<ServerOffers> {
+  const { tools, prompts, resources } = client.serverCapabilities;
+  const options = { signal, cache: false };
+  return {
+    server: client.serverInfo?.name ?? "",
+    tools: tools === undefined ? [] : await sorted("tools", client.tools(options), ({ name }) => name),
+    prompts: prompts === undefined ? [] : await sorted("prompts", client.prompts(options), ({ name }) => name),
+    templates:
+      resources === undefined
+        ? []
+        : await sorted("resource templates", client.resourceTemplates(options), ({ uriTemplate }) => uriTemplate).catch(
+            withoutTemplates,
+          ),
+  };
+}
+
+/** A server may have resources and not know what templates are. */
+function withoutTemplates(reason: unknown): [] {
+  if (McpError.is(reason) && reason.kind === "method_not_found") return [];
+  throw reason;
+}
+
+async function sorted<T>(what: string, list: AsyncIterable<T>, key: (one: T) => string): Promise<T[]> {
+  const found = new Map<string, T>();
+  for await (const one of list) {
+    if (!found.has(key(one))) found.set(key(one), one);
+    if (found.size > MOST_OFFERS) {
+      throw new McpError("limit_exceeded", `the server has more than ${MOST_OFFERS} ${what}`, {
+        fix: "Look for a server that lists without end, or put a gateway in front of it that filters.",
+      });
+    }
+  }
+  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+}
