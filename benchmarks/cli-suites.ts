@@ -2,7 +2,7 @@ import { type Effort, here, one, type Suite } from "./contender.js";
 import { commandTime, SERVER_URL } from "./measure/command-time.js";
 
 /** The built command line, as `npm run build` leaves it. */
-const PARLEY = "packages/cli/dist/parley.js";
+const PARLEY = "packages/cli/bin/parley.js";
 
 const rounds = (effort: Effort) => (effort.quick ? 3 : Math.max(15, effort.rounds));
 

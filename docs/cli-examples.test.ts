@@ -25,7 +25,7 @@ import { server } from "../packages/cli/test/fixtures/fixture-server.js";
 //   ```sh                 shown only
 
 const root = resolve(import.meta.dirname, "..");
-const program = join(root, "packages/cli/dist/parley.js");
+const program = join(root, "packages/cli/bin/parley.js");
 const everything = join(
   root,
   "packages/mcp/test/peers/node_modules/@modelcontextprotocol/server-everything/dist/index.js",

@@ -6,7 +6,7 @@ import { server } from "../everything/server.js";
 
 // Serves `examples/everything`, and runs a few lines of the command line against it; `--serve` goes on serving.
 const serves = process.argv.includes("--serve");
-const parley = fileURLToPath(new URL("../../packages/cli/dist/parley.js", import.meta.url));
+const parley = fileURLToPath(new URL("../../packages/cli/bin/parley.js", import.meta.url));
 const handle = await serveHttp(server, { port: serves ? 3000 : 0 });
 
 const lines = [

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import manifest from "../package.json" with { type: "json" };
 
 const [first] = process.argv.slice(2);
