@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, writeSync } from "node:fs";
 import type { WireMessage } from "@parley/mcp/transport";
 import { UsageError } from "../terminal/usage-error.js";
+import { handshakeOf } from "./recorded-handshake.js";
 import {
   MAX_RECORDING_BYTES,
   RECORDING_FORMAT,
@@ -61,11 +62,11 @@ export class Recorder {
       ...(known === 1 ? {} : { connection: known }),
     };
     if (this.#held === undefined) this.#write(line);
-    else if (this.#held.push(line) > MOST_HELD) this.established({});
+    else if (this.#held.push(line) > MOST_HELD) this.established();
   };
 
   /** The handshake is over: writes the header, and what came before. */
-  established(facts: Pick<RecordingHeader, "revision" | "server">): void {
+  established(): void {
     const held = this.#held;
     if (held === undefined) return;
     this.#held = undefined;
@@ -74,7 +75,7 @@ export class Recorder {
       version: RECORDING_VERSION,
       began: new Date(this.#began).toISOString(),
       target: this.#options.target,
-      ...facts,
+      ...handshakeOf(held),
       redacted: this.#options.redactor !== undefined,
     };
     this.#write(header);
@@ -83,7 +84,7 @@ export class Recorder {
 
   /** Ends the file. What is watched afterwards is not written. */
   close(): void {
-    this.established({});
+    this.established();
     if (!this.#open) return;
     this.#open = false;
     closeSync(this.#file);

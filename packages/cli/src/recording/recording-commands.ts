@@ -1,3 +1,66 @@
-import type { CommandDeclaration } from "../commands/command.js";
+import type { CommandDeclaration, OptionDeclaration } from "../commands/command.js";
+import { OUTPUT_OPTIONS, TARGET_OPTIONS } from "../commands/target-options.js";
 
-export const RECORDING_COMMANDS: readonly CommandDeclaration[] = [];
+const SERVE_OPTIONS: readonly OptionDeclaration[] = [
+  { flags: "--http [port]", summary: "serve over HTTP on this machine; a free port unless one is given" },
+  { flags: "--stdio", summary: "serve on stdin and stdout; the default where no person sits there" },
+];
+const WITHOUT_RECORD = TARGET_OPTIONS.filter(({ flags }) => !flags.startsWith("--record"));
+
+/** Commands that write sessions down and give them again. */
+export const RECORDING_COMMANDS: readonly CommandDeclaration[] = [
+  {
+    name: "record",
+    words: "<target> -o <file>",
+    summary: "write down what a server is asked and answers",
+    description:
+      "Stands between clients and a server, and writes every message to a file. Secrets are left out: values of headers and of " +
+      "--env, members such as `token` and `password`, and texts that look like keys.",
+    options: [
+      { flags: "-o, --output <file>", summary: "the file, which must not be there yet" },
+      { flags: "--force", summary: "replace the file" },
+      ...SERVE_OPTIONS,
+      ...WITHOUT_RECORD,
+      ...OUTPUT_OPTIONS,
+    ],
+    examples: [
+      {
+        line: "parley record -o session.jsonl -- npx -y @modelcontextprotocol/server-everything",
+        does: "Serves the program on stdin and stdout, as a host would start it.",
+      },
+      {
+        line: "parley record ./server.ts -o session.jsonl --http 4000",
+        does: "Serves the module at http://127.0.0.1:4000/mcp.",
+      },
+    ],
+    load: async () => (await import("./record.js")).record,
+  },
+  {
+    name: "replay",
+    words: "<file>",
+    summary: "serve a recording as a server, or compare a server with it",
+    description:
+      "Serves what was recorded to clients of every revision, or sends the recorded requests to another server and shows what it " +
+      "answers differently. Tools that do not say that they change nothing are then only called with --all.",
+    options: [
+      ...SERVE_OPTIONS,
+      { flags: "--against [target]", summary: "send the requests to this server, or to the program behind `--`" },
+      {
+        flags: "--ignore <path>",
+        summary: "a member that may differ: `structuredContent.time`, `tools.*.title`",
+        many: true,
+      },
+      { flags: "--all", summary: "also call tools that may change something" },
+      ...TARGET_OPTIONS,
+      ...OUTPUT_OPTIONS,
+    ],
+    examples: [
+      { line: "parley replay session.jsonl --http 4000", does: "Serves the recording at http://127.0.0.1:4000/mcp." },
+      {
+        line: "parley replay session.jsonl --against ./server.ts --ignore structuredContent.time",
+        does: "Exits with 5 if an answer differs.",
+      },
+    ],
+    load: async () => (await import("./replay.js")).replay,
+  },
+];

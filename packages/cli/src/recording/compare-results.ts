@@ -1,0 +1,68 @@
+import { isRecord } from "./recording.js";
+import { fitsRedacted } from "./redactor.js";
+
+/** One place at which two values of JSON differ; undefined stands for what is not there. */
+export interface Difference {
+  /** Names and positions with dots between them. */
+  readonly path: string;
+  readonly recorded: unknown;
+  readonly now: unknown;
+}
+
+/** Differences of one result that are told; more say nothing new. */
+const MOST = 100;
+
+/** The differences of a result from a recorded one. `ignored` are paths; `*` in one stands for any name. */
+export function differencesOf(recorded: unknown, now: unknown, ignored: readonly string[] = []): Difference[] {
+  const found: Difference[] = [];
+  compare(recorded, now, [], { found, ignored: ignored.map((path) => path.split(".")) });
+  return found;
+}
+
+interface Comparison {
+  readonly found: Difference[];
+  readonly ignored: readonly (readonly string[])[];
+}
+
+function compare(recorded: unknown, now: unknown, path: readonly string[], comparison: Comparison): void {
+  const { found, ignored } = comparison;
+  if (found.length >= MOST || ignored.some((pattern) => covers(pattern, path))) return;
+  const [left, right] = [membersOf(recorded, now), membersOf(now, recorded)];
+  if (left === undefined || right === undefined) {
+    if (!same(recorded, now)) found.push({ path: path.join("."), recorded, now });
+    return;
+  }
+  for (const name of new Set([...left.keys(), ...right.keys()]))
+    compare(left.get(name), right.get(name), [...path, name], comparison);
+}
+
+/** A secret that was left out may have been anything. */
+function same(recorded: unknown, now: unknown): boolean {
+  if (typeof recorded === "string" && (typeof now === "string" || typeof now === "number"))
+    return fitsRedacted(recorded, String(now)) && (typeof now === "string" || recorded.includes("["));
+  return recorded === now;
+}
+
+/** The members of an object or a list; undefined if the other value is of another kind. */
+function membersOf(value: unknown, other: unknown): Map<string, unknown> | undefined {
+  if (isRecord(value) && isRecord(other)) return new Map(Object.entries(value));
+  if (!Array.isArray(value) || !Array.isArray(other)) return undefined;
+  const [names, others] = [namesOf(value), namesOf(other)];
+  // By name, a tool that was added in the middle is one difference.
+  const keys = names !== undefined && others !== undefined ? names : value.map((_item, at) => String(at));
+  return new Map(value.map((item: unknown, at) => [keys[at] ?? String(at), item]));
+}
+
+/** What the items of a list call themselves, if all have different names. */
+function namesOf(list: readonly unknown[]): string[] | undefined {
+  const names = list.flatMap((item) => {
+    if (!isRecord(item)) return [];
+    const name = item["name"] ?? item["uri"] ?? item["uriTemplate"];
+    return typeof name === "string" ? [name] : [];
+  });
+  return names.length === list.length && new Set(names).size === names.length ? names : undefined;
+}
+
+function covers(pattern: readonly string[], path: readonly string[]): boolean {
+  return pattern.length === path.length && pattern.every((part, at) => part === "*" || part === path[at]);
+}

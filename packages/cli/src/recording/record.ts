@@ -1,0 +1,63 @@
+import type { Revision } from "@parley/mcp";
+import { type HostEntry, remoteServer } from "@parley/mcp/host";
+import type { CommandRun, Invocation } from "../commands/command.js";
+import { savedLogins } from "../target/saved-logins.js";
+import { type ServerTarget, takeTarget } from "../target/target.js";
+import { EXIT } from "../terminal/exit-code.js";
+import { show } from "../terminal/shown.js";
+import { UsageError } from "../terminal/usage-error.js";
+import { recordTarget } from "./record-target.js";
+import type { Recorder } from "./recorder.js";
+import { serveUntilEnd, servingPlace, wordsBesidePort } from "./serve-until-end.js";
+
+/** `parley record`: stands between clients and a server, and writes down what the server is asked and answers. */
+export const record: CommandRun = async (invocation) => {
+  const { options, terminal } = invocation;
+  const [target] = takeTarget({ ...invocation, words: wordsBesidePort(invocation) });
+  const file = options.text("output");
+  if (file === undefined) throw new UsageError("no file is named", "Name the file of the recording: -o session.jsonl.");
+  const place = servingPlace(invocation);
+  const recorder = recordTarget(target, file, invocation);
+  try {
+    const server = await recordedServer(target, recorder, invocation);
+    recorder.established();
+    terminal.note(show`recording to ${file}`);
+    await serveUntilEnd(server, place, invocation);
+  } finally {
+    recorder.close();
+  }
+  return EXIT.ok;
+};
+
+async function recordedServer(target: ServerTarget, recorder: Recorder, { options, terminal }: Invocation) {
+  const revision = options.text("revision") as Revision | undefined;
+  const timeoutMs = options.duration("timeout");
+  const auth = target.kind === "url" ? savedLogins(target.entry.headers ?? {}, terminal.io) : undefined;
+  return remoteServer(await entryOf(target), {
+    client: {
+      name: "parley",
+      onMessage: recorder.watch,
+      onWarning: (message) => terminal.note(show`${terminal.noteStyle.yellow("warning: ")}${message}`),
+      ...(revision === undefined ? {} : { revisions: [revision] }),
+      ...(timeoutMs === undefined ? {} : { timeouts: { connectMs: timeoutMs, idleMs: timeoutMs } }),
+    },
+    // Messages that no client sent would only be in the way of who reads the file.
+    health: false,
+    ...(auth === undefined ? {} : { auth: () => auth }),
+  });
+}
+
+/** Where the server is, without the limits and filters that a configuration may have for it. */
+async function entryOf(target: ServerTarget): Promise<HostEntry> {
+  if (target.kind === "url") {
+    const { url, headers, transport } = target.entry;
+    return { url, ...(headers === undefined ? {} : { headers }), ...(transport === undefined ? {} : { transport }) };
+  }
+  if (target.kind === "command") {
+    const { command, args = [], env = {}, cwd, inheritEnv } = target.entry;
+    const place = cwd === undefined ? {} : { cwd };
+    return { command, args, env, ...place, ...(inheritEnv === undefined ? {} : { inheritEnv }) };
+  }
+  const { loadServerModule } = await import("../target/load-module.js");
+  return loadServerModule(target.path);
+}

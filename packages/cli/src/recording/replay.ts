@@ -1,0 +1,45 @@
+import type { Server } from "@parley/mcp";
+import { remoteServer } from "@parley/mcp/host";
+import { REVISIONS } from "@parley/mcp/protocol";
+import type { CommandRun } from "../commands/command.js";
+import { EXIT } from "../terminal/exit-code.js";
+import { show } from "../terminal/shown.js";
+import { UsageError } from "../terminal/usage-error.js";
+import { readRecording } from "./read-recording.js";
+import type { Recording } from "./recording.js";
+import { ReplayedServer } from "./replay-transport.js";
+import { serveUntilEnd, servingPlace, wordsBesidePort } from "./serve-until-end.js";
+
+/** `parley replay`: serves a recording as a server, or sends its requests to another one. */
+export const replay: CommandRun = async (invocation) => {
+  const { options, terminal, program } = invocation;
+  const [file] = wordsBesidePort(invocation);
+  if (file === undefined) throw new UsageError("no recording is named", "Name the file that was recorded.");
+  const recording = readRecording(file, terminal.io.cwd);
+  for (const note of recording.notes) terminal.note(show`${terminal.noteStyle.yellow("warning: ")}${file}: ${note}`);
+  if (options.text("against") !== undefined || options.flag("against") || program.length > 0) {
+    const { replayAgainstTarget } = await import("./replay-against-target.js");
+    return replayAgainstTarget(recording, invocation);
+  }
+  const place = servingPlace(invocation);
+  await serveUntilEnd(await replayedServer(recording), place, invocation);
+  return EXIT.ok;
+};
+
+/** A server that answers as the recorded one did, to clients of every revision. Throws a `UsageError` if nothing was said. */
+export async function replayedServer(recording: Recording): Promise<Server> {
+  const { revision: spoken, server } = recording.header;
+  const revision = REVISIONS.find((known) => known === spoken);
+  if (revision === undefined)
+    throw new UsageError("the recording has no complete handshake", "Record a session in which the server answers.");
+  const replayed = new ReplayedServer(recording);
+  return remoteServer(
+    { makeTransport: () => replayed.makeTransport() },
+    {
+      client: { revisions: [revision], cache: false, onWarning: () => {} },
+      health: false,
+      circuit: false,
+      info: server,
+    },
+  );
+}

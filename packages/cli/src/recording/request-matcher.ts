@@ -1,0 +1,117 @@
+import type { RecordedExchange } from "./recorded-exchanges.js";
+import { isRecord } from "./recording.js";
+import { fitsRedacted, REDACTED } from "./redactor.js";
+
+/** Requests that are answered whatever their parameters are: the handshake says who asks, and the answer is the server's. */
+const BY_METHOD_ALONE = new Set(["initialize", "server/discover", "ping"]);
+
+/** Exchanges with equal requests, given one after the other; the last one stays. */
+interface Repeats {
+  readonly request: unknown;
+  readonly exchanges: RecordedExchange[];
+  readonly redacted: boolean;
+  given: number;
+}
+
+/** Finds the recorded exchange that answers a request. */
+export class RequestMatcher {
+  readonly #byKey = new Map<string, Repeats>();
+  readonly #exchanges: readonly RecordedExchange[];
+
+  constructor(exchanges: readonly RecordedExchange[]) {
+    this.#exchanges = exchanges;
+    for (const exchange of exchanges) {
+      // Where a request was refused and sent again, or never answered, the answer is what counts.
+      if (exchange.outcome === undefined || ("error" in exchange.outcome && BY_METHOD_ALONE.has(exchange.method)))
+        continue;
+      const request = comparable(exchange.method, exchange.params);
+      const key = keyOf(exchange.method, request);
+      const known = this.#byKey.get(key);
+      if (known !== undefined) known.exchanges.push(exchange);
+      else this.#byKey.set(key, { request, exchanges: [exchange], redacted: key.includes(REDACTED), given: 0 });
+    }
+  }
+
+  /** The next exchange for this request; undefined if none was recorded. */
+  take(method: string, params: Readonly<Record<string, unknown>>): RecordedExchange | undefined {
+    const request = comparable(method, params);
+    const found = this.#byKey.get(keyOf(method, request)) ?? this.#fitting(method, request);
+    if (found === undefined) return undefined;
+    const at = Math.min(found.given++, found.exchanges.length - 1);
+    return found.exchanges[at];
+  }
+
+  /** Whether there is an exchange for this request. */
+  has(method: string, params: Readonly<Record<string, unknown>>): boolean {
+    const request = comparable(method, params);
+    return (this.#byKey.get(keyOf(method, request)) ?? this.#fitting(method, request)) !== undefined;
+  }
+
+  /** The recorded request of this method that has most in common with another one, in one line; undefined if there is none. */
+  nearest(method: string, params: Readonly<Record<string, unknown>>): string | undefined {
+    const wanted = leavesOf(comparable(method, params));
+    let best: { readonly common: number; readonly exchange: RecordedExchange } | undefined;
+    for (const exchange of this.#exchanges) {
+      if (exchange.method !== method || exchange.outcome === undefined) continue;
+      const common = [...leavesOf(comparable(method, exchange.params))].filter((leaf) => wanted.has(leaf)).length;
+      if (best === undefined || common > best.common) best = { common, exchange };
+    }
+    return best && requestLine(method, best.exchange.params);
+  }
+
+  #fitting(method: string, request: unknown): Repeats | undefined {
+    for (const [key, repeats] of this.#byKey) {
+      if (repeats.redacted && key.startsWith(`${method} `) && fits(repeats.request, request)) return repeats;
+    }
+    return undefined;
+  }
+}
+
+/** A request in one short line, for messages. */
+export function requestLine(method: string, params: Readonly<Record<string, unknown>>): string {
+  const text = JSON.stringify(comparable(method, params));
+  return `${method} ${text.length > 200 ? `${text.slice(0, 199)}…` : text}`;
+}
+
+/** What of a request decides its answer. */
+function comparable(method: string, params: Readonly<Record<string, unknown>>): unknown {
+  if (BY_METHOD_ALONE.has(method)) return {};
+  const { _meta: _unused, inputResponses, arguments: args, task: _task, ...rest } = params;
+  return sorted({
+    ...rest,
+    ...(isRecord(args) && Object.keys(args).length > 0 ? { arguments: args } : {}),
+    // People answer questions differently; that they were asked makes it another round.
+    ...(isRecord(inputResponses) ? { inputResponses: Object.keys(inputResponses) } : {}),
+  });
+}
+
+function keyOf(method: string, request: unknown): string {
+  return `${method} ${JSON.stringify(request)}`;
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isRecord(value)) return value;
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, sorted(value[name])]));
+}
+
+function fits(recorded: unknown, value: unknown): boolean {
+  if (recorded === REDACTED) return typeof value === "string" || typeof value === "number";
+  if (typeof recorded === "string") return typeof value === "string" && fitsRedacted(recorded, value);
+  if (Array.isArray(recorded))
+    return (
+      Array.isArray(value) && recorded.length === value.length && recorded.every((one, at) => fits(one, value[at]))
+    );
+  if (!isRecord(recorded)) return recorded === value;
+  const names = Object.keys(recorded);
+  if (!isRecord(value) || Object.keys(value).length !== names.length) return false;
+  return names.every((name) => Object.hasOwn(value, name) && fits(recorded[name], value[name]));
+}
+
+function leavesOf(value: unknown, path = "", found = new Set<string>()): Set<string> {
+  if (typeof value === "object" && value !== null)
+    for (const [name, member] of Object.entries(value)) leavesOf(member, `${path}/${name}`, found);
+  else found.add(`${path}=${JSON.stringify(value)}`);
+  return found;
+}
