@@ -5,6 +5,7 @@ import { notifyRate } from "./measure/notify-rate.js";
 import { overloadMemory } from "./measure/overload.js";
 import { pingWhileBusy } from "./measure/ping-while-busy.js";
 import { pipeLatency } from "./measure/pipe-latency.js";
+import { probe } from "./measure/probe.js";
 import { sustainedLoad } from "./measure/sustained.js";
 
 const few = (effort: Effort) => (effort.quick ? 1 : 3);
@@ -70,5 +71,11 @@ export const ENDURANCE_SUITES: readonly Suite[] = [
       one("plain", "a program that does nothing", here("bare-idle.ts")),
       one("parley", "Parley, 20 servers on pipes, connected and listed", here("parley-host.ts")),
     ],
+  },
+  {
+    id: "host-start",
+    measure: probe,
+    warmUp: true,
+    contenders: [one("parley", "Parley, 20 servers on pipes, one of which hangs", here("parley-warm-host.ts"))],
   },
 ];

@@ -1,4 +1,6 @@
+import { CLI_ROWS } from "./cli-rows.js";
 import { ENDURANCE_ROWS } from "./endurance-rows.js";
+import { GATEWAY_ROWS } from "./gateway-rows.js";
 import { bundled, component, cpu, over, type Row, rate, ratio, started, toPlain, value } from "./row.js";
 import { STORAGE_ROWS } from "./storage-rows.js";
 
@@ -79,18 +81,7 @@ export const ROWS: readonly Row[] = [
     shown: "ratio",
     budgets: [ratio({ atLeast: 0.99 }, "off")],
   },
-  ...(["stdio", "http"] as const).map(
-    (kind): Row => ({
-      id: `gateway-${kind}`,
-      title: `HTTP \`tools/call\`, stateless, through a gateway to a server over ${kind}, beside that server over HTTP`,
-      suite: `gateway-${kind}`,
-      unit: "requests/s",
-      ...rate,
-      baseline: "direct",
-      shown: "ratio",
-      budgets: [ratio({ atLeast: 0.35 })],
-    }),
-  ),
+  ...GATEWAY_ROWS,
   {
     id: "stdio-2025",
     title: "stdio `tools/call`, 64 in flight, 2025 messages",
@@ -258,4 +249,5 @@ export const ROWS: readonly Row[] = [
   component("search", "search among 1,000 tools by words", "searches/s", 200),
   ...ENDURANCE_ROWS,
   ...STORAGE_ROWS,
+  ...CLI_ROWS,
 ];

@@ -1,3 +1,4 @@
+import { CLI_SUITES } from "./cli-suites.js";
 import {
   type Contender,
   type Effort,
@@ -13,6 +14,7 @@ import {
   V2,
 } from "./contender.js";
 import { ENDURANCE_SUITES } from "./endurance-suites.js";
+import { GATEWAY_SUITES } from "./gateway-suites.js";
 import { bundleSize } from "./measure/bundle-size.js";
 import { sessionHeap, streamHeap } from "./measure/heap.js";
 import { httpLoad, httpProtectedLoad, httpSessionLoad } from "./measure/http-load.js";
@@ -33,16 +35,6 @@ const stdio = (era: MessageEra): Suite => ({
     one("official-v2", V2, peer("official-v2.mjs", "stdio"), era),
     ...(era === "2025" ? [one("official-v1", V1, peer("official-v1.mjs", "stdio"), era)] : []),
     one("tmcp", "tmcp", peer("tmcp.mjs", "stdio"), era),
-  ],
-});
-
-const gateway = (kind: "stdio" | "http"): Suite => ({
-  id: `gateway-${kind}`,
-  measure: httpLoad,
-  warmUp: true,
-  contenders: [
-    one("direct", "Parley without a gateway", here("parley-http.ts"), "2026"),
-    one("parley", "Parley through a gateway", here("parley-gateway.ts", kind), "2026"),
   ],
 });
 
@@ -87,8 +79,7 @@ const load: Suite[] = [
       one("parley", "Parley with `auth`", here("parley-protected.ts"), "2026"),
     ],
   },
-  gateway("stdio"),
-  gateway("http"),
+  ...GATEWAY_SUITES,
   stdio("2025"),
   stdio("2026"),
   {
@@ -290,4 +281,5 @@ export const SUITES: readonly Suite[] = [
   ...ENDURANCE_SUITES,
   ...STORAGE_SUITES,
   ...TELEMETRY_SUITES,
+  ...CLI_SUITES,
 ];

@@ -11,12 +11,18 @@ import { processorTime, timePerAnswer } from "./process-figures.js";
 
 const run = promisify(execFile);
 
+const CONNECTIONS = 32;
 /** As many as there are connections, so that each has one of its own. */
-const SESSIONS = 32;
+const SESSIONS = CONNECTIONS;
 
 /** Requests per second and the slowest hundredth of them, under `wrk` with one thread and 32 connections. */
 export function httpLoad(contender: Contender, effort: Effort): Promise<Bench> {
   return load(contender, effort);
+}
+
+/** As `httpLoad`, one request after the other over one connection, so that none waits for another. */
+export function httpLatency(contender: Contender, effort: Effort): Promise<Bench> {
+  return load(contender, effort, {}, 1);
 }
 
 /** As `httpLoad`, with a tool that reports progress, so that every answer is an event stream. */
@@ -36,13 +42,18 @@ export function httpSessionLoad(contender: Contender, effort: Effort): Promise<B
   return load(contender, effort, { open });
 }
 
-async function load(contender: Contender, effort: Effort, options: LoadOptions = {}): Promise<Bench> {
+async function load(
+  contender: Contender,
+  effort: Effort,
+  options: LoadOptions = {},
+  connections = CONNECTIONS,
+): Promise<Bench> {
   const { child, wrk, close } = await loaded(contender, options);
   const seconds = Math.max(1, Math.round(effort.roundMs / 1000));
   return {
     async round() {
       const before = processorTime(child.pid);
-      const { requests, ...figures } = await wrk(32, seconds);
+      const { requests, ...figures } = await wrk(connections, seconds);
       return { ...figures, ...timePerAnswer(before, child.pid, requests) };
     },
     close,
