@@ -26,6 +26,10 @@ const PURPOSES: Readonly<Record<string, string>> = {
   "./extension":
     "For authors of extensions of the protocol: `defineExtension`, and what servers and clients let an extension do.",
   "./limits": "Limits of each caller and of tools with a rate: on one node, or on a storage for all nodes together.",
+  "./lint":
+    "Checks of tool definitions: names, descriptions, schemas, costs, limits of providers, hidden instructions.",
+  "./lock":
+    "Pins what a server offers, shows in what it differs later, and holds clients to what was approved: against rug pulls.",
   "./login": "Logging in from programs on Node: with a browser, from a terminal, with tokens in a file.",
   "./host": "Many servers as one: a host, its configuration files and the supervision of its servers.",
   "./http": "HTTP independent of the runtime: handlers, their options, requests and responses.",

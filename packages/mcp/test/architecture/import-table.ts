@@ -21,10 +21,12 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   node: [...upToTransport, "server"],
   client: upToTransport,
   server: upToTransport,
-  host: neutral,
+  host: [...neutral, "lock"],
   extensions: neutral,
   adapters: upToEra,
   telemetry: neutral,
+  lock: [...upToTransport, "client"],
+  lint: [...upToEra, "adapters"],
   testing: [...neutral, "node", "host", "extensions"],
 };
 

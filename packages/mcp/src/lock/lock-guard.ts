@@ -1,0 +1,137 @@
+import type { ClientMiddleware } from "../client/middleware.js";
+import { isObject } from "../jsonrpc/message.js";
+import { type DriftPolicy, driftRefusal, type Verdict } from "./drift-policy.js";
+import { type LockableClient, pinServer } from "./lock-of.js";
+import { pinDefinition } from "./pin-definition.js";
+import { LISTED_KINDS, type ListedKind } from "./server-lock.js";
+
+const KINDS = Object.keys(LISTED_KINDS) as ListedKind[];
+/** Verdicts of one kind that are kept beside those of pinned names; what has none and is not pinned is refused. */
+const MOST_VERDICTS = 10_000;
+/** A server that changes its list with every look at it is not followed for ever. */
+const MOST_LOOKS = 3;
+
+interface Judged {
+  readonly verdicts: Map<string, Verdict>;
+  /** Counts the changes that the server told of. */
+  changes: number;
+  /** The number of changes when all was judged last. */
+  judgedAt: number;
+  looking: Promise<void> | undefined;
+}
+
+/** Holds one client to a lock: what it lists and calls is what was pinned, or what the application let pass. */
+export class LockGuard {
+  readonly #client: LockableClient;
+  readonly #policy: DriftPolicy;
+  readonly #judged: Readonly<Record<ListedKind, Judged>>;
+  /** The server as it was judged last. */
+  #known: { readonly name: string | undefined; readonly instructions: string | undefined } | undefined;
+
+  constructor(client: LockableClient, policy: DriftPolicy) {
+    this.#client = client;
+    this.#policy = policy;
+    const nothing = (): Judged => ({ verdicts: new Map(), changes: 0, judgedAt: -1, looking: undefined });
+    this.#judged = { tool: nothing(), prompt: nothing(), resourceTemplate: nothing() };
+    client.on("notifications/tools/list_changed", () => this.changed("tool"));
+    client.on("notifications/prompts/list_changed", () => this.changed("prompt"));
+    client.on("notifications/resources/list_changed", () => this.changed("resourceTemplate"));
+    // Behind a new connection there may be another release of the server.
+    client.on("state", () => KINDS.forEach((kind) => void this.changed(kind)));
+    client.use(this.#middleware);
+  }
+
+  /** What is known of this kind may be outdated. */
+  changed(kind: ListedKind): void {
+    this.#judged[kind].changes++;
+  }
+
+  /** Judges what the server says of itself. Rejects if that is refused. */
+  async checkServer(): Promise<void> {
+    const { serverInfo, instructions } = this.#client;
+    const known = this.#known;
+    if (known !== undefined && known.name === serverInfo?.name && known.instructions === instructions) return;
+    const name = String(this.#policy.lock.server.definition["name"] ?? serverInfo?.name ?? "");
+    const { allowed, difference } = await this.#policy.judge("server", name, pinServer(this.#client));
+    if (!allowed && difference !== undefined) throw driftRefusal(difference);
+    this.#known = { name: serverInfo?.name, instructions };
+  }
+
+  /** Judges all that the server lists now. */
+  async checkLists(): Promise<void> {
+    await Promise.all(KINDS.map((kind) => this.#look(kind)));
+  }
+
+  readonly #middleware: ClientMiddleware = async (call, next) => {
+    const listed = KINDS.find((kind) => LISTED_KINDS[kind].list === call.method);
+    if (listed !== undefined) return this.#list(listed, isObject(call.params) && "cursor" in call.params, next);
+    const used = KINDS.find((kind) => LISTED_KINDS[kind].use === call.method);
+    if (used !== undefined) await this.#admit(used, call.params);
+    return next();
+  };
+
+  /** A page without what is refused. */
+  async #list(kind: ListedKind, isLater: boolean, next: () => Promise<Record<string, unknown>>): Promise<object> {
+    const judged = this.#judged[kind];
+    const { changes } = judged;
+    const result = await next();
+    const { member, key } = LISTED_KINDS[kind];
+    const items = result[member];
+    if (!Array.isArray(items)) return result;
+    const allowed = await Promise.all(items.map((item: unknown) => this.#isAllowed(kind, key, item)));
+    if (!isLater && result["nextCursor"] === undefined) judged.judgedAt = changes;
+    return { ...result, [member]: items.filter((_item, at) => allowed[at]) };
+  }
+
+  async #isAllowed(kind: ListedKind, key: string, item: unknown): Promise<boolean> {
+    const name = isObject(item) ? item[key] : undefined;
+    // The client itself leaves out what is malformed, and says so.
+    if (!isObject(item) || typeof name !== "string") return true;
+    const verdict = await this.#policy.judge(kind, name, pinDefinition(kind, item));
+    const { verdicts } = this.#judged[kind];
+    const isPinned = this.#policy.pinned(kind, name) !== undefined;
+    if (isPinned || verdicts.size < MOST_VERDICTS || verdicts.has(name)) verdicts.set(name, verdict);
+    return verdict.allowed;
+  }
+
+  /** Throws unless what is called was judged, after the last change, and may be used. */
+  async #admit(kind: ListedKind, params: unknown): Promise<void> {
+    await this.checkServer();
+    const name = isObject(params) ? params["name"] : undefined;
+    if (typeof name !== "string") return;
+    const judged = this.#judged[kind];
+    if (judged.judgedAt !== judged.changes) await this.#look(kind);
+    const verdict = judged.verdicts.get(name);
+    // One that is pinned and not listed is the server's to refuse: it has shown nothing else under this name.
+    if (verdict?.allowed === true || (verdict === undefined && this.#policy.pinned(kind, name) !== undefined)) return;
+    if (verdict === undefined && this.#policy.allowsUnlisted) return;
+    throw driftRefusal(verdict?.difference ?? { kind, name, change: "added", fields: [] });
+  }
+
+  /** Lists anew; whoever comes meanwhile waits for the same list. */
+  #look(kind: ListedKind): Promise<void> {
+    const judged = this.#judged[kind];
+    judged.looking ??= this.#lookOften(kind).finally(() => {
+      judged.looking = undefined;
+    });
+    return judged.looking;
+  }
+
+  async #lookOften(kind: ListedKind): Promise<void> {
+    const judged = this.#judged[kind];
+    for (let looks = 0; looks < MOST_LOOKS && judged.judgedAt !== judged.changes; looks++) {
+      const { changes } = judged;
+      // The middleware sees each page.
+      for await (const _item of this.#all(kind));
+      judged.judgedAt = changes;
+    }
+  }
+
+  #all(kind: ListedKind): AsyncIterable<unknown> | readonly unknown[] {
+    const { tools, prompts, resources } = this.#client.serverCapabilities;
+    const anew = { cache: false };
+    if (kind === "tool") return tools === undefined ? [] : this.#client.tools(anew);
+    if (kind === "prompt") return prompts === undefined ? [] : this.#client.prompts(anew);
+    return resources === undefined ? [] : this.#client.resourceTemplates(anew);
+  }
+}
