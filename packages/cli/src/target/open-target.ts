@@ -35,8 +35,7 @@ export async function openTarget(
   if (recorder === undefined) return open(target, common, terminal);
   try {
     const client = await open(target, common, terminal);
-    const { serverInfo: server, protocolVersion } = client;
-    recorder.established({ revision: protocolVersion, ...(server === undefined ? {} : { server }) });
+    recorder.established();
     client.on("state", ({ state }) => {
       if (state === "closed") recorder.close();
     });
