@@ -89,7 +89,7 @@ export default defineConfig({
         test: {
           // Bounds on time and memory: one file at a time, when nothing else runs. What has to be repeated is printed.
           name: "timing",
-          include: ["packages/mcp/test/timing/*.timing.test.ts"],
+          include: ["packages/{mcp,cli}/test/timing/*.timing.test.ts"],
           fileParallelism: false,
           sequence: { groupOrder: 1 },
           retry: 2,

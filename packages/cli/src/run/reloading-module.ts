@@ -96,16 +96,19 @@ export class ReloadingModule {
   async #retire(old: ServedModule, over: Promise<void>): Promise<void> {
     const { signal } = this.#closing;
     let late: NodeJS.Timeout | undefined;
+    let end = () => {};
     await new Promise<void>((resolve) => {
+      end = resolve;
       const tooLong = () => {
         this.#terminal.note(show`calls at the replaced server are ended: they took longer than ${LONGEST_CALL_MS} ms`);
         resolve();
       };
       late = setTimeout(tooLong, LONGEST_CALL_MS);
-      signal.addEventListener("abort", () => resolve(), { once: true });
+      signal.addEventListener("abort", end, { once: true });
       if (signal.aborted) resolve();
       void over.then(resolve, resolve);
     });
+    signal.removeEventListener("abort", end);
     clearTimeout(late);
     await this.#closeServer(old);
   }

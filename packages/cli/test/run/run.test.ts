@@ -1,0 +1,95 @@
+import { connect } from "@parley/mcp";
+import { serveHttp } from "@parley/mcp/node";
+import { describe, expect, it } from "vitest";
+import { server as fixture } from "../fixtures/fixture-server.js";
+import { runParley } from "../kit/run-parley.js";
+import { ModuleFolder } from "./module-folder.js";
+import { ServingParley } from "./serving-parley.js";
+
+const MODULE = `
+import { Server } from "@parley/mcp";
+export const server = new Server({ name: "x", version: "1.0.0" }).tool("which", () => "one");`;
+
+describe("parley run", () => {
+  it("serves a module over HTTP on loopback, says where and how to try it, and ends with 0", async () => {
+    using folder = new ModuleFolder({ "main.ts": MODULE }).link();
+    const parley = new ServingParley(["run", "main.ts", "--http", "0", "--path", "tools"], { cwd: folder.path });
+    const url = await parley.url();
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/tools$/);
+    expect(parley.stderr).toContain(`try: parley call ${url} <tool> name=value`);
+    const client = await connect(url);
+    expect(await client.call("which")).toBe("one");
+    await client.close();
+    expect(await parley.stop()).toBe(0);
+    await expect(fetch(url)).rejects.toThrow();
+  });
+
+  it("lets a call under way end after a signal", async () => {
+    const slow = MODULE.replace('() => "one"', "() => new Promise((done) => { globalThis.endSlowCall = done; })");
+    using folder = new ModuleFolder({ "main.ts": slow }).link();
+    const parley = new ServingParley(["run", "--http", "main.ts"], {
+      cwd: folder.path,
+      env: { PARLEY_HTTP_PORT: "0" },
+    });
+    await using client = await connect(await parley.url());
+    const call = client.call("which");
+    // What the module leaves there.
+    const globals = globalThis as { endSlowCall?: (value: string) => void };
+    await expect.poll(() => typeof globals.endSlowCall).toBe("function");
+    const stopped = parley.stop();
+    globals.endSlowCall?.("late");
+    expect(await call).toBe("late");
+    expect(await stopped).toBe(0);
+  });
+
+  it.each([
+    ["parley.config.json", '{ "http": { "port": 0, "path": "/configured" } }'],
+    ["parley.config.ts", 'const path: string = "/configured"; export default { http: { port: 0, path } };'],
+  ])("takes settings from %s, below the environment, below flags", async (name, text) => {
+    using folder = new ModuleFolder({ "main.ts": MODULE, [name]: text }).link();
+    const url = async (args: readonly string[], env: Record<string, string>) => {
+      const parley = new ServingParley(["run", "main.ts", "--http", ...args], { cwd: folder.path, env });
+      const { pathname } = new URL(await parley.url());
+      await parley.stop();
+      return pathname;
+    };
+    expect(await url([], { PARLEY_HOME: "/nonexistent" })).toBe("/configured");
+    expect(await url([], { PARLEY_HTTP_PATH: "/variable" })).toBe("/variable");
+    expect(await url(["--path", "/flag"], { PARLEY_HTTP_PATH: "/variable" })).toBe("/flag");
+  });
+
+  it("says that a port is taken", async () => {
+    await using taken = await serveHttp(fixture, { port: 0 });
+    using folder = new ModuleFolder({ "main.ts": MODULE }).link();
+    const { code, stderr } = await runParley(["run", "main.ts", "--http", String(taken.port)], { cwd: folder.path });
+    expect(stderr).toMatch(/error: .*EADDRINUSE\nfix: .*choose another/);
+    expect(code).toBe(3);
+  });
+
+  it.each([
+    [["run"], "no module is named", 2],
+    [["run", "main.ts", "other.ts"], "a word too many: other.ts", 2],
+    [["run", "none.ts"], "there is no file none.ts", 2],
+    [["run", "main.ts", "--http", "--stdio"], "exclude each other", 2],
+    [["run", "main.ts", "--stdio", "--path", "/x"], "--path is for HTTP", 2],
+    [["run", "main.ts", "--http", "70000"], "70000 is no port", 2],
+    [["run", "main.ts", "--http", "0", "--host", "0.0.0.0"], "other machines could call", 2],
+    [["run", "main.ts", "--http", "0", "--allow", "example.com"], "other machines could call", 2],
+    [["run", "broken.ts", "--http", "0"], "broken.ts:1:11: syntax error", 1],
+    [["run", "empty.ts", "--http", "0"], "exports no server", 2],
+  ])("%j is refused with its cause, a fix and its exit code", async (args, cause, expected) => {
+    const files = { "main.ts": MODULE, "broken.ts": "const x = ;", "empty.ts": "export {};" };
+    using folder = new ModuleFolder(files).link();
+    const { code, stderr, stdout } = await runParley(args, { cwd: folder.path });
+    expect(stderr).toContain(cause);
+    expect(stderr).toMatch(/^fix: /m);
+    expect(stdout).toBe("");
+    expect(code).toBe(expected);
+  });
+
+  it("ends while a module never ends loading", async () => {
+    using folder = new ModuleFolder({ "main.ts": "await new Promise(() => {});" });
+    const parley = new ServingParley(["run", "main.ts", "--http", "0"], { cwd: folder.path });
+    expect(await parley.stop()).toBe(130);
+  });
+});
