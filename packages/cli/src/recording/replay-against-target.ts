@@ -62,8 +62,7 @@ async function send(
     const asked = cursor === undefined ? params : { ...params, cursor };
     const tried = await client.tryRequest(method, asked, { signal: terminal.io.signal, cache: false });
     const outcome = watch.take(method);
-    // Without an answer there is a reason for it.
-    if (outcome === undefined && !tried.ok) throw tried.error;
+    if (outcome === undefined && !tried.ok) return unanswered(tried.error);
     if (member === undefined || outcome === undefined || "error" in outcome) return outcome;
     const listed = outcome.result[member];
     if (Array.isArray(listed)) items.push(...listed);
@@ -73,6 +72,13 @@ async function send(
   return { result: { [member ?? ""]: items } };
 }
 
+/** The client does not ask a server for what it does not offer; everything else without an answer is a failure. */
+function unanswered(error: McpError): RecordedOutcome {
+  if (error.kind !== "capability_missing") throw error;
+  return { error: { code: METHOD_NOT_FOUND, message: error.message } };
+}
+
+const METHOD_NOT_FOUND = -32601;
 /** A list that never ends is cut here, and differs. */
 const MOST_PAGES = 1_000;
 
