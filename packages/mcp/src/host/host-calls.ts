@@ -3,6 +3,7 @@ import { getPrompt } from "../client/features/prompts.js";
 import { readResource } from "../client/features/resources.js";
 import { type CallOptions, checkCallOptions } from "../client/options.js";
 import { printableLine } from "../encoding/printable.js";
+import { driftRefusal } from "../lock/drift-policy.js";
 import { McpError } from "../protocol/error.js";
 import type { GetPromptResult } from "../protocol/features/prompts.js";
 import type { ReadResourceResult } from "../protocol/features/resources.js";
@@ -26,7 +27,7 @@ export class HostCalls {
   async callTool(outer: string, args: object | undefined, options: CallOptions): Promise<CallToolResult> {
     checkCallOptions(options);
     const found = this.#catalogue.find("tools", outer);
-    if (found === undefined) throw unknown("tool", outer);
+    if (found === undefined) throw this.#refused(outer) ?? unknown("tool", outer);
     const server = this.#servers.get(found.server);
     const inner = server.tools.innerCall(found.inner, args as Record<string, unknown> | undefined);
     const { idempotent, readOnly } = this.hints(outer);
@@ -60,6 +61,19 @@ export class HostCalls {
       readResource(requester, found.inner, sent),
     );
     return this.#outer(server, "resources/read", result) as ReadResourceResult;
+  }
+
+  /** Why a tool is not in the catalogue, if a lock keeps it out. */
+  #refused(outer: string): McpError | undefined {
+    for (const { name, parts } of this.#servers.all()) {
+      const prefix = parts.prefix === false ? "" : parts.prefix;
+      const isIt = (tool: string) => outer.startsWith(prefix) && outer.endsWith(tool);
+      const drifted = parts.lock?.drift.find(({ kind, name: tool }) => kind === "tool" && isIt(tool));
+      if (drifted === undefined) continue;
+      const { kind, message, fix, data } = driftRefusal(drifted);
+      return new McpError(kind, `of the server "${name}", a tool was ${message}`, { fix, data });
+    }
+    return undefined;
   }
 
   /** Annotations of trusted servers; of others the worst case. */

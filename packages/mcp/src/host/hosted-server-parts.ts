@@ -1,5 +1,6 @@
 import type { LocalServer, Target } from "../client/connect.js";
 import type { ClientOptions } from "../client/options.js";
+import { DriftPolicy } from "../lock/drift-policy.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
 import { applicationCall } from "./application-call.js";
@@ -28,7 +29,8 @@ export function hostedServerParts(
   const options = connectOptions(name, entry, host, startMs);
   const startsAnew = entry.command !== undefined;
   const rate = perSecond === undefined ? {} : { rate: { perSecond, ...(burst === undefined ? {} : { burst }) } };
-  const facts = [entry.command, entry.args, entry.cwd, entry.url, entry.tools];
+  const lock = lockedBy(name, host, platform);
+  const facts = [entry.command, entry.args, entry.cwd, entry.url, entry.tools, lock?.lock];
   return {
     name,
     target: targetOf(entry),
@@ -48,6 +50,7 @@ export function hostedServerParts(
     application: applicationCall(name, client, platform),
     waitMs,
     circuit,
+    lock,
     filter: { ...tools, ...(transform === undefined ? {} : { transform }) },
     health,
     trusted: trust === "trusted",
@@ -58,6 +61,15 @@ export function hostedServerParts(
     prefix,
     key: serverKey(platform, facts),
   };
+}
+
+/** What is allowed of a server; undefined if nothing was pinned of it. */
+function lockedBy(name: string, { locks, onDrift }: HostOptions, platform: Platform): DriftPolicy | undefined {
+  if (locks === undefined) return undefined;
+  const pinned = Object.hasOwn(locks.servers, name) ? locks.servers[name] : undefined;
+  if (pinned !== undefined) return new DriftPolicy(pinned, onDrift);
+  platform.warn(`\`locks\` has no server "${name}", so whatever it offers is used; \`parley lock\` pins it`);
+  return undefined;
 }
 
 function connectOptions(name: string, entry: HostServer, host: HostOptions, startMs: number): ClientOptions {

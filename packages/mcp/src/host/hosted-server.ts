@@ -162,6 +162,7 @@ export class HostedServer {
       prompts: lists.prompts.length,
       resources: lists.resources.length,
       stale: this.stale,
+      drift: this.parts.lock?.drift ?? [],
     };
   }
 

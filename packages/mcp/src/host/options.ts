@@ -1,6 +1,9 @@
 import type { LocalServer, TransportMaker } from "../client/connect.js";
 import type { ClientOptions } from "../client/options.js";
 import type { RequestAuthorization } from "../http/request-authorization.js";
+import type { OnDrift } from "../lock/drift-policy.js";
+import { readLock } from "../lock/lock-file.js";
+import type { LockFile } from "../lock/server-lock.js";
 import type { Platform } from "../platform/platform.js";
 import { checkOptions } from "../protocol/check-options.js";
 import { McpError } from "../protocol/error.js";
@@ -56,6 +59,13 @@ export interface HostOptions {
   names?: OuterNameOptions | undefined;
   /** Changes or hides tools of all servers. */
   transform?: ToolTransform | undefined;
+  /**
+   * What was approved of servers, by their names here: `readLock(text)` of `@parley/mcp/lock`. What differs is left out of the
+   * catalogue, and `status` says it. A server that is not in the file is used as it is, with a warning. Default: no lock.
+   */
+  locks?: LockFile | undefined;
+  /** What becomes of things that `locks` does not have as they are. Default: `refuse`. */
+  onDrift?: OnDrift | undefined;
   /** Keeps what servers listed, so that the next start knows it at once. Default: nothing is kept. */
   catalogue?: CatalogueStore | undefined;
   /**
@@ -74,12 +84,13 @@ export function checkHostOptions(options: HostOptions): void {
   checkOptions(
     "the host",
     options,
-    "servers client auth defaults startWaitMs waitMs restarts health circuit names transform catalogue forwardQuestions onEvent platform",
+    "servers client auth defaults startWaitMs waitMs restarts health circuit names transform locks onDrift catalogue forwardQuestions onEvent platform",
   );
   checkOptions("`restarts`", options.restarts, "intensity backOff retryMs");
   checkOptions("`defaults`", options.defaults, "startMs callMs concurrency queue perSecond burst trust");
   checkEntryValues(options.defaults ?? {}, " of `defaults`");
-  const { startWaitMs, waitMs, restarts, catalogue } = options;
+  const { startWaitMs, waitMs, restarts, catalogue, locks } = options;
+  if (locks !== undefined) readLock(locks);
   for (const [name, ms] of Object.entries({ startWaitMs, waitMs, retryMs: restarts?.retryMs })) {
     if (ms !== undefined) checkNumber(name, ms, { least: 0, fractions: true });
   }

@@ -6,7 +6,8 @@ import { startHost } from "./host.js";
 import { checkedEntry, type HostEntry, type HostOptions } from "./options.js";
 
 /** Options of `remoteServer`. All are optional. */
-export interface RemoteServerOptions extends Omit<HostOptions, "servers" | "names" | "forwardQuestions"> {
+export interface RemoteServerOptions
+  extends Omit<HostOptions, "servers" | "names" | "forwardQuestions" | "locks" | "onDrift"> {
   /** The name and version that clients see. Default: those of the server itself. */
   info?: ServerInfo | undefined;
   /** Options of the server that clients see. */

@@ -1,3 +1,4 @@
+import type { LockDifference } from "../lock/compare-lock.js";
 import type { CallCounts } from "./connection/call-gate.js";
 import type { CircuitState } from "./connection/circuit-breaker.js";
 
@@ -41,6 +42,8 @@ export interface ServerStatus {
   readonly resources: number;
   /** Whether its lists come from an earlier run, because it has not listed anything yet. */
   readonly stale: boolean;
+  /** In what it differs from its lock, as it was listed last. Empty without a lock. */
+  readonly drift: readonly LockDifference[];
 }
 
 /** The status of a server that is not started. */
@@ -59,4 +62,5 @@ export const DISABLED: ServerStatus = {
   prompts: 0,
   resources: 0,
   stale: false,
+  drift: [],
 };

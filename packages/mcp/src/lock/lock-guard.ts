@@ -135,3 +135,16 @@ export class LockGuard {
     return resources === undefined ? [] : this.#client.resourceTemplates(anew);
   }
 }
+
+/** Holds a client to a lock, and closes it if its server does not say of itself what was approved. Lists are judged as they come. */
+export async function holdOpened(
+  client: LockableClient & { close(): Promise<void> },
+  policy: DriftPolicy,
+): Promise<void> {
+  try {
+    await new LockGuard(client, policy).checkServer();
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+}

@@ -1,5 +1,6 @@
 import type { LocalServer, Target } from "../../client/connect.js";
 import type { ClientOptions } from "../../client/options.js";
+import type { DriftPolicy } from "../../lock/drift-policy.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
@@ -18,6 +19,7 @@ export interface CallerConnectionParts {
   readonly options: ClientOptions;
   readonly platform: Platform;
   readonly application: PassedCall;
+  readonly lock: DriftPolicy | undefined;
 }
 
 interface Kept {
@@ -46,9 +48,9 @@ export class CallerConnections {
       return known.opened;
     }
     this.#makeRoom();
-    const { name, target, application } = this.#parts;
+    const { name, target, application, lock } = this.#parts;
     const options = optionsFor(this.#parts.options, capabilities);
-    const opened = RemoteConnection.open({ name, target, options, capabilities, application });
+    const opened = RemoteConnection.open({ name, target, options, capabilities, application, lock });
     const kept: Kept = { opened, connection: undefined, usedAt: now };
     mine.set(key, kept);
     this.#kept.set(caller, mine);

@@ -10,6 +10,8 @@ import type { FollowedTask, TaskFeature } from "../../client/task-handle.js";
 import type { Question } from "../../era/era.js";
 import { RpcError } from "../../jsonrpc/error.js";
 import { type Id, isObject, type Params } from "../../jsonrpc/message.js";
+import type { DriftPolicy } from "../../lock/drift-policy.js";
+import { holdOpened } from "../../lock/lock-guard.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
 import { type LoggingLevel, passesLevel } from "../../protocol/features/logging.js";
@@ -57,6 +59,8 @@ export interface RemoteTarget {
   readonly capabilities: ClientCapabilities | undefined;
   /** Answers questions that are about no call in flight. */
   readonly application: PassedCall;
+  /** What is allowed of the server; undefined for all. */
+  readonly lock: DriftPolicy | undefined;
 }
 
 /** One connection to a server of the host, with the calls that are passed on over it. */
@@ -84,11 +88,17 @@ export class RemoteConnection {
   }
 
   /** Opens a connection that is not opened again when it is lost: its owner decides that. */
-  static async open({ name, target, options, capabilities, application }: RemoteTarget): Promise<RemoteConnection> {
+  static async open(to: RemoteTarget): Promise<RemoteConnection> {
+    const { name, target, options, capabilities, application, lock } = to;
     const calls: CallsInFlight = { passed: new Map(), tasks: new Map(), tokens: new Map() };
-    const forwarder = capabilities === undefined ? undefined : forwarderOf(name, calls, capabilities, application);
-    const owner = forwarder === undefined ? { reopens: false } : { reopens: false, forwarder };
-    return new RemoteConnection(name, await openParts(target, options, owner), calls);
+    const forwards = capabilities && { forwarder: forwarderOf(name, calls, capabilities, application) };
+    const connection = new RemoteConnection(
+      name,
+      await openParts(target, options, { reopens: false, ...forwards }),
+      calls,
+    );
+    if (lock !== undefined) await holdOpened(connection.client, lock);
+    return connection;
   }
 
   /** Whether nothing can be sent over it any more. */

@@ -2,6 +2,7 @@ import type { CallExtras, InterimResult } from "../../client/call/requester.js";
 import type { LocalServer, Target } from "../../client/connect.js";
 import { type CallOptions, type ClientOptions, DEFAULT_TIMEOUTS } from "../../client/options.js";
 import type { Params } from "../../jsonrpc/message.js";
+import type { DriftPolicy } from "../../lock/drift-policy.js";
 import type { Platform } from "../../platform/platform.js";
 import type { ClientCapabilities } from "../../protocol/capabilities.js";
 import { McpError } from "../../protocol/error.js";
@@ -32,6 +33,8 @@ export interface RemoteServerParts {
   /** Milliseconds that a call waits for a server that is being started. */
   readonly waitMs: number;
   readonly circuit: CircuitOptions | false;
+  /** What is allowed of the server; undefined for all. */
+  readonly lock: DriftPolicy | undefined;
   /** Milliseconds for one call as a whole; undefined for the client's own. */
   readonly callMs: number | undefined;
 }
@@ -109,9 +112,9 @@ export class RemoteServer {
 
   /** Opens one of the server's own connections; its owner calls `adopt` when it can be used. */
   open(signal: AbortSignal): Promise<RemoteConnection> {
-    const { name, target, options, asked, application } = this.parts;
+    const { name, target, options, asked, application, lock } = this.parts;
     const capabilities = asked;
-    return RemoteConnection.open({ name, target, options: { ...options, signal }, capabilities, application });
+    return RemoteConnection.open({ name, target, options: { ...options, signal }, capabilities, application, lock });
   }
 
   adopt(connection: RemoteConnection): void {

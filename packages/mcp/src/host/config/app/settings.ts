@@ -216,7 +216,9 @@ const HTTP: SettingsTable<HttpServerOptions & Listening> = {
     maxBytesPerPrincipal: "count",
     maxEndedStreams: "count",
     maxUnreadLength: "count",
+    maxUnreadLengthPerPrincipal: "count",
     maxAnswersLength: "count",
+    maxAnswersLengthPerPrincipal: "count",
   },
 };
 
