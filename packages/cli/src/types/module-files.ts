@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { UsageError } from "../terminal/usage-error.js";
 import { type ModuleLanguage, moduleText } from "./module-text.js";
@@ -19,16 +19,13 @@ export function moduleFiles(module: TypedModule, output: string, folder: string)
     path: resolve(folder, name),
     text: moduleText(module, language),
   });
-  const [, stem, ending, letter = ""] = /^(.*[^/\\])(\.d\.([cm]?)ts|\.([cm]?)js|\.[cm]?ts)$/.exec(output) ?? [];
-  if (stem === undefined || ending === undefined) {
-    throw new UsageError(
-      `"${output}" has no ending of a module`,
-      "Name a .ts file, or a .js file to get a .d.ts beside it.",
-    );
-  }
-  if (/^\.[cm]?ts$/.test(ending)) return [file(output, "ts")];
-  const kind = ending.startsWith(".d.") ? letter : ending.slice(1, -2);
-  return [file(`${stem}.${kind}js`, "js"), file(`${stem}.d.${kind}ts`, "d.ts")];
+  const [, stem, kind] = /^(.+)\.d\.([cm]?)ts$/.exec(output) ?? /^(.+)\.([cm]?)js$/.exec(output) ?? [];
+  if (stem !== undefined) return [file(`${stem}.${kind}js`, "js"), file(`${stem}.d.${kind}ts`, "d.ts")];
+  if (/.\.[cm]?ts$/.test(output)) return [file(output, "ts")];
+  throw new UsageError(
+    `"${output}" has no ending of a module`,
+    "Name a .ts file, or a .js file to get a .d.ts beside it.",
+  );
 }
 
 /** What stands in a file; undefined if there is none. */
@@ -49,7 +46,7 @@ export function writeModuleFile({ path, name, text }: ModuleFile): void {
     writeFileSync(draft, text);
     renameSync(draft, path);
   } catch (reason) {
-    rmSync(draft, { force: true });
+    if (existsSync(draft)) rmSync(draft);
     throw new UsageError(`${name} cannot be written: ${messageOf(reason)}`, "Name a file that you may write.");
   }
 }

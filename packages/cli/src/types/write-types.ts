@@ -36,7 +36,8 @@ export const writeTypes: CommandRun = async (invocation) => {
     const files = moduleFiles(module, output, terminal.io.cwd);
     return checks ? checkFiles(files, module, terminal) : writeFiles(files, module, terminal);
   };
-  if (!watches) return renew();
+  // Awaited here: the client is closed at the end of this block.
+  if (!watches) return await renew();
   await watchLists(client, terminal.io.signal, renew);
   return EXIT.ok;
 };
@@ -57,12 +58,21 @@ function writeFiles(files: readonly ModuleFile[], module: TypedModule, terminal:
     return { file: file.name, changed };
   });
   if (terminal.json) terminal.printJsonLine({ ...counts(module), files: written });
-  const { tools, prompts, templates } = counts(module);
   for (const { file, changed } of terminal.json ? [] : written) {
-    const what = `${tools} tools, ${prompts} prompts, ${templates} resource templates`;
-    terminal.print(show`${changed ? "wrote" : "unchanged:"} ${file} (${what})`);
+    terminal.print(show`${changed ? "wrote" : "unchanged:"} ${file} (${contents(module)})`);
   }
   return EXIT.ok;
+}
+
+function contents(module: TypedModule): string {
+  const { tools, prompts, templates } = counts(module);
+  const said = [
+    [tools, "tool"],
+    [prompts, "prompt"],
+    [templates, "resource template"],
+  ] as const;
+  const some = said.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}${count === 1 ? "" : "s"}`);
+  return some.length === 0 ? "nothing" : some.join(", ");
 }
 
 function counts({ functions }: TypedModule) {
