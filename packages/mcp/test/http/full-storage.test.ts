@@ -205,4 +205,36 @@ describe("clients that never read", () => {
     await reader.cancel();
     await handler.close();
   });
+
+  it("keep no more for all sessions of one principal than its share, and others keep theirs", async () => {
+    const { platform } = fakeTime();
+    const server = new Server({ name: "t", version: "1" });
+    const authenticate = (request: { header(name: string): string | undefined }) => ({
+      key: request.header("authorization") ?? "nobody",
+    });
+    const eventLog = { maxUnreadLength: 5_000, maxUnreadLengthPerPrincipal: 6_000 };
+    const handler = fetchHandler(server, { platform, authenticate, eventLog });
+    const open = async (key: string) => {
+      const client = new LegacyClient(URL, { fetch: handler, headers: { authorization: key } });
+      await client.open();
+      return client;
+    };
+    const clients = [await open("eve"), await open("eve"), await open("eve"), await open("ada")];
+    for (let count = 0; count < 4; count++) server.log("info", `${count} ${"x".repeat(1000)}`);
+    server.log("info", "last");
+    const counts: number[] = [];
+    for (const client of clients) {
+      const reader = new EventReader(await client.get());
+      server.log("info", "now");
+      const texts: string[] = [];
+      while (!texts.some((text) => text.includes('"now"'))) texts.push(JSON.stringify(await reader.message()));
+      counts.push(texts.length - 1);
+      await reader.cancel();
+    }
+    expect(counts.pop()).toBe(5);
+    const kept = counts.reduce((sum, count) => sum + count, 0);
+    expect(kept).toBeGreaterThan(4);
+    expect(kept).toBeLessThan(9);
+    await handler.close();
+  });
 });

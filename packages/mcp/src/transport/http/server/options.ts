@@ -91,11 +91,18 @@ export interface EventLogLimits {
    * default 65,536, the oldest are dropped first.
    */
   maxUnreadLength?: number | undefined;
+  /** The same for all such sessions of one authenticated principal in one process; default 16 Mi. */
+  maxUnreadLengthPerPrincipal?: number | undefined;
   /**
    * Characters of answers to questions of another process, kept for it in a shared `storage`, for each session; default
    * 4 Mi, the oldest are dropped first.
    */
   maxAnswersLength?: number | undefined;
+  /**
+   * The same for all sessions of one authenticated principal, as far as one process has stored them; default 16 Mi. Beyond it an
+   * answer is only sent to the process that waits for it.
+   */
+  maxAnswersLengthPerPrincipal?: number | undefined;
 }
 
 /**
@@ -171,7 +178,7 @@ export function checkHttpParts({ cors, legacySse, limits, times, eventLog }: Htt
   checkOptions(
     "`eventLog`",
     eventLog,
-    "maxEvents maxBytes maxBytesPerSession maxBytesPerPrincipal maxEndedStreams maxUnreadLength maxAnswersLength",
+    "maxEvents maxBytes maxBytesPerSession maxBytesPerPrincipal maxEndedStreams maxUnreadLength maxUnreadLengthPerPrincipal maxAnswersLength maxAnswersLengthPerPrincipal",
   );
 }
 

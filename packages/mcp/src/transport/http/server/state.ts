@@ -50,7 +50,9 @@ export const DEFAULT_EVENT_LOG: ResolvedEventLog = {
   maxBytesPerPrincipal: 64 * 1024 * 1024,
   maxEndedStreams: 32,
   maxUnreadLength: 64 * 1024,
+  maxUnreadLengthPerPrincipal: 16 * 1024 * 1024,
   maxAnswersLength: 4 * 1024 * 1024,
+  maxAnswersLengthPerPrincipal: 16 * 1024 * 1024,
 };
 
 const CLOSING = new Error("the server is closing");
@@ -200,14 +202,14 @@ export class ServerState {
 }
 
 /** Counts by key; a key without any costs nothing. */
-class KeyCounts {
+export class KeyCounts {
   readonly #counts = new Map<string, number>();
 
   get(key: string): number {
     return this.#counts.get(key) ?? 0;
   }
 
-  change(key: string, by: 1 | -1): void {
+  change(key: string, by: number): void {
     const count = this.get(key) + by;
     if (count > 0) this.#counts.set(key, count);
     else this.#counts.delete(key);

@@ -2,7 +2,7 @@ import { guarded, type MaybePromise, whenReady } from "../../../encoding/maybe-p
 import { type LogLimits, type Storage, StorageError } from "../../../storage/storage.js";
 import type { PlacedSession, SessionQuota } from "../../transport.js";
 import { DueList } from "../server/due-list.js";
-import type { ServerState } from "../server/state.js";
+import { KeyCounts, type ServerState } from "../server/state.js";
 import type { EntryQueue } from "./entry-queue.js";
 import type { LoggedStream, StreamStorage } from "./logged-stream.js";
 import type { NodeMessage } from "./nodes/node-messages.js";
@@ -11,6 +11,7 @@ import type { PrincipalShares } from "./principal-shares.js";
 import { decodeRecord, type SessionKeys } from "./records.js";
 import type { HttpSession } from "./session.js";
 import { GET_STREAM_ID } from "./stream-set.js";
+import { UnreadMessages } from "./unread-messages.js";
 
 /** What the logs need of their node. */
 interface LogNode {
@@ -50,6 +51,8 @@ export class SessionLogs {
   readonly #shares: PrincipalShares;
   /** When ended streams were last dropped to make room for a principal. */
   #sweptAt = Number.NEGATIVE_INFINITY;
+  /** By principal, characters of messages that its sessions have not read. */
+  readonly #unread = new KeyCounts();
   readonly #late: DueList<EntryQueue>;
   readonly #retries: DueList<EntryQueue>;
 
@@ -119,6 +122,12 @@ export class SessionLogs {
       if (alone) return;
       this.#quietly(() => announceStreams(this.#storage.kv, this.#keys.streams(session.id), id, bound, this.lifeMs));
     });
+  }
+
+  /** Where messages of a session wait for its first GET stream. */
+  unreadOf({ principal }: HttpSession): UnreadMessages {
+    const share = principal === undefined ? undefined : { key: principal.key, lengths: this.#unread };
+    return new UnreadMessages(this.#state.eventLog, share);
   }
 
   /** Drops the log of a stream that nobody can resume any more. */

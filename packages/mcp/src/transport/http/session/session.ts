@@ -15,7 +15,7 @@ import type { LoggedStream, StreamStorage } from "./logged-stream.js";
 import type { NodeMessage } from "./nodes/node-messages.js";
 import type { StreamNumbers } from "./nodes/session-streams.js";
 import { GET_STREAM_ID, StreamSet } from "./stream-set.js";
-import { UnreadMessages } from "./unread-messages.js";
+import type { UnreadMessages } from "./unread-messages.js";
 
 type Ender = (reason: EndReason) => void | Promise<void>;
 
@@ -27,20 +27,17 @@ export interface SessionHost {
     /** Sends a message to the other nodes. */
     tell(session: string, message: NodeMessage): void;
     /** Keeps an answer for the node that waits for it. Throws or rejects if it cannot be stored. */
-    passAnswer(session: string, message: ResultMessage | ErrorMessage): MaybePromise<void>;
+    passAnswer(session: HttpSession, message: ResultMessage | ErrorMessage): MaybePromise<void>;
   };
   readonly logs: {
     of(session: HttpSession): StreamStorage;
     newId(session: HttpSession): string;
     drop(session: HttpSession, stream: LoggedStream): void;
+    unreadOf(session: HttpSession): UnreadMessages;
   };
   /** Ends the session on every node, after the request with this id if one is given. */
   endAfter(session: HttpSession, reason: EndReason, after: Id | undefined): void;
-  readonly eventLog: {
-    readonly maxEndedStreams: number;
-    readonly maxEvents: number;
-    readonly maxUnreadLength: number;
-  };
+  readonly eventLog: { readonly maxEndedStreams: number };
 }
 
 /** One HTTP session: the peer of the endpoint, independent of the connections that the client has open. */
@@ -158,7 +155,7 @@ export class HttpSession implements ReplySession {
   }
 
   #keepUnread(text: string): void {
-    this.#unread ??= new UnreadMessages(this.#host.eventLog);
+    this.#unread ??= this.#host.logs.unreadOf(this);
     if (!this.#unread.add(text)) this.missed = true;
   }
 
@@ -176,7 +173,7 @@ export class HttpSession implements ReplySession {
 
   /** Handles an answer of the client to a request that this or another node sent. */
   answered(message: ResultMessage | ErrorMessage): MaybePromise<void> {
-    return this.settleAsk(message) ? undefined : this.#host.nodes.passAnswer(this.id, message);
+    return this.settleAsk(message) ? undefined : this.#host.nodes.passAnswer(this, message);
   }
 
   /** Handles a message of another node about this node's streams and requests. */
@@ -249,7 +246,7 @@ export class HttpSession implements ReplySession {
     for (const request of this.requests?.values() ?? []) request.cancel(error);
     this.requests = undefined;
     this.#asks?.rejectAll(error);
-    this.#unread = undefined;
+    this.#unread?.take();
     return { closed, streams };
   }
 

@@ -1,7 +1,16 @@
+import type { KeyCounts } from "../server/state.js";
+
 /** How much is kept for a client that does not read. */
 interface UnreadLimits {
   readonly maxEvents: number;
   readonly maxUnreadLength: number;
+  readonly maxUnreadLengthPerPrincipal: number;
+}
+
+/** What all sessions of a principal have, and who that is. */
+interface Share {
+  readonly key: string;
+  readonly lengths: KeyCounts;
 }
 
 /**
@@ -10,21 +19,22 @@ interface UnreadLimits {
  */
 export class UnreadMessages {
   readonly #limits: UnreadLimits;
+  readonly #share: Share | undefined;
   #texts: string[] = [];
   #length = 0;
 
-  constructor(limits: UnreadLimits) {
+  constructor(limits: UnreadLimits, share?: Share) {
     this.#limits = limits;
+    this.#share = share;
   }
 
   /** False if messages were dropped to keep the limits. */
   add(text: string): boolean {
     this.#texts.push(text);
-    this.#length += text.length;
+    this.#count(text.length);
     let complete = true;
-    const { maxEvents, maxUnreadLength } = this.#limits;
-    while (this.#length > maxUnreadLength || this.#texts.length > maxEvents) {
-      this.#length -= this.#texts.shift()?.length ?? 0;
+    while (this.#texts.length > 0 && this.#isOver()) {
+      this.#count(-(this.#texts.shift()?.length ?? 0));
       complete = false;
     }
     return complete;
@@ -33,7 +43,19 @@ export class UnreadMessages {
   take(): string[] {
     const texts = this.#texts;
     this.#texts = [];
-    this.#length = 0;
+    this.#count(-this.#length);
     return texts;
+  }
+
+  #isOver(): boolean {
+    const { maxEvents, maxUnreadLength, maxUnreadLengthPerPrincipal } = this.#limits;
+    if (this.#length > maxUnreadLength || this.#texts.length > maxEvents) return true;
+    const share = this.#share;
+    return share !== undefined && share.lengths.get(share.key) > maxUnreadLengthPerPrincipal;
+  }
+
+  #count(change: number): void {
+    this.#length += change;
+    this.#share?.lengths.change(this.#share.key, change);
   }
 }

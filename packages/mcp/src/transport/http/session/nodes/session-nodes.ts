@@ -12,7 +12,7 @@ import type { NodeMessage } from "./node-messages.js";
 import { NodeTalk } from "./node-talk.js";
 import { OrphanedStreams } from "./orphaned-streams.js";
 import { NODE_ID_LENGTH, nodeOf } from "./session-streams.js";
-import { StoredAnswers } from "./stored-answers.js";
+import { type AnsweredSession, StoredAnswers } from "./stored-answers.js";
 
 /** What a session is to the nodes that serve it. */
 interface ServedSession {
@@ -79,8 +79,9 @@ export class SessionNodes {
     this.#answers = new StoredAnswers(
       storage.kv,
       (id) => keys.answers(id),
-      eventLog.maxAnswersLength,
+      eventLog,
       times.eventAgeMs,
+      () => platform.monotonic(),
     );
   }
 
@@ -139,7 +140,7 @@ export class SessionNodes {
   }
 
   /** Keeps an answer until the node that waits for it has read it. Throws or rejects if that fails. */
-  async passAnswer(session: string, message: ResultMessage | ErrorMessage): Promise<void> {
+  async passAnswer(session: AnsweredSession, message: ResultMessage | ErrorMessage): Promise<void> {
     if (this.alone) return;
     try {
       await this.#answers.add(session, message);
@@ -148,7 +149,7 @@ export class SessionNodes {
       if (!(error instanceof StorageError)) throw error;
       this.failed(error);
     }
-    await this.#talk.send(session, { kind: "answer", message });
+    await this.#talk.send(session.id, { kind: "answer", message });
   }
 
   /** Reads answers whose messages may have been lost. */
