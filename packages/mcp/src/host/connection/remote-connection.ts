@@ -88,15 +88,13 @@ export class RemoteConnection {
   }
 
   /** Opens a connection that is not opened again when it is lost: its owner decides that. */
-  static async open(to: RemoteTarget): Promise<RemoteConnection> {
-    const { name, target, options, capabilities, application, lock } = to;
+  static async open({ name, target, options, lock, ...asked }: RemoteTarget): Promise<RemoteConnection> {
     const calls: CallsInFlight = { passed: new Map(), tasks: new Map(), tokens: new Map() };
-    const forwards = capabilities && { forwarder: forwarderOf(name, calls, capabilities, application) };
-    const connection = new RemoteConnection(
-      name,
-      await openParts(target, options, { reopens: false, ...forwards }),
-      calls,
-    );
+    const forwards = asked.capabilities && {
+      forwarder: forwarderOf(name, calls, asked.capabilities, asked.application),
+    };
+    const parts = await openParts(target, options, { reopens: false, ...forwards });
+    const connection = new RemoteConnection(name, parts, calls);
     if (lock !== undefined) await holdOpened(connection.client, lock);
     return connection;
   }
