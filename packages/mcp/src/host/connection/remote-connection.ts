@@ -90,9 +90,8 @@ export class RemoteConnection {
   /** Opens a connection that is not opened again when it is lost: its owner decides that. */
   static async open({ name, target, options, lock, ...asked }: RemoteTarget): Promise<RemoteConnection> {
     const calls: CallsInFlight = { passed: new Map(), tasks: new Map(), tokens: new Map() };
-    const forwards = asked.capabilities && {
-      forwarder: forwarderOf(name, calls, asked.capabilities, asked.application),
-    };
+    const { capabilities: can, application } = asked;
+    const forwards = can && { forwarder: forwarderOf(name, calls, can, application) };
     const parts = await openParts(target, options, { reopens: false, ...forwards });
     const connection = new RemoteConnection(name, parts, calls);
     if (lock !== undefined) await holdOpened(connection.client, lock);
@@ -255,7 +254,8 @@ function forwarderOf(
       try {
         if (ofTask?.task !== undefined) return await ofTask.task.ask(question, signal);
         const nobody = passed.size === 0 && tasks.size === 0 ? application : undefined;
-        const call = (about === undefined ? onlyOf(passed, tasks) : passed.get(about)) ?? nobody;
+        const call =
+          (about === undefined ? onlyCaller([...tasks.values(), ...passed.values()]) : passed.get(about)) ?? nobody;
         if (call === undefined) throw unattributed(name, question);
         return await (tasksOf(call, passed, tasks)?.ask(question, signal) ?? call.ask(question, signal));
       } catch (error) {
@@ -263,10 +263,6 @@ function forwarderOf(
       }
     },
   };
-}
-
-function onlyOf(passed: ReadonlyMap<Id, PassedCall>, tasks: ReadonlyMap<string, PassedCall>): PassedCall | undefined {
-  return onlyCaller([...tasks.values(), ...passed.values()]);
 }
 
 /** The task of a call that is no longer in flight itself. */
