@@ -34,8 +34,10 @@ const SECRET_TEXTS: readonly RegExp[] = [
   /(?<=:\/\/)[^\s/@:"]{1,200}:[^\s/@"]{1,200}(?=@)/g,
 ];
 
-/** Members of JSON inside a text, `"token": "…"`, and settings such as `token=…`. */
-const NAMED_IN_TEXT = /(["']?)([\w-]{2,60})\1(\s{0,4}:\s{0,4}["']|=["']?)([^"'\s,;&}]{4,4096})/g;
+/** Members of JSON inside a text: `"token": "…"`. The quotes may be single, or escaped once more. */
+const MEMBER_IN_TEXT = /(\\?["'])([\w-]{2,60})\1(\s{0,4}:\s{0,4})\1(?:(?!\1)(?:\\\\|\\.|[^\\])){1,4096}\1/gs;
+/** Settings inside a text: `token=…`. */
+const SETTING_IN_TEXT = /\b([\w-]{2,60})=(["']?)[^"'\s,;&}]{4,4096}/g;
 
 /** Whether a text looks like a secret by itself. */
 export function looksSecret(text: string): boolean {
@@ -70,9 +72,13 @@ export class Redactor {
     for (const value of this.#values) clean = clean.replaceAll(value, () => REDACTED);
     for (const pattern of this.#patterns) clean = clean.replace(pattern, (match) => (match === "" ? "" : REDACTED));
     for (const pattern of SECRET_TEXTS) clean = clean.replace(pattern, REDACTED);
-    return clean.replace(NAMED_IN_TEXT, (all: string, quote: string, name: string, between: string) =>
-      isSecretName(name) ? `${quote}${name}${quote}${between}${REDACTED}` : all,
-    );
+    return clean
+      .replace(MEMBER_IN_TEXT, (all: string, quote: string, name: string, colon: string) =>
+        isSecretName(name) ? `${quote}${name}${quote}${colon}${quote}${REDACTED}${quote}` : all,
+      )
+      .replace(SETTING_IN_TEXT, (all: string, name: string, quote: string) =>
+        isSecretName(name) ? `${name}=${quote}${REDACTED}` : all,
+      );
   }
 
   #copy(value: unknown, secret: boolean, names: boolean, depth: number): unknown {
