@@ -18,6 +18,7 @@ describe("a document about a server that no client may use", () => {
     );
     const result = await attempt(target);
     expectRefusal(result, "publishes no metadata");
+    expect(result.error).toMatchObject({ data: { reason: "no_server_metadata" } });
     expectRefusal(result, step);
     expect(result.visits).toEqual([]);
     expect(target.issuer.requests.every(({ path }) => path.startsWith("/.well-known/"))).toBe(true);
@@ -68,6 +69,7 @@ describe("a document about a server that no client may use", () => {
     target.issuer.behaviour.metadata = { issuer: of(target.issuer.issuer) };
     const result = await attempt(target);
     expectRefusal(result, "names another issuer");
+    expect(result.error).toMatchObject({ data: { reason: "wrong_issuer" } });
     expect(result.visits).toEqual([]);
     expect(target.issuer.requests).toHaveLength(1);
   });
@@ -92,6 +94,7 @@ describe("a document about a server that no client may use", () => {
     target.behaviour.metadata = { resource: value };
     const result = await attempt(target);
     expectRefusal(result, "is about another resource");
+    expect(result.error).toMatchObject({ data: { reason: "wrong_resource" } });
     expect(target.issuer.requests).toEqual([]);
   });
 
@@ -121,6 +124,7 @@ describe("a document about a server that no client may use", () => {
     const target = await ClientTarget.start({ metadata: { authorization_servers: servers } });
     const result = await attempt(target);
     expectRefusal(result, "names no authorization server");
+    expect(result.error).toMatchObject({ data: { reason: "no_authorization_server" } });
     expect(target.issuer.requests).toEqual([]);
   });
 

@@ -247,7 +247,8 @@ export class OAuthSession {
         return await this.#keep(client, found, scopes, granted);
       }
       if (login === undefined) {
-        throw steps.failure(`${this.#url} wants a user to log in`, "Pass `login` or `grant` to `oauth`.");
+        const wanted = `${this.#url} wants a user to log in`;
+        throw steps.failure(wanted, "Pass `login` or `grant` to `oauth`.", "login_needed");
       }
       const loginParts = { ...parts, identities: this.#identities, steps, signal: this.#ended.signal };
       const { client, granted } = await (login.kind === "redirect"

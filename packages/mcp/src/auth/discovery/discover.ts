@@ -50,6 +50,7 @@ async function named(parts: DiscoveryParts, metadata: ResourceMetadata): Promise
     throw steps.failure(
       `${parts.url} names no authorization server${chooseServer === undefined ? "" : " that was chosen"}`,
       "List it in `authorization_servers` of the server's metadata.",
+      "no_authorization_server",
     );
   }
   const problem = policy.problemOf(issuer);
@@ -58,6 +59,7 @@ async function named(parts: DiscoveryParts, metadata: ResourceMetadata): Promise
     throw steps.failure(
       `the authorization server of ${parts.url} must not be contacted: its address ${problem}`,
       "Use an https address on the public internet, or set `allowPrivateNetwork` where both are inside your network.",
+      "refused_address",
     );
   }
   const server = await findServerMetadata(fetch, issuer, policy, steps);
@@ -65,6 +67,7 @@ async function named(parts: DiscoveryParts, metadata: ResourceMetadata): Promise
   throw steps.failure(
     `the authorization server ${issuer} publishes no metadata`,
     "Check the issuer, and that one of the addresses tried answers with JSON.",
+    "no_server_metadata",
   );
 }
 

@@ -52,6 +52,7 @@ function readDocument(document: Record<string, unknown>, server: string, steps: 
     throw steps.failure(
       `the metadata of ${server} is about another resource: ${JSON.stringify(resource?.slice(0, 200))}`,
       "Correct `resource` in the server's metadata: it must be the server's address, or the beginning of it.",
+      "wrong_resource",
     );
   }
   const authorizationServers = listMember(document, "authorization_servers") ?? [];

@@ -46,6 +46,7 @@ export async function findServerMetadata(
       throw steps.failure(
         `the metadata of ${issuer} names another issuer: ${JSON.stringify(named?.slice(0, 200))}`,
         "Correct `issuer` in the metadata or `authorization_servers` of the resource: both must be the same, character for character.",
+        "wrong_issuer",
       );
     }
     return readServer(document, named, policy, steps);

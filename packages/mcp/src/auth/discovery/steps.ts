@@ -11,6 +11,15 @@ export interface AuthorizationStep {
   readonly outcome: string;
 }
 
+/** Which link of the chain to a token is broken, where the client knows it: `data.reason` of `authorization_failed`. */
+type BrokenAuthorization =
+  | "wrong_resource"
+  | "no_authorization_server"
+  | "refused_address"
+  | "no_server_metadata"
+  | "wrong_issuer"
+  | "login_needed";
+
 /** Remembers what was tried, so that an error can say how far it came. It never holds a token, a code or a secret. */
 export class Steps {
   readonly #steps: AuthorizationStep[] = [];
@@ -24,12 +33,15 @@ export class Steps {
    * The error that ends the attempt: what failed, everything tried before, and what to change. It has no cause, because errors of
    * libraries carry the responses that they read, with tokens and secrets in them.
    */
-  failure(message: string, fix: string): McpError {
+  failure(message: string, fix: string, reason?: BrokenAuthorization): McpError {
     const tried = this.#steps.map(
       ({ step, url, outcome }) => `${step}${url === undefined ? "" : ` ${url}`}: ${outcome}`,
     );
     const text = tried.length === 0 ? message : `${message}. Tried: ${tried.join("; ")}`;
-    return new McpError("authorization_failed", text, { fix, data: { steps: [...this.#steps] } });
+    return new McpError("authorization_failed", text, {
+      fix,
+      data: { steps: [...this.#steps], ...(reason === undefined ? {} : { reason }) },
+    });
   }
 }
 
