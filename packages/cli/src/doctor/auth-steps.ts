@@ -1,0 +1,182 @@
+import { McpError } from "@parley/mcp";
+import { type AuthorizationStep, oauth } from "@parley/mcp/auth";
+import type { Invocation } from "../commands/command.js";
+import { savedLogins } from "../target/saved-logins.js";
+import { EXIT } from "../terminal/exit-code.js";
+import { saidIn } from "./browser-steps.js";
+import { BrokenLink, type Checkup, type Finding, type StepContext } from "./checkup.js";
+import { type ExaminedConnection, openExamined } from "./examined-connection.js";
+import { sendProbe } from "./http-probe.js";
+import type { HttpFindings } from "./http-steps.js";
+
+/** What the step about logins works with. */
+export interface AuthWalk {
+  readonly found: HttpFindings;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The server as the command line names it. */
+  readonly name: string;
+  readonly checkup: Checkup;
+  readonly invocation: Invocation;
+}
+
+/** Looks at whether the server wants a login, and at the documents that lead to one. Gives a connection if a saved login opened it. */
+export async function walkAuth(walk: AuthWalk): Promise<ExaminedConnection | undefined> {
+  const { found, headers, checkup, invocation } = walk;
+  const { status } = found.answer;
+  let connection: ExaminedConnection | undefined;
+  await checkup.step(
+    "auth",
+    async (context) => {
+      const own = Object.hasOwn(headers, "authorization");
+      if (status === 403) throw new BrokenLink(forbidden(found));
+      if (status !== 401) return own ? "the credentials are accepted" : "no login is needed";
+      try {
+        const { authorization: _refused, ...rest } = headers;
+        // Without a saved login this asks nobody; it reads the documents and says what it found.
+        const auth = (own ? undefined : savedLogins(headers, invocation.terminal.io)) ?? oauth({ registration: false });
+        connection = await openExamined(found.url, checkup, invocation, { headers: rest, auth });
+        return "the saved login is accepted";
+      } catch (error) {
+        if (context.signal.aborted || !McpError.is(error)) throw error;
+        throw new BrokenLink(await refusal(walk, error, context));
+      }
+    },
+    { exit: EXIT.unauthorized },
+  );
+  return connection;
+}
+
+function forbidden({ answer: { body, headers }, url }: HttpFindings): Finding {
+  const challenge = headers["www-authenticate"] ?? "";
+  const scope = /scope="([^"]{1,200})"/.exec(challenge)?.[1];
+  const said = saidIn(body);
+  if (challenge.includes("insufficient_scope")) {
+    return {
+      code: "insufficient_scope",
+      cause: `the credentials are accepted, but lack rights${scope === undefined ? "" : `: ${scope}`}`,
+      fix: "Log in again with these scopes.",
+    };
+  }
+  return {
+    code: "forbidden",
+    cause: `${url} refuses these requests (403)${said === "" ? "" : `: ${said}`}`,
+    fix: "Check the rights of the credentials, and whether a firewall or proxy refuses this program.",
+  };
+}
+
+/** What stands between a client and a token for this server. */
+async function refusal(walk: AuthWalk, error: McpError, context: StepContext): Promise<Finding> {
+  const { found, headers, name } = walk;
+  const { url, answer } = found;
+  const challenge = answer.headers["www-authenticate"];
+  const { steps, reason } = authorizationData(error);
+  const tried = steps.map(({ step, url: at, outcome }) => `${step}${at === undefined ? "" : ` ${at}`}: ${outcome}`);
+  if (Object.hasOwn(headers, "authorization")) return { ...refusedToken(url, challenge, name), tried };
+  if (challenge !== undefined && !/\b(?:bearer|dpop)\b/i.test(challenge)) return otherScheme(url, challenge);
+  const hasDocument = steps.some(({ outcome }) => outcome === "found");
+  if (!hasDocument && reason === "login_needed") return { ...nothingSaid(url, challenge), tried };
+  if (reason !== "login_needed") {
+    const [cause = error.message] = error.message.split(". Tried:");
+    const more = reason === "wrong_resource" ? " Behind a proxy, set `publicUrl`." : "";
+    return { code: reason ?? error.kind, cause, fix: `${error.fix}${more}`, tried };
+  }
+  if (challenge === undefined) {
+    context.warn(
+      "no_challenge",
+      "the 401 has no WWW-Authenticate header, without which many clients do not find the login",
+      'Send WWW-Authenticate: Bearer resource_metadata="…" with every 401.',
+    );
+  }
+  const problem = await serverProblem(steps, walk, context);
+  return { ...(problem ?? loginNeeded(url, name)), tried };
+}
+
+interface AuthorizationData {
+  readonly steps: readonly AuthorizationStep[];
+  readonly reason: string | undefined;
+}
+
+function authorizationData({ data }: McpError): AuthorizationData {
+  if (typeof data !== "object" || data === null) return { steps: [], reason: undefined };
+  const steps = "steps" in data && Array.isArray(data.steps) ? (data.steps as AuthorizationStep[]) : [];
+  const reason = "reason" in data && typeof data.reason === "string" ? data.reason : undefined;
+  return { steps, reason };
+}
+
+function loginNeeded(url: string, name: string): Finding {
+  return {
+    code: "login_needed",
+    cause: `${url} wants a login, and everything that leads to one is in place`,
+    fix: `Run \`parley login ${name}\`, or pass a token: --header "Authorization: Bearer …".`,
+  };
+}
+
+function refusedToken(url: string, challenge: string | undefined, name: string): Finding {
+  const said = /error_description="([^"]{1,200})"/.exec(challenge ?? "")?.[1];
+  return {
+    code: "token_refused",
+    cause: `${url} does not accept the token of the Authorization header${said === undefined ? "" : `: ${said}`}`,
+    fix: `Pass another token, one for this server, or log in: \`parley login ${name}\`.`,
+  };
+}
+
+function otherScheme(url: string, challenge: string): Finding {
+  return {
+    code: "other_scheme",
+    cause: `${url} wants credentials of another kind than MCP has: ${challenge.slice(0, 100)}`,
+    fix: 'Pass them yourself: --header "Authorization: …".',
+  };
+}
+
+function nothingSaid(url: string, challenge: string | undefined): Finding {
+  const header = challenge === undefined ? "its 401 has no WWW-Authenticate header, and " : "";
+  return {
+    code: "no_auth_metadata",
+    cause: `${url} wants a login, but does not say where: ${header}it publishes no protected-resource metadata (RFC 9728)`,
+    fix: 'Publish /.well-known/oauth-protected-resource, and name it in WWW-Authenticate. Until then pass a token: --header "Authorization: Bearer …".',
+  };
+}
+
+/** How long the metadata may take a second time. */
+const DOCUMENT_MS = 5_000;
+
+/** What is missing in the metadata of the authorization server; the client has read it before, so its address may be contacted. */
+async function serverProblem(
+  steps: readonly AuthorizationStep[],
+  { checkup }: AuthWalk,
+  { signal, warn }: StepContext,
+): Promise<Finding | undefined> {
+  const at = steps.find(({ step, outcome }) => step === "authorization server metadata" && outcome === "found")?.url;
+  if (at === undefined) return undefined;
+  const probe = { url: at, method: "GET" as const, headers: { accept: "application/json" } };
+  const answer = await sendProbe(probe, checkup.budget(DOCUMENT_MS), signal).catch(() => undefined);
+  const document = jsonObject(answer?.body ?? "");
+  if (document === undefined) return undefined;
+  const methods = document["code_challenge_methods_supported"];
+  if (!Array.isArray(methods) || !methods.includes("S256")) {
+    return {
+      code: "no_pkce",
+      cause: `the authorization server does not announce PKCE with S256 (${at}), so that clients refuse to log in there`,
+      fix: "List S256 in `code_challenge_methods_supported` of its metadata.",
+    };
+  }
+  const registers = typeof document["registration_endpoint"] === "string";
+  if (!registers && document["client_id_metadata_document_supported"] !== true) {
+    warn(
+      "no_registration",
+      "the authorization server registers no clients by itself",
+      "Register a client there by hand, and pass its id to `parley login`.",
+    );
+  }
+  return undefined;
+}
+
+function jsonObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    // An object that is no list; each member is checked where it is read.
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,123 @@
+import { statSync } from "node:fs";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
+import type { HostServer } from "@parley/mcp/host";
+import { stdioTransport } from "@parley/mcp/node";
+import type { Transport } from "@parley/mcp/transport";
+import type { Invocation } from "../commands/command.js";
+import type { Io } from "../terminal/io.js";
+import { BrokenLink, type Checkup } from "./checkup.js";
+import { connectionFinding } from "./connection-diagnosis.js";
+import { type ExaminedConnection, openExamined } from "./examined-connection.js";
+import { launchFinding, launchReportOf } from "./launch-diagnosis.js";
+
+/** A program that serves on stdio. */
+type ProgramEntry = HostServer & { readonly command: string };
+
+/** Reasons that the handshake is blamed for: the program runs. */
+const RUNS: ReadonlySet<string> = new Set(["no_answer", "stdin_closed", "stdout_closed"]);
+
+/** Starts a program, step by step, and connects to it. Undefined where a link is broken. */
+export async function startProgram(
+  entry: ProgramEntry,
+  checkup: Checkup,
+  invocation: Invocation,
+): Promise<ExaminedConnection | undefined> {
+  const { io } = invocation.terminal;
+  const folder = entry.cwd ?? io.cwd;
+  await checkup.step("folder", () => checkFolder(folder));
+  await checkup.step("command", () => findCommand(entry, folder, io));
+  const noise = new NoiseListener();
+  let outcome: { readonly connection: ExaminedConnection } | { readonly error: unknown } | undefined;
+  await checkup.step("start", async () => {
+    outcome = await connected(entry, noise, checkup, invocation);
+    const report = "error" in outcome ? launchReportOf(outcome.error) : undefined;
+    if (report === undefined) return "the program runs";
+    if (RUNS.has(report.reason) || report.reason === "stdout_noise") return "the program runs";
+    throw new BrokenLink(launchFinding(report));
+  });
+  await checkup.step("stdout", ({ warn }) => {
+    const report = outcome !== undefined && "error" in outcome ? launchReportOf(outcome.error) : undefined;
+    if (report?.reason === "stdout_noise") throw new BrokenLink(launchFinding(report));
+    if (noise.count === 0) return "messages only";
+    warn(
+      "stdout_noise",
+      `the server prints text on stdout where messages belong: ${JSON.stringify(noise.first)}`,
+      "Let it log to stderr; this client skips such lines, others lose the connection.",
+    );
+    return `${noise.count} ${noise.count === 1 ? "line is" : "lines are"} no message`;
+  });
+  await checkup.step("handshake", () => {
+    if (outcome !== undefined && "connection" in outcome) return "the server answered";
+    const error = outcome?.error;
+    const report = launchReportOf(error);
+    throw new BrokenLink(report === undefined ? connectionFinding(error) : launchFinding(report));
+  });
+  return outcome !== undefined && "connection" in outcome ? outcome.connection : undefined;
+}
+
+async function connected(entry: ProgramEntry, noise: NoiseListener, checkup: Checkup, invocation: Invocation) {
+  const { command, args, env, cwd, inheritEnv } = entry;
+  const makeTransport = () => noise.listen(stdioTransport({ command, args, env, cwd, inheritEnv }));
+  try {
+    return { connection: await openExamined({ makeTransport }, checkup, invocation) };
+  } catch (error) {
+    if (checkup.signal.aborted) throw error;
+    return { error };
+  }
+}
+
+/** Counts what a program prints on stdout beside messages. */
+class NoiseListener {
+  count = 0;
+  first = "";
+
+  listen(inner: Transport): Transport {
+    return {
+      kind: inner.kind,
+      target: inner.target,
+      open: (receiver) =>
+        inner.open({
+          request: (message, about) => receiver.request(message, about),
+          notification: (message, about) => receiver.notification(message, about),
+          closed: (reason) => receiver.closed(reason),
+          fault: (error) => {
+            if (this.count++ === 0) this.first = error.message.slice(0, 200);
+            receiver.fault(error);
+          },
+        }),
+      request: (request) => inner.request(request),
+      notify: (notification) => inner.notify(notification),
+      abandon: (id, reason) => inner.abandon(id, reason),
+      explain: (cause) => inner.explain?.(cause) ?? (cause instanceof Error ? cause : new Error(String(cause))),
+      close: () => inner.close(),
+    };
+  }
+}
+
+function checkFolder(folder: string): string {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return folder;
+  throw new BrokenLink({
+    code: "bad_cwd",
+    cause: `the folder ${folder} does not exist, or is a file`,
+    fix: "Correct --cwd, or `cwd` in the configuration.",
+  });
+}
+
+/** Where the system will find the program; it does its own search, so a doubt is left to the start. */
+function findCommand({ command, env }: ProgramEntry, folder: string, io: Io): string {
+  const isPath = isAbsolute(command) || /[/\\]/.test(command);
+  const path = env?.["PATH"] ?? io.env["PATH"] ?? "";
+  const folders = path.split(delimiter).filter((one) => one !== "");
+  const extensions = io.platform === "win32" ? ["", ".com", ".exe", ".bat", ".cmd"] : [""];
+  const places = isPath ? [resolve(folder, command)] : folders.map((one) => join(one, command));
+  const candidates = places.flatMap((place) => extensions.map((extension) => `${place}${extension}`));
+  const found = candidates.find((one) => statSync(one, { throwIfNoEntry: false })?.isFile() === true);
+  if (found !== undefined) return found;
+  const where = isPath ? `at ${places[0]}` : `in the ${folders.length} folders of PATH`;
+  const { fix } = launchFinding({ reason: "missing_binary", command, stderr: [], nonJsonLines: 0 });
+  throw new BrokenLink({
+    code: "missing_binary",
+    cause: `there is no program ${JSON.stringify(command)} ${where}`,
+    fix,
+  });
+}

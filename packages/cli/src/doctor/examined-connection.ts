@@ -1,0 +1,50 @@
+import { type Client, type ClientOptions, connect, type Revision, type Target } from "@parley/mcp";
+import type { Invocation } from "../commands/command.js";
+import { show } from "../terminal/shown.js";
+import type { Checkup } from "./checkup.js";
+
+/** A server that answers, and what the client noticed about it since. */
+export interface ExaminedConnection {
+  readonly client: Client;
+  /** What the client could work around; a step takes what it caused. */
+  takeWarnings(): string[];
+  /** Whether the connection began with `initialize`, as it did before the revisions without sessions. */
+  readonly shookHands: boolean;
+}
+
+/** Warnings that are kept; a server may cause any number. */
+const MOST_WARNINGS = 100;
+
+/** Connects like every command, but keeps what the client would print, and never waits longer than the examination. */
+export async function openExamined(
+  where: Target | Parameters<typeof connect>[0],
+  checkup: Checkup,
+  { options, terminal }: Pick<Invocation, "options" | "terminal">,
+  more: Pick<ClientOptions, "auth" | "headers"> = {},
+): Promise<ExaminedConnection> {
+  const warnings: string[] = [];
+  let shookHands = false;
+  const revision = options.text("revision") as Revision | undefined;
+  const debug = options.flag("debug");
+  const ms = checkup.budget();
+  const client = await connect(where, {
+    name: "parley",
+    signal: checkup.signal,
+    timeouts: { connectMs: ms, idleMs: ms },
+    ...(revision === undefined ? {} : { revisions: [revision] }),
+    onWarning: (message) => {
+      if (warnings.length < MOST_WARNINGS) warnings.push(message);
+    },
+    onMessage: ({ direction, message }) => {
+      // Sent once the server has accepted the handshake; revisions without sessions do not have it.
+      if (message["method"] === "notifications/initialized") shookHands = true;
+      if (debug) terminal.note(show`${direction === "sent" ? "→" : "←"} ${JSON.stringify(message)}`);
+    },
+    ...more,
+  });
+  return {
+    client,
+    takeWarnings: () => warnings.splice(0),
+    shookHands,
+  };
+}

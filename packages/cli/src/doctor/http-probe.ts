@@ -1,0 +1,123 @@
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { META, REVISIONS } from "@parley/mcp/protocol";
+
+/** One HTTP request of the examination. */
+export interface Probe {
+  readonly url: string;
+  readonly method: "GET" | "POST" | "OPTIONS";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** What was answered. */
+export interface ProbeAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** The beginning of the body. */
+  readonly body: string;
+  /** The media type, in lower case and without parameters; empty if there is none. */
+  readonly type: string;
+}
+
+/** Enough of a body to see what it is; a hostile one may never end. */
+const MOST_BYTES = 64 * 1024;
+/** How long the body may take once the answer has begun. */
+const BODY_MS = 1_000;
+
+/** Sends one request without following redirects. Rejects with the error of the network, or after `ms`. */
+export function sendProbe(probe: Probe, ms: number, signal: AbortSignal): Promise<ProbeAnswer> {
+  const { url, method, headers, body } = probe;
+  const start = url.startsWith("https:") ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
+    const options = { method, headers: { ...headers, ...length }, agent: false, signal, setHost: !hasHost(headers) };
+    const sent = start(url, options, (incoming) => {
+      clearTimeout(timer);
+      readStart(incoming, (text) => {
+        sent.destroy();
+        resolve(answerOf(incoming, text));
+      });
+    });
+    const timer = setTimeout(() => sent.destroy(new SilentServer(ms)), ms);
+    sent.on("error", (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    sent.end(body);
+  });
+}
+
+/** Nothing was answered in time. */
+export class SilentServer extends Error {
+  override readonly name = "SilentServer";
+
+  constructor(ms: number) {
+    super(`no answer within ${ms} ms`);
+  }
+}
+
+/** Reads until the body ends, is long enough, or takes too long; what came until then is the result. */
+function readStart(incoming: IncomingMessage, done: (text: string) => void): void {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  const finish = () => {
+    clearTimeout(timer);
+    incoming.off("data", take);
+    done(Buffer.concat(parts).subarray(0, MOST_BYTES).toString());
+  };
+  const take = (chunk: Buffer) => {
+    parts.push(chunk);
+    bytes += chunk.length;
+    const isFirstEvent = /^text\/event-stream/i.test(incoming.headers["content-type"] ?? "");
+    if (bytes >= MOST_BYTES || isFirstEvent) finish();
+  };
+  const timer = setTimeout(finish, BODY_MS);
+  incoming.on("data", take);
+  incoming.on("end", finish);
+  // What came before a broken connection still says something.
+  incoming.on("error", finish);
+}
+
+function answerOf({ statusCode = 0, headers }: IncomingMessage, body: string): ProbeAnswer {
+  const [type = ""] = (headers["content-type"] ?? "").split(";");
+  return { status: statusCode, headers, body, type: type.trim().toLowerCase() };
+}
+
+function hasHost(headers: Readonly<Record<string, string>>): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === "host");
+}
+
+/** The newest revision: what the client asks in first. */
+const NEWEST = REVISIONS.at(-1) ?? "";
+
+/** The request with which a client begins: it changes nothing, and servers of every revision answer it, if only with an error. */
+export function discoverProbe(url: string, headers: Readonly<Record<string, string>>): Probe {
+  const meta = {
+    [META.protocolVersion]: NEWEST,
+    [META.clientInfo]: { name: "parley", version: "0" },
+    [META.clientCapabilities]: {},
+  };
+  return {
+    url,
+    method: "POST",
+    headers: {
+      accept: "application/json, text/event-stream",
+      "content-type": "application/json",
+      "mcp-protocol-version": NEWEST,
+      "mcp-method": "server/discover",
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "server/discover", params: { _meta: meta } }),
+  };
+}
+
+/** Whether a body is a JSON-RPC message. */
+export function isJsonRpc({ body }: ProbeAnswer): boolean {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === "object" && value !== null && "jsonrpc" in value;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,231 @@
+import { BrokenLink, type Checkup, type Finding, type StepContext } from "./checkup.js";
+import { discoverProbe, isJsonRpc, type ProbeAnswer, SilentServer, sendProbe } from "./http-probe.js";
+import { codeOf, placeOf, speaksTls } from "./network-steps.js";
+
+/** What is known of a server at a URL once it has answered. */
+export interface HttpFindings {
+  readonly answer: ProbeAnswer;
+  /** The address that answered, after redirects that a client follows. */
+  readonly url: string;
+  /** Whether it only has HTTP with SSE, the transport of the first revision. */
+  readonly isLegacySse: boolean;
+}
+
+/** How long one answer may take. */
+const ANSWER_MS = 10_000;
+/** As many as a client follows. */
+const MOST_REDIRECTS = 5;
+
+/** Asks the server what a client asks first, and judges the answer as HTTP. Undefined where the link is broken. */
+export async function walkHttp(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  checkup: Checkup,
+): Promise<HttpFindings | undefined> {
+  let found: HttpFindings | undefined;
+  await checkup.step("http", async (context) => {
+    const { answer, at } = await followed(url, headers, checkup, context);
+    const isLegacySse = await isOldTransport(at, answer, headers, checkup, context);
+    if (!isLegacySse) await judge(at, answer, headers, checkup, context);
+    found = { answer, url: at, isLegacySse };
+    if (!isLegacySse) return `POST answered with ${answer.status}${answer.type === "" ? "" : ` ${answer.type}`}`;
+    context.warn(
+      "legacy_sse",
+      "the server has only HTTP with SSE, the transport of 2024-11-05, which newer clients leave out one after the other",
+      "Serve Streamable HTTP; an update of the server's library usually brings it.",
+    );
+    return "GET opened an event stream of the old transport";
+  });
+  return found;
+}
+
+async function followed(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  checkup: Checkup,
+  context: StepContext,
+): Promise<{ answer: ProbeAnswer; at: string }> {
+  let at = url;
+  for (let hops = 0; hops <= MOST_REDIRECTS; hops++) {
+    const answer = await sent(at, headers, checkup, context);
+    if (answer.status < 300 || answer.status > 399) return { answer, at };
+    at = redirected(at, answer);
+  }
+  throw new BrokenLink({
+    code: "redirect_loop",
+    cause: `${url} redirects more than ${MOST_REDIRECTS} times, at last to ${at}`,
+    fix: "Connect to the final address, or correct the redirects of the server or its proxy.",
+  });
+}
+
+/** Where a redirect leads that a client follows: 307 and 308 to the same origin. */
+function redirected(from: string, { status, headers: { location = "" } }: ProbeAnswer): string {
+  const to = URL.canParse(location, from) ? new URL(location, from) : undefined;
+  const isFollowed = (status === 307 || status === 308) && to?.origin === new URL(from).origin;
+  if (isFollowed) return to.href;
+  const where = to === undefined ? "nowhere" : `to ${to.href.slice(0, 200)}`;
+  const isLogin = /log-?in|sign-?in|auth/i.test(to?.pathname ?? "");
+  throw new BrokenLink({
+    code: "redirected",
+    cause: `${from} redirects (${status}) ${where}, and clients do not follow that with a POST`,
+    fix: isLogin
+      ? "Let the server answer 401 in place of a page for logging in."
+      : "Connect to the final address, or let the server redirect with 307 or 308 within its origin.",
+  });
+}
+
+async function sent(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  checkup: Checkup,
+  { signal }: StepContext,
+): Promise<ProbeAnswer> {
+  const ms = checkup.budget(ANSWER_MS);
+  try {
+    return await sendProbe(discoverProbe(url, headers), ms, signal);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const target = new URL(url);
+    if (target.protocol === "http:" && (await speaksTls(placeOf(target), checkup.budget(ANSWER_MS), signal))) {
+      throw new BrokenLink(httpsNeeded(target));
+    }
+    throw new BrokenLink(requestFinding(target, error, ms));
+  }
+}
+
+function httpsNeeded({ host }: URL): Finding {
+  return {
+    code: "https_needed",
+    cause: `${host} speaks TLS on this port, and was asked in plain http`,
+    fix: "Write https:// in place of http://.",
+  };
+}
+
+function requestFinding({ host }: URL, error: unknown, ms: number): Finding {
+  if (error instanceof SilentServer) {
+    return {
+      code: "http_no_answer",
+      cause: `${host} took the request, and did not answer within ${ms} ms`,
+      fix: "Look at the server's log; a proxy in front of it may wait for a server that is down.",
+    };
+  }
+  const code = codeOf(error);
+  if (code.startsWith("HPE_")) {
+    return {
+      code: "not_http",
+      cause: `what ${host} answers is not HTTP (${code})`,
+      fix: "Check the port: another kind of service listens there.",
+    };
+  }
+  return {
+    code: "connection_lost",
+    cause: `${host} closed the connection without an answer (${code})`,
+    fix: "Look at the server's log; check that the port is right, and that no proxy ends the connection.",
+  };
+}
+
+/** Statuses with which servers of the old transport refuse a POST. */
+const OLD_REFUSALS: ReadonlySet<number> = new Set([400, 404, 405]);
+
+/** Whether the address opens an event stream of the old transport, as a client asks where a POST is refused. */
+async function isOldTransport(
+  url: string,
+  answer: ProbeAnswer,
+  headers: Readonly<Record<string, string>>,
+  checkup: Checkup,
+  { signal }: StepContext,
+): Promise<boolean> {
+  if (!OLD_REFUSALS.has(answer.status) || isJsonRpc(answer)) return false;
+  const ask = { url, method: "GET" as const, headers: { accept: "text/event-stream", ...headers } };
+  const stream = await sendProbe(ask, checkup.budget(ANSWER_MS), signal).catch(() => undefined);
+  return stream?.status === 200 && /^event:\s*endpoint$/m.test(stream.body.replaceAll("\r", ""));
+}
+
+/** Throws for an answer that shows that no MCP server is at this address. Logins and hosts have their own steps. */
+async function judge(
+  url: string,
+  answer: ProbeAnswer,
+  headers: Readonly<Record<string, string>>,
+  checkup: Checkup,
+  context: StepContext,
+): Promise<void> {
+  const { status, type } = answer;
+  if (status === 401 || status === 403 || isJsonRpc(answer)) return;
+  if (
+    status === 400 &&
+    /plain HTTP request was sent to HTTPS port|client sent an HTTP request to an HTTPS/i.test(answer.body)
+  ) {
+    throw new BrokenLink(httpsNeeded(new URL(url)));
+  }
+  if (status === 404 || status === 405 || status === 410) {
+    const other = status === 405 ? undefined : await otherPath(url, headers, checkup, context);
+    throw new BrokenLink(wrongPath(url, status, other));
+  }
+  if (status >= 500 || status === 429) throw new BrokenLink(failing(url, status, answer.body));
+  if (type === "text/html" || /^\s*<(?:!doctype html|html)/i.test(answer.body)) throw new BrokenLink(page(url, status));
+  if (status === 200 && type !== "text/event-stream") throw new BrokenLink(notMcp(url, answer));
+}
+
+/** The usual path of MCP servers, if one answers there. */
+async function otherPath(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  checkup: Checkup,
+  { signal }: StepContext,
+): Promise<string | undefined> {
+  const other = new URL("/mcp", url).href;
+  if (other === url) return undefined;
+  const answer = await sendProbe(discoverProbe(other, headers), checkup.budget(ANSWER_MS), signal).catch(
+    () => undefined,
+  );
+  return answer !== undefined && (isJsonRpc(answer) || answer.status === 401) ? other : undefined;
+}
+
+function wrongPath(url: string, status: number, other: string | undefined): Finding {
+  const { pathname, host } = new URL(url);
+  const advice = "Correct the path of the URL; MCP servers often listen at /mcp.";
+  const fix = other === undefined ? advice : `Use ${other}: a server answers there.`;
+  if (status === 405) return { code: "no_post", cause: `${host} does not accept a POST at ${pathname} (405)`, fix };
+  return { code: "not_found", cause: `${host} has nothing at ${pathname} (${status})`, fix };
+}
+
+function failing(url: string, status: number, body: string): Finding {
+  const { host } = new URL(url);
+  const said = /^\s*</.test(body) ? "" : `: ${body.trim().slice(0, 200)}`;
+  if (status === 429 || status === 503) {
+    return {
+      code: "overloaded",
+      cause: `${host} takes no requests at the moment (${status})${said}`,
+      fix: "Wait and try again; if it stays so, look at the server's log and its limits.",
+    };
+  }
+  if (status === 502 || status === 504) {
+    return {
+      code: "bad_gateway",
+      cause: `the proxy at ${host} does not reach the server behind it (${status})`,
+      fix: "Start the server, and check the address to which the proxy forwards.",
+    };
+  }
+  return {
+    code: "server_error",
+    cause: `the server at ${host} failed (${status})${said}`,
+    fix: "Look at the server's log: the fault is there.",
+  };
+}
+
+function page(url: string, status: number): Finding {
+  return {
+    code: "html_page",
+    cause: `${url} answers with a page for people (HTML, ${status}), not with messages`,
+    fix: "Use the address of the MCP endpoint, often the same host with the path /mcp.",
+  };
+}
+
+function notMcp(url: string, { type, body }: ProbeAnswer): Finding {
+  const what = type === "" ? "something without a type" : type;
+  return {
+    code: "not_mcp",
+    cause: `${url} answers with ${what} that is no message of MCP: ${JSON.stringify(body.trim().slice(0, 80))}`,
+    fix: "Check that the URL is that of an MCP endpoint, and that no proxy answers in its place.",
+  };
+}

@@ -1,0 +1,172 @@
+import { lookup } from "node:dns/promises";
+import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { connect as connectTls, type TLSSocket } from "node:tls";
+import { certificateFinding } from "./certificate-diagnosis.js";
+import { BrokenLink, type Checkup, type Finding, NotApplicable } from "./checkup.js";
+
+/** How long one connection may take to open. */
+const OPEN_MS = 10_000;
+
+/** Finds the host, opens a connection and checks its certificate. */
+export async function walkNetwork(url: URL, checkup: Checkup, checksCertificates: boolean): Promise<void> {
+  const place = placeOf(url);
+  await checkup.step("dns", () => resolveName(place.host));
+  await checkup.step("tcp", async ({ signal }) => {
+    const socket = await opened(place, checkup.budget(OPEN_MS), signal);
+    socket.destroy();
+    return `${place.host} port ${place.port}`;
+  });
+  await checkup.step("tls", async ({ signal, warn }) => {
+    if (url.protocol === "http:") {
+      if (isLoopback(place.host)) throw new NotApplicable("plain http on this machine");
+      warn(
+        "plain_http",
+        `${url.host} is reached by plain http, so that everybody on the way can read and change the messages`,
+        "Use https for a server on another machine.",
+      );
+      return "plain http";
+    }
+    const socket = await secured(place, checkup.budget(OPEN_MS), signal);
+    const finding = certificateFinding(socket, place.host);
+    const protocol = socket.getProtocol() ?? "TLS";
+    socket.destroy();
+    if (finding === undefined) return protocol;
+    if (checksCertificates) throw new BrokenLink(finding);
+    warn("certificate_ignored", `${finding.cause}; NODE_TLS_REJECT_UNAUTHORIZED=0 hides it`, finding.fix);
+    return `${protocol}, certificate not checked`;
+  });
+}
+
+/** Where the server of a URL listens. */
+export interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The host without the brackets of an IPv6 address, and the port. */
+export function placeOf(url: URL): Place {
+  const port = url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
+  return { host: url.hostname.replace(/^\[(.*)\]$/, "$1"), port };
+}
+
+/** Whether a host is this machine, by the way it is written. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host.endsWith(".localhost") || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+/** Whether something at this place speaks TLS, whatever its certificate is worth. */
+export async function speaksTls(place: Place, ms: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    (await secured(place, ms, signal)).destroy();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function resolveName(host: string): Promise<string> {
+  if (isIP(host) !== 0) return `${host} is an address`;
+  try {
+    const found = await lookup(host, { all: true });
+    return found.map(({ address }) => address).join(", ");
+  } catch (error) {
+    throw new BrokenLink(nameFinding(host, codeOf(error)));
+  }
+}
+
+function nameFinding(host: string, code: string): Finding {
+  return code === "EAI_AGAIN"
+    ? {
+        code: "dns_unavailable",
+        cause: `the name ${host} could not be looked up: no name server answered (${code})`,
+        fix: "Check the network of this machine and its name servers, and the spelling of the name.",
+      }
+    : {
+        code: "unknown_host",
+        cause: `there is no host named ${host} (${code})`,
+        fix: "Correct the host in the URL, or add the name to your DNS.",
+      };
+}
+
+function opened({ host, port }: Place, ms: number, signal: AbortSignal): Promise<Socket> {
+  return waitFor(connectTcp({ host, port, signal }), "connect", ms).catch((error: unknown) => {
+    throw new BrokenLink(tcpFinding({ host, port }, codeOf(error), ms));
+  });
+}
+
+function tcpFinding({ host, port }: Place, code: string, ms: number): Finding {
+  if (code === "ECONNREFUSED") {
+    return {
+      code: "refused",
+      cause: `nothing listens at ${host} port ${port}: the connection was refused`,
+      fix: "Start the server, or correct the port; a server in a container must listen on 0.0.0.0 and publish its port.",
+    };
+  }
+  if (code === SILENT) {
+    return {
+      code: "tcp_timeout",
+      cause: `${host} port ${port} did not accept a connection within ${ms} ms`,
+      fix: "Check the address, and whether a firewall drops connections to this port.",
+    };
+  }
+  return {
+    code: "no_route",
+    cause: `${host} port ${port} cannot be reached (${code})`,
+    fix: "Check the network of this machine, its VPN and its firewall.",
+  };
+}
+
+async function secured({ host, port }: Place, ms: number, signal: AbortSignal): Promise<TLSSocket> {
+  const tcp = connectTcp({ host, port, signal });
+  // A bad certificate is looked at, and then refused with its reason.
+  const name = isIP(host) === 0 ? { servername: host } : {};
+  const socket = connectTls({ socket: tcp, host, rejectUnauthorized: false, ALPNProtocols: ["http/1.1"], ...name });
+  tcp.on("error", (error) => socket.destroy(error));
+  try {
+    return await waitFor(socket, "secureConnect", ms);
+  } catch (error) {
+    throw new BrokenLink(tlsFinding({ host, port }, error, ms));
+  }
+}
+
+function tlsFinding({ host, port }: Place, error: unknown, ms: number): Finding {
+  const code = codeOf(error);
+  const text = error instanceof Error ? error.message : String(error);
+  if (/wrong.version.number|packet length too long|http request/i.test(text)) {
+    return {
+      code: "not_tls",
+      cause: `${host} port ${port} does not speak TLS; it is likely plain http`,
+      fix: "Write http:// in place of https://, or use the port that has TLS.",
+    };
+  }
+  return {
+    code: "tls_failed",
+    cause: `the TLS handshake with ${host} port ${port} failed: ${code === SILENT ? `no answer within ${ms} ms` : `${text.trim().slice(0, 200)} (${code})`}`,
+    fix: "Check that this port serves https, and which versions of TLS and which client certificates the server wants.",
+  };
+}
+
+const SILENT = "silent";
+
+/** Waits for one event of a socket. The socket is destroyed if another comes first. */
+function waitFor<S extends Socket>(socket: S, event: string, ms: number): Promise<S> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => socket.destroy(Object.assign(new Error("no answer"), { code: SILENT })), ms);
+    socket.once(event, () => {
+      clearTimeout(timer);
+      resolve(socket);
+    });
+    socket.on("error", reject);
+    socket.once("close", () => {
+      clearTimeout(timer);
+      reject(Object.assign(new Error("the server closed the connection"), { code: "ECONNRESET" }));
+    });
+  });
+}
+
+/** The code of an error of the network; of several attempts, that of the first. */
+export function codeOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
+  if (error instanceof Error && "code" in error && typeof error.code === "string") return error.code;
+  return error instanceof Error ? error.name : "unknown";
+}

@@ -1,0 +1,141 @@
+import { type Client, McpError } from "@parley/mcp";
+import type { Tool } from "@parley/mcp/protocol";
+import { EXIT } from "../terminal/exit-code.js";
+import { BrokenLink, type Checkup, NotApplicable, type StepContext } from "./checkup.js";
+import type { ExaminedConnection } from "./examined-connection.js";
+import { schemaProblem } from "./schema-check.js";
+
+/** Entries of one list that are read; a server may have lists without end. */
+const MOST_ENTRIES = 10_000;
+/** Problems that are named one by one. */
+const MOST_NAMED = 5;
+
+/** Reads every list that the server says it has, and checks the schemas of its tools. */
+export async function walkOffers(connection: ExaminedConnection | undefined, checkup: Checkup): Promise<void> {
+  const tools: Tool[] = [];
+  const rules = { exit: EXIT.findings, goesOn: true };
+  const list = (name: string, offers: (client: Client) => boolean, read: ReadList) =>
+    checkup.step(
+      name,
+      async (context) => {
+        if (connection === undefined) throw new NotApplicable("not reached");
+        if (!offers(connection.client)) throw new NotApplicable("not offered");
+        return readWhole(name, connection, context, read);
+      },
+      rules,
+    );
+  await list(
+    "tools",
+    ({ serverCapabilities }) => serverCapabilities.tools !== undefined,
+    async (client, { signal }) => {
+      for await (const tool of client.tools({ signal })) if (tools.push(tool) >= MOST_ENTRIES) break;
+      return counted(tools.length, "tool");
+    },
+  );
+  await list("resources", ({ serverCapabilities }) => serverCapabilities.resources !== undefined, readResources);
+  await list(
+    "prompts",
+    ({ serverCapabilities }) => serverCapabilities.prompts !== undefined,
+    async (client, { signal }) => counted(await count(client.prompts({ signal })), "prompt"),
+  );
+  await checkup.step("schemas", (context) => checkTools(tools, context), rules);
+}
+
+type ReadList = (client: Client, context: StepContext) => Promise<string>;
+
+/** Reads a list, and takes what the client had to leave out of it as a fault of the server. */
+async function readWhole(
+  name: string,
+  connection: ExaminedConnection,
+  context: StepContext,
+  read: ReadList,
+): Promise<string> {
+  connection.takeWarnings();
+  const detail = await read(connection.client, context).catch((error: unknown) => {
+    throw context.signal.aborted ? error : listFailure(name, error);
+  });
+  const flaws = connection.takeWarnings();
+  if (flaws.length === 0) return detail;
+  throw new BrokenLink({
+    code: "invalid_list",
+    cause: `the list of ${name} has ${counted(flaws.length, "flaw")}: ${named(flaws)}`,
+    fix: "Correct these entries on the server; clients leave them out, and some refuse the whole list.",
+  });
+}
+
+/** Failures after which there is no connection any more. */
+const LOST: ReadonlySet<string> = new Set(["connection_closed", "connect_failed", "session_lost", "transport_error"]);
+
+function listFailure(name: string, error: unknown): BrokenLink {
+  if (!McpError.is(error)) return new BrokenLink({ code: "list_failed", cause: String(error), fix: "Report it." });
+  if (LOST.has(error.kind)) {
+    return new BrokenLink(
+      {
+        code: "connection_lost",
+        cause: `the connection ended while ${name} were listed: ${error.message}`,
+        fix: "Look at the server's log: it likely crashed at this request.",
+      },
+      EXIT.unreachable,
+    );
+  }
+  const advice =
+    error.kind === "method_not_found"
+      ? `Let the server answer ${name}/list, or no longer declare \`${name}\` in its capabilities.`
+      : "Look at the server's log: it declares this list, and must answer for it.";
+  return new BrokenLink({
+    code: "list_failed",
+    cause: `the list of ${name} could not be read: ${error.message}`,
+    fix: advice,
+  });
+}
+
+async function readResources(client: Client, { signal, warn }: StepContext): Promise<string> {
+  const resources = await count(client.resources({ signal }));
+  try {
+    const templates = await count(client.resourceTemplates({ signal }));
+    return `${counted(resources, "resource")}, ${counted(templates, "template")}`;
+  } catch (error) {
+    if (!McpError.is(error) || error.kind !== "method_not_found") throw error;
+    warn(
+      "no_templates",
+      "the server offers resources, but does not answer resources/templates/list",
+      "Answer it with an empty list.",
+    );
+    return counted(resources, "resource");
+  }
+}
+
+async function count(entries: AsyncIterable<unknown>): Promise<number> {
+  let number = 0;
+  for await (const _entry of entries) if (++number >= MOST_ENTRIES) break;
+  return number;
+}
+
+function checkTools(tools: readonly Tool[], { warn }: StepContext): string {
+  if (tools.length === 0) throw new NotApplicable("no tools");
+  const silent = tools.filter(({ description = "" }) => description.trim() === "").map(({ name }) => name);
+  if (silent.length > 0) {
+    warn(
+      "no_description",
+      `${counted(silent.length, "tool")} without a description: ${named(silent)}`,
+      "Describe what the tool does and when to use it: models choose by that.",
+    );
+  }
+  const problems = tools.flatMap((tool) => schemaProblem(tool) ?? []);
+  if (problems.length === 0) return `${counted(tools.length, "tool")} with usable schemas`;
+  throw new BrokenLink({
+    code: "invalid_schema",
+    cause: `${counted(problems.length, "tool")} cannot be used as described: ${named(problems.map(({ cause }) => cause))}`,
+    fix: problems[0]?.fix ?? "Correct the schemas.",
+  });
+}
+
+function counted(number: number, noun: string): string {
+  return `${number >= MOST_ENTRIES ? "at least " : ""}${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** Some of many, so that no server fills the screen. */
+function named(texts: readonly string[]): string {
+  const shown = texts.slice(0, MOST_NAMED).map((text) => text.slice(0, 160));
+  return `${shown.join("; ")}${texts.length > MOST_NAMED ? "; …" : ""}`;
+}
