@@ -10,6 +10,19 @@ const SERVING_OPTIONS: readonly OptionDeclaration[] = [
   { flags: "--debug", summary: "show the stack of errors" },
 ];
 
+const APPLICATIONS = [
+  "parley",
+  "claude",
+  "claude-desktop",
+  "claude-code",
+  "cursor",
+  "vscode",
+  "vscode-insiders",
+  "codex",
+  "gemini",
+  "windsurf",
+];
+
 /** Commands that serve, and the one that looks at what is served. */
 export const RUN_COMMANDS: readonly CommandDeclaration[] = [
   {
@@ -35,5 +48,55 @@ export const RUN_COMMANDS: readonly CommandDeclaration[] = [
     ],
     endsBySignal: true,
     load: async () => (await import("./run-module.js")).runModule,
+  },
+  {
+    name: "gateway",
+    words: "",
+    summary: "serve the servers of a config file as one server",
+    description:
+      "Starts the servers of a config file, keeps them running, and serves all of them as one. Files of Claude, Cursor, VS Code, " +
+      "Codex, Gemini, Windsurf and parley.config.* are read. `parley tree` shows what its servers do.",
+    options: [
+      { flags: "--config <file>", summary: "the file with the servers" },
+      {
+        flags: "--from <application>",
+        summary: "the usual files of an application in place of --config",
+        many: true,
+        choices: APPLICATIONS,
+      },
+      { flags: "--name <server>", summary: "only this server of the file", many: true },
+      { flags: "--search", summary: "offer three tools that find, describe and call the others" },
+      { flags: "--as <name>", summary: "the gateway's own name; parley-gateway unless given" },
+      ...SERVING_OPTIONS,
+    ],
+    examples: [
+      {
+        line: "parley gateway --config .mcp.json --http 4000",
+        does: "Serves everything of the file at http://127.0.0.1:4000/mcp.",
+      },
+      {
+        line: "parley gateway --from claude --from cursor --stdio --search",
+        does: "Serves all servers of two applications behind three tools.",
+      },
+    ],
+    endsBySignal: true,
+    load: async () => (await import("./gateway.js")).gateway,
+  },
+  {
+    name: "tree",
+    words: "[pid|name]",
+    summary: "show the supervision tree of a running gateway",
+    description:
+      "Shows the servers of a gateway of this user: their states, restarts, calls, and what went wrong last.",
+    options: [
+      { flags: "-w, --watch", summary: "show it again whenever something changes" },
+      { flags: "--json", summary: "answer in JSON, for programs" },
+    ],
+    examples: [
+      { line: "parley tree", does: "Shows the gateway that runs, or lists them if there are several." },
+      { line: "parley tree parley-gateway --watch", does: "Follows the gateway of this name." },
+    ],
+    endsBySignal: true,
+    load: async () => (await import("./tree.js")).tree,
   },
 ];

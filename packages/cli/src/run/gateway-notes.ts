@@ -1,0 +1,50 @@
+import type { Host, HostedState, ServerStatus } from "@parley/mcp/host";
+import { joinShown, type Shown, show } from "../terminal/shown.js";
+import type { Style } from "../terminal/style.js";
+import type { Terminal } from "../terminal/terminal.js";
+import type { GatewayServers } from "./gateway-servers.js";
+
+/** Says what is wrong with the files before anything is started. */
+export function noteProblems(terminal: Terminal, { problems, doubled }: GatewayServers): void {
+  const { red, yellow, dim } = terminal.noteStyle;
+  for (const { severity, path, message, fix } of problems) {
+    const what = severity === "error" ? red("disabled") : yellow("ignored ");
+    terminal.note(show`${what} ${path}: ${message}`);
+    if (fix !== "") terminal.note(show`${dim("fix:    ")} ${fix}`);
+  }
+  for (const name of new Set(doubled))
+    terminal.note(show`${yellow("ignored ")} ${name}: an earlier file has a server of this name`);
+}
+
+/** Writes a line whenever a server comes or goes, with the cause and what to change. */
+export function noteStatus(terminal: Terminal, host: Host): () => void {
+  const told = new Map<string, string>();
+  return host.on("status", ({ server, status }) => {
+    const { state, lastError } = status;
+    // A status is told for other reasons too, and a server may fail for the same reason again and again.
+    const line = `${state} ${state === "ready" ? "" : lastError?.message}`;
+    if (told.get(server) === line) return;
+    told.set(server, line);
+    for (const one of statusLines(terminal.noteStyle, server, status)) terminal.note(one);
+  });
+}
+
+function statusLines(style: Style, server: string, status: ServerStatus): Shown[] {
+  const { state, lastError, tools, protocolVersion, serverInfo } = status;
+  const head = joinShown([stateShown(style, state), show` ${server}`]);
+  if (state === "ready") {
+    const who = serverInfo === undefined ? "" : `${serverInfo.name} ${serverInfo.version}, `;
+    return [show`${head}: ${who}${protocolVersion ?? ""}, ${tools} ${tools === 1 ? "tool" : "tools"}`];
+  }
+  if (lastError === undefined || state === "starting" || state === "stopped") return [head];
+  const fix = lastError.fix ?? "";
+  return [show`${head}: ${lastError.message}`, ...(fix === "" ? [] : [show`${style.dim("fix:      ")} ${fix}`])];
+}
+
+/** A state in its colour, as wide as the longest. */
+export function stateShown(style: Style, state: HostedState): Shown {
+  const text = state.padEnd(10);
+  if (state === "ready") return style.green(text);
+  if (state === "failed") return style.red(text);
+  return state === "restarting" ? style.yellow(text) : style.dim(text);
+}

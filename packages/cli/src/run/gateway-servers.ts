@@ -1,0 +1,114 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { McpError } from "@parley/mcp";
+import type { ConfigProblem, HostServer, LoadedConfig } from "@parley/mcp/host";
+import type { Invocation } from "../commands/command.js";
+import { type ConfigFileServers, readConfigServers, usualPaths } from "../target/config-servers.js";
+import type { Io } from "../terminal/io.js";
+import { UsageError } from "../terminal/usage-error.js";
+
+/** The servers that a gateway stands for. */
+export interface GatewayServers {
+  readonly servers: Record<string, HostServer>;
+  readonly problems: readonly ConfigProblem[];
+  /** The files that they come from. */
+  readonly files: readonly string[];
+  /** Names that a later file has too; the first file wins. */
+  readonly doubled: readonly string[];
+}
+
+/** Whether a file holds settings of a program beside servers. */
+export function isProgramConfig(file: string): boolean {
+  return /(?:^|[\\/])parley\.config\.[^\\/]+$|\.[cm]?[jt]s$/.test(file);
+}
+
+/** The servers of `--config`, of the applications of `--from`, or of `parley.config.*`; of those, the ones that `--name` names. */
+export function gatewayServers({ options, terminal }: Invocation, config: LoadedConfig): GatewayServers {
+  const { io } = terminal;
+  const [file, applications] = [options.text("config"), options.many("from")];
+  if (file !== undefined && applications.length > 0) {
+    throw new UsageError("--config and --from exclude each other", "Give one of them.");
+  }
+  const all =
+    applications.length > 0
+      ? merged(applications.flatMap((word) => filesOf(word, io)))
+      : file !== undefined && !isProgramConfig(file)
+        ? merged([readable(resolve(io.cwd, file), io)])
+        : ofProgram(config, file, io);
+  return chosen(all, options.many("name"));
+}
+
+function ofProgram({ servers, problems }: LoadedConfig, file: string | undefined, io: Io): GatewayServers {
+  const files = [file ?? "parley.config"];
+  if (Object.keys(servers).length > 0) return { servers, problems, files, doubled: [] };
+  if (file !== undefined) throw new UsageError(`${file} has no servers`, "Write them as an object under `servers`.");
+  const found = usualPaths(io).filter(({ path }) => existsSync(path));
+  const words = [...new Set(found.map(({ application }) => wordOf(application)))];
+  throw new UsageError(
+    "no file with servers is named",
+    words.length === 0
+      ? "Name one by --config."
+      : `Name one by --config, or an application: --from ${words.join(", --from ")}.`,
+  );
+}
+
+/** `Claude Desktop` is `claude-desktop` on the command line. */
+function wordOf(application: string): string {
+  return application.toLowerCase().replace("vs code", "vscode").replace(" cli", "").replaceAll(" ", "-");
+}
+
+/** The files of an application, or of all whose names begin with the word: `claude` is Claude Desktop and Claude Code. */
+function filesOf(word: string, io: Io): ConfigFileServers[] {
+  const meant = usualPaths(io).filter(({ application }) => `${wordOf(application)}-`.startsWith(`${word}-`));
+  if (meant.length === 0) {
+    const words = [...new Set(usualPaths(io).map(({ application }) => wordOf(application)))];
+    throw new UsageError(`the application "${word}" is not known`, `Known are: claude, ${words.join(", ")}.`);
+  }
+  const found = meant.filter(({ path }) => existsSync(path));
+  if (found.length > 0) return found.map(({ path }) => readable(path, io));
+  const paths = meant.map(({ path }) => path).join(", ");
+  throw new UsageError(`there is no file of ${word}: ${paths}`, "Name a file by --config, or another application.");
+}
+
+function readable(path: string, io: Io): ConfigFileServers {
+  try {
+    return readConfigServers(path, io);
+  } catch (reason) {
+    if (McpError.is(reason)) throw new UsageError(`${path}: ${reason.message}`, reason.fix ?? "Correct the file.");
+    throw reason;
+  }
+}
+
+function merged(files: readonly ConfigFileServers[]): GatewayServers {
+  const servers: Record<string, HostServer> = {};
+  const doubled: string[] = [];
+  for (const file of files) {
+    for (const [name, entry] of Object.entries(file.servers)) {
+      if (Object.hasOwn(servers, name)) doubled.push(name);
+      else servers[name] = entry;
+    }
+  }
+  const problems = files.flatMap((file) => file.problems.map((one) => ({ ...one, path: `${file.path}: ${one.path}` })));
+  return { servers, problems, files: files.map(({ path }) => path), doubled };
+}
+
+function chosen(all: GatewayServers, names: readonly string[]): GatewayServers {
+  const known = Object.keys(all.servers);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    const listed = `${known.slice(0, 20).join(", ")}${known.length > 20 ? ", …" : ""}`;
+    throw new UsageError(`there is no server "${unknown}" in ${all.files.join(", ")}`, `Known are: ${listed}.`);
+  }
+  const servers = Object.fromEntries(
+    Object.entries(all.servers).filter(([name]) => names.length === 0 || names.includes(name)),
+  );
+  const problems = all.problems.filter(({ server }) => server === undefined || Object.hasOwn(servers, server));
+  if (Object.values(servers).every(({ disabled }) => disabled === true)) {
+    const [first] = problems.filter(({ severity }) => severity === "error");
+    throw new UsageError(
+      `no server of ${all.files.join(", ")} can be used${first === undefined ? "" : `: ${first.path}: ${first.message}`}`,
+      first?.fix ?? "Add a server, or enable one.",
+    );
+  }
+  return { ...all, servers, problems };
+}

@@ -1,0 +1,83 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { McpError } from "@parley/mcp";
+import type { CommandRun } from "../commands/command.js";
+import { EXIT } from "../terminal/exit-code.js";
+import { Shown } from "../terminal/shown.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { UsageError } from "../terminal/usage-error.js";
+import { type GatewayReport, gatewayReports } from "./tree-socket.js";
+import { printGateway, printGateways } from "./tree-view.js";
+
+const LOOK_MS = 1_000;
+/** Moves a terminal's cursor to its first line and empties what is below. */
+const CLEAR = new Shown("\u001b[H\u001b[2J", "");
+
+/** `parley tree`: what the servers of a running gateway do. */
+export const tree: CommandRun = async ({ words, options, terminal }) => {
+  const [word, ...others] = words;
+  if (others.length > 0) throw new UsageError(`there is a word too many: ${others[0]}`, "Name one gateway.");
+  const reports = await looked(terminal);
+  if (reports.length === 0) {
+    throw new McpError("connect_failed", "no gateway of this user is running", {
+      fix: "Start one: `parley gateway --config <file> --http`.",
+    });
+  }
+  const found = word === undefined ? (reports.length === 1 ? reports[0] : undefined) : named(word, reports);
+  if (options.flag("watch")) {
+    if (found === undefined) throw new UsageError("several gateways are running", `Name one: ${pidsOf(reports)}.`);
+    await watched(terminal, found);
+  } else if (terminal.json) terminal.printJson(word === undefined ? { gateways: reports } : found);
+  else if (found === undefined) printGateways(terminal, reports);
+  else printGateway(terminal, found);
+  return EXIT.ok;
+};
+
+async function looked({ io }: Terminal): Promise<GatewayReport[]> {
+  try {
+    return await gatewayReports(io);
+  } catch (reason) {
+    const why = reason instanceof Error ? reason.message : String(reason);
+    throw new McpError("connect_failed", `gateways cannot be looked for: ${why}`, { cause: reason });
+  }
+}
+
+function named(word: string, reports: readonly GatewayReport[]): GatewayReport {
+  const found = reports.filter(({ pid, name }) => String(pid) === word || name === word);
+  const [only] = found;
+  if (only === undefined) throw new UsageError(`no gateway "${word}" is running`, `Running are: ${pidsOf(reports)}.`);
+  if (found.length > 1)
+    throw new UsageError(`${found.length} gateways are named "${word}"`, `Name one by its number: ${pidsOf(found)}.`);
+  return only;
+}
+
+function pidsOf(reports: readonly GatewayReport[]): string {
+  return reports
+    .slice(0, 20)
+    .map(({ pid, name }) => `${pid} (${name})`)
+    .join(", ");
+}
+
+/** Shows a gateway anew whenever something has changed, until it ends or the user interrupts. */
+async function watched(terminal: Terminal, first: GatewayReport): Promise<void> {
+  const { io } = terminal;
+  let shown = "";
+  let report: GatewayReport | undefined = first;
+  while (report !== undefined && !io.signal.aborted) {
+    const text = JSON.stringify(report, (key, value: unknown) =>
+      key === "uptimeMs" || key === "latencyMs" ? 0 : value,
+    );
+    const isScreen = io.stdout.isTTY === true && !terminal.json;
+    if (isScreen || text !== shown) present(terminal, report, isScreen, shown === "");
+    shown = text;
+    await wait(LOOK_MS, undefined, { signal: io.signal }).catch(() => {});
+    report = (await looked(terminal)).find(({ pid }) => pid === first.pid);
+  }
+  if (report === undefined) terminal.note("the gateway has ended");
+}
+
+function present(terminal: Terminal, report: GatewayReport, isScreen: boolean, isFirst: boolean): void {
+  if (terminal.json) return terminal.printJsonLine(report);
+  if (isScreen) terminal.print(CLEAR);
+  else if (!isFirst) terminal.print();
+  printGateway(terminal, report);
+}
