@@ -10,6 +10,7 @@ need redis-server redis-server
 need nginx nginx-light
 need caddy caddy
 need tmux tmux
+need tmux tmux
 need zsh zsh
 need fish fish
 

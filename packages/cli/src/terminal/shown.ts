@@ -39,9 +39,20 @@ export function shownLine(value: Showable): Shown {
   return value instanceof Shown ? value : new Shown(printableLine(String(value)));
 }
 
-/** Text of several lines, as a tool gives it; line feeds and tabs stay. */
+/** Text of several lines, as a tool gives it; line feeds and tabs stay, and line ends of Windows become line feeds. */
 export function showBlock(text: string): Shown {
-  return new Shown(printable(text));
+  return new Shown(printable(text.replaceAll("\r\n", "\n")));
+}
+
+/** As `showBlock`, with every line behind the same margin. */
+export function showIndented(text: string, margin = "  "): Shown {
+  const { plain } = showBlock(text);
+  return new Shown(
+    plain
+      .split("\n")
+      .map((line) => `${margin}${line}`.trimEnd())
+      .join("\n"),
+  );
 }
 
 /** Several pieces as one. */

@@ -11,7 +11,7 @@ export function tableLines(rows: readonly (readonly Shown[])[], edge: number): S
     let plain = "";
     row.forEach((cell, at) => {
       const room = edge - columnsOf(plain);
-      const shown = columnsOf(cell.plain) > room ? cut(cell, room) : cell;
+      const shown = cutShown(cell, room);
       const gap = at === row.length - 1 ? "" : " ".repeat((widths[at] ?? 0) - columnsOf(cell.plain) + 2);
       text += shown.text + gap;
       plain += shown.plain + gap;
@@ -20,8 +20,9 @@ export function tableLines(rows: readonly (readonly Shown[])[], edge: number): S
   });
 }
 
-/** A cell that does not fit loses its colours with its end. */
-function cut(cell: Shown, room: number): Shown {
+/** The text as far as it fits into so many columns. One that does not fit loses its colours with its end. */
+export function cutShown(cell: Shown, room: number): Shown {
+  if (columnsOf(cell.plain) <= room) return cell;
   if (room < 1) return new Shown("");
   let kept = "";
   let used = 0;

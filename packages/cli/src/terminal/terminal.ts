@@ -1,5 +1,6 @@
 import type { Io } from "./io.js";
 import { type Showable, Shown, shownLine } from "./shown.js";
+import { StatusLine } from "./status-line.js";
 import { Style } from "./style.js";
 import { tableLines } from "./table.js";
 
@@ -12,12 +13,15 @@ export class Terminal {
   readonly noteStyle: Style;
   /** Whether answers are JSON for programs. */
   readonly json: boolean;
+  /** The last line of stderr, which changes while something lasts. */
+  readonly status: StatusLine;
 
   constructor(io: Io, json = false) {
     this.io = io;
     this.json = json;
     this.style = json ? new Style(false) : Style.of(io.stdout, io.env);
     this.noteStyle = Style.of(io.stderr, io.env);
+    this.status = new StatusLine(io.stderr);
   }
 
   /** Whether a person can be asked: both ends are a terminal, and the answer is for people. */
@@ -32,7 +36,7 @@ export class Terminal {
 
   /** Writes a line of the answer. */
   print(line: Shown | string = ""): void {
-    this.io.stdout.write(`${shownOrBlock(line).text}\n`);
+    this.status.above(() => this.io.stdout.write(`${shownOrBlock(line).text}\n`));
   }
 
   /** Writes the answer for programs: one JSON document, in which no character can act on a terminal. */
@@ -57,7 +61,7 @@ export class Terminal {
 
   /** Tells the user something that is not part of the answer. */
   note(line: Shown | string): void {
-    this.io.stderr.write(`${shownOrBlock(line).text}\n`);
+    this.status.above(() => this.io.stderr.write(`${shownOrBlock(line).text}\n`));
   }
 }
 

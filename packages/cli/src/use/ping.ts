@@ -4,23 +4,27 @@ import { takeTarget } from "../target/target.js";
 import { EXIT } from "../terminal/exit-code.js";
 import { show } from "../terminal/shown.js";
 
+/** A ping measures; load belongs to other tools. */
+const MOST = 1_000;
+
 /** `parley ping`: asks a server a few times whether it is there. */
 export const ping: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const [target] = takeTarget(invocation);
-  const count = options.count("count", 1) ?? 4;
+  const count = Math.min(options.count("count", 1) ?? 4, MOST);
   await using client = await openTarget(target, invocation);
   const times: number[] = [];
-  for (let asked = 0; asked < Math.min(count, MOST); asked++) {
+  for (let asked = 0; asked < count; asked++) {
     const began = performance.now();
     await client.ping({ signal: terminal.io.signal });
     const ms = Math.round((performance.now() - began) * 100) / 100;
     times.push(ms);
     if (!terminal.json) terminal.print(show`answered in ${ms} ms`);
   }
-  if (terminal.json) terminal.printJson({ server: client.serverInfo, ms: times });
+  const sorted = times.toSorted((one, other) => one - other);
+  const [least = 0, median = 0, most = 0] = [0, 0.5, 1].map((share) => sorted[Math.floor(share * (sorted.length - 1))]);
+  if (terminal.json) terminal.printJson({ server: client.serverInfo, ms: times, least, median, most });
+  else if (count > 1)
+    terminal.note(show`${terminal.noteStyle.dim(`least ${least}, median ${median}, most ${most} ms`)}`);
   return EXIT.ok;
 };
-
-/** A ping measures; load belongs to other tools. */
-const MOST = 1_000;

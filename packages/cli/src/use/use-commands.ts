@@ -1,18 +1,135 @@
-import type { CommandDeclaration } from "../commands/command.js";
+import type { CommandDeclaration, OptionDeclaration } from "../commands/command.js";
 import { OUTPUT_OPTIONS, TARGET_OPTIONS } from "../commands/target-options.js";
+import { QUESTION_OPTIONS } from "../questions/question-options.js";
+
+const FILE_OPTIONS: readonly OptionDeclaration[] = [
+  { flags: "-o, --output <path>", summary: "the file, or the folder, for images, sounds and other bytes" },
+  { flags: "--force", summary: "replace the file of --output if it exists" },
+];
+const COMMON: readonly OptionDeclaration[] = [...TARGET_OPTIONS, ...OUTPUT_OPTIONS];
 
 /** Commands that use what a server offers. */
 export const USE_COMMANDS: readonly CommandDeclaration[] = [
   {
+    name: "list",
+    words: "<target> [tools|resources|templates|prompts|skills]",
+    summary: "list what a server offers",
+    options: [{ flags: "-l, --long", summary: "whole descriptions and schemas" }, ...COMMON],
+    examples: [
+      { line: "parley list http://127.0.0.1:3000/mcp", does: "Lists everything that the server declares." },
+      { line: "parley list ./server.ts tools --long", does: "Shows the tools of a module with their schemas." },
+    ],
+    load: async () => (await import("./list.js")).list,
+  },
+  {
+    name: "call",
+    words: "<target> <tool> [name=value…]",
+    summary: "call a tool and show its result",
+    description:
+      "Calls a tool. Arguments are name=value, typed by the tool's schema; name:=json; name=@file; repeated names for lists; " +
+      "one JSON object; or - for a JSON object from stdin. On a terminal, missing ones are asked for.",
+    options: [...FILE_OPTIONS, ...QUESTION_OPTIONS, ...COMMON],
+    examples: [
+      { line: "parley call http://127.0.0.1:3000/mcp add a=1 b=2", does: "Calls `add` with two numbers." },
+      { line: 'echo \'{"a":1,"b":2}\' | parley call ./server.ts add -', does: "Takes the arguments from stdin." },
+      { line: "parley call fixture picture -o picture.png", does: "Saves the image that the tool gives." },
+      {
+        line: "parley call fixture greet -a name=Ada --json",
+        does: "Answers the form of the tool on the command line.",
+      },
+    ],
+    load: async () => (await import("./call.js")).call,
+  },
+  {
+    name: "read",
+    words: "<target> <uri>",
+    summary: "read a resource",
+    options: [
+      { flags: "--raw", summary: "write the exact bytes to stdout, for a file or a program" },
+      ...FILE_OPTIONS,
+      ...QUESTION_OPTIONS,
+      ...COMMON,
+    ],
+    examples: [
+      { line: "parley read http://127.0.0.1:3000/mcp note://today", does: "Prints the text of a resource." },
+      { line: "parley read fixture note://today --raw > today.txt", does: "Writes its bytes to a file." },
+    ],
+    load: async () => (await import("./read.js")).read,
+  },
+  {
+    name: "prompt",
+    words: "<target> <prompt> [name=value…]",
+    summary: "show the messages of a prompt",
+    options: [...FILE_OPTIONS, ...QUESTION_OPTIONS, ...COMMON],
+    examples: [
+      { line: "parley prompt ./server.ts review language=go", does: "Prints the messages, by who speaks." },
+      { line: "parley prompt ./server.ts review language=go --json", does: "Gives them to a program." },
+    ],
+    load: async () => (await import("./prompt.js")).prompt,
+  },
+  {
+    name: "complete",
+    words: "<target> <prompt or template> <argument> [typed] [name=value…]",
+    summary: "ask for suggestions for an argument",
+    options: COMMON,
+    examples: [
+      { line: "parley complete ./server.ts review language t", does: "Languages that begin with t." },
+      { line: "parley complete ./server.ts 'note://{day}' day mon", does: "Values of a variable of a template." },
+    ],
+    load: async () => (await import("./complete.js")).complete,
+  },
+  {
+    name: "subscribe",
+    words: "<target> [uri…]",
+    summary: "print changes as they come",
+    description: "Prints changes of the resources that are named, or of all lists where none is, until Ctrl-C.",
+    options: [
+      { flags: "-n, --count <n>", summary: "end after so many changes" },
+      { flags: "--read", summary: "show the new contents of a resource" },
+      ...COMMON,
+    ],
+    examples: [
+      { line: "parley subscribe http://127.0.0.1:3000/mcp note://today --read", does: "Shows each new version." },
+      { line: "parley subscribe ./server.ts --count 1 --json", does: "Waits for one change of a list." },
+    ],
+    load: async () => (await import("./subscribe.js")).subscribe,
+    endsBySignal: true,
+  },
+  {
     name: "ping",
     words: "<target>",
     summary: "measure how long a server takes to answer",
-    options: [
-      { flags: "-n, --count <n>", summary: "how many times; 4 unless given" },
-      ...TARGET_OPTIONS,
-      ...OUTPUT_OPTIONS,
+    options: [{ flags: "-n, --count <n>", summary: "how many times; 4 unless given" }, ...COMMON],
+    examples: [
+      { line: "parley ping http://127.0.0.1:3000/mcp", does: "Asks four times and shows each time." },
+      { line: "parley ping --count 1 -- node server.js", does: "Starts a server and asks it once." },
     ],
-    examples: [{ line: "parley ping http://127.0.0.1:3000/mcp", does: "Asks four times and shows each time." }],
     load: async () => (await import("./ping.js")).ping,
+  },
+  {
+    name: "info",
+    words: "<target>",
+    summary: "show who a server is and what it speaks",
+    options: COMMON,
+    examples: [
+      { line: "parley info http://127.0.0.1:3000/mcp", does: "Shows its name, revision, capabilities and latency." },
+      { line: "parley info ./server.ts --json", does: "The same for a program." },
+    ],
+    load: async () => (await import("./info.js")).info,
+  },
+  {
+    name: "search",
+    words: "<target> <words…>",
+    summary: "find tools by what they do",
+    options: [
+      { flags: "--limit <n>", summary: "the most tools to show; 10 unless given" },
+      { flags: "--detail <level>", summary: "how much of each", choices: ["name", "summary", "full"] },
+      ...COMMON,
+    ],
+    examples: [
+      { line: "parley search http://127.0.0.1:3000/mcp sum of numbers", does: "Tools that fit, best first." },
+      { line: "parley search ./server.ts picture --detail full --json", does: "Whole definitions for a program." },
+    ],
+    load: async () => (await import("./search.js")).search,
   },
 ];

@@ -1,0 +1,80 @@
+import { listOf, memberOf, resolveSchema, typesOf } from "./typed-value.js";
+
+/** One answer of a list. */
+export interface Choice {
+  readonly value: string | number | boolean;
+  readonly label: string;
+}
+
+/** One field of a form, as a person is asked for it. */
+export interface FormField {
+  readonly name: string;
+  /** Its schema, references resolved. */
+  readonly schema: unknown;
+  readonly label: string;
+  readonly description: string;
+  readonly required: boolean;
+  readonly kind: "text" | "boolean" | "choice" | "choices";
+  readonly choices: readonly Choice[];
+  readonly preset: unknown;
+}
+
+/** Fields of one form, and answers of one list: nobody reads more. */
+const MOST_FIELDS = 100;
+const MOST_CHOICES = 500;
+const LONGEST_LABEL = 120;
+const LONGEST_DESCRIPTION = 500;
+
+/** The fields that a schema of an object asks for, in its order; undefined if they are too many to ask. */
+export function formFields(schema: unknown): readonly FormField[] | undefined {
+  const properties = Object.entries((memberOf(schema, "properties") ?? {}) as object);
+  if (properties.length > MOST_FIELDS) return undefined;
+  const required = new Set(listOf(memberOf(schema, "required")));
+  return properties.map(([name, property]) => fieldOf(name, property, schema, required.has(name)));
+}
+
+function fieldOf(name: string, property: unknown, root: unknown, required: boolean): FormField {
+  const schema = resolveSchema(property, root);
+  const types = typesOf(schema, root);
+  const list = types.size === 1 && types.has("array");
+  const choices = choicesOf(list ? resolveSchema(memberOf(schema, "items"), root) : schema);
+  const kind =
+    choices.length > 0 ? (list ? "choices" : "choice") : types.size === 1 && types.has("boolean") ? "boolean" : "text";
+  return {
+    name,
+    schema,
+    label: clipped(textOf(memberOf(schema, "title")) || name, LONGEST_LABEL),
+    description: clipped(textOf(memberOf(schema, "description")), LONGEST_DESCRIPTION),
+    required,
+    kind,
+    choices,
+    preset: memberOf(schema, "default"),
+  };
+}
+
+/** The answers that a schema lists, with their titles in each of the ways in which forms have them. */
+function choicesOf(schema: unknown): readonly Choice[] {
+  const titles = listOf(memberOf(schema, "enumNames"));
+  const plain = listOf(memberOf(schema, "enum")).map((value, at) => [value, titles[at]] as const);
+  const titled = [...listOf(memberOf(schema, "oneOf")), ...listOf(memberOf(schema, "anyOf"))].map(
+    (one) => [memberOf(one, "const"), memberOf(one, "title")] as const,
+  );
+  const all = plain.length > 0 ? plain : titled;
+  if (all.length > MOST_CHOICES || !all.every(([value]) => isPlain(value))) return [];
+  return all.flatMap(([value, title]) =>
+    isPlain(value) ? [{ value, label: clipped(textOf(title) || String(value), LONGEST_LABEL) }] : [],
+  );
+}
+
+function isPlain(value: unknown): value is string | number | boolean {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** A text of a server, short enough to stand in a form. */
+export function clipped(text: string, longest: number): string {
+  return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
+}

@@ -1,0 +1,103 @@
+import { spawn } from "node:child_process";
+import { McpError } from "@parley/mcp";
+import { type CreateMessageRequestParams, type CreateMessageResult, isSamplingContent } from "@parley/mcp/protocol";
+import type { Io } from "../terminal/io.js";
+import { UsageError } from "../terminal/usage-error.js";
+import { memberOf, parsedJson } from "./typed-value.js";
+
+/** How long a model may think, and how much it may say. */
+const LONGEST_MS = 10 * 60_000;
+const MOST_BYTES = 4 * 1024 * 1024;
+const LAST_WORDS = 500;
+
+/**
+ * Answers a question to a model by a program: the request goes to its stdin as JSON, and its stdout is the answer, either text or
+ * a JSON object with `content`. Throws an `McpError` if the program fails, says too much or takes too long.
+ */
+export async function answerByCommand(
+  words: readonly string[],
+  question: CreateMessageRequestParams,
+  { env, cwd }: Pick<Io, "env" | "cwd">,
+  signal: AbortSignal,
+): Promise<CreateMessageResult> {
+  const said = await outputOf(words, `${JSON.stringify(question)}\n`, { env, cwd }, signal);
+  const text = said.trim();
+  const parsed = text.startsWith("{") ? parsedJson(text) : { problem: "text" };
+  const content = "value" in parsed ? memberOf(parsed.value, "content") : undefined;
+  const rest = { role: "assistant", model: words[0] ?? "", stopReason: "endTurn" } as const;
+  if (content === undefined) return { ...rest, content: { type: "text", text } };
+  if (typeof content === "string") return { ...rest, content: { type: "text", text: content } };
+  const blocks: unknown[] = Array.isArray(content) ? content : [content];
+  if (!blocks.every(isSamplingContent)) throw failed("answered with content that the protocol does not have");
+  const whole = "value" in parsed ? parsed.value : undefined;
+  const [model, stopReason] = [memberOf(whole, "model"), memberOf(whole, "stopReason")];
+  return {
+    ...rest,
+    content: Array.isArray(content) ? blocks : (blocks[0] ?? { type: "text", text: "" }),
+    ...(typeof model === "string" ? { model } : {}),
+    ...(typeof stopReason === "string" ? { stopReason } : {}),
+  };
+}
+
+function outputOf(
+  [command = "", ...args]: readonly string[],
+  input: string,
+  { env, cwd }: Pick<Io, "env" | "cwd">,
+  signal: AbortSignal,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const timeout = AbortSignal.timeout(LONGEST_MS);
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...env },
+      shell: false,
+      signal: AbortSignal.any([signal, timeout]),
+      killSignal: "SIGKILL",
+    });
+    const chunks: Buffer[] = [];
+    let [bytes, lastWords] = [0, ""];
+    child.stdout.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= MOST_BYTES) return chunks.push(chunk);
+      child.kill("SIGKILL");
+      return reject(failed(`said more than ${MOST_BYTES} bytes`));
+    });
+    child.stderr.on("data", (chunk: Buffer) => {
+      lastWords = (lastWords + chunk.toString()).slice(-LAST_WORDS);
+    });
+    child.on("error", (error) =>
+      reject(failed(timeout.aborted ? `took more than ${LONGEST_MS / 60_000} minutes` : `failed: ${error.message}`)),
+    );
+    child.on("close", (code) => {
+      if (code === 0) resolve(Buffer.concat(chunks).toString());
+      else reject(failed(`ended with exit code ${code}${lastWords === "" ? "" : `: ${lastWords.trim()}`}`));
+    });
+    // A program that does not read its input is free to.
+    child.stdin.on("error", () => {});
+    child.stdin.end(input);
+  });
+}
+
+function failed(what: string): McpError {
+  return new McpError("internal_error", `the program of --sample-with ${what}`, {
+    fix: "Run it by hand with a request on its stdin, and correct it.",
+  });
+}
+
+/** The words of a command as a shell would split it, quotes included, without anything else that shells do. */
+export function commandWords(line: string): string[] {
+  const words: string[] = [];
+  for (const [, word = ""] of line.matchAll(/((?:[^\s"']|"(?:[^"\\]|\\.)*"|'[^']*')+)/g)) {
+    words.push(
+      word.replace(/"((?:[^"\\]|\\.)*)"|'([^']*)'/g, (_all, double?: string, single?: string) =>
+        double === undefined ? (single ?? "") : double.replace(/\\(["\\])/g, "$1"),
+      ),
+    );
+  }
+  const bare = line.replace(/"(?:[^"\\]|\\.)*"|'[^']*'/g, "");
+  if (words.length > 0 && !/["']/.test(bare)) return words;
+  throw new UsageError(
+    words.length === 0 ? "--sample-with names no program" : "--sample-with has a quote without its end",
+    "Write a program and its arguments, such as --sample-with 'node answer.mjs'.",
+  );
+}

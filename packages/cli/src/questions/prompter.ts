@@ -1,0 +1,89 @@
+import type { Shown } from "../terminal/shown.js";
+import type { Terminal } from "../terminal/terminal.js";
+
+/** One answer to choose. */
+export interface Offered<T> {
+  readonly value: T;
+  readonly label: Shown;
+  readonly hint?: Shown | undefined;
+}
+
+/**
+ * Asks a person on the terminal. Every text is `Shown`, so what a server wrote cannot act on the terminal. Each method gives
+ * undefined when the person leaves the question (Escape, Ctrl-C) or when it is withdrawn.
+ */
+export interface Prompter {
+  choose<T>(message: Shown, options: readonly Offered<T>[], initial?: T): Promise<T | undefined>;
+  chooseSome<T>(
+    message: Shown,
+    options: readonly Offered<T>[],
+    initial: readonly T[],
+    required: boolean,
+  ): Promise<T[] | undefined>;
+  /** `problem` says why an answer cannot be taken. */
+  write(
+    message: Shown,
+    placeholder: Shown | undefined,
+    problem: (text: string) => string | undefined,
+  ): Promise<string | undefined>;
+}
+
+/** Asks one after the other: what a server asks meanwhile waits until the terminal is free. */
+export class QuestionDesk {
+  readonly #terminal: Terminal;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  /** Runs `ask` when no other question is open. */
+  ask<T>(signal: AbortSignal, ask: (prompter: Prompter) => Promise<T>): Promise<T> {
+    const turn = this.#last.then(async () => {
+      const prompter = await openPrompter(this.#terminal, signal);
+      return this.#terminal.status.without(() => ask(prompter));
+    });
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+}
+
+/** Loaded when the first question comes: most commands have none. */
+async function openPrompter({ io }: Terminal, signal: AbortSignal): Promise<Prompter> {
+  const { isCancel, multiselect, select, text } = await import("@clack/prompts");
+  const common = { input: io.stdin, output: io.stderr, signal, withGuide: false };
+  const given = <T>(value: T | symbol): T | undefined => (isCancel(value) ? undefined : (value as T));
+  // The library stands for any value by an index, which is a primitive whatever the value is.
+  const rows = <T>(options: readonly Offered<T>[]) =>
+    options.map(({ label, hint }, value) => ({
+      value,
+      label: label.text,
+      ...(hint === undefined ? {} : { hint: hint.text }),
+    }));
+  return {
+    async choose<T>(message: Shown, options: readonly Offered<T>[], initial?: T) {
+      const at = options.findIndex(({ value }) => value === initial);
+      const chosen = given<number>(
+        await select({ ...common, message: message.text, options: rows(options), initialValue: Math.max(0, at) }),
+      );
+      return chosen === undefined ? undefined : options[chosen]?.value;
+    },
+    async chooseSome<T>(message: Shown, options: readonly Offered<T>[], initial: readonly T[], required: boolean) {
+      const initialValues = options.flatMap(({ value }, at) => (initial.includes(value) ? [at] : []));
+      const chosen = given<number[]>(
+        await multiselect({ ...common, message: message.text, options: rows(options), initialValues, required }),
+      );
+      return chosen?.flatMap((at) => options.slice(at, at + 1).map(({ value }) => value));
+    },
+    async write(message, placeholder, problem) {
+      return given<string>(
+        await text({
+          ...common,
+          message: message.text,
+          ...(placeholder === undefined ? {} : { placeholder: placeholder.text }),
+          validate: (written) => problem(written ?? ""),
+        }),
+      );
+    },
+  };
+}

@@ -1,0 +1,97 @@
+/** A value of the type that a schema wants, or why the text is none. */
+export type Typed = { readonly value: unknown } | { readonly problem: string };
+
+/** How often a reference is followed; a schema may refer to itself. */
+const DEEPEST = 8;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+
+/** Reads a text as what `schema` wants: a number, a boolean, JSON for lists and objects, otherwise the text itself. */
+export function typedValue(text: string, schema: unknown, root: unknown = schema): Typed {
+  const types = typesOf(schema, root);
+  const trimmed = text.trim();
+  if (types.has("null") && trimmed === "null") return { value: null };
+  if (types.has("boolean") && /^(?:true|false)$/.test(trimmed)) return { value: trimmed === "true" };
+  if (types.has("number") && NUMBER.test(trimmed)) return { value: Number(trimmed) };
+  if (types.has("integer") && NUMBER.test(trimmed) && Number.isInteger(Number(trimmed))) {
+    return { value: Number(trimmed) };
+  }
+  const wantsList = types.has("array");
+  if ((types.has("object") && trimmed.startsWith("{")) || (wantsList && trimmed.startsWith("["))) {
+    const parsed = parsedJson(text);
+    if ("value" in parsed || !types.has("string")) return parsed;
+  }
+  if (types.size === 0 || types.has("string")) return { value: text };
+  if (wantsList) {
+    const item = typedValue(text, memberOf(resolveSchema(schema, root), "items"), root);
+    return "value" in item ? { value: [item.value] } : item;
+  }
+  return { problem: `it is not ${[...types].map(nameOfType).join(" or ")}` };
+}
+
+/** Reads JSON; the problem does not repeat the text. */
+export function parsedJson(text: string): Typed {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return { problem: "it is not JSON" };
+  }
+}
+
+/** The types that a schema allows; empty if it names none. */
+export function typesOf(schema: unknown, root: unknown, depth = 0): ReadonlySet<string> {
+  const found = new Set<string>();
+  if (depth > DEEPEST) return found;
+  const own = resolveSchema(schema, root);
+  const type = memberOf(own, "type");
+  for (const one of Array.isArray(type) ? type : [type]) if (typeof one === "string") found.add(one);
+  if (found.size > 0) return found;
+  const known = [memberOf(own, "const"), ...listOf(memberOf(own, "enum"))].filter((value) => value !== undefined);
+  for (const value of known) found.add(typeOf(value));
+  for (const key of ["anyOf", "oneOf", "allOf"]) {
+    for (const one of listOf(memberOf(own, key))) for (const inner of typesOf(one, root, depth + 1)) found.add(inner);
+  }
+  return found;
+}
+
+/** The schema behind a reference into its own document. Others stay as they are. */
+export function resolveSchema(schema: unknown, root: unknown): unknown {
+  let at = schema;
+  for (let depth = 0; depth < DEEPEST; depth++) {
+    const reference = memberOf(at, "$ref");
+    if (typeof reference !== "string" || !reference.startsWith("#/")) return at;
+    at = reference
+      .slice(2)
+      .split("/")
+      .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+      .reduce<unknown>(memberOf, root);
+  }
+  return undefined;
+}
+
+/** An own member of an object, or an element of a list. */
+export function memberOf(value: unknown, key: string): unknown {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+  return (value as Record<string, unknown>)[key];
+}
+
+/** The list, or nothing. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
+}
+
+/** The words of a type in a sentence. */
+export function nameOfType(type: string): string {
+  const names: Record<string, string> = {
+    integer: "a whole number",
+    boolean: "true or false",
+    object: "a JSON object",
+    array: "a JSON list",
+    null: "null",
+  };
+  return (Object.hasOwn(names, type) ? names[type] : undefined) ?? `a ${type}`;
+}

@@ -1,0 +1,93 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Client } from "@parley/mcp";
+import type { CallToolResult, ContentBlock, Tool } from "@parley/mcp/protocol";
+import type { CommandRun } from "../commands/command.js";
+import { parsedJson } from "../questions/typed-value.js";
+import { EXIT, type ExitCode } from "../terminal/exit-code.js";
+import { showBlock } from "../terminal/shown.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { UsageError } from "../terminal/usage-error.js";
+import { completeArguments } from "./missing-form.js";
+import { argumentWords } from "./named-words.js";
+import { openServer } from "./open-server.js";
+import { printBlock } from "./print-blocks.js";
+import { progressListener } from "./progress.js";
+import { FileSaver, type SavedFile } from "./saved-files.js";
+import { toolArguments } from "./tool-arguments.js";
+import { unknownName } from "./unknown-name.js";
+
+/** `parley call`: calls a tool and shows what it gives. */
+export const call: CommandRun = async (invocation) => {
+  const { options, terminal } = invocation;
+  const { signal } = terminal.io;
+  await using server = await openServer(invocation, ([tool]) => {
+    if (tool === undefined) throw new UsageError("no tool is named", "`parley list <target> tools` shows them.");
+  });
+  const { client, words } = server;
+  const [name = "", ...rest] = words;
+  const given = await argumentWords(rest, terminal.io);
+  const tool = await findTool(client, name, signal);
+  const args = await completeArguments(toolArguments(given, tool), tool, terminal);
+  if (args === undefined) {
+    terminal.note("Nothing was called.");
+    return EXIT.failed;
+  }
+  const onProgress = progressListener(terminal, options.flag("debug"));
+  try {
+    const result = await client.callTool(name, args, { signal, onProgress });
+    terminal.status.set(undefined);
+    const saver = new FileSaver(terminal.io, name, { output: options.text("output"), force: options.flag("force") });
+    return shownResult(terminal, result, saver, options.text("output") !== undefined);
+  } finally {
+    terminal.status.set(undefined);
+  }
+};
+
+/** The tool of this name; pages are read until it comes. */
+async function findTool(client: Client, name: string, signal: AbortSignal): Promise<Tool> {
+  const names: string[] = [];
+  for await (const tool of client.tools({ signal })) {
+    if (tool.name === name) return tool;
+    names.push(tool.name);
+  }
+  throw unknownName("tool", name, names);
+}
+
+function shownResult(terminal: Terminal, result: CallToolResult, saver: FileSaver, toFiles: boolean): ExitCode {
+  const { content, structuredContent, isError = false } = result;
+  if (terminal.json)
+    terminal.printJson(toFiles ? { ...result, content: content.map((one) => inFile(one, saver)) } : result);
+  else {
+    const blocks = content.filter((block) => !repeats(block, structuredContent));
+    for (const block of blocks) {
+      // A tool that failed says why; that is no answer, and does not belong into a pipe.
+      if (isError && block.type === "text") terminal.note(showBlock(block.text));
+      else printBlock(terminal, block, saver);
+    }
+    if (structuredContent !== undefined) terminal.printJson(structuredContent);
+    if (isError && content.length === 0) terminal.note("The tool failed without a word.");
+  }
+  return isError ? EXIT.failed : EXIT.ok;
+}
+
+/** Servers send structured content as a text too, for clients that know no better. */
+function repeats(block: ContentBlock, structured: unknown): boolean {
+  if (structured === undefined || block.type !== "text") return false;
+  const parsed = parsedJson(block.text);
+  return "value" in parsed && isDeepStrictEqual(parsed.value, structured);
+}
+
+/** The block with the path of a file in place of its bytes. */
+function inFile(block: ContentBlock, saver: FileSaver): object {
+  if (block.type === "image" || block.type === "audio") {
+    const { data, ...rest } = block;
+    return { ...rest, ...fileOf(saver.save({ data }, block.mimeType)) };
+  }
+  if (block.type !== "resource" || !("blob" in block.resource)) return block;
+  const { blob, ...rest } = block.resource;
+  return { ...block, resource: { ...rest, ...fileOf(saver.save({ blob }, rest.mimeType ?? "")) } };
+}
+
+function fileOf({ path, bytes }: SavedFile): { file: string; bytes: number } {
+  return { file: path, bytes };
+}

@@ -1,0 +1,35 @@
+import type { CommandRun } from "../commands/command.js";
+import { EXIT } from "../terminal/exit-code.js";
+import { show } from "../terminal/shown.js";
+import { UsageError } from "../terminal/usage-error.js";
+import { argumentWords } from "./named-words.js";
+import { openServer } from "./open-server.js";
+
+/** `parley complete`: what the server suggests for an argument. */
+export const complete: CommandRun = async (invocation) => {
+  const { terminal } = invocation;
+  const { signal } = terminal.io;
+  await using server = await openServer(invocation, ([what, argument]) => {
+    if (what !== undefined && argument !== undefined) return;
+    throw new UsageError(
+      what === undefined ? "no prompt and no template is named" : "no argument is named",
+      "Write `parley complete <target> <prompt or template> <argument> [typed] [name=value…]`.",
+    );
+  });
+  const [what = "", argument = "", value = "", ...rest] = server.words;
+  const { named } = await argumentWords(rest, terminal.io);
+  const settled = Object.fromEntries(named.map(({ name, text }) => [name, text]));
+  // Names of prompts have no braces, and templates without any would be addresses.
+  const target = /[{}]|:\/\//.test(what) ? { resource: what } : { prompt: what };
+  const context = named.length === 0 ? undefined : settled;
+  const completion = await server.client.complete(target, { name: argument, value }, context, { signal });
+  if (terminal.json) terminal.printJson(completion);
+  else {
+    for (const one of completion.values) terminal.print(show`${one}`);
+    const { total, hasMore = false, values } = completion;
+    if (hasMore || (total ?? 0) > values.length) {
+      terminal.note(show`${values.length} of ${total ?? "more"}; type more of the argument for others`);
+    }
+  }
+  return EXIT.ok;
+};

@@ -1,0 +1,125 @@
+import type { Prompt, Tool } from "@parley/mcp/protocol";
+import { skillsExtension } from "@parley/mcp/skills";
+import type { CommandRun } from "../commands/command.js";
+import { memberOf } from "../questions/typed-value.js";
+import { EXIT } from "../terminal/exit-code.js";
+import { type Shown, show, showIndented } from "../terminal/shown.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { declaredKinds, type Kind, kindsOf, type Listing, listKinds } from "./listing.js";
+import { openServer } from "./open-server.js";
+
+/** `parley list`: what a server offers. */
+export const list: CommandRun = async (invocation) => {
+  const { options, terminal } = invocation;
+  await using server = await openServer(invocation, kindsOf, { extensions: [skillsExtension] });
+  const { client, words } = server;
+  const asked = kindsOf(words);
+  const kinds = asked.length === 0 ? declaredKinds(client) : asked;
+  const listing = await listKinds(client, kinds, terminal.io.signal);
+  if (terminal.json) terminal.printJson(listing);
+  else if (kinds.length === 0) terminal.note("The server declares nothing that can be listed.");
+  else printListing(terminal, listing, kinds, options.flag("long"));
+  return EXIT.ok;
+};
+
+/** One entry of any kind, as people see it. */
+interface Entry {
+  readonly name: string;
+  /** What stands between name and description: arguments, an address. */
+  readonly detail: string;
+  readonly description: string;
+  /** What `--long` adds: words, or a schema. */
+  readonly more: readonly (readonly [label: string, value: unknown])[];
+}
+
+function printListing(terminal: Terminal, listing: Listing, kinds: readonly Kind[], long: boolean): void {
+  const { bold, dim } = terminal.style;
+  kinds.forEach((kind, at) => {
+    const entries = entriesOf(kind, listing);
+    if (at > 0) terminal.print();
+    terminal.print(show`${bold(kind)} ${dim(`(${entries.length})`)}`);
+    if (long) for (const entry of entries) printLong(terminal, entry);
+    else terminal.printTable(entries.map((entry) => rowOf(terminal, entry)));
+  });
+}
+
+function rowOf({ style }: Terminal, { name, detail, description }: Entry): Shown[] {
+  return [show`  ${style.cyan(name)}`, show`${detail}`, show`${style.dim(firstSentence(description))}`];
+}
+
+function printLong(terminal: Terminal, { name, detail, description, more }: Entry): void {
+  const { cyan, dim } = terminal.style;
+  terminal.print(show`  ${cyan(name)}  ${detail}`);
+  if (description !== "") terminal.print(showIndented(description, "    "));
+  for (const [label, value] of more) {
+    if (value === undefined || value === "") continue;
+    if (typeof value === "string") terminal.print(show`    ${dim(`${label}:`)} ${value}`);
+    else {
+      terminal.print(show`    ${dim(`${label}:`)}`);
+      terminal.print(showIndented(JSON.stringify(value, undefined, 2), "      "));
+    }
+  }
+  terminal.print();
+}
+
+function entriesOf(kind: Kind, { tools, resources, templates, prompts, skills }: Listing): readonly Entry[] {
+  if (kind === "tools") return (tools ?? []).map(toolEntry);
+  if (kind === "prompts") return (prompts ?? []).map(promptEntry);
+  if (kind === "skills") {
+    return (skills ?? []).map(({ uri, frontmatter, resources: files }) => ({
+      name: frontmatter.name,
+      detail: uri,
+      description: frontmatter.description,
+      more: [["files", files]],
+    }));
+  }
+  const addressed =
+    kind === "resources"
+      ? (resources ?? []).map((one) => ({ ...one, address: one.uri }))
+      : (templates ?? []).map((one) => ({ ...one, address: one.uriTemplate }));
+  return addressed.map(({ address, name, title, mimeType, description = "" }) => ({
+    name: address,
+    detail: title ?? name,
+    description,
+    more: [["type", mimeType]],
+  }));
+}
+
+function toolEntry({ name, title, description = "", inputSchema, outputSchema, annotations }: Tool): Entry {
+  const hints = Object.entries(annotations ?? {}).flatMap(([hint, value]) =>
+    typeof value === "boolean" ? [`${hint}=${value}`] : [],
+  );
+  const more = [
+    ["title", title],
+    ["hints", hints.join(", ")],
+    ["input", inputSchema],
+    ["output", outputSchema],
+  ] as const;
+  return { name, detail: argumentNames(inputSchema), description, more };
+}
+
+function promptEntry({ name, title, description = "", arguments: args = [] }: Prompt): Entry {
+  const detail = args.map((one) => (one.required === true ? one.name : `${one.name}?`)).join(", ");
+  return {
+    name,
+    detail,
+    description,
+    more: [
+      ["title", title],
+      ["arguments", args.length === 0 ? undefined : args],
+    ],
+  };
+}
+
+/** `a, b?`: optional arguments end with a question mark. */
+function argumentNames(schema: Tool["inputSchema"]): string {
+  const required = memberOf(schema, "required");
+  const names = Object.keys(schema.properties ?? {});
+  return names.map((name) => (Array.isArray(required) && required.includes(name) ? name : `${name}?`)).join(", ");
+}
+
+/** The first sentence of a description, on one line. */
+export function firstSentence(description: string): string {
+  const line = description.trim().replace(/\s+/g, " ");
+  return /^.*?[.!?](?=\s)/.exec(line.slice(0, 500))?.[0] ?? line.slice(0, 500);
+}

@@ -1,0 +1,29 @@
+import type { Tool } from "@parley/mcp/protocol";
+import { askFields } from "../questions/ask-form.js";
+import { formFields } from "../questions/form-field.js";
+import { QuestionDesk } from "../questions/prompter.js";
+import { show } from "../terminal/shown.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { missingArguments, missingError } from "./tool-arguments.js";
+
+/**
+ * Completes the arguments of a call: a person is asked for the required ones that are missing. Gives undefined if they leave.
+ * Throws a `UsageError` that names what is missing where nobody can be asked.
+ */
+export async function completeArguments(
+  args: Readonly<Record<string, unknown>>,
+  tool: Tool,
+  terminal: Terminal,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const missing = missingArguments(args, tool);
+  if (missing.length === 0) return args;
+  const fields = formFields(tool.inputSchema)?.filter(({ name }) => missing.includes(name));
+  if (!terminal.interactive || fields === undefined || fields.length < missing.length) {
+    throw missingError(missing, tool);
+  }
+  const { bold, cyan } = terminal.noteStyle;
+  terminal.note(show`${cyan("?")} ${bold(tool.name)} needs:`);
+  const desk = new QuestionDesk(terminal);
+  const asked = await desk.ask(terminal.io.signal, (prompter) => askFields(terminal, prompter, fields));
+  return asked === undefined ? undefined : { ...args, ...asked };
+}

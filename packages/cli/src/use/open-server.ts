@@ -1,0 +1,26 @@
+import type { Client } from "@parley/mcp";
+import type { Invocation } from "../commands/command.js";
+import { answerers } from "../questions/answerers.js";
+import { type OpenOptions, openTarget } from "../target/open-target.js";
+import { takeTarget } from "../target/target.js";
+
+/** The server of a command line, connected, and the words that remain for the command. */
+export interface OpenServer extends AsyncDisposable {
+  readonly client: Client;
+  readonly words: readonly string[];
+}
+
+/**
+ * Connects to the target of a command line with answers for everything that a server may ask. `check` sees the words first, so
+ * that a command line that cannot work starts nothing.
+ */
+export async function openServer(
+  invocation: Invocation,
+  check: (words: readonly string[]) => void = () => {},
+  more: OpenOptions = {},
+): Promise<OpenServer> {
+  const [target, words] = takeTarget(invocation);
+  check(words);
+  const client = await openTarget(target, invocation, { ...answerers(invocation), ...more });
+  return { client, words, [Symbol.asyncDispose]: () => client.close() };
+}

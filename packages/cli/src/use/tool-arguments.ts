@@ -1,0 +1,91 @@
+import type { Tool } from "@parley/mcp/protocol";
+import { listOf, memberOf, parsedJson, resolveSchema, typedValue, typesOf } from "../questions/typed-value.js";
+import { UsageError } from "../terminal/usage-error.js";
+import type { ArgumentWords, NamedWord } from "./named-words.js";
+import { nameHint } from "./unknown-name.js";
+
+/** The arguments of a call, typed by the tool's schema. Throws a `UsageError` for what cannot be meant. */
+export function toolArguments({ whole, named }: ArgumentWords, { inputSchema }: Tool): Record<string, unknown> {
+  const given = new Map(whole === undefined ? [] : Object.entries(wholeObject(whole)));
+  const byName = new Map<string, NamedWord[]>();
+  for (const word of named) byName.set(word.name, [...(byName.get(word.name) ?? []), word]);
+  for (const [name, words] of byName) {
+    checkKnown(name, inputSchema);
+    given.set(name, argumentValue(words, memberOf(inputSchema.properties, name), inputSchema));
+  }
+  // Entries define members, so that "__proto__" stays a name like others.
+  return Object.fromEntries(given);
+}
+
+/** The required arguments that are not given, in the order of the schema. */
+export function missingArguments(args: Readonly<Record<string, unknown>>, { inputSchema }: Tool): readonly string[] {
+  return listOf(inputSchema.required).filter(
+    (name): name is string => typeof name === "string" && !Object.hasOwn(args, name),
+  );
+}
+
+/** The error for missing arguments: each with its type and what the tool says of it. */
+export function missingError(missing: readonly string[], { name: tool, inputSchema }: Tool): UsageError {
+  const said = missing.map((name) => {
+    const schema = resolveSchema(memberOf(inputSchema.properties, name), inputSchema);
+    const description = memberOf(schema, "description");
+    return `${name}: ${typeWords(schema, inputSchema)}${typeof description === "string" ? `, ${description}` : ""}`;
+  });
+  const many = missing.length > 1 ? "arguments that are" : "an argument that is";
+  return new UsageError(
+    `${tool} has ${many} not given\n${said.join("\n")}`,
+    `Add ${missing.map((name) => `${name}=…`).join(" ")}.`,
+  );
+}
+
+/** The types of a schema in a few words: `string`, `number or null`, `one of red, green`. */
+export function typeWords(schema: unknown, root: unknown): string {
+  const choices = listOf(memberOf(schema, "enum"));
+  if (choices.length > 0) {
+    const words = choices.slice(0, 8).map(String);
+    return `one of ${words.join(", ")}${choices.length > words.length ? ", …" : ""}`;
+  }
+  const types = [...typesOf(schema, root)];
+  return types.length === 0 ? "any" : types.join(" or ");
+}
+
+function wholeObject(text: string): object {
+  const parsed = parsedJson(text);
+  const value = "value" in parsed ? parsed.value : undefined;
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw new UsageError("the arguments are no JSON object", 'Write them as {"name": "value"}, or as name=value.');
+}
+
+/** A name that the schema does not have is a typing error, unless the schema says that any will do. */
+function checkKnown(name: string, schema: Tool["inputSchema"]): void {
+  const known = Object.keys(schema.properties ?? {});
+  const extra = memberOf(schema, "additionalProperties");
+  const open = extra === true || (typeof extra === "object" && extra !== null);
+  if (known.includes(name) || open || memberOf(schema, "patternProperties") !== undefined) return;
+  const hint = nameHint(name, known) ?? "It takes no arguments.";
+  throw new UsageError(`the tool has no argument "${name}"`, `${hint} To send it anyway, write all arguments as JSON.`);
+}
+
+function argumentValue(words: readonly NamedWord[], property: unknown, root: unknown): unknown {
+  const schema = resolveSchema(property, root);
+  const [first] = words;
+  if (words.length < 2 && first !== undefined) return oneValue(first, schema, root);
+  if (!typesOf(schema, root).has("array")) {
+    throw new UsageError(
+      `the argument "${first?.name}" is given ${words.length} times`,
+      "Give it once; only a list takes several.",
+    );
+  }
+  return words.map((word) => oneValue(word, memberOf(schema, "items"), root));
+}
+
+function oneValue({ name, text, json, bytes }: NamedWord, schema: unknown, root: unknown): unknown {
+  // The schema's own way to say that bytes are wanted.
+  if (bytes !== undefined && !json && memberOf(schema, "contentEncoding") === "base64") return bytes.toString("base64");
+  const typed = json ? parsedJson(text) : typedValue(text, schema, root);
+  if ("value" in typed) return typed.value;
+  throw new UsageError(
+    `the argument "${name}" does not fit: ${typed.problem}`,
+    `Write ${name}=… as the tool wants it.`,
+  );
+}
