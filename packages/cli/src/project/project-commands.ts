@@ -1,3 +1,61 @@
-import type { CommandDeclaration } from "../commands/command.js";
+import type { CommandDeclaration, OptionDeclaration } from "../commands/command.js";
+import { OUTPUT_OPTIONS, TARGET_OPTIONS } from "../commands/target-options.js";
 
-export const PROJECT_COMMANDS: readonly CommandDeclaration[] = [];
+/** The same names as in `host-application.ts`, which loads more than a declaration may. */
+const APPLICATIONS = ["claude", "claude-code", "cursor", "vscode", "codex", "gemini", "windsurf"];
+
+const CHANGE_OPTIONS: readonly OptionDeclaration[] = [
+  { flags: "--project", summary: "the file of the project in this folder, and not the user's" },
+  { flags: "--dry-run", summary: "show the change, and make none" },
+];
+
+/** Options of a target that say what it is; nothing is connected here. */
+const ENTRY_OPTIONS = TARGET_OPTIONS.filter(({ flags }) => /--(?:config|header|env|cwd) /.test(flags));
+
+/** Commands for those who make servers, and for those who install them. */
+export const PROJECT_COMMANDS: readonly CommandDeclaration[] = [
+  {
+    name: "add",
+    words: "<target> --to <application>",
+    summary: "write a server into the configuration of an application",
+    description:
+      "Writes a server into the file of an application, beside what is there. Comments and other entries keep their bytes, and what " +
+      "the file was is kept in a .bak beside it. Secrets become references to variables, where the application has them.",
+    options: [
+      { flags: "--to <application>", summary: "whose file", choices: APPLICATIONS },
+      { flags: "--name <name>", summary: "the name of the server there; one that fits unless given" },
+      { flags: "--force", summary: "replace a server of the same name" },
+      { flags: "--inline-secrets", summary: "write values of secrets into the file" },
+      ...CHANGE_OPTIONS,
+      ...ENTRY_OPTIONS,
+      ...OUTPUT_OPTIONS,
+    ],
+    examples: [
+      { line: "parley add ./server.ts --to claude", does: "Lets Claude Desktop start the server of a module." },
+      {
+        line: "parley add --to vscode --project -- npx -y @modelcontextprotocol/server-everything",
+        does: "Writes a program into .vscode/mcp.json.",
+      },
+      {
+        line: "parley add https://example.com/mcp --to codex --dry-run",
+        does: "Shows what would be written.",
+      },
+    ],
+    load: async () => (await import("./add.js")).add,
+  },
+  {
+    name: "remove",
+    words: "<name> --from <application>",
+    summary: "take a server out of the configuration of an application",
+    options: [
+      { flags: "--from <application>", summary: "whose file", choices: APPLICATIONS },
+      ...CHANGE_OPTIONS,
+      ...OUTPUT_OPTIONS,
+    ],
+    examples: [
+      { line: "parley remove everything --from vscode --project", does: "Takes it out of .vscode/mcp.json." },
+      { line: "parley remove notes --from claude --dry-run", does: "Shows what would be taken out." },
+    ],
+    load: async () => (await import("./add.js")).remove,
+  },
+];

@@ -50,11 +50,14 @@ export function usualPaths({ platform, home, env, cwd }: Io): KnownConfigFile[] 
   return [...complete.filter(({ scope }) => scope === "project"), ...complete.filter(({ scope }) => scope === "user")];
 }
 
-/** Reads one file of servers, TOML or JSON. Throws a `UsageError` for one that cannot be read. */
-export function readConfigServers(path: string, io: Io): ConfigFileServers {
+/**
+ * Reads one file of servers, TOML or JSON. References are filled in unless `expand` is false. Throws a `UsageError` for one that
+ * cannot be read.
+ */
+export function readConfigServers(path: string, io: Io, expand = true): ConfigFileServers {
   const config = parsed(path, readText(path));
   const options = { env: io.env, files: fs, baseFolder: dirname(path), userHome: io.home, workspaceFolder: io.cwd };
-  return { ...readServers(config, options), path };
+  return { ...readServers(config, { ...options, expand }), path };
 }
 
 function readText(path: string): string {

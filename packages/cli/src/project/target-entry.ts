@@ -1,0 +1,94 @@
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import type { HostServer } from "@parley/mcp/host";
+import type { Invocation } from "../commands/command.js";
+import { readConfigServers, usualFiles } from "../target/config-servers.js";
+import { type ServerTarget, takeTarget } from "../target/target.js";
+import type { Io } from "../terminal/io.js";
+
+/** A server to write into the file of an application. */
+export interface NamedEntry {
+  readonly name: string;
+  readonly entry: HostServer;
+}
+
+/** The entry for the target of a command line, which can be started from any folder. */
+export function targetEntry(invocation: Invocation): NamedEntry {
+  const { io } = invocation.terminal;
+  const [target] = takeTarget(invocation);
+  if (target.kind === "module") return { name: moduleName(target.path), entry: moduleEntry(target.path, io) };
+  const [word] = invocation.words;
+  const isConfigured = invocation.program.length === 0 && word !== undefined && !/^[a-z]+:/i.test(word);
+  if (isConfigured) return { name: word, entry: { ...unfilled(word, invocation), ...given(target, invocation) } };
+  if (target.kind === "url") {
+    const { url, headers = {} } = target.entry;
+    const entry = { url, ...(Object.keys(headers).length === 0 ? {} : { headers }) };
+    return { name: new URL(url).hostname.replace(/^(?:mcp|www|api)\.(?=.*\.)/, ""), entry };
+  }
+  const { command, args = [], env = {}, cwd } = target.entry;
+  const folder = invocation.options.text("cwd");
+  const entry = {
+    command: absolute(command, io.cwd),
+    args: args.map((arg) => absolute(arg, io.cwd)),
+    ...(Object.keys(env).length === 0 ? {} : { env }),
+    ...(folder === undefined || cwd === undefined ? {} : { cwd }),
+  };
+  return { name: programName(command, args), entry };
+}
+
+/** What the command line adds to a configured server. */
+function given(target: ServerTarget, { options }: Invocation): HostServer {
+  if (target.kind === "module") return {};
+  const { env, headers } = target.entry;
+  return {
+    ...(options.many("env").length > 0 && env !== undefined ? { env } : {}),
+    ...(options.many("header").length > 0 && headers !== undefined ? { headers } : {}),
+  };
+}
+
+/** A configured server with its references as they stand, so that no secret is copied. */
+function unfilled(name: string, { options, terminal: { io } }: Invocation): HostServer {
+  const file = options.text("config");
+  const path =
+    file === undefined
+      ? usualFiles(io).find(({ servers }) => Object.hasOwn(servers, name))?.path
+      : resolve(io.cwd, file);
+  return path === undefined ? {} : (readConfigServers(path, io, false).servers[name] ?? {});
+}
+
+/** How the program that runs now is started again: by its file, since applications have another PATH than a shell. */
+function moduleEntry(path: string, io: Io): HostServer {
+  const words = ["run", path, "--stdio"];
+  const found = (io.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "parley"));
+  const program = found.find(
+    (file) => isAbsolute(file) && statSync(file, { throwIfNoEntry: false })?.isFile() === true,
+  );
+  const script = program === undefined ? undefined : realpathSync(program);
+  // A copy that npx fetched may be gone tomorrow.
+  const lasts = script !== undefined && /\.[cm]?js$/.test(script) && !/[\\/]_npx[\\/]/.test(script);
+  if (lasts) return { command: process.execPath, args: [script, ...words] };
+  return { command: "npx", args: ["-y", "@parley/cli", ...words] };
+}
+
+/** The path of a file in this folder, in full; everything else as it is. */
+function absolute(word: string, cwd: string): string {
+  const isPath = /[./\\]/.test(word) && !word.startsWith("-") && !isAbsolute(word) && !word.startsWith("@");
+  return isPath && existsSync(resolve(cwd, word)) ? resolve(cwd, word) : word;
+}
+
+function moduleName(path: string): string {
+  const own = basename(path).replace(/\.[cm]?[jt]s$/, "");
+  if (!/^(?:server|index|main)$/.test(own)) return own;
+  const folders = dirname(path).split(/[\\/]/);
+  const folder = folders.findLast((name) => !/^(?:src|dist|build|lib)$/.test(name));
+  return folder === undefined || folder === "" ? own : folder;
+}
+
+/** The package that a runner of packages runs, or the program. */
+function programName(command: string, args: readonly string[]): string {
+  const runs = /^(?:npx|bunx|pnpx|uvx|uv|node|deno|bun|python3?)(?:\.\w+)?$/.test(basename(command));
+  const word = (runs ? args.find((arg) => !/^-|^run$/.test(arg)) : undefined) ?? command;
+  return basename(word.replace(/(.)@[^/@]*$/, "$1"))
+    .replace(/\.\w+$/, "")
+    .replace(/^(?:mcp-)?server-(?=.)/, "");
+}
