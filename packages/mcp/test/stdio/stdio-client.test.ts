@@ -110,6 +110,8 @@ describe("what a running server prints and holds", () => {
     const client = await start("banner,noise");
     expect(await client.ask("echo", { n: 1 })).toEqual({ n: 1 });
     expect(client.faults).toHaveLength(3);
+    for (const fault of client.faults) expect(McpError.from(fault).data).toEqual({ line: expect.any(String) });
+    expect(client.faults[0]?.message).toContain('"Foreign server v1.2.3');
   });
 
   it("STDIO-04: 10 MB on stderr do not stall the server", async () => {

@@ -89,9 +89,10 @@ class NoiseFilter implements Channel {
       notification: (message, about) => receiver.notification(message, about),
       closed: (reason) => receiver.closed(reason),
       fault: (error) => {
-        if (this.#line !== undefined) this.#report.noise(this.#line);
+        const line = this.#line;
         this.#line = undefined;
-        receiver.fault(error);
+        if (line !== undefined) this.#report.noise(line);
+        receiver.fault(line === undefined ? error : withLine(error, line));
       },
     };
   }
@@ -104,6 +105,20 @@ class NoiseFilter implements Channel {
     return this.#inner.close();
   }
 }
+
+/** What a server printed tells its author more than what a parser says of it. */
+function withLine(error: Error, line: string): McpError {
+  const { kind, fix } = McpError.from(error);
+  const printed = line.slice(0, SHOWN_LINE);
+  return new McpError(kind, `${error.message}: ${JSON.stringify(printed)}`, {
+    data: { line: printed },
+    fix,
+    cause: error,
+  });
+}
+
+/** Characters of a line that is not a message; the beginning shows who printed it. */
+const SHOWN_LINE = 200;
 
 function stderrForwarder(
   target: NonNullable<StdioOptions["stderr"]>,
