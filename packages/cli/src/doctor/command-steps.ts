@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { McpError } from "@parley/mcp";
 import type { HostServer } from "@parley/mcp/host";
 import { stdioTransport } from "@parley/mcp/node";
 import type { Transport } from "@parley/mcp/transport";
@@ -81,7 +82,7 @@ class NoiseListener {
           notification: (message, about) => receiver.notification(message, about),
           closed: (reason) => receiver.closed(reason),
           fault: (error) => {
-            if (this.count++ === 0) this.first = error.message.slice(0, 200);
+            if (this.count++ === 0) this.first = printedLine(error);
             receiver.fault(error);
           },
         }),
@@ -92,6 +93,13 @@ class NoiseListener {
       close: () => inner.close(),
     };
   }
+}
+
+/** The line that was no message, where the transport knows it. */
+function printedLine(error: Error): string {
+  const { data } = McpError.from(error);
+  const line = typeof data === "object" && data !== null && "line" in data ? data.line : undefined;
+  return (typeof line === "string" ? line : error.message).slice(0, 200);
 }
 
 function checkFolder(folder: string): string {

@@ -15,7 +15,8 @@ export function launchReportOf(error: unknown): LaunchReportData | undefined {
 /** What is wrong with a program that did not become a server, and what a person at a shell changes. */
 export function launchFinding(data: LaunchReportData): Finding {
   const { reason } = data;
-  const lines = data.stderr.slice(-SHOWN_LINES);
+  // The inner frames of a stack say nothing about the server.
+  const lines = data.stderr.filter((line) => !/^\s+at .*\bnode:internal/.test(line)).slice(-SHOWN_LINES);
   return {
     code: reason,
     cause: CAUSES[reason](data),
