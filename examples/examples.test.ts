@@ -52,6 +52,16 @@ const STORIES: Record<string, readonly string[]> = {
     'refused  the variable "name" of folder:///{name} leads out of its folder',
     "changed  bake bread",
   ],
+  generated: [
+    "cities   Bergen and Oslo",
+    "progress asked for Oslo",
+    "code     3, 4",
+    "direct   7, 9, 8",
+    "warmest  Bergen",
+    "failed   tool_error",
+    "failed   tool_error",
+    "others   1 message, climate://Bergen",
+  ],
   host: [
     "tools    clock__time, bank__pay",
     "time     noon",

@@ -13,6 +13,11 @@ export function moduleText(module: TypedModule, language: ModuleLanguage): strin
   return `${opening(module)}${head}${functions}${helpers(module, language)}`;
 }
 
+/** What somebody reads once of a module in order to call its functions. */
+export function declaredOpening(): string {
+  return `${IMPORTS}\n${ANY_CLIENT}`;
+}
+
 /** What somebody reads of one function in order to call it: its types, its comment and its head. */
 export function declaredFunction(one: TypedFunction): string {
   return `${one.types}${one.comment}export declare function ${one.name}(${signature(one)};\n`;
@@ -56,6 +61,14 @@ const IMPORTS = `import type { CallOptions, ClientOf, Server } from "@parley/mcp
 import type { GetPromptResult, ReadResourceResult } from "@parley/mcp/protocol";
 `;
 
+const ANY_CLIENT = `/** A client of the server, typed or not: what \`connect\` gives. */
+export interface AnyClient {
+  call(name: never, args: never, options?: CallOptions): Promise<unknown>;
+  getPrompt(name: never, args: never, options?: CallOptions): Promise<GetPromptResult>;
+  readResource(uri: string, options?: CallOptions): Promise<ReadResourceResult>;
+}
+`;
+
 /** What the functions take as a client, and what makes a client of its own typed. */
 function clientTypes({ functions }: TypedModule): string {
   const members = (kind: TypedFunction["kind"], type: (one: TypedFunction) => string) =>
@@ -65,13 +78,7 @@ function clientTypes({ functions }: TypedModule): string {
       .join("");
   const tools = members("tool", ({ parameter, result }) => `{ args: ${parameter.type}; result: ${result} }`);
   const prompts = members("prompt", ({ parameter }) => parameter.type);
-  return `/** A client of the server, typed or not: what \`connect\` gives. */
-export interface AnyClient {
-  call(name: never, args: never, options?: CallOptions): Promise<unknown>;
-  getPrompt(name: never, args: never, options?: CallOptions): Promise<GetPromptResult>;
-  readResource(uri: string, options?: CallOptions): Promise<ReadResourceResult>;
-}
-
+  return `${ANY_CLIENT}
 /** The tools by name, with their arguments and results. */
 export interface Tools {
 ${tools}}

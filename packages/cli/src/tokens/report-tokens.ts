@@ -1,0 +1,121 @@
+import type { CommandRun, Invocation } from "../commands/command.js";
+import { openTarget } from "../target/open-target.js";
+import { takeTarget } from "../target/target.js";
+import { EXIT, type ExitCode } from "../terminal/exit-code.js";
+import { type Showable, show } from "../terminal/shown.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { UsageError } from "../terminal/usage-error.js";
+import { readOffers } from "../types/server-offers.js";
+import { type ServerCosts, serverCosts } from "./server-costs.js";
+import { loadTokenizer, TOKENIZERS } from "./token-counter.js";
+
+/** Tools that are shown unless `--top` says otherwise. */
+const MOST_SHOWN = 50;
+/** A task with more has seen most of a catalogue. */
+const MOST_USES = 1_000;
+
+/** `parley tokens`: what the definitions of a server cost a model, against a budget. */
+export const reportTokens: CommandRun = async (invocation) => {
+  const { options, terminal } = invocation;
+  const [target, rest] = takeTarget(invocation);
+  if (rest[0] !== undefined) throw new UsageError(`"${rest[0]}" is one word too many`, "Name one server.");
+  const budget = options.count("budget", 1);
+  const top = options.count("top", 1) ?? MOST_SHOWN;
+  const compares = options.flag("compare");
+  if (compares && budget !== undefined)
+    throw new UsageError("--compare has no budget", "Give --budget without --compare.");
+  await using client = await openTarget(target, invocation);
+  if (compares) {
+    const { tools } = await readOffers(client, terminal.io.signal);
+    return await compare(tools, invocation);
+  }
+  const costs = await serverCosts(client, await loadTokenizer(), terminal.io.signal);
+  if (terminal.json) printCostsJson(costs, budget, terminal);
+  else printCosts(costs, { top, budget }, terminal);
+  return budget !== undefined && costs.sum > budget ? EXIT.findings : EXIT.ok;
+};
+
+function printCostsJson({ tools, sum, others }: ServerCosts, budget: number | undefined, terminal: Terminal): void {
+  const limit = budget === undefined ? {} : { budget, exceeded: sum > budget };
+  terminal.printJson({ tokenizer: TOKENIZERS[0], sum, ...limit, tools, others });
+}
+
+function printCosts(
+  { tools, sum, others }: ServerCosts,
+  { top, budget }: { top: number; budget: number | undefined },
+  terminal: Terminal,
+): void {
+  const { bold, dim, red, green } = terminal.style;
+  const shown = tools.slice(0, top);
+  const hidden = tools.slice(top).reduce((total, { tokens }) => total + tokens, 0);
+  const share = (tokens: number) => `${sum === 0 ? 0 : Math.round((tokens / sum) * 100)} %`.padStart(5);
+  const figure = (tokens: number) => said(tokens).padStart(8);
+  const rows: Showable[][] = [
+    [dim("  tokens"), dim("share"), dim("tool")],
+    ...shown.map(({ name, tokens }) => [figure(tokens), share(tokens), name]),
+  ];
+  const more = tools.length - shown.length;
+  if (more > 0)
+    rows.push([figure(hidden), share(hidden), dim(`${counted(more, "more tool")}; --top ${tools.length} shows all`)]);
+  rows.push([bold(figure(sum)), "     ", bold(`sum of ${counted(tools.length, "tool")}`)]);
+  for (const { what, count, tokens } of others) {
+    rows.push([
+      dim(figure(tokens)),
+      "     ",
+      dim(what === "instructions" ? what : `list of ${counted(count, what.slice(0, -1))}`),
+    ]);
+  }
+  terminal.printTable(rows);
+  terminal.print(dim(`counted by ${TOKENIZERS[0]}, as definitions of functions in JSON`));
+  if (budget === undefined) return;
+  const over = sum - budget;
+  terminal.print(
+    over > 0
+      ? red(`over the budget of ${said(budget)} by ${said(over)}`)
+      : green(`within the budget of ${said(budget)}, ${said(-over)} left`),
+  );
+}
+
+async function compare(
+  tools: Parameters<typeof import("./pattern-costs.js").patternCosts>[0],
+  { options, terminal }: Invocation,
+): Promise<ExitCode> {
+  const uses = options.count("uses", 1) ?? 1;
+  if (uses > MOST_USES) throw new UsageError(`--uses is ${uses}`, `Give at most ${MOST_USES}.`);
+  // Loaded only here: it brings the search of a host.
+  const { patternCosts, savedPercent } = await import("./pattern-costs.js");
+  const costs = await patternCosts(tools, await loadTokenizer(), { uses });
+  if (terminal.json) {
+    terminal.printJson({ tokenizer: TOKENIZERS[0], ...costs });
+    return EXIT.ok;
+  }
+  const { dim } = terminal.style;
+  const row = (tokens: number, what: string): Showable[] => {
+    const saved = savedPercent(tokens, costs.direct);
+    return [
+      said(tokens).padStart(8),
+      tokens === costs.direct ? "" : `${Math.abs(saved).toFixed(1)} % ${saved < 0 ? "more" : "less"}`,
+      what,
+    ];
+  };
+  terminal.printTable([
+    [dim("  tokens"), "", dim(`what a model reads for ${counted(uses, "use")} of ${counted(costs.tools, "tool")}`)],
+    row(costs.direct, "all definitions, in every request"),
+    row(costs.code, "generated code: all names, the declarations that are used"),
+    // The same where all tools are of one server.
+    ...(costs.codeByServer === costs.code
+      ? []
+      : [row(costs.codeByServer, "generated code: names of one server, the declarations that are used")]),
+    row(costs.search, "search: three tools, a search and a definition for each use"),
+  ]);
+  terminal.print(show`${dim(`counted by ${TOKENIZERS[0]}; medians, where tools differ`)}`);
+  return EXIT.ok;
+}
+
+function said(figure: number): string {
+  return figure.toLocaleString("en");
+}
+
+function counted(count: number, what: string): string {
+  return `${said(count)} ${what}${count === 1 ? "" : "s"}`;
+}

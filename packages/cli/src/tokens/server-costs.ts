@@ -1,0 +1,73 @@
+import type { Client } from "@parley/mcp";
+import { toOpenAITools } from "@parley/mcp/adapters";
+import type { Prompt, Resource, ResourceTemplate, Tool } from "@parley/mcp/protocol";
+import type { CountTokens } from "./token-counter.js";
+
+/** What one tool costs in every request that offers it. */
+export interface ToolCost {
+  readonly name: string;
+  readonly tokens: number;
+}
+
+/** What a server costs a model, in tokens. */
+export interface ServerCosts {
+  /** The dearest first; equal ones by name. */
+  readonly tools: readonly ToolCost[];
+  /** All tools together. */
+  readonly sum: number;
+  /** What a host may add to a request besides. */
+  readonly others: readonly { readonly what: string; readonly count: number; readonly tokens: number }[];
+}
+
+/** Entries of one list that are read. */
+const MOST_OFFERS = 5_000;
+
+/** Measures everything that a server would put before a model. */
+export async function serverCosts(client: Client, count: CountTokens, signal: AbortSignal): Promise<ServerCosts> {
+  const { tools: hasTools, prompts, resources } = client.serverCapabilities;
+  const options = { signal };
+  const tools = hasTools === undefined ? [] : await firstOf(client.tools(options));
+  const { instructions = "" } = client;
+  const lists = {
+    prompts: prompts === undefined ? [] : await firstOf(client.prompts(options)),
+    resources: resources === undefined ? [] : await firstOf(client.resources(options)),
+  };
+  const said = instructions === "" ? [] : [{ what: "instructions", count: 1, tokens: count(instructions) }];
+  const listed = Object.entries(lists).map(([what, list]) => ({
+    what,
+    count: list.length,
+    tokens: list.reduce((sum: number, one) => sum + count(shownOffer(one)), 0),
+  }));
+  return { ...(await toolCosts(tools, count)), others: [...said, ...listed.filter((one) => one.count > 0)] };
+}
+
+/** The costs of tools as OpenAI's Responses API takes them: names, descriptions and schemas of arguments, in JSON. */
+export async function toolCosts(tools: readonly Tool[], count: CountTokens): Promise<Omit<ServerCosts, "others">> {
+  const costs: ToolCost[] = [];
+  for (const tool of tools) {
+    const { responses } = await toOpenAITools({ allTools: () => [tool], callTool: onlyMeasured }, { strict: false });
+    // A tool that is only for pages is offered to no model.
+    if (responses[0] !== undefined) costs.push({ name: tool.name, tokens: count(JSON.stringify(responses[0])) });
+  }
+  costs.sort((a, b) => b.tokens - a.tokens || (a.name < b.name ? -1 : 1));
+  return { tools: costs, sum: costs.reduce((sum, { tokens }) => sum + tokens, 0) };
+}
+
+function onlyMeasured(): Promise<never> {
+  return Promise.reject(new Error("these tools are only measured"));
+}
+
+/** What a model is shown of an entry, where a host lists it. */
+function shownOffer({ name, description, ...more }: Prompt | Resource | ResourceTemplate): string {
+  const address = "uri" in more ? { uri: more.uri } : {};
+  const args = "arguments" in more && more.arguments !== undefined ? { arguments: more.arguments } : {};
+  return JSON.stringify({ name, ...address, description, ...args });
+}
+
+async function firstOf<T>(list: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const one of list) {
+    if (found.push(one) >= MOST_OFFERS) break;
+  }
+  return found;
+}
