@@ -1,0 +1,143 @@
+import { printableLine } from "../encoding/printable.js";
+import { isObject } from "../jsonrpc/message.js";
+import type { Tool } from "../protocol/features/tools.js";
+import { BLOBS, CONTEXT, type InjectionPattern, MARKUP, OVERRIDES, SECRECY, SECRETS } from "./injection-patterns.js";
+import type { LintedTools, LintRule, Problem } from "./lint-rule.js";
+import { type PlacedText, textsOf } from "./walk-tool.js";
+
+const FIX = "Remove it: a description says what the tool does. Do not use a server of others that has it.";
+const LONGEST_QUOTE = 80;
+
+/** Rules about texts that give orders to a model, or hide something from people. */
+export const INJECTION_RULES: readonly LintRule[] = [
+  ofPatterns(
+    "injection-override",
+    "error",
+    "A text tells the model to ignore its instructions, or gives it others.",
+    OVERRIDES,
+  ),
+  ofPatterns("injection-secrecy", "error", "A text tells the model to keep something from the user.", SECRECY),
+  ofPatterns("injection-secrets", "error", "A text asks for files or keys that are secret.", SECRETS),
+  ofPatterns(
+    "injection-context",
+    "warning",
+    "A text asks for the conversation or for credentials of the user.",
+    CONTEXT,
+  ),
+  ofPatterns(
+    "injection-markup",
+    "error",
+    "A text has HTML comments, tags of prompts or pictures at an address.",
+    MARKUP,
+  ),
+  {
+    id: "injection-hidden",
+    severity: "error",
+    summary:
+      "A text has characters that cannot be seen or that change the order of others: zero width, direction, tags.",
+    *each(tool) {
+      for (const { path, text } of textsOf(tool)) {
+        const hidden = [...new Set(hiddenIn(text))];
+        if (hidden.length === 0) continue;
+        const codes = hidden.slice(0, 5).map((char) => {
+          return `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+        });
+        yield { path, message: `the text has characters that cannot be seen: ${codes.join(", ")}`, fix: FIX };
+      }
+    },
+  },
+  ofPatterns(
+    "injection-blob",
+    "warning",
+    "A text has a long piece that people cannot read, such as base64.",
+    BLOBS,
+    false,
+  ),
+  {
+    id: "injection-other-tools",
+    severity: "warning",
+    summary: "A description says when to use all other tools, or names a tool that the server does not have.",
+    each: otherTools,
+  },
+];
+
+function ofPatterns(
+  id: string,
+  severity: LintRule["severity"],
+  summary: string,
+  patterns: readonly InjectionPattern[],
+  asRead = true,
+): LintRule {
+  return {
+    id,
+    severity,
+    summary,
+    *each(tool) {
+      for (const { path, text } of textsOf(tool)) {
+        const read = asRead ? readText(text) : text;
+        for (const { pattern, message } of patterns) {
+          const [quote] = pattern.exec(read) ?? [];
+          if (quote !== undefined) yield { path, message: `${message}: ${quoted(quote)}`, fix: FIX };
+        }
+      }
+    },
+  };
+}
+
+/** The text as a model takes it in: letters of other shapes, hidden characters and line breaks are no disguise. */
+function readText(text: string): string {
+  return text
+    .normalize("NFKC")
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .replace(/\s+/g, " ")
+    .toLowerCase();
+}
+
+function quoted(text: string): string {
+  const line = printableLine(text);
+  return `"${line.length > LONGEST_QUOTE ? `${line.slice(0, LONGEST_QUOTE)}…` : line}"`;
+}
+
+/** Controls but white space, and what no font shows. The joiners of emoji and of scripts that need them are left out. */
+function* hiddenIn(text: string): Iterable<string> {
+  let before = "";
+  for (const char of text) {
+    const joins = JOINERS.includes(char) && JOINED.test(before);
+    if (HIDDEN.test(char) && !joins) yield char;
+    before = char;
+  }
+}
+
+const HIDDEN = /(?![\n\r\t])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
+/** Emoji, and letters and marks outside of ASCII, after which joiners belong to the writing. */
+const JOINED = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f|[#*0-9]|(?![ -~])[\p{L}\p{M}]/u;
+const JOINERS = ["\u200c", "\u200d", "\ufe0e", "\ufe0f"];
+
+const EVERY_TOOL =
+  /\b(?:before|whenever|instead of|prior to|after|in place of|each time|every time)\b.{0,40}?\b(?:any|every|all|each)\b.{0,20}?\btools?\b/;
+const NAMED =
+  /\b(?:call|calling|use|using|invoke|invoking|run|running|instead of|before|after) (?:the )?[`'"]?([a-z][a-z0-9]*(?:_[a-z0-9]+)+|[a-z][a-z0-9]*(?:-[a-z0-9]+)+(?=[`'"]? tool\b))/g;
+
+function* otherTools(tool: Tool, { tools }: LintedTools): Iterable<Problem> {
+  const known = new Set([...tools.map(({ name }) => name.toLowerCase()), ...argumentsOf(tool)]);
+  for (const { path, text } of textsOf(tool).filter(isDescription)) {
+    const read = readText(text);
+    const [quote] = EVERY_TOOL.exec(read) ?? [];
+    if (quote !== undefined) {
+      yield { path, message: `the text says when to use all other tools: ${quoted(quote)}`, fix: FIX };
+    }
+    const [name] = [...read.matchAll(NAMED)].map(([, one = ""]) => one).filter((one) => !known.has(one));
+    if (name === undefined) continue;
+    const fix = "Name tools of this server alone, by the names that it gives them.";
+    yield { path, message: `the text names ${quoted(name)}, which is no tool of this server`, fix };
+  }
+}
+
+function isDescription({ path }: PlacedText): boolean {
+  return path.endsWith("description");
+}
+
+function argumentsOf({ inputSchema }: Tool): string[] {
+  const properties = isObject(inputSchema) ? inputSchema["properties"] : undefined;
+  return isObject(properties) ? Object.keys(properties).map((name) => name.toLowerCase()) : [];
+}

@@ -1,0 +1,83 @@
+import { nearestName } from "../encoding/nearest-name.js";
+import { printableLine } from "../encoding/printable.js";
+import { isObject } from "../jsonrpc/message.js";
+import { checkOptions } from "../protocol/check-options.js";
+import { McpError } from "../protocol/error.js";
+import type { Tool } from "../protocol/features/tools.js";
+import { ANNOTATION_RULES } from "./annotation-rules.js";
+import { COST_RULES, estimateTokens } from "./cost-rules.js";
+import { DESCRIPTION_RULES } from "./description-rules.js";
+import { INJECTION_RULES } from "./injection-rules.js";
+import type { Finding, LintedTools, LintRule, Problem, RuleInfo } from "./lint-rule.js";
+import { NAME_RULES } from "./name-rules.js";
+import { PROVIDER_RULES } from "./provider-rules.js";
+import { SCHEMA_RULES } from "./schema-rules.js";
+
+/** How tools are linted. All options are optional. */
+export interface LintOptions {
+  /** Ids of the only rules to apply. Default: all. */
+  only?: readonly string[] | undefined;
+  /** Ids of rules to leave out. Default: none. */
+  ignore?: readonly string[] | undefined;
+  /** Counts the tokens of a text. Default: an estimate, four characters for one. */
+  countTokens?: ((text: string) => number) | undefined;
+  /** Tokens that the definition of one tool may cost. Default: 400. */
+  maxTokens?: number | undefined;
+}
+
+const RULES: readonly LintRule[] = [
+  ...NAME_RULES,
+  ...DESCRIPTION_RULES,
+  ...SCHEMA_RULES,
+  ...PROVIDER_RULES,
+  ...ANNOTATION_RULES,
+  ...COST_RULES,
+  ...INJECTION_RULES,
+];
+
+/** Every rule, in the order of its findings. */
+export const LINT_RULES: readonly RuleInfo[] = RULES.map(({ id, severity, summary }) => ({ id, severity, summary }));
+
+const MOST_TOKENS = 400;
+/** Findings of one rule for one tool; a schema can repeat a fault without end. */
+const MOST_FINDINGS = 20;
+
+/**
+ * Checks definitions of tools, as a server lists them, for what models, hosts and providers stumble over and for texts that deceive.
+ * Gives findings in the order of the tools; none is a promise that a tool is harmless. Throws `invalid_definition` for a rule that
+ * does not exist.
+ */
+export function lintTools(tools: readonly Tool[], options: LintOptions = {}): Finding[] {
+  checkOptions("lintTools", options, "only ignore countTokens maxTokens");
+  const { only, ignore = [], countTokens = estimateTokens, maxTokens = MOST_TOKENS } = options;
+  for (const id of [...(only ?? []), ...ignore]) checkRule(id);
+  const rules = RULES.filter(({ id }) => only?.includes(id) !== false && !ignore.includes(id));
+  // What is no tool at all is left to the client, which leaves it out of its lists.
+  const listed = tools.filter((tool) => isObject(tool) && typeof tool.name === "string");
+  const all: LintedTools = { tools: listed, countTokens, maxTokens };
+  const ofAll = rules.flatMap((rule) => bounded(rule, rule.all?.(all) ?? [], undefined, Number.POSITIVE_INFINITY));
+  const byTool = listed.flatMap((tool) => [
+    ...ofAll.filter(({ tool: name }) => name === tool.name),
+    ...rules.flatMap((rule) => bounded(rule, rule.each?.(tool, all) ?? [], tool.name, MOST_FINDINGS)),
+  ]);
+  return [...ofAll.filter(({ tool }) => tool === undefined), ...new Set(byTool)];
+}
+
+function bounded(rule: LintRule, problems: Iterable<Problem>, name: string | undefined, most: number): Finding[] {
+  const found: Finding[] = [];
+  for (const { tool = name, path, message, fix } of problems) {
+    found.push({ rule: rule.id, severity: rule.severity, tool, path, message: printableLine(message), fix });
+    if (found.length >= most) break;
+  }
+  return found;
+}
+
+function checkRule(id: string): void {
+  const ids = RULES.map((rule) => rule.id);
+  if (ids.includes(id)) return;
+  const meant = nearestName(id, ids);
+  const question = meant === undefined ? "" : `; did you mean "${meant}"?`;
+  throw new McpError("invalid_definition", `there is no rule "${printableLine(String(id))}"${question}`, {
+    fix: `Use one of: ${ids.join(", ")}.`,
+  });
+}

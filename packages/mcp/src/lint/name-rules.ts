@@ -1,0 +1,104 @@
+import type { LintRule, Problem } from "./lint-rule.js";
+
+/** The longest name that OpenAI, Anthropic and Gemini accept. */
+const LONGEST_NAME = 64;
+
+/** Rules about the names of tools. */
+export const NAME_RULES: readonly LintRule[] = [
+  {
+    id: "name-characters",
+    severity: "error",
+    summary: "The name is empty or has characters other than letters, digits, `_`, `-` and `.`, which clients refuse.",
+    *each({ name }) {
+      if (/^[A-Za-z0-9_.-]+$/.test(name)) return;
+      const fix = "Use letters, digits, `_` and `-` alone.";
+      yield { message: name === "" ? "the name is empty" : "the name has characters that clients refuse", fix };
+    },
+  },
+  {
+    id: "name-length",
+    severity: "error",
+    summary: `The name is longer than ${LONGEST_NAME} characters, which model providers refuse.`,
+    *each({ name }) {
+      if (name.length <= LONGEST_NAME) return;
+      yield {
+        message: `the name has ${name.length} characters; OpenAI, Anthropic and Gemini accept ${LONGEST_NAME}`,
+        fix: "Shorten it; a host puts the server's name in front of it as well.",
+      };
+    },
+  },
+  {
+    id: "name-provider",
+    severity: "warning",
+    summary: "The name has a `.` or does not begin with a letter or `_`, so that hosts rename it for some providers.",
+    *each({ name }) {
+      if (!/^[A-Za-z0-9_.-]+$/.test(name) || /^[A-Za-z_][A-Za-z0-9_-]*$/.test(name)) return;
+      yield {
+        message: "the name is not one that every model provider accepts, so hosts rename it",
+        fix: "Begin with a letter, and use `_` in place of `.`.",
+      };
+    },
+  },
+  {
+    id: "name-duplicate",
+    severity: "error",
+    summary: "Two tools have the same name.",
+    *all({ tools }) {
+      for (const [name, count] of counted(tools.map((tool) => tool.name))) {
+        if (count > 1) yield { tool: name, message: `${count} tools have this name`, fix: "Give each its own name." };
+      }
+    },
+  },
+  {
+    id: "name-similar",
+    severity: "warning",
+    summary: "Names differ only in case or separators, so that models confuse them and renaming may make them equal.",
+    *all({ tools }) {
+      const groups = new Map<string, Set<string>>();
+      for (const { name } of tools) {
+        const plain = name.toLowerCase().replace(/[^a-z0-9]/g, "");
+        groups.set(plain, (groups.get(plain) ?? new Set()).add(name));
+      }
+      for (const [first = "", ...others] of groups.values()) {
+        if (others.length === 0) continue;
+        yield {
+          tool: first,
+          message: `the name differs only in case or separators from ${others.join(", ")}`,
+          fix: "Choose names that differ in their words.",
+        };
+      }
+    },
+  },
+  {
+    id: "name-style",
+    severity: "warning",
+    summary: "Names mix snake_case, kebab-case and camelCase.",
+    all: mixedStyles,
+  },
+];
+
+function counted(names: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+}
+
+/** Names of one word fit every style. */
+function styleOf(name: string): string | undefined {
+  if (/_/.test(name) && !/-/.test(name)) return "snake_case";
+  if (/-/.test(name) && !/_/.test(name)) return "kebab-case";
+  if (/[a-z0-9][A-Z]/.test(name) && !/[_-]/.test(name)) return "camelCase";
+  return undefined;
+}
+
+function* mixedStyles({ tools }: { readonly tools: readonly { readonly name: string }[] }): Iterable<Problem> {
+  const styles = tools.map(({ name }) => styleOf(name));
+  const counts = [...counted(styles.filter((style) => style !== undefined))].sort(([, a], [, b]) => b - a);
+  const [usual] = counts[0] ?? [];
+  if (counts.length < 2 || usual === undefined) return;
+  for (const [at, { name }] of tools.entries()) {
+    const style = styles[at];
+    if (style === undefined || style === usual) continue;
+    yield { tool: name, message: `the name is in ${style}, most others are in ${usual}`, fix: `Write it in ${usual}.` };
+  }
+}
