@@ -26,7 +26,8 @@ export const runModule: CommandRun = async (invocation) => {
   try {
     await using handle = await beginServing(reloading?.bind() ?? server, serving);
     announce(terminal, serving, handle.url, relative(io.cwd, path));
-    if (reloading !== undefined) terminal.note(show`watching ${graph.files.size} files`);
+    if (reloading !== undefined)
+      terminal.note(show`watching ${graph.files.size} ${graph.files.size === 1 ? "file" : "files"}`);
     await serveUntilEnded(handle, io);
   } finally {
     await (reloading ?? server).close();

@@ -91,6 +91,36 @@ describe("a module of the user", () => {
   });
 });
 
+describe("a line of the source", () => {
+  it("is the line of a stack, behind types, enums and decorations that are gone", async () => {
+    const code = `#!/usr/bin/env node
+interface Options {
+  readonly name: string;
+  readonly limit?: number;
+}
+type Both<T> = T & {
+  a: string;
+};
+enum Level {
+  low = 1,
+  high,
+}
+/* a comment
+   of two lines */
+export class Box<T extends Options> {
+  constructor(private readonly options: T, readonly level: Level = Level.high) {}
+  where(): string {
+    return (new Error("here").stack ?? "").split("\\n")[1] as string;
+  }
+}
+export const value = (new Box({ name: "x" } satisfies Both<Options> | Options) as Box<Options>).where();
+`;
+    expect(await loaded({ "main.ts": code }, "main.ts")).toMatchObject({
+      value: expect.stringMatching(/Box\.where \(.*main\.ts:18:\d+\)$/),
+    });
+  });
+});
+
 describe("the server of a module", () => {
   it.each([
     ["the default", "export default made;"],

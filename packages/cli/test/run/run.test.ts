@@ -1,3 +1,4 @@
+import { request } from "node:http";
 import { connect } from "@parley/mcp";
 import { serveHttp } from "@parley/mcp/node";
 import { describe, expect, it } from "vitest";
@@ -56,6 +57,28 @@ describe("parley run", () => {
     expect(await url([], { PARLEY_HOME: "/nonexistent" })).toBe("/configured");
     expect(await url([], { PARLEY_HTTP_PATH: "/variable" })).toBe("/variable");
     expect(await url(["--path", "/flag"], { PARLEY_HTTP_PATH: "/variable" })).toBe("/flag");
+  });
+
+  it("takes requests for the names of --allow, and for no others", async () => {
+    using folder = new ModuleFolder({ "main.ts": MODULE }).link();
+    const args = ["run", "main.ts", "--http", "0", "--allow", "example.com", "--allow", "https://app.example"];
+    await using parley = new ServingParley([...args, "--allow-unauthenticated"], { cwd: folder.path });
+    const url = await parley.url();
+    const status = (headers: Record<string, string>) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+        const accept = "application/json, text/event-stream";
+        const all = { "content-type": "application/json", accept, ...headers };
+        const sent = request(url, { method: "POST", headers: all }, (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        });
+        sent.on("error", reject).end(body);
+      });
+    expect(await status({ host: "evil.example" })).toBe(403);
+    expect(await status({ host: "example.com" })).not.toBe(403);
+    expect(await status({ host: "example.com", origin: "https://evil.example" })).toBe(403);
+    expect(await status({ host: "example.com", origin: "https://app.example" })).not.toBe(403);
   });
 
   it("says that a port is taken", async () => {
