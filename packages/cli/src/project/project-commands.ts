@@ -15,6 +15,29 @@ const ENTRY_OPTIONS = TARGET_OPTIONS.filter(({ flags }) => /--(?:config|header|e
 /** Commands for those who make servers, and for those who install them. */
 export const PROJECT_COMMANDS: readonly CommandDeclaration[] = [
   {
+    name: "init",
+    words: "[folder]",
+    summary: "make the project of a new server",
+    description:
+      "Writes a server in TypeScript with tests, for stdio and HTTP, into an empty folder. Asks what is not given.",
+    options: [
+      { flags: "--name <name>", summary: "the name of the package; the folder's unless given" },
+      { flags: "--description <text>", summary: "what it is for" },
+      {
+        flags: "--transport <kind>",
+        summary: "how it is served; both unless given",
+        choices: ["stdio", "http", "both"],
+      },
+      { flags: "-y, --yes", summary: "ask nothing" },
+      ...OUTPUT_OPTIONS,
+    ],
+    examples: [
+      { line: "parley init my-server", does: "Asks a few questions, and makes the folder." },
+      { line: "parley init my-server --yes --transport stdio", does: "Asks nothing." },
+    ],
+    load: async () => (await import("./init.js")).init,
+  },
+  {
     name: "add",
     words: "<target> --to <application>",
     summary: "write a server into the configuration of an application",

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references of configurations look like placeholders
 import {
   chmodSync,
   existsSync,

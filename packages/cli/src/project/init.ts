@@ -1,0 +1,78 @@
+import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import manifest from "../../package.json" with { type: "json" };
+import type { CommandRun, Invocation } from "../commands/command.js";
+import { EXIT } from "../terminal/exit-code.js";
+import { show } from "../terminal/shown.js";
+import { UsageError } from "../terminal/usage-error.js";
+import { isPackageName, packageName } from "./package-name.js";
+import { type ProjectOptions, type ProjectTransport, projectFiles } from "./project-files.js";
+
+/** `parley init`: makes a project of a server that runs at once. */
+export const init: CommandRun = async (invocation) => {
+  const { words, terminal } = invocation;
+  const { io } = terminal;
+  const folder = resolve(io.cwd, words[0] ?? ".");
+  refuseUsed(folder);
+  const chosen = await choices(folder, invocation);
+  if (chosen === undefined) return EXIT.interrupted;
+  const files = projectFiles({ ...chosen, version: manifest.version });
+  // Somebody may have answered questions for a while.
+  refuseUsed(folder);
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text, { flag: "wx" });
+  }
+  const place = relative(io.cwd, folder);
+  if (terminal.json) terminal.printJson({ folder, name: chosen.name, files: Object.keys(files) });
+  else {
+    terminal.print(show`made ${terminal.style.bold(chosen.name)} in ${place === "" ? "this folder" : place}; now run:`);
+    terminal.print();
+    if (place !== "") terminal.print(show`  cd ${place}`);
+    for (const line of ["npm install", "npm test", "npx parley call src/server.ts add a=1 b=2"])
+      terminal.print(show`  ${line}`);
+  }
+  return EXIT.ok;
+};
+
+/** Throws a `UsageError` for a folder in which something is, except a repository without files. */
+function refuseUsed(folder: string): void {
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  if (!stats.isDirectory()) throw new UsageError(`${folder} is no folder`, "Name a new folder.");
+  const used = readdirSync(folder).filter((name) => name !== ".git");
+  if (used.length > 0) throw new UsageError(`${folder} is not empty`, "Name a new folder: parley init my-server.");
+}
+
+type Choices = Omit<ProjectOptions, "version">;
+
+/** What the command line says, and the user where it does not; undefined if the user leaves. */
+async function choices(folder: string, invocation: Invocation): Promise<Choices | undefined> {
+  const { options, terminal } = invocation;
+  const suggested: Choices = {
+    name: packageName(basename(folder)),
+    description: "A server of the Model Context Protocol.",
+    transport: "both",
+  };
+  const name = options.text("name");
+  if (name !== undefined) checkName(name);
+  const given: Partial<Choices> = {
+    ...(name === undefined ? {} : { name }),
+    ...optional("description", options.text("description")),
+    // The parser of the command line admits no other.
+    ...optional("transport", options.text("transport") as ProjectTransport | undefined),
+  };
+  if (!terminal.interactive || options.flag("yes")) return { ...suggested, ...given };
+  const { askProject } = await import("./ask-project.js");
+  return askProject(suggested, given, terminal.io);
+}
+
+function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
+  // An object with one computed member is not typed by it.
+  return (value === undefined ? {} : { [key]: value }) as { [P in K]?: V };
+}
+
+function checkName(name: string): void {
+  if (isPackageName(name)) return;
+  throw new UsageError(`"${name}" is no name of a package`, "Use small letters, digits and `-`.");
+}

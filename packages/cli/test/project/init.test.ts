@@ -1,0 +1,115 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the text of a template is what is tried
+import { execFile } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { connect } from "@parley/mcp";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runParley } from "../kit/run-parley.js";
+
+const root = join(import.meta.dirname, "../../../..");
+const run = promisify(execFile);
+
+/** Lets a project outside the repository find what `npm install` would bring. */
+function linkPackages(folder: string): void {
+  for (const name of ["@parley/mcp", "zod", "@types/node", "undici-types", "typescript"]) {
+    const link = join(folder, "node_modules", name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(realpathSync(join(root, "node_modules", name)), link);
+  }
+}
+
+describe("parley init", () => {
+  let place: string;
+  beforeEach(() => {
+    place = realpathSync(mkdtempSync(join(tmpdir(), "parley-init-")));
+  });
+  afterEach(() => rmSync(place, { recursive: true, force: true }));
+
+  it("makes a project that compiles, whose tests pass, and that runs on stdio and HTTP", async () => {
+    const { code, stdout } = await runParley(["init", "My Server"], { cwd: place });
+    expect(code).toBe(0);
+    expect(stdout).toContain("npm install");
+    const folder = join(place, "My Server");
+    expect(JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))).toMatchObject({
+      name: "my-server",
+      bin: { "my-server": "dist/stdio.js" },
+    });
+    linkPackages(folder);
+
+    await run(process.execPath, [join(folder, "node_modules/typescript/bin/tsc")], { cwd: folder });
+    const tests = await run(process.execPath, ["--test", "dist/server.test.js"], { cwd: folder });
+    expect(tests.stdout).toMatch(/pass 6\b/);
+    expect(tests.stdout).toMatch(/fail 0\b/);
+
+    await using client = await connect({ command: process.execPath, args: [join(folder, "dist/stdio.js")] });
+    expect(client.serverInfo?.name).toBe("my-server");
+    expect(await client.call("add", { a: 20, b: 22 })).toEqual({ sum: 42 });
+  });
+
+  it("serves over HTTP", async () => {
+    await runParley(["init", "web", "--transport", "http"], { cwd: place });
+    const folder = join(place, "web");
+    linkPackages(folder);
+    expect(existsSync(join(folder, "src/stdio.ts"))).toBe(false);
+    await run(process.execPath, [join(folder, "node_modules/typescript/bin/tsc")], { cwd: folder });
+    const child = execFile(process.execPath, ["dist/http.js"], { cwd: folder, env: { ...process.env, PORT: "0" } });
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    try {
+      const url = await new Promise<string>((resolve, reject) => {
+        let said = "";
+        child.stderr?.on("data", (chunk: string) => {
+          said += chunk;
+          const [, found] = /serving at (\S+)/.exec(said) ?? [];
+          if (found !== undefined) resolve(found);
+        });
+        child.once("exit", () => reject(new Error(said)));
+      });
+      await using client = await connect(url);
+      expect(await client.call("add", { a: 1, b: 1 })).toEqual({ sum: 2 });
+    } finally {
+      child.kill();
+      await ended;
+    }
+  });
+
+  it("writes odd names and descriptions as they are, and says what it wrote in JSON", async () => {
+    const description = 'Says "hi" \\ `${1}` */ <b>';
+    const { stdout, code } = await runParley(["init", ".", "--name", "@me/x", "--description", description, "--json"], {
+      cwd: place,
+    });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ folder: place, name: "@me/x" });
+    expect(readFileSync(join(place, "src/server.ts"), "utf8")).toContain(JSON.stringify(description));
+    linkPackages(place);
+    await run(process.execPath, [join(place, "node_modules/typescript/bin/tsc"), "--noEmit"], { cwd: place });
+  });
+
+  it.each([
+    [["init", "used"], "is not empty"],
+    [["init", "file"], "is no folder"],
+    [["init", "new", "--name", "Not A Name"], "is no name of a package"],
+    [["init", "new", "--transport", "pigeon"], "pigeon"],
+  ])("%j fails with its cause and a fix, and writes nothing", async (args, cause) => {
+    mkdirSync(join(place, "used"));
+    writeFileSync(join(place, "used/mine.txt"), "mine");
+    writeFileSync(join(place, "file"), "mine");
+    const { code, stderr } = await runParley(args, { cwd: place });
+    expect(stderr).toContain(cause);
+    expect(stderr).toMatch(/^fix: /m);
+    expect(code).toBe(2);
+    expect(readdirSync(place).sort()).toEqual(["file", "used"]);
+    expect(readdirSync(join(place, "used"))).toEqual(["mine.txt"]);
+  });
+});
