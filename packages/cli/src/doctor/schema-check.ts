@@ -1,4 +1,4 @@
-import { McpError, tool } from "@parley/mcp";
+import { McpError, Server } from "@parley/mcp";
 import type { Tool } from "@parley/mcp/protocol";
 
 /** What is wrong with the schemas of a tool, by the rules by which servers and clients of the library use them. */
@@ -10,7 +10,7 @@ export function schemaProblem({
   for (const [part, schema] of [["input", inputSchema] as const, ["output", outputSchema] as const]) {
     if (schema === undefined) continue;
     try {
-      tool("t", { description: "t", [part]: schema }, () => "");
+      new Server({ name: "t", version: "1" }).tool("t", { description: "t", [part]: schema }, () => "");
     } catch (error) {
       if (!McpError.is(error)) throw error;
       const [, why = error.message] = /^In the schema of tool "t" \w+: (.*)$/s.exec(error.message) ?? [];
