@@ -9,8 +9,8 @@ const MOST_COMPARISONS = 4_000_000;
 /** Equal lines that are kept before and after different ones. */
 const CONTEXT = 2;
 
-/** What is different between two texts, line by line, with a few equal lines around; empty if they are equal. */
-export function lineDifference(before: string, after: string): DifferentLine[] {
+/** What is different between two texts, place by place, with a few equal lines around; empty if they are equal. */
+export function lineDifference(before: string, after: string): DifferentLine[][] {
   const [a, b] = [before.split("\n"), after.split("\n")];
   let head = 0;
   while (head < Math.min(a.length, b.length) && a[head] === b[head]) head++;
@@ -53,12 +53,18 @@ function between(a: readonly string[], b: readonly string[]): DifferentLine[] {
   return lines;
 }
 
-/** Without the equal lines that are far from a different one. */
-function around(lines: readonly DifferentLine[]): DifferentLine[] {
+/** The places with different lines, without the equal lines that are far from them. */
+function around(lines: readonly DifferentLine[]): DifferentLine[][] {
   const near = new Set<number>();
   lines.forEach(({ sign }, at) => {
     if (sign === " ") return;
     for (let other = at - CONTEXT; other <= at + CONTEXT; other++) near.add(other);
   });
-  return lines.filter((_, at) => near.has(at));
+  const places: DifferentLine[][] = [];
+  lines.forEach((line, at) => {
+    if (!near.has(at)) return;
+    if (near.has(at - 1) && at > 0) places.at(-1)?.push(line);
+    else places.push([line]);
+  });
+  return places;
 }

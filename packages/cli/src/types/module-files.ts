@@ -28,10 +28,10 @@ export function moduleFiles(module: TypedModule, output: string, folder: string)
   );
 }
 
-/** What stands in a file; undefined if there is none. */
+/** What stands in a file; undefined if there is none. Some systems check files out with other ends of lines, which is no change. */
 export function currentText({ path, name }: ModuleFile): string | undefined {
   try {
-    return readFileSync(path, "utf8");
+    return readFileSync(path, "utf8").replaceAll("\r\n", "\n");
   } catch (reason) {
     if (isMissing(reason)) return undefined;
     throw new UsageError(`${name} cannot be read: ${messageOf(reason)}`, "Name a file that you may read and write.");

@@ -102,12 +102,12 @@ function checkFiles(files: readonly ModuleFile[], module: TypedModule, terminal:
 function printStale({ name, text }: ModuleFile, current: string | undefined, terminal: Terminal): void {
   const { red, green, bold } = terminal.style;
   if (current === undefined) return terminal.print(show`${bold(name)} does not exist`);
-  const lines = lineDifference(current.replaceAll("\r\n", "\n"), text);
+  const places = lineDifference(current, text);
   terminal.print(show`${bold(name)} is not what the server offers now:`);
+  const lines = places.flatMap((place, at) => (at === 0 ? place : [{ sign: "…", line: "" }, ...place]));
   for (const { sign, line } of lines.slice(0, MOST_LINES)) {
     const shown = show`  ${sign} ${line}`;
     terminal.print(sign === "-" ? red(shown) : sign === "+" ? green(shown) : shown);
   }
   if (lines.length > MOST_LINES) terminal.print(show`  … and ${lines.length - MOST_LINES} more lines`);
-  if (lines.length === 0) terminal.print("  only the ends of lines differ");
 }

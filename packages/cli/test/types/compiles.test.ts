@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { Server } from "@parley/mcp";
 import { serveHttp } from "@parley/mcp/node";
 import fc from "fast-check";
@@ -12,10 +12,10 @@ import { runParley } from "../kit/run-parley.js";
 import { hostileOffers } from "./hostile-offers.js";
 import { COMPILERS, TypeScriptProject } from "./typescript-project.js";
 
-const everything = new URL(
+const everything = resolve(
+  import.meta.dirname,
   "../../../mcp/test/peers/node_modules/@modelcontextprotocol/server-everything/dist/index.js",
-  import.meta.url,
-).pathname;
+);
 const built = existsSync(new URL("../../../mcp/dist/index.d.ts", import.meta.url));
 
 if (!built) console.log("no generated code was compiled: the library is not built, see `npm run build`");

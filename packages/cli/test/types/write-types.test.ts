@@ -84,6 +84,13 @@ describe("parley types", () => {
     });
   });
 
+  it("does not mind other ends of lines", async () => {
+    await types("-o", "weather.ts");
+    writeFileSync(join(folder, "weather.ts"), written("weather.ts").replaceAll("\n", "\r\n"));
+    expect((await types("-o", "weather.ts", "--check")).code).toBe(0);
+    expect((await types("-o", "weather.ts")).stdout).toContain("unchanged");
+  });
+
   it("says with --check that a file is missing", async () => {
     const { code, stdout } = await types("-o", "none.ts", "--check");
     expect([code, stdout]).toEqual([5, "none.ts does not exist\n"]);
