@@ -128,7 +128,9 @@ export class ModuleGraph {
     const found = findImport(specifier, importer, this.#jiti);
     if (found.kind === "package") return this.#jiti.import(found.id);
     if (found.kind === "missing") {
-      for (const path of found.tried) this.#states.set(path, fileState(path));
+      // A package that is installed later counts as a change too.
+      const awaited = isPath(specifier) ? found.tried : [join(installedFolder(specifier, importer), "package.json")];
+      for (const path of awaited) this.#states.set(path, fileState(path));
       throw missingFailure(specifier, importer, source);
     }
     const file = this.#file(found.path);
@@ -211,16 +213,29 @@ function syntaxFailure(path: string, broken: string): McpError {
 
 function missingFailure(specifier: string, importer: string, source: string): McpError {
   const place = { file: importer, line: lineOfImport(source, specifier) };
-  if (/^[./]/.test(specifier)) {
+  if (isPath(specifier)) {
     return located(moduleFailure(place, `there is no file ${specifier}`, "Check the path of this import."));
   }
-  const [, name = specifier] = /^((?:@[^/]+\/)?[^/]+)/.exec(specifier) ?? [];
-  const installed = existsSync(join(packageFolder(importer), "node_modules", name));
+  const name = packageName(specifier);
   return located(
-    installed
+    existsSync(installedFolder(specifier, importer))
       ? moduleFailure(place, `the package ${name} has no entry "${specifier}"`, "Check the path behind its name.")
       : moduleFailure(place, `the package ${name} is not installed`, `Run \`npm install ${name}\` beside the module.`),
   );
+}
+
+function isPath(specifier: string): boolean {
+  return /^[./]/.test(specifier);
+}
+
+/** `@scope/name/part` is a part of `@scope/name`. */
+function packageName(specifier: string): string {
+  return /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
+}
+
+/** Where a package would be installed for a file. */
+function installedFolder(specifier: string, importer: string): string {
+  return join(packageFolder(importer), "node_modules", packageName(specifier));
 }
 
 /** The folder of the nearest package.json above a file, or the file's own. */

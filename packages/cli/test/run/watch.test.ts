@@ -91,6 +91,16 @@ describe("parley run --watch", () => {
     // What was missing comes: no other file has to be saved.
     await saved(parley, () => folder.write("new.ts", "export {};"));
     expect(await client.call("which")).toBe("1");
+    await saved(
+      parley,
+      () => folder.write("main.ts", `${version(2)}\nimport "late";`),
+      /the package late is not installed/,
+    );
+    await saved(parley, () => {
+      folder.write("node_modules/late/index.js", "export {};");
+      folder.write("node_modules/late/package.json", '{ "name": "late", "type": "module", "exports": "./index.js" }');
+    });
+    expect(await client.call("which")).toBe("2");
   });
 
   it("sees a file that is replaced, deleted and brought back, in a folder that is replaced too", async () => {
