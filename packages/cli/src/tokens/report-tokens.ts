@@ -8,6 +8,7 @@ import { UsageError } from "../terminal/usage-error.js";
 import { readOffers } from "../types/server-offers.js";
 import { type ServerCosts, serverCosts } from "./server-costs.js";
 import { loadTokenizer, TOKENIZERS } from "./token-counter.js";
+import { counted, printTokenBudget, said } from "./token-figures.js";
 
 /** Tools that are shown unless `--top` says otherwise. */
 const MOST_SHOWN = 50;
@@ -16,7 +17,11 @@ const MOST_USES = 1_000;
 
 /** `parley tokens`: what the definitions of a server cost a model, against a budget. */
 export const reportTokens: CommandRun = async (invocation) => {
-  const { options, terminal } = invocation;
+  const { options, terminal, words, program } = invocation;
+  if (words.length === 0 && program.length === 0 && options.text("config") !== undefined) {
+    const { reportConfigTokens } = await import("./report-config-tokens.js");
+    return reportConfigTokens(invocation);
+  }
   const [target, rest] = takeTarget(invocation);
   if (rest[0] !== undefined) throw new UsageError(`"${rest[0]}" is one word too many`, "Name one server.");
   const budget = options.count("budget", 1);
@@ -45,7 +50,7 @@ function printCosts(
   { top, budget }: { top: number; budget: number | undefined },
   terminal: Terminal,
 ): void {
-  const { bold, dim, red, green } = terminal.style;
+  const { bold, dim } = terminal.style;
   const shown = tools.slice(0, top);
   const hidden = tools.slice(top).reduce((total, { tokens }) => total + tokens, 0);
   const share = (tokens: number) => `${sum === 0 ? 0 : Math.round((tokens / sum) * 100)} %`.padStart(5);
@@ -68,12 +73,7 @@ function printCosts(
   terminal.printTable(rows);
   terminal.print(dim(`counted by ${TOKENIZERS[0]}, as definitions of functions in JSON`));
   if (budget === undefined) return;
-  const over = sum - budget;
-  terminal.print(
-    over > 0
-      ? red(`over the budget of ${said(budget)} by ${said(over)}`)
-      : green(`within the budget of ${said(budget)}, ${said(-over)} left`),
-  );
+  printTokenBudget(sum, budget, terminal);
 }
 
 async function compare(
@@ -110,12 +110,4 @@ async function compare(
   ]);
   terminal.print(show`${dim(`counted by ${TOKENIZERS[0]}; medians, where tools differ`)}`);
   return EXIT.ok;
-}
-
-function said(figure: number): string {
-  return figure.toLocaleString("en");
-}
-
-function counted(count: number, what: string): string {
-  return `${said(count)} ${what}${count === 1 ? "" : "s"}`;
 }

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Server } from "@parley/mcp";
 import { serveHttp } from "@parley/mcp/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -71,6 +74,33 @@ describe("parley tokens", () => {
     expect(costs.codeByServer).toBeLessThan(costs.code);
     expect(costs.code).toBe(costs.parts.opening + costs.parts.names + 4 * costs.parts.declaration);
     expect(costs.search).toBe(costs.parts.threeTools + 4 * (costs.parts.found + costs.parts.described));
+  });
+
+  it("adds up the servers of a file, also where one cannot be reached", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "parley-tokens-"));
+    const none = "http://127.0.0.1:1/mcp";
+    const file = (servers: object) => writeFileSync(join(folder, "all.json"), JSON.stringify({ mcpServers: servers }));
+    const tokens = (...more: string[]) => runParley(["tokens", "--config", "all.json", ...more], { cwd: folder });
+    file({ fixture: { url: url(0) }, many: { url: url(1) } });
+    const { code, stdout } = await tokens();
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/120 {2}many\n +346 +7 {2}fixture\n +[\d,]+ +127 {2}sum of 2 servers\n/);
+    expect((await tokens("--budget", "500")).code).toBe(5);
+    file({ fixture: { url: url(0) }, gone: { url: none } });
+    const partly = await tokens();
+    expect(partly.code).toBe(3);
+    expect(partly.stdout).toMatch(/ +346 +7 {2}fixture\n unknown +gone: .*127\.0\.0\.1:1/);
+    expect(JSON.parse((await tokens("--json")).stdout)).toMatchObject({
+      sum: 346,
+      servers: [
+        { server: "fixture", sum: 346 },
+        { server: "gone", error: expect.any(String) },
+      ],
+    });
+    file({});
+    expect((await tokens()).stderr).toContain("all.json has no servers");
+    expect((await tokens("--compare")).code).toBe(2);
+    rmSync(folder, { recursive: true });
   });
 
   it("counts nothing where there is nothing", async () => {

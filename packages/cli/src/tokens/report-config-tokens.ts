@@ -1,0 +1,92 @@
+import { resolve } from "node:path";
+import { McpError } from "@parley/mcp";
+import type { CommandRun, Invocation } from "../commands/command.js";
+import { readConfigServers } from "../target/config-servers.js";
+import { openTarget } from "../target/open-target.js";
+import { takeTarget } from "../target/target.js";
+import { EXIT } from "../terminal/exit-code.js";
+import { type Showable, show } from "../terminal/shown.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { UsageError } from "../terminal/usage-error.js";
+import { type ServerCosts, serverCosts } from "./server-costs.js";
+import { type CountTokens, loadTokenizer, TOKENIZERS } from "./token-counter.js";
+import { counted, printTokenBudget, said } from "./token-figures.js";
+
+/** What one server of a file costs, or why that is not known. */
+interface ConfiguredCosts {
+  readonly server: string;
+  readonly costs?: ServerCosts;
+  readonly failure?: string;
+}
+
+/** Servers of one file that are measured. */
+const MOST_SERVERS = 100;
+
+/** `parley tokens --config file`: what all servers of a file cost together, as a host that starts them all pays. */
+export const reportConfigTokens: CommandRun = async (invocation) => {
+  const { options, terminal } = invocation;
+  const file = options.text("config") ?? "";
+  if (options.flag("compare")) throw new UsageError("--compare measures one server", "Name a server of the file.");
+  const names = Object.keys(readConfigServers(resolve(terminal.io.cwd, file), terminal.io).servers);
+  if (names.length === 0) throw new UsageError(`${file} has no servers`, "Name a file with `mcpServers`.");
+  if (names.length > MOST_SERVERS) {
+    throw new UsageError(
+      `${file} has ${names.length} servers`,
+      `Name one of them; at most ${MOST_SERVERS} are measured at once.`,
+    );
+  }
+  const budget = options.count("budget", 1);
+  const count = await loadTokenizer();
+  const measured: ConfiguredCosts[] = [];
+  // One after another: a file may name more programs than a machine starts at once.
+  for (const server of names) measured.push(await measure(server, invocation, count));
+  measured.sort((a, b) => (b.costs?.sum ?? -1) - (a.costs?.sum ?? -1) || (a.server < b.server ? -1 : 1));
+  const sum = measured.reduce((total, { costs }) => total + (costs?.sum ?? 0), 0);
+  const exceeded = budget !== undefined && sum > budget;
+  if (terminal.json) {
+    const limit = budget === undefined ? {} : { budget, exceeded };
+    const servers = measured.map(({ server, costs, failure }) => ({
+      server,
+      ...costs,
+      ...(failure && { error: failure }),
+    }));
+    terminal.printJson({ tokenizer: TOKENIZERS[0], sum, ...limit, servers });
+  } else printServers(measured, sum, budget, terminal);
+  if (exceeded) return EXIT.findings;
+  return measured.some(({ failure }) => failure !== undefined) ? EXIT.unreachable : EXIT.ok;
+};
+
+/** A server that cannot be measured does not keep the others from it. */
+async function measure(server: string, invocation: Invocation, count: CountTokens): Promise<ConfiguredCosts> {
+  const { signal } = invocation.terminal.io;
+  try {
+    const [target] = takeTarget({ ...invocation, words: [server] });
+    await using client = await openTarget(target, invocation);
+    return { server, costs: await serverCosts(client, count, signal) };
+  } catch (reason) {
+    if (signal.aborted || !(McpError.is(reason) || reason instanceof UsageError)) throw reason;
+    return { server, failure: reason.message };
+  }
+}
+
+function printServers(
+  measured: readonly ConfiguredCosts[],
+  sum: number,
+  budget: number | undefined,
+  terminal: Terminal,
+): void {
+  const { bold, dim, red } = terminal.style;
+  const tools = measured.reduce((total, { costs }) => total + (costs?.tools.length ?? 0), 0);
+  const rows = measured.map(({ server, costs, failure = "" }): Showable[] =>
+    costs === undefined
+      ? [red("unknown".padStart(8)), "", show`${server}: ${failure}`]
+      : [said(costs.sum).padStart(8), said(costs.tools.length).padStart(5), server],
+  );
+  terminal.printTable([
+    [dim("  tokens"), dim("tools"), dim("server")],
+    ...rows,
+    [bold(said(sum).padStart(8)), bold(said(tools).padStart(5)), bold(`sum of ${counted(measured.length, "server")}`)],
+  ]);
+  terminal.print(dim(`counted by ${TOKENIZERS[0]}, as definitions of functions in JSON`));
+  if (budget !== undefined) printTokenBudget(sum, budget, terminal);
+}
