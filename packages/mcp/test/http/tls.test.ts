@@ -37,6 +37,7 @@ describe("TLS", () => {
       expect(stranger).toMatchObject({
         kind: "connect_failed",
         message: expect.stringMatching(/certificate|self-signed/i),
+        fix: expect.stringMatching(/^Correct the certificate of the server, or trust its issuer/),
       });
       const plain = (handle.url ?? "").replace("https:", "http:");
       await expect(connect(plain, { revisions: [revision], timeouts: { connectMs: 2000 } })).rejects.toThrow();

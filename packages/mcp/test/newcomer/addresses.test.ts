@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import { connect, Server } from "@parley/mcp";
+import { connect, McpError, Server } from "@parley/mcp";
 import { type ServeHttpOptions, serveHttp } from "@parley/mcp/node";
 import { afterEach, describe, expect, it } from "vitest";
 import { answering, type Cleanup } from "../errors/parts.js";
@@ -48,6 +48,15 @@ describe("an address", () => {
   ])("%s is refused with the reason", (address, message, fix) =>
     expectTold(() => connect(address), { kind: "connect_failed", message, fix }),
   );
+
+  it("with a host that does not exist is refused with what to check", async () => {
+    const error = await connect("http://nobody.invalid/mcp").catch(McpError.from);
+    expect(error).toMatchObject({
+      kind: "connect_failed",
+      message: expect.stringContaining("nobody.invalid"),
+      fix: "Check the name of the host and the network of this machine; the request never left.",
+    });
+  });
 
   it.each([[undefined], [null], [3000], [{}]])("%j is refused: it leads nowhere", (address) =>
     expectTold(() => connect(loosely(address)), {

@@ -149,9 +149,7 @@ export function networkError(error: unknown, what: string, url: string): McpErro
       {
         cause: error,
         data,
-        fix: plain
-          ? "Write `http://` in place of `https://`, or pass the port that has TLS."
-          : "Check that the server runs and that host, port and certificate are right; the request never left.",
+        fix: plain ? "Write `http://` in place of `https://`, or pass the port that has TLS." : unsentFix(code),
       },
     );
   }
@@ -172,6 +170,18 @@ export function networkError(error: unknown, what: string, url: string): McpErro
 /** Codes of failures before the connection was open. */
 const NEVER_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|EPROTO|ERR_SSL_\w+|ERR_TLS_\w+|CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+|ERR_INVALID_\w+|ConnectionRefused)$/;
+
+/** Codes of certificates that are not accepted. */
+const CERTIFICATE = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_)/;
+
+function unsentFix(code: string): string {
+  if (/^(ENOTFOUND|EAI_)/.test(code)) {
+    return "Check the name of the host and the network of this machine; the request never left.";
+  }
+  return CERTIFICATE.test(code)
+    ? "Correct the certificate of the server, or trust its issuer (Node: `NODE_EXTRA_CA_CERTS`); the request never left."
+    : "Check that the server runs and that host, port and certificate are right; the request never left.";
+}
 
 /** Codes of decompressors. */
 const UNREADABLE = /^(Z_\w+|ERR_BROTLI\w*|ERR__ERROR\w*|ERR_CONTENT_ENCODING)$/;
