@@ -12,6 +12,8 @@ const CHANGE_OPTIONS: readonly OptionDeclaration[] = [
 /** Options of a target that say what it is; nothing is connected here. */
 const ENTRY_OPTIONS = TARGET_OPTIONS.filter(({ flags }) => /--(?:config|header|env|cwd) /.test(flags));
 
+const FOLDER: OptionDeclaration = { flags: "--folder <folder>", summary: "where skills are; ./skills unless given" };
+
 /** Commands for those who make servers, and for those who install them. */
 export const PROJECT_COMMANDS: readonly CommandDeclaration[] = [
   {
@@ -80,5 +82,62 @@ export const PROJECT_COMMANDS: readonly CommandDeclaration[] = [
       { line: "parley remove notes --from claude --dry-run", does: "Shows what would be taken out." },
     ],
     load: async () => (await import("./add.js")).remove,
+  },
+  {
+    name: "skills",
+    words: "",
+    summary: "list, save and run skills",
+    description:
+      "Skills are folders with instructions for an agent, a SKILL.md, and perhaps a module that does the work.",
+    options: [],
+    examples: [
+      { line: "parley skills list https://example.com/mcp", does: "Shows the skills of a server." },
+      { line: "parley skills save https://example.com/mcp refunds", does: "Writes one to skills/refunds." },
+    ],
+    commands: [
+      {
+        name: "list",
+        words: "[target]",
+        summary: "show the skills of a server, or of a folder",
+        options: [FOLDER, ...TARGET_OPTIONS, ...OUTPUT_OPTIONS],
+        examples: [
+          { line: "parley skills list", does: "Shows those in ./skills." },
+          { line: "parley skills list ./server.ts", does: "Shows those of a server." },
+        ],
+        load: async () => (await import("./skills/list-skills.js")).listSkills,
+      },
+      {
+        name: "save",
+        words: "<target> <skill> [folder]",
+        summary: "write a skill of a server to a folder, verified",
+        options: [...TARGET_OPTIONS, ...OUTPUT_OPTIONS],
+        examples: [
+          { line: "parley skills save ./server.ts refunds", does: "Writes it to ./skills/refunds." },
+          { line: "parley skills save ./server.ts skill://refunds/SKILL.md ~/skills", does: "Names it by its URI." },
+        ],
+        load: async () => (await import("./skills/save-skill.js")).saveSkill,
+      },
+      {
+        name: "run",
+        words: "<skill> [args…]",
+        summary: "run the module of a skill, after showing it",
+        description:
+          "Runs the module of a skill (index.ts, run.ts, main.ts, or one of these in scripts/) with the rights of your user, after " +
+          "showing what it is and asking. Its default export gets { client, args, signal }.",
+        options: [
+          { flags: "--server <target>", summary: "the server that the skill may use; or a program behind `--`" },
+          { flags: "--module <path>", summary: "another module inside the skill" },
+          { flags: "-y, --yes", summary: "do not ask" },
+          FOLDER,
+          ...TARGET_OPTIONS,
+          ...OUTPUT_OPTIONS,
+        ],
+        examples: [
+          { line: "parley skills run refunds --server https://example.com/mcp", does: "Runs ./skills/refunds." },
+          { line: "parley skills run ./my-skill today --yes", does: "Passes `today`, and does not ask." },
+        ],
+        load: async () => (await import("./skills/run-skill.js")).runSkill,
+      },
+    ],
   },
 ];

@@ -1,0 +1,81 @@
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve, sep } from "node:path";
+import type { LoadedSkill, Skill } from "@parley/mcp/skills";
+import type { CommandRun } from "../../commands/command.js";
+import { takeTarget } from "../../target/target.js";
+import { EXIT } from "../../terminal/exit-code.js";
+import { show } from "../../terminal/shown.js";
+import { UsageError } from "../../terminal/usage-error.js";
+import { SAVED_FILE, type SavedSkill } from "./saved-skill.js";
+import { findSkill, SKILLS_FOLDER, skillsOfServer } from "./skills-of.js";
+
+/** `parley skills save`: writes a skill of a server into a folder, file by file as its digests say. */
+export const saveSkill: CommandRun = async (invocation) => {
+  const { terminal } = invocation;
+  const { io } = terminal;
+  const [target, [word, given = SKILLS_FOLDER]] = takeTarget(invocation);
+  if (word === undefined) throw new UsageError("no skill is named", "Name one that `parley skills list` shows.");
+  const opened = await skillsOfServer(target, invocation);
+  await using _client = opened.client;
+  const entry = await findSkill(word, opened);
+  if (entry.resources === "dynamic") {
+    throw new UsageError(
+      `the skill ${entry.frontmatter.name} is dynamic`,
+      "Its files are made for each reader and cannot be verified; read it from the server.",
+    );
+  }
+  const folder = resolve(io.cwd, given, entry.frontmatter.name);
+  refuseUsed(folder);
+  const skill = await opened.skills.load(entry, { signal: io.signal });
+  const { name = "unknown", version = "" } = opened.client.serverInfo ?? {};
+  const paths = await write(
+    skill,
+    folder,
+    { server: { name, version }, uri: entry.uri, resources: entry.resources },
+    io.signal,
+  );
+  if (terminal.json) terminal.printJson({ folder, name: entry.frontmatter.name, uri: entry.uri, files: paths });
+  else {
+    terminal.print(show`saved ${terminal.style.bold(entry.frontmatter.name)} to ${folder}:`);
+    for (const path of paths) terminal.print(show`  ${path}`);
+  }
+  return EXIT.ok;
+};
+
+/** Writes beside the place, and moves it there when everything is verified. */
+async function write(
+  skill: LoadedSkill,
+  folder: string,
+  about: Omit<SavedSkill, "version"> & { readonly resources: Exclude<Skill["resources"], "dynamic"> },
+  signal: AbortSignal,
+): Promise<string[]> {
+  const place = join(dirname(folder), `.saving-${randomUUID()}`);
+  mkdirSync(place, { recursive: true });
+  try {
+    const paths: string[] = [];
+    for await (const { path, bytes } of skill.readAll({ signal })) {
+      const file = resolve(place, path);
+      // The library has checked the path; a mistake there must not reach other folders.
+      if (!file.startsWith(`${place}${sep}`) || path === SAVED_FILE)
+        throw new UsageError(
+          `the skill has a file ${path}, which cannot be saved`,
+          "Report it to the server's author.",
+        );
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, bytes, { flag: "wx", mode: 0o644 });
+      paths.push(path);
+    }
+    const saved: SavedSkill = { version: 1, ...about };
+    writeFileSync(join(place, SAVED_FILE), `${JSON.stringify(saved, undefined, 2)}\n`, { flag: "wx" });
+    refuseUsed(folder);
+    renameSync(place, folder);
+    return paths;
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+function refuseUsed(folder: string): void {
+  if (existsSync(folder)) throw new UsageError(`${folder} is there already`, "Remove it, or name another folder.");
+}

@@ -1,0 +1,57 @@
+import { statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type Client, connect, Server } from "@parley/mcp";
+import { type Skill, type SkillsClient, skills, skillsExtension } from "@parley/mcp/skills";
+import type { Invocation } from "../../commands/command.js";
+import { openTarget } from "../../target/open-target.js";
+import type { ServerTarget } from "../../target/target.js";
+import type { Io } from "../../terminal/io.js";
+import { UsageError } from "../../terminal/usage-error.js";
+
+/** Where skills are kept unless the command line says otherwise. */
+export const SKILLS_FOLDER = "skills";
+
+/** A client and the skills of its server. Close the client. */
+export interface OpenSkills {
+  readonly client: Client;
+  readonly skills: SkillsClient;
+}
+
+/** Opens the skills of a server. */
+export async function skillsOfServer(target: ServerTarget, invocation: Invocation): Promise<OpenSkills> {
+  const client = await openTarget(target, invocation, { extensions: [skillsExtension] });
+  return { client, skills: client.extension(skillsExtension) };
+}
+
+/** Opens the skills in a folder: a server of this process reads and checks them. */
+export async function skillsOfFolder(folder: string): Promise<OpenSkills> {
+  const server = new Server({ name: "skills", version: "1" }, { extensions: [skills(folder)] });
+  const client = await connect(server, { extensions: [skillsExtension] });
+  return { client, skills: client.extension(skillsExtension) };
+}
+
+/** The folder of a skill by its path, or by its name in the folder of skills. Throws a `UsageError` where there is none. */
+export function skillFolder(word: string, folder: string, { cwd }: Io): string {
+  const places = [resolve(cwd, word), join(resolve(cwd, folder), word)];
+  const found = places.find((place) => statSync(join(place, "SKILL.md"), { throwIfNoEntry: false })?.isFile() === true);
+  if (found !== undefined) return found;
+  throw new UsageError(`there is no skill ${word}`, `Give a folder with a SKILL.md, or a name in ${folder}.`);
+}
+
+/** The skill of a server by its name or its URI. Throws a `UsageError` that lists the others. */
+export async function findSkill(word: string, { skills: offered }: OpenSkills): Promise<Skill> {
+  if (word.includes("://")) return offered.get(word);
+  const names: string[] = [];
+  for await (const skill of offered.list()) {
+    if (skill.frontmatter.name === word) return skill;
+    if (names.push(skill.frontmatter.name) >= MOST_LISTED) break;
+  }
+  const known = names.slice(0, 20).join(", ");
+  throw new UsageError(
+    `the server has no skill "${word}"`,
+    names.length === 0 ? "It lists none; give the URI of one that it does not list." : `It has: ${known}.`,
+  );
+}
+
+/** Skills that are looked through or shown. */
+export const MOST_LISTED = 1_000;
