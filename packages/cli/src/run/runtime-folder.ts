@@ -2,6 +2,7 @@ import { existsSync, lstatSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getuid } from "node:process";
+import { McpError } from "@parley/mcp";
 import type { Io } from "../terminal/io.js";
 
 /** The folder of this user for sockets; it may not exist. */
@@ -26,7 +27,11 @@ export function privateFolder(path: string): string {
 export function checkPrivate(path: string): void {
   // Not what a link leads to: the link itself may be somebody else's.
   const stat = lstatSync(path);
-  if (!stat.isDirectory()) throw new Error(`${path} is no folder; remove it`);
-  if (stat.uid !== getuid?.()) throw new Error(`${path} belongs to another user; remove it, or set XDG_RUNTIME_DIR`);
-  if ((stat.mode & 0o077) !== 0) throw new Error(`others can use ${path}; run \`chmod 700 ${path}\``);
+  if (!stat.isDirectory()) throw unsafe(`${path} is no folder`, "Remove it.");
+  if (stat.uid !== getuid?.()) throw unsafe(`${path} belongs to another user`, "Remove it, or set XDG_RUNTIME_DIR.");
+  if ((stat.mode & 0o077) !== 0) throw unsafe(`others can use the folder ${path}`, `Run \`chmod 700 ${path}\`.`);
+}
+
+function unsafe(message: string, fix: string): McpError {
+  return new McpError("connect_failed", message, { fix });
 }

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { pid } from "node:process";
+import { McpError } from "@parley/mcp";
 import type { ServerStatus, SupervisorTree } from "@parley/mcp/host";
 import type { Io } from "../terminal/io.js";
 import { checkPrivate, privateFolder, runtimeFolder } from "./runtime-folder.js";
@@ -48,10 +49,8 @@ export async function offerTree(io: Io, describe: () => Omit<GatewayReport, "pid
       server.listen(path, resolve);
     });
   } catch (reason) {
-    return {
-      problem: reason instanceof Error ? reason.message : String(reason),
-      [Symbol.asyncDispose]: async () => {},
-    };
+    const { message, fix } = McpError.from(reason);
+    return { problem: `${message}. ${fix}`.trimEnd(), [Symbol.asyncDispose]: async () => {} };
   }
   return { [Symbol.asyncDispose]: () => new Promise((resolve) => void server.close(() => resolve())) };
 }

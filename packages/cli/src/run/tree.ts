@@ -16,7 +16,7 @@ const CLEAR = new Shown("\u001b[H\u001b[2J", "");
 export const tree: CommandRun = async ({ words, options, terminal }) => {
   const [word, ...others] = words;
   if (others.length > 0) throw new UsageError(`there is a word too many: ${others[0]}`, "Name one gateway.");
-  const reports = await looked(terminal);
+  const reports = await gatewayReports(terminal.io);
   if (reports.length === 0) {
     throw new McpError("connect_failed", "no gateway of this user is running", {
       fix: "Start one: `parley gateway --config <file> --http`.",
@@ -31,15 +31,6 @@ export const tree: CommandRun = async ({ words, options, terminal }) => {
   else printGateway(terminal, found);
   return EXIT.ok;
 };
-
-async function looked({ io }: Terminal): Promise<GatewayReport[]> {
-  try {
-    return await gatewayReports(io);
-  } catch (reason) {
-    const why = reason instanceof Error ? reason.message : String(reason);
-    throw new McpError("connect_failed", `gateways cannot be looked for: ${why}`, { cause: reason });
-  }
-}
 
 function named(word: string, reports: readonly GatewayReport[]): GatewayReport {
   const found = reports.filter(({ pid, name }) => String(pid) === word || name === word);
@@ -70,7 +61,7 @@ async function watched(terminal: Terminal, first: GatewayReport): Promise<void> 
     if (isScreen || text !== shown) present(terminal, report, isScreen, shown === "");
     shown = text;
     await wait(LOOK_MS, undefined, { signal: io.signal }).catch(() => {});
-    report = (await looked(terminal)).find(({ pid }) => pid === first.pid);
+    report = (await gatewayReports(terminal.io)).find(({ pid }) => pid === first.pid);
   }
   if (report === undefined) terminal.note("the gateway has ended");
 }
