@@ -129,7 +129,9 @@ function chunkOf(id, context, many) {
   const users = [...rooms, ...entries].sort();
   if (needs("node.ts")) return users.length === 0 || id.startsWith(source("node/")) ? "core-node" : many;
   if (users.length === 0) return Object.keys(onDemandOnNode).find((room) => onDemandOnNode[room].some(needs)) ?? null;
-  if (users.length > 2) return many;
+  // Lint looks at tools through the adapters, so what both need is needed once.
+  const reasons = users.filter((name) => name !== "lint" || !users.includes("adapters"));
+  if (reasons.length > 2) return many;
   return rooms.length === 0 && users.length === 1 ? null : users.join("-and-");
 }
 

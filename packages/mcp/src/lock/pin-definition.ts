@@ -1,6 +1,6 @@
+import { platform } from "#platform";
 import { canonicalJson } from "../encoding/canonical-json.js";
 import { isObject } from "../jsonrpc/message.js";
-import { sha256 } from "../platform/sha256.js";
 import type { PinnedItem, PinnedKind } from "./server-lock.js";
 
 type Definition = Readonly<Record<string, unknown>>;
@@ -27,7 +27,7 @@ export function pinDefinition(kind: PinnedKind, entry: Definition): PinnedItem {
 /** The digest of a canonical definition. */
 export function definitionDigest(definition: unknown): string {
   // JSON spells halves of surrogate pairs, which UTF-8 would make equal.
-  const bytes = sha256(new TextEncoder().encode(canonicalJson(definition)));
+  const bytes = platform.sha256(new TextEncoder().encode(canonicalJson(definition)));
   return `sha256-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 

@@ -1,5 +1,7 @@
+import { connect } from "@parley/mcp";
 import { Host, type HostOptions } from "@parley/mcp/host";
-import { outcome, plainServer, type Trial } from "./trial.js";
+import { enforceLock, lockOf, readLock, writeLock } from "@parley/mcp/lock";
+import { add, emptyServer, outcome, plainServer, type Trial, withClient } from "./trial.js";
 
 /** How a call through a host with these options ends. */
 function hosting(options: (fail: Parameters<Trial>[0]) => HostOptions, use?: (host: Host) => unknown): Trial {
@@ -25,6 +27,18 @@ const listening: Trial = (fail) =>
     return result;
   });
 
+/** The lock of a server that had nothing when it was locked. */
+const lockOfNothing = async () => {
+  const client = await connect(emptyServer());
+  return lockOf(client).finally(() => client.close());
+};
+
+const locked: Trial = (fail) =>
+  withClient(plainServer(), {}, async (client) => {
+    await enforceLock(client, await lockOfNothing(), { onDrift: fail });
+    return add(client);
+  });
+
 /** Functions of hosts whose result nobody waits for. */
 export const HOST_HOOK_TRIALS: Readonly<Record<string, Trial>> = {
   "Host.on(listener)": listening,
@@ -37,6 +51,15 @@ export const HOST_HOOK_TRIALS: Readonly<Record<string, Trial>> = {
 export const HOST_ANSWER_TRIALS: Readonly<Record<string, readonly [trial: Trial, ended: string]>> = {
   // The tool is hidden.
   "HostOptions.transform": [hosting((transform) => ({ transform })), "error invalid_params"],
+  // What differs from the lock is refused.
+  "EnforceLockOptions.onDrift": [locked, "error declined"],
+  "HostOptions.onDrift": [
+    async (fail) => {
+      const locks = readLock(writeLock({ a: await lockOfNothing() }));
+      return hosting((onDrift) => ({ onDrift, locks }))(fail);
+    },
+    "error declined",
+  ],
   "HostOptions.auth": [
     hosting((auth) => ({ auth, servers: { a: { url: "http://127.0.0.1:9/mcp" } } })),
     "error invalid_definition",
