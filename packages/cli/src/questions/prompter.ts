@@ -51,7 +51,7 @@ export class QuestionDesk {
 /** Loaded when the first question comes: most commands have none. */
 async function openPrompter({ io }: Terminal, signal: AbortSignal): Promise<Prompter> {
   const { isCancel, multiselect, select, text } = await import("@clack/prompts");
-  const common = { input: io.stdin, output: io.stderr, signal, withGuide: false };
+  const common = { input: io.stdin, output: io.stderr, signal };
   const given = <T>(value: T | symbol): T | undefined => (isCancel(value) ? undefined : (value as T));
   // The library stands for any value by an index, which is a primitive whatever the value is.
   const rows = <T>(options: readonly Offered<T>[]) =>
