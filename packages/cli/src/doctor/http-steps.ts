@@ -31,7 +31,7 @@ export async function walkHttp(
     if (!isLegacySse) return `POST answered with ${answer.status}${answer.type === "" ? "" : ` ${answer.type}`}`;
     context.warn(
       "legacy_sse",
-      "the server has only HTTP with SSE, the transport of 2024-11-05, which newer clients leave out one after the other",
+      "the server has only HTTP with SSE, the transport of the first revision, which clients give up one after the other",
       "Serve Streamable HTTP; an update of the server's library usually brings it.",
     );
     return "GET opened an event stream of the old transport";

@@ -144,7 +144,7 @@ describe("parley doctor of a URL", () => {
     const [finding] = seen.steps.find(({ step }) => step === "http")?.findings ?? [];
     expect(finding).toMatchObject({
       code: "legacy_sse",
-      cause: expect.stringContaining("only HTTP with SSE, the transport of 2024-11-05"),
+      cause: expect.stringContaining("only HTTP with SSE, the transport of the first revision"),
       fix: expect.stringContaining("Serve Streamable HTTP"),
     });
     expect(statuses(seen)).toMatchObject({ http: "warning", handshake: "ok", tools: "ok", schemas: "ok" });
