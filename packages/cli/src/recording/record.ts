@@ -1,6 +1,7 @@
 import type { Revision } from "@parley/mcp";
 import { type HostEntry, remoteServer } from "@parley/mcp/host";
 import type { CommandRun, Invocation } from "../commands/command.js";
+import { withStdoutGuarded } from "../run/serving.js";
 import { savedLogins } from "../target/saved-logins.js";
 import { type ServerTarget, takeTarget } from "../target/target.js";
 import { EXIT } from "../terminal/exit-code.js";
@@ -19,7 +20,9 @@ export const record: CommandRun = async (invocation) => {
   const place = servingPlace(invocation);
   const recorder = recordTarget(target, file, invocation);
   try {
-    const server = await recordedServer(target, recorder, invocation);
+    const open = () => recordedServer(target, recorder, invocation);
+    // A module may print while it is loaded.
+    const server = await (place.kind === "stdio" ? withStdoutGuarded(terminal.io, open) : open());
     recorder.established();
     terminal.note(show`recording to ${file}`);
     await serveUntilEnd(server, place, invocation);

@@ -33,6 +33,7 @@ export const RECORDING_COMMANDS: readonly CommandDeclaration[] = [
         does: "Serves the module at http://127.0.0.1:4000/mcp.",
       },
     ],
+    endsBySignal: true,
     load: async () => (await import("./record.js")).record,
   },
   {
@@ -61,6 +62,7 @@ export const RECORDING_COMMANDS: readonly CommandDeclaration[] = [
         does: "Exits with 5 if an answer differs.",
       },
     ],
+    endsBySignal: true,
     load: async () => (await import("./replay.js")).replay,
   },
 ];
