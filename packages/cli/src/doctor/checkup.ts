@@ -70,12 +70,15 @@ export class Checkup {
   readonly steps: Step[] = [];
   readonly signal: AbortSignal;
   readonly #interrupted: AbortSignal;
+  readonly #onStep: (step: Step) => void;
   readonly #totalMs: number;
   readonly #began = performance.now();
   #isOver = false;
   #exit: ExitCode = EXIT.ok;
 
-  constructor(totalMs: number, interrupted: AbortSignal) {
+  /** `onStep` is called with each step when it is done. */
+  constructor(totalMs: number, interrupted: AbortSignal, onStep: (step: Step) => void = () => {}) {
+    this.#onStep = onStep;
     this.#totalMs = totalMs;
     this.#interrupted = interrupted;
     this.signal = AbortSignal.any([AbortSignal.timeout(Math.ceil(totalMs)), interrupted]);
@@ -107,8 +110,7 @@ export class Checkup {
   /** Runs one step, unless an earlier link is broken. Rejects only when the user interrupts. */
   async step(name: string, work: StepWork, { exit = EXIT.unreachable, goesOn = false }: StepRules = {}): Promise<void> {
     if (this.#isOver) {
-      this.steps.push({ step: name, status: "skipped", detail: "not reached", findings: [] });
-      return;
+      return this.#record({ step: name, status: "skipped", detail: "not reached", findings: [] });
     }
     const began = performance.now();
     const findings: Finding[] = [];
@@ -116,7 +118,7 @@ export class Checkup {
       if (findings.length < MOST_FINDINGS) findings.push({ code, cause, fix });
     };
     const record = (status: StepStatus, detail: string) =>
-      this.steps.push({ step: name, status, detail, ms: Math.round(performance.now() - began), findings });
+      this.#record({ step: name, status, detail, ms: Math.round(performance.now() - began), findings });
     try {
       const detail = await this.#inTime(name, async () => work({ signal: this.signal, warn }));
       record(findings.length === 0 ? "ok" : "warning", detail);
@@ -129,6 +131,11 @@ export class Checkup {
       if (this.#exit === EXIT.ok) this.#exit = link.exit ?? exit;
       this.#isOver = !goesOn || this.signal.aborted;
     }
+  }
+
+  #record(step: Step): void {
+    this.steps.push(step);
+    this.#onStep(step);
   }
 
   /** Settles with the work, or when the time of the whole examination is over. */

@@ -6,7 +6,7 @@ import { EXIT } from "../terminal/exit-code.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { BrokenLink, Checkup } from "./checkup.js";
 import { connectionFinding } from "./connection-diagnosis.js";
-import { printCheckup } from "./doctor-report.js";
+import { DoctorReport } from "./doctor-report.js";
 import { type ExaminedConnection, openExamined } from "./examined-connection.js";
 
 /** How long the whole may take: enough for a program that is installed first. */
@@ -17,7 +17,9 @@ export const doctor: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const [target, [extra]] = takeTarget(invocation);
   if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many`, "Name one server.");
-  const checkup = new Checkup(options.duration("timeout") ?? DEFAULT_MS, terminal.io.signal);
+  const totalMs = options.duration("timeout") ?? DEFAULT_MS;
+  const report = new DoctorReport(terminal, target.name);
+  const checkup = new Checkup(totalMs, terminal.io.signal, (step) => report.step(step));
   const connection = await reach(target, checkup, invocation);
   try {
     await checkup.step("era", () => eraOf(connection));
@@ -25,7 +27,7 @@ export const doctor: CommandRun = async (invocation) => {
     await walkOffers(connection, checkup);
     const { serverInfo, protocolVersion } = connection?.client ?? {};
     const server = { name: serverInfo?.name, version: serverInfo?.version, revision: protocolVersion };
-    printCheckup(terminal, target.name, checkup, server);
+    report.end(checkup, server);
   } finally {
     await connection?.client.close();
   }
