@@ -78,8 +78,15 @@ function nameOf(command: Command): string {
 function optionOf({ flags, summary, many = false, choices }: OptionDeclaration): Option {
   const option = new Option(flags, summary);
   if (choices !== undefined) option.choices([...choices]);
-  if (many) option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
+  const one = option.parseArg;
+  // Commander checks choices by the same function that collects.
+  if (many) option.argParser((value, before: string[] | undefined) => [...(before ?? []), checked(one, value)]);
   return option;
+}
+
+function checked(check: Option["parseArg"], value: string): string {
+  check?.(value, undefined);
+  return value;
 }
 
 function exampleText(examples: CommandDeclaration["examples"]): string {

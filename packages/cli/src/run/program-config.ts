@@ -7,16 +7,13 @@ import { UsageError } from "../terminal/usage-error.js";
 
 /** Looked for in this order, as `readConfigFile` does. */
 const NAMES = ["json", "jsonc", "js", "mjs", "ts", "mts"].map((ending) => `parley.config.${ending}`);
-/** Variables of this program, which are no settings. */
-const OWN_VARIABLES: ReadonlySet<string> = new Set(["PARLEY_HOME"]);
 
 /** The settings of `parley.config.*` in the current folder, or of the file that `PARLEY_CONFIG` names, and of the environment. */
 export async function programConfig(io: Io): Promise<LoadedConfig> {
   const named = io.env["PARLEY_CONFIG"];
   const name = named === undefined || named === "" ? NAMES.find((one) => existsSync(join(io.cwd, one))) : named;
-  const env = Object.fromEntries(Object.entries(io.env).filter(([variable]) => !OWN_VARIABLES.has(variable)));
   const file = name === undefined ? undefined : await configFile(resolve(io.cwd, name));
-  return loadConfig({ file, env, userHome: io.home, workspaceFolder: io.cwd });
+  return loadConfig({ file, env: io.env, userHome: io.home, workspaceFolder: io.cwd });
 }
 
 async function configFile(path: string): Promise<ConfigFile | undefined> {

@@ -37,7 +37,7 @@ describe("loadConfig", () => {
     const config = loadConfig({
       defaults: { http: { port: 1, host: "a", path: "/a", limits: { maxStreams: 1 } }, server: { pageSize: 1 } },
       file: file('{ "http": { "port": 2, "host": "b", "path": "/b", "limits": { "maxSessions": 2 }, }, } // mine'),
-      env: { PARLEY_HTTP_PORT: "3", PARLEY_HTTP_HOST: "c", OTHER: "x" },
+      env: { PARLEY_HTTP_PORT: "3", PARLEY_HTTP_HOST: "c", OTHER: "x", PARLEY_CONFIG: "f", PARLEY_HOME: "d" },
       overrides: { http: { port: 4, path: undefined } },
     });
     expect(config.http).toEqual({ port: 4, host: "c", path: "/b", limits: { maxStreams: 1, maxSessions: 2 } });

@@ -68,8 +68,8 @@ export interface LoadedConfig {
 
 /** What variables begin with. */
 const PREFIX = "PARLEY_";
-/** Variables that are no settings: this one names the file. */
-const OTHER_VARIABLES = ["PARLEY_CONFIG"];
+/** Variables that are no settings: the first names the file, the second the folder of the command line. */
+const OTHER_VARIABLES = ["PARLEY_CONFIG", "PARLEY_HOME"];
 
 /** Returns the configuration as it is; gives a file written in TypeScript or JavaScript its types. */
 export function defineConfig(config: AppConfig): AppConfig {
