@@ -193,7 +193,8 @@ const SIMPLE_TYPES = { string: "string", number: "number", integer: "number", bo
 /** At least how many alternatives a schema has. */
 function widthOf(schema: unknown): number {
   if (!isSchemaObject(schema)) return 1;
-  return Math.max(1, ...["anyOf", "oneOf", "enum"].map((keyword) => Object(schema[keyword]).length ?? 1));
+  const lists = [schema["anyOf"], schema["oneOf"], schema["enum"]];
+  return Math.max(1, ...lists.map((list) => (Array.isArray(list) ? list.length : 1)));
 }
 
 /** What a property is for, and what it is when it is left out. */
@@ -201,7 +202,7 @@ function memberComment(property: unknown, indent: string): string {
   if (!isSchemaObject(property)) return "";
   const { description, title, default: standard } = property;
   const text = [description, title].find((one) => typeof one === "string" && one !== "");
-  const value = standard === undefined ? "" : JSON.stringify(standard);
-  const said = value === "" || value.length > LONGEST_DEFAULT ? "" : `Default: ${value}.`;
-  return docComment([text, said].filter((one) => one !== undefined && one !== "").join(" "), indent);
+  const said = typeof standard === "object" && standard !== null ? "" : JSON.stringify(standard);
+  const value = said === undefined || said === "" || said.length > LONGEST_DEFAULT ? "" : `Default: ${said}.`;
+  return docComment([text, value].filter((one) => one !== undefined && one !== "").join(" "), indent);
 }
