@@ -32,9 +32,9 @@ export async function openTarget(
     ...(timeoutMs === undefined ? {} : { timeouts: { connectMs: timeoutMs, idleMs: timeoutMs } }),
     ...(watchers.length === 0 ? {} : { onMessage: (message) => tell(watchers, message) }),
   };
-  if (recorder === undefined) return open(target, common, terminal);
+  if (recorder === undefined) return open(target, common, terminal, options.flag("debug"));
   try {
-    const client = await open(target, common, terminal);
+    const client = await open(target, common, terminal, options.flag("debug"));
     recorder.established();
     client.on("state", ({ state }) => {
       if (state === "closed") recorder.close();
@@ -58,7 +58,7 @@ function tell(watchers: readonly ((message: WireMessage) => void)[], message: Wi
   for (const watch of watchers) watch(message);
 }
 
-async function open(target: ServerTarget, options: ClientOptions, terminal: Terminal): Promise<Client> {
+async function open(target: ServerTarget, options: ClientOptions, terminal: Terminal, debug: boolean): Promise<Client> {
   if (target.kind === "module") {
     // Loaded only where a module is named: it brings a compiler.
     const { loadServerModule } = await import("./load-module.js");
@@ -67,7 +67,7 @@ async function open(target: ServerTarget, options: ClientOptions, terminal: Term
   const { entry } = target;
   if (target.kind === "command") {
     const { command, args, env, cwd, inheritEnv } = target.entry;
-    return connect({ command, args, env, cwd, inheritEnv }, options);
+    return connect({ command, args, env, cwd, inheritEnv, stderr: debug ? stderrLine(terminal) : "capture" }, options);
   }
   const { url, transport } = target.entry;
   const auth = savedLogins(entry.headers ?? {}, terminal.io);
@@ -83,6 +83,10 @@ function withLoginAdvice(error: McpError, name: string): McpError {
   if (error.kind !== "auth_required" && error.kind !== "authorization_failed") return error;
   const fix = `Run \`parley login ${name}\`, or pass a token: --header "Authorization: Bearer …".`;
   return new McpError(error.kind, error.message, { fix, data: error.data, cause: error });
+}
+
+function stderrLine(terminal: Terminal): (line: string) => void {
+  return (line) => terminal.note(show`${terminal.noteStyle.dim("stderr:")} ${line}`);
 }
 
 function debugWatcher(terminal: Terminal): (message: WireMessage) => void {

@@ -71,6 +71,7 @@ describe("a server that says what terminals obey", () => {
   it("reports progress without the server's characters", async () => {
     const { stderr } = await runParley(["call", "slow", "--debug", ...hostile], { cwd: folder });
     expect(stderr).toMatch(/^━+─* +33 % .*pwned/m);
+    expect(stderr).toMatch(/^stderr: .*pwned/m);
     expect(active(stderr)).toBeUndefined();
   });
 
