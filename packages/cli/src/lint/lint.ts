@@ -1,0 +1,90 @@
+import { McpError } from "@parley/mcp";
+import { type Finding, LINT_RULES, type LintOptions, lintTools, type Severity } from "@parley/mcp/lint";
+import type { CommandRun, Invocation } from "../commands/command.js";
+import { openTarget } from "../target/open-target.js";
+import { takeTarget } from "../target/target.js";
+import { EXIT } from "../terminal/exit-code.js";
+import { type Shown, show } from "../terminal/shown.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { UsageError } from "../terminal/usage-error.js";
+import { loadTokenizer } from "../tokens/token-counter.js";
+
+/** `parley lint`: judges the definitions of a server's tools. */
+export const lint: CommandRun = async (invocation) => {
+  const { options, terminal } = invocation;
+  if (options.flag("rules")) return printRules(terminal);
+  const chosen = await lintOptions(invocation);
+  const [target, [extra]] = takeTarget(invocation);
+  if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many`, "Name one server.");
+  await using client = await openTarget(target, invocation);
+  const tools = client.serverCapabilities.tools === undefined ? [] : await client.allTools();
+  const findings = lintTools(tools, chosen);
+  const counts = countsOf(findings);
+  if (terminal.json) terminal.printJson({ server: client.serverInfo, tools: tools.length, counts, findings });
+  else printFindings(terminal, findings, tools.length);
+  return counts.error > 0 || (options.flag("strict") && counts.warning > 0) ? EXIT.findings : EXIT.ok;
+};
+
+async function lintOptions({ options }: Invocation): Promise<LintOptions> {
+  const [only, ignore] = [options.many("rule"), options.many("ignore")];
+  const chosen: LintOptions = { ...(only.length === 0 ? {} : { only }), ignore };
+  try {
+    // Before anything is started: a rule that does not exist is a fault of the command line.
+    lintTools([], chosen);
+  } catch (reason) {
+    const { message, fix } = McpError.from(reason);
+    throw new UsageError(message, fix);
+  }
+  const maxTokens = options.count("maxTokens", 1);
+  const counts = (id: string) =>
+    id.startsWith("token-") && !ignore.includes(id) && (only.length === 0 || only.includes(id));
+  return {
+    ...chosen,
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    // It takes longer to load than the rest takes to run.
+    ...(LINT_RULES.some(({ id }) => counts(id)) ? { countTokens: await loadTokenizer() } : {}),
+  };
+}
+
+function countsOf(findings: readonly Finding[]): Record<Severity, number> {
+  const counts = { error: 0, warning: 0, note: 0 };
+  for (const { severity } of findings) counts[severity]++;
+  return counts;
+}
+
+function printRules(terminal: Terminal) {
+  if (terminal.json) terminal.printJson(LINT_RULES);
+  else terminal.printTable(LINT_RULES.map(({ id, severity, summary }) => [id, styled(terminal, severity), summary]));
+  return EXIT.ok;
+}
+
+/** Findings that people are shown; programs get all. */
+const MOST_FINDINGS = 500;
+
+function printFindings(terminal: Terminal, findings: readonly Finding[], tools: number): void {
+  const { bold, dim, green } = terminal.style;
+  let heading: string | undefined | null = null;
+  for (const { rule, severity, tool, path, message, fix } of findings.slice(0, MOST_FINDINGS)) {
+    if (tool !== heading) terminal.print(bold(tool ?? "all tools"));
+    heading = tool;
+    const where = path === undefined ? "" : ` (${path})`;
+    terminal.print(show`  ${styled(terminal, severity)} ${message}${dim(where)} ${dim(`[${rule}]`)}`);
+    terminal.print(show`    ${dim("fix:")} ${fix}`);
+  }
+  if (findings.length > MOST_FINDINGS) terminal.print(`… ${findings.length - MOST_FINDINGS} more; --json has all`);
+  const { error, warning, note } = countsOf(findings);
+  const sum = `${plural(error, "error")}, ${plural(warning, "warning")}, ${plural(note, "note")} in ${plural(tools, "tool")}`;
+  terminal.print(error + warning === 0 ? green(sum) : bold(sum));
+}
+
+function styled({ style }: Terminal, severity: Severity): Shown {
+  return severity === "error"
+    ? style.red(severity)
+    : severity === "warning"
+      ? style.yellow(severity)
+      : style.dim(severity);
+}
+
+function plural(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}
