@@ -1,5 +1,6 @@
 import type { CommandDeclaration } from "../commands/command.js";
 import { OUTPUT_OPTIONS, TARGET_OPTIONS } from "../commands/target-options.js";
+import { TOKENIZERS } from "./token-counter.js";
 
 /** Commands that measure what a server costs a model. */
 export const TOKENS_COMMANDS: readonly CommandDeclaration[] = [
@@ -13,7 +14,7 @@ export const TOKENS_COMMANDS: readonly CommandDeclaration[] = [
     options: [
       { flags: "--budget <n>", summary: "exit with 5 if all tools together cost more" },
       { flags: "--top <n>", summary: "show the n dearest tools; 50 unless given" },
-      { flags: "--tokenizer <name>", summary: "how to count; o200k_base unless given", choices: ["o200k_base"] },
+      { flags: "--tokenizer <name>", summary: "how to count; o200k_base unless given", choices: TOKENIZERS },
       { flags: "--compare", summary: "measure definitions against generated code and against search" },
       { flags: "--uses <n>", summary: "with --compare: how many tools the task uses; 1 unless given" },
       ...TARGET_OPTIONS,

@@ -19,12 +19,12 @@ export function moduleFiles(module: TypedModule, output: string, folder: string)
     path: resolve(folder, name),
     text: moduleText(module, language),
   });
-  const [, stem, kind] = /^(.+)\.d\.([cm]?)ts$/.exec(output) ?? /^(.+)\.([cm]?)js$/.exec(output) ?? [];
+  const [, stem, kind] = /^(.+)\.d\.(m?)ts$/.exec(output) ?? /^(.+)\.(m?)js$/.exec(output) ?? [];
   if (stem !== undefined) return [file(`${stem}.${kind}js`, "js"), file(`${stem}.d.${kind}ts`, "d.ts")];
-  if (/.\.[cm]?ts$/.test(output)) return [file(output, "ts")];
+  if (/.\.m?ts$/.test(output)) return [file(output, "ts")];
   throw new UsageError(
-    `"${output}" has no ending of a module`,
-    "Name a .ts file, or a .js file to get a .d.ts beside it.",
+    `"${output}" has no ending of an ES module`,
+    "Name a .ts file, or a .js file to get a .d.ts beside it; .mts and .mjs are the same.",
   );
 }
 

@@ -54,7 +54,7 @@ describe("parley types", () => {
 
   it.each([
     ["weather.mjs", "weather.d.mts"],
-    ["weather.d.cts", "weather.cjs"],
+    ["weather.d.mts", "weather.mjs"],
   ])("knows the ending of %s", async (a, b) => {
     await types("-o", a);
     expect([existsSync(join(folder, a)), existsSync(join(folder, b))]).toEqual([true, true]);
@@ -117,8 +117,9 @@ describe("parley types", () => {
   });
 
   it.each([
-    [["-o", "weather.py"], '"weather.py" has no ending of a module'],
-    [["-o", ".ts"], '".ts" has no ending of a module'],
+    [["-o", "weather.py"], '"weather.py" has no ending of an ES module'],
+    [["-o", "weather.cjs"], '"weather.cjs" has no ending of an ES module'],
+    [["-o", ".ts"], '".ts" has no ending of an ES module'],
     [["--check"], "--check needs a file"],
     [["--watch"], "--watch needs a file"],
     [["--check", "--watch", "-o", "x.ts"], "--check and --watch do not go together"],
