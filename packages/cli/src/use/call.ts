@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Client } from "@parley/mcp";
 import type { CallToolResult, ContentBlock, Tool } from "@parley/mcp/protocol";
 import type { CommandRun } from "../commands/command.js";
+import { withRequiredPages } from "../questions/required-pages.js";
 import { parsedJson } from "../questions/typed-value.js";
 import { EXIT, type ExitCode } from "../terminal/exit-code.js";
 import { showBlock } from "../terminal/shown.js";
@@ -34,7 +35,8 @@ export const call: CommandRun = async (invocation) => {
   }
   const onProgress = progressListener(terminal, options.flag("debug"));
   try {
-    const result = await client.callTool(name, args, { signal, onProgress });
+    const asker = client.serverInfo?.name ?? "the server";
+    const result = await withRequiredPages(terminal, asker, () => client.callTool(name, args, { signal, onProgress }));
     terminal.status.set(undefined);
     const saver = new FileSaver(terminal.io, name, { output: options.text("output"), force: options.flag("force") });
     return shownResult(terminal, result, saver, options.text("output") !== undefined);

@@ -74,6 +74,13 @@ describe.each(["2025-11-25", "2026-07-28"])("questions without a terminal, in re
     expect(stderr).toContain("host:    pay.example");
   });
 
+  it("shows the pages that a server requires first", async () => {
+    const { code, stderr } = await call("locked");
+    expect(stderr).toContain("address: https://login.example/start");
+    // Without sessions it is a question, after which the server goes on; with them the call is refused.
+    expect(code).toBe(revision === "2025-11-25" ? 1 : 0);
+  });
+
   it("asks a program in place of a model: the request on stdin, the answer on stdout", async () => {
     const code =
       'let s="";process.stdin.on("data",(d)=>s+=d).on("end",()=>console.log(JSON.parse(s).messages[0].content.text))';

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { Server } from "@parley/mcp";
+import { Server, urlRequired } from "@parley/mcp";
 import { z } from "zod";
 
 /** What the tools of `askingServer` have noticed. */
@@ -16,6 +16,11 @@ export function askingServer(noticed: Noticed = { cancelled: 0 }): Server {
   server.tool("page", { description: "Sends to a page" }, async (_args, ctx) => {
     await ctx.elicitUrl("Pay here", "https://pay.example/cart?id=7");
     return "the page was agreed to";
+  });
+  let refused = 0;
+  server.tool("locked", { description: "Wants a visit first" }, () => {
+    if (refused++ % 2 === 1) return "unlocked";
+    throw urlRequired([{ message: "Sign in", url: "https://login.example/start" }]);
   });
   server.tool("think", { description: "Asks a model" }, async (_args, ctx) => {
     const messages = [{ role: "user" as const, content: { type: "text" as const, text: "What is 6 times 7?" } }];

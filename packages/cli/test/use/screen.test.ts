@@ -114,6 +114,16 @@ describe.skipIf(noScreen !== undefined)("parley call on a terminal", () => {
     expect(lastLine(screen)).toBe("the page was agreed to");
   });
 
+  it("visits the pages that a server requires, and calls again", async () => {
+    await using screen = calling("locked", "--revision", "2025-11-25");
+    expect(await screen.shows("Open it?")).toContain("address: https://login.example/start");
+    screen.press("Down", "Down", "Enter");
+    await screen.shows("Call again?");
+    screen.press("Enter");
+    expect(await screen.ended()).toBe(0);
+    expect(lastLine(screen)).toBe("unlocked");
+  });
+
   it("lets a person answer in place of a model, and see what it is asked", async () => {
     await using screen = calling("think");
     const shown = await screen.shows("in place of a model?");

@@ -1,0 +1,57 @@
+import { McpError } from "@parley/mcp";
+import type { ElicitRequestURLParams } from "@parley/mcp/protocol";
+import { show } from "../terminal/shown.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { noteQuestion } from "./ask-form.js";
+import { askPage, notePage } from "./ask-page.js";
+import { QuestionDesk } from "./prompter.js";
+import { listOf, memberOf } from "./typed-value.js";
+
+/** Pages of one refusal; nobody visits more. */
+const MOST_PAGES = 10;
+
+/**
+ * Runs a request; where the server refuses it until pages are visited, shows them, lets a person visit them, and runs it once more.
+ * Without a person the pages are shown, and the refusal stands.
+ */
+export async function withRequiredPages<T>(terminal: Terminal, server: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (reason) {
+    if (!McpError.is(reason) || reason.kind !== "url_elicitation_required") throw reason;
+    if (!(await visited(terminal, pagesOf(reason), server))) throw reason;
+    return run();
+  }
+}
+
+async function visited(terminal: Terminal, pages: readonly ElicitRequestURLParams[], server: string): Promise<boolean> {
+  if (!terminal.interactive) {
+    for (const { message, url } of pages) {
+      noteQuestion(terminal, server, "wants a page to be visited first:", message);
+      notePage(terminal, url);
+    }
+    return false;
+  }
+  return new QuestionDesk(terminal).ask(terminal.io.signal, async (prompter) => {
+    for (const page of pages) {
+      const { action } = await askPage(terminal, prompter, page, server);
+      if (action !== "accept") return false;
+    }
+    const again = await prompter.choose(show`Call again?`, [
+      { value: true, label: show`Yes, I am done there` },
+      { value: false, label: show`No` },
+    ]);
+    return again === true;
+  });
+}
+
+/** The pages of a refusal. The client has left out those whose address may deceive. */
+function pagesOf({ data }: McpError): readonly ElicitRequestURLParams[] {
+  return listOf(memberOf(data, "elicitations"))
+    .slice(0, MOST_PAGES)
+    .flatMap((one) => {
+      const [message, url] = [memberOf(one, "message"), memberOf(one, "url")];
+      if (typeof url !== "string" || !URL.canParse(url)) return [];
+      return [{ mode: "url" as const, message: typeof message === "string" ? message : "", url }];
+    });
+}
