@@ -4,9 +4,7 @@ const HINTS = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHi
 /** First words of names of tools that destroy something, and of those that only change something. */
 const DESTROYS = new Set("clear delete destroy drop erase kill overwrite purge remove truncate wipe".split(" "));
 const CHANGES = new Set(
-  "add append buy create deploy edit execute insert move pay post publish rename reset send update upload write".split(
-    " ",
-  ),
+  "append buy create deploy edit insert pay publish rename reset send update upload write".split(" "),
 );
 
 /** `drop` of `drop_table`, `dropTable` and `DROP-TABLE`. */

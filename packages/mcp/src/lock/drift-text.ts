@@ -13,6 +13,16 @@ export function visibleText(text: string): string {
   });
 }
 
+/** JSON text in which no character is hidden, for people who review it. Line feeds of its layout stay. */
+export function visibleJson(json: string): string {
+  return json.replace(INVISIBLE, (char) => {
+    if (char === "\n") return char;
+    // Each half of a pair for itself, as JSON has it.
+    const units = Array.from({ length: char.length }, (_, at) => char.charCodeAt(at).toString(16).padStart(4, "0"));
+    return units.map((unit) => `\\u${unit}`).join("");
+  });
+}
+
 const KIND_NAMES: Readonly<Record<PinnedKind, string>> = {
   server: "server",
   tool: "tool",

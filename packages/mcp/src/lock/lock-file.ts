@@ -2,6 +2,7 @@ import { canonicalJson } from "../encoding/canonical-json.js";
 import { printableLine } from "../encoding/printable.js";
 import { isObject } from "../jsonrpc/message.js";
 import { McpError } from "../protocol/error.js";
+import { visibleJson } from "./drift-text.js";
 import { definitionDigest } from "./pin-definition.js";
 import { LISTED_KINDS, type LockFile, type ServerLock } from "./server-lock.js";
 
@@ -31,10 +32,10 @@ export function readLock(file: unknown): LockFile {
   return value as unknown as LockFile;
 }
 
-/** The text of a lock file: the same bytes for the same locks. */
+/** The text of a lock file: the same bytes for the same locks, with hidden characters spelled. */
 export function writeLock(servers: Readonly<Record<string, ServerLock>>): string {
   const file: LockFile = { lockfileVersion: VERSION, servers };
-  return `${JSON.stringify(JSON.parse(canonicalJson(file)), undefined, 2)}\n`;
+  return visibleJson(`${JSON.stringify(JSON.parse(canonicalJson(file)), undefined, 2)}\n`);
 }
 
 /** Throws `invalid_definition` unless the value is the lock of one server with digests that fit. */

@@ -97,6 +97,7 @@ export const CORPUS: Readonly<Record<string, { bad: readonly Tool[][]; good: rea
       [goodTool({ name: "delete_file", annotations: { destructiveHint: true } })],
       [goodTool({ name: "address_of", annotations: { readOnlyHint: true } })],
       [goodTool({ name: "create_file", annotations: { destructiveHint: false } })],
+      [goodTool({ name: "add", annotations: { readOnlyHint: true } })],
     ],
   },
   "token-cost": { bad: [described("word ".repeat(400))], good: [described("word ".repeat(250))] },

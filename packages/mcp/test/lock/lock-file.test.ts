@@ -151,6 +151,14 @@ describe("a lock file", () => {
     expect(compareLock(readLock(text).servers["shop"] as ServerLock, await locked(shop()))).toEqual([]);
   });
 
+  it("spells characters that a review would not show", async () => {
+    const server = shop();
+    pullRug(server, "Buys\u200b goods\u{e0041}");
+    const text = writeLock({ shop: await locked(server) });
+    expect(text).toContain("Buys\\u200b goods\\udb40\\udc41");
+    expect(compareLock(readLock(text).servers["shop"] as ServerLock, await locked(server))).toEqual([]);
+  });
+
   it("holds several servers in the order of their names", async () => {
     const lock = await locked(shop());
     expect(writeLock({ b: lock, a: lock })).toBe(writeLock({ a: lock, b: lock }));
