@@ -78,6 +78,16 @@ function listFailure(name: string, error: unknown): BrokenLink {
       EXIT.unreachable,
     );
   }
+  if (error.kind === "timeout") {
+    return new BrokenLink(
+      {
+        code: "no_answer",
+        cause: `the server did not answer for its list of ${name}: ${error.message}`,
+        fix: "Look at the server's log; a list that takes long needs more time, such as --timeout 2m.",
+      },
+      EXIT.unreachable,
+    );
+  }
   const advice =
     error.kind === "method_not_found"
       ? `Let the server answer ${name}/list, or no longer declare \`${name}\` in its capabilities.`

@@ -1,11 +1,13 @@
+import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
+import { runParley } from "../kit/run-parley.js";
 import { examine, serveRequests, statuses } from "./examine.js";
 
 type Answers = Readonly<Record<string, unknown>>;
 
 const TOOL = { name: "good", description: "Works", inputSchema: { type: "object" } };
 
-/** A server by hand, which can break every rule; a function ends the connection. */
+/** A server by hand, which can break every rule; a function answers by itself. */
 async function serveAnswers(answers: Answers, capabilities: object = { tools: {} }): Promise<string> {
   const initialize = { protocolVersion: "2025-06-18", capabilities, serverInfo: { name: "by hand", version: "1" } };
   const all: Answers = { initialize, ...answers };
@@ -19,7 +21,7 @@ async function serveAnswers(answers: Answers, capabilities: object = { tools: {}
       const { id, method } = JSON.parse(text) as { id?: number; method: string };
       if (id === undefined) return void response.writeHead(202).end();
       const result = all[method];
-      if (typeof result === "function") return void response.destroy();
+      if (typeof result === "function") return void result(response);
       const error = { code: -32601, message: `unknown method ${method}` };
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify({ jsonrpc: "2.0", id, ...(result === undefined ? { error } : { result }) }));
@@ -73,13 +75,24 @@ describe("parley doctor of what a server offers", () => {
   });
 
   it("says that a server dies at a list", async () => {
-    const url = await serveAnswers({ "tools/list": () => {} });
+    const url = await serveAnswers({ "tools/list": (response: ServerResponse) => response.destroy() });
     const seen = await examine([url, "--timeout", "8s"]);
     expect(seen.code).toBe(3);
     expect(seen.broken).toMatchObject({
       step: "tools",
       code: "connection_lost",
       cause: expect.stringContaining("the connection ended while tools were listed"),
+    });
+  });
+
+  it("says that a list is never answered, within its time", async () => {
+    const seen = await examine([await serveAnswers({ "tools/list": () => {} }), "--timeout", "4s"]);
+    expect(seen.code).toBe(3);
+    expect(seen.broken).toMatchObject({
+      step: "tools",
+      code: "no_answer",
+      cause: expect.stringContaining("the server did not answer for its list of tools"),
+      fix: expect.stringContaining("--timeout 2m"),
     });
   });
 
@@ -118,5 +131,22 @@ describe("parley doctor of what a server offers", () => {
       expect.arrayContaining(["no_description", "no_templates", "rebinding", "cors_disabled"]),
     );
     expect(statuses(seen)).toMatchObject({ resources: "warning", schemas: "warning", host: "warning" });
+  });
+
+  it("warns of plain http to another machine", async () => {
+    const url = await serveAnswers({ "tools/list": { tools: [TOOL] } });
+    // This machine, under an address that does not say so.
+    const seen = await examine([url.replace("127.0.0.1", "0.0.0.0")]);
+    expect(seen).toMatchObject({ code: 0, ok: true });
+    expect(seen.warnings).toContain("plain_http");
+    expect(statuses(seen)).toMatchObject({ tls: "warning", host: "ok" });
+  });
+
+  it("breaks long lines of a terminal between words", async () => {
+    const url = await serveAnswers({});
+    const { stdout } = await runParley(["doctor", url], { tty: true, columns: 60, env: { NO_COLOR: "1" } });
+    expect(stdout).toContain("\nbroken at ");
+    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(60);
+    expect(stdout).toMatch(/^cause: .+\n {7}\S/m);
   });
 });

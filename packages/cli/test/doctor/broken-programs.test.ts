@@ -110,7 +110,7 @@ describe("parley doctor of a program", () => {
 
   it("names text on stdout where messages should be", async () => {
     const target = script("noise.cjs", `console.log("Listening on port 3000"); setInterval(() => {}, 1000);`);
-    const seen = await examine(["--timeout", "3s", ...target]);
+    const seen = await examine(["--timeout", "5s", ...target]);
     expect(seen.code).toBe(3);
     expect(seen.broken).toMatchObject({
       step: "stdout",
@@ -133,7 +133,7 @@ describe("parley doctor of a program", () => {
 
   it("says that a program runs and answers nothing, within its time", async () => {
     const target = script("hang.cjs", `console.error("starting"); setInterval(() => {}, 1000);`);
-    const seen = await examine(["--timeout", "2s", ...target]);
+    const seen = await examine(["--timeout", "5s", ...target]);
     expect(seen.code).toBe(3);
     expect(seen.broken).toMatchObject({
       step: "handshake",

@@ -1,4 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { runParley } from "../kit/run-parley.js";
 import { examine, serveRequests } from "./examine.js";
 
@@ -62,7 +65,7 @@ describe("parley doctor of a hostile server", () => {
 
   it("says that a server takes a request and answers nothing", async () => {
     const origin = await serveRequests(() => {});
-    const { broken, code } = await examine([`${origin}/mcp`, "--timeout", "1s"]);
+    const { broken, code } = await examine([`${origin}/mcp`, "--timeout", "2s"]);
     expect(code).toBe(3);
     expect(broken).toMatchObject({
       step: "http",
@@ -88,7 +91,7 @@ describe("parley doctor of a hostile server", () => {
     expect(hops).toBe(6);
   });
 
-  it("ends a list without end when its time is over", async () => {
+  it("ends a list without end", async () => {
     const origin = await serveRequests((request, response) => {
       let text = "";
       request.on("data", (data: Buffer) => {
@@ -113,8 +116,24 @@ describe("parley doctor of a hostile server", () => {
         response.end(JSON.stringify({ jsonrpc: "2.0", id, ...body }));
       });
     });
-    const seen = await examine([`${origin}/mcp`, "--timeout", "2s"]);
-    expect(seen.ok || seen.broken?.step === "tools").toBe(true);
+    const seen = await examine([`${origin}/mcp`]);
+    expect(seen.code).toBe(5);
+    expect(seen.broken).toMatchObject({ step: "tools", code: "list_failed", cause: expect.stringContaining("pages") });
+  });
+
+  it("ends a step that would never end when the time is over", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "parley-doctor-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, "server.mjs");
+    writeFileSync(path, "await new Promise(() => {});\n");
+    const seen = await examine([path, "--timeout", "1s"]);
+    expect(seen.code).toBe(3);
+    expect(seen.broken).toMatchObject({
+      step: "module",
+      code: "out_of_time",
+      cause: 'the time of 1000 ms was over before "module" was done',
+      fix: expect.stringContaining("--timeout 2m"),
+    });
   });
 
   it("ends at once when it is interrupted", async () => {
