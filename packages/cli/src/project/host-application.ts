@@ -6,7 +6,7 @@ import { UsageError } from "../terminal/usage-error.js";
 import type { ServerList } from "./server-entry-edit.js";
 
 /** The applications whose files are written, by the names of the command line. */
-export const APPLICATIONS: Readonly<Record<string, { readonly title: string; readonly references: boolean }>> = {
+const APPLICATIONS: Readonly<Record<string, { readonly title: string; readonly references: boolean }>> = {
   claude: { title: "Claude Desktop", references: false },
   "claude-code": { title: "Claude Code", references: true },
   cursor: { title: "Cursor", references: true },

@@ -30,7 +30,7 @@ export function recordTarget(
 }
 
 /** What takes secrets out of the messages of a target; undefined if the command line has `--no-redact`. */
-export function redactorFor(
+function redactorFor(
   target: ServerTarget,
   { options, terminal }: Pick<Invocation, "options" | "terminal">,
 ): Redactor | undefined {

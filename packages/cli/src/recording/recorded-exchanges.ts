@@ -119,12 +119,9 @@ class ExchangeSorter {
       return here.find(({ progressToken }) => progressToken !== undefined && progressToken === params["progressToken"]);
     const named = about === undefined ? undefined : this.#open.get(keyOf(connection, about));
     if (named !== undefined && named.exchange.method !== LISTEN) return named;
-    return CHANGES.test(method) ? undefined : here.filter(({ exchange }) => exchange.method !== LISTEN).at(-1);
+    return here.filter(({ exchange }) => exchange.method !== LISTEN).at(-1);
   }
 }
-
-/** Notifications that are about no request, whenever they come. */
-const CHANGES = /\/(?:list_changed|updated)$/;
 
 function keyOf(connection: number, id: unknown): string {
   return `${connection} ${JSON.stringify(id)}`;

@@ -17,6 +17,24 @@ export function handshakeOf(messages: readonly RecordedMessage[]): Pick<Recordin
   return {};
 }
 
+/**
+ * What the recorded clients declared that they can be asked for, together: servers offer some tools to such clients alone. Behind
+ * one connection may be several of them.
+ */
+export function recordedCapabilities(messages: readonly RecordedMessage[]): Readonly<Record<string, unknown>> {
+  const all: Record<string, unknown> = {};
+  for (const { direction, message } of messages) {
+    const params = direction === "sent" && isRecord(message["params"]) ? message["params"] : {};
+    const declared =
+      message["method"] === "initialize" ? params["capabilities"] : metaOf(params)[`${META}clientCapabilities`];
+    for (const [name, value] of Object.entries(isRecord(declared) ? declared : {})) {
+      const known = all[name];
+      all[name] = isRecord(known) && isRecord(value) ? { ...known, ...value } : value;
+    }
+  }
+  return all;
+}
+
 function metaOf(value: unknown): Record<string, unknown> {
   const meta = isRecord(value) ? value["_meta"] : undefined;
   return isRecord(meta) ? meta : {};

@@ -7,9 +7,10 @@ import { EXIT, type ExitCode } from "../terminal/exit-code.js";
 import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { UsageError } from "../terminal/usage-error.js";
-import { exchangesOf, type RecordedOutcome } from "./recorded-exchanges.js";
+import { exchangesOf, type RecordedExchange, type RecordedOutcome } from "./recorded-exchanges.js";
+import { recordedCapabilities } from "./recorded-handshake.js";
 import { LIST_MEMBERS } from "./recorded-lists.js";
-import type { Recording } from "./recording.js";
+import { isRecord, type Recording } from "./recording.js";
 import { AnswerWatch, callsOf, judge, type RecordedCall, type ReplayVerdict, refusalOf } from "./replay-against.js";
 import { requestLine } from "./request-matcher.js";
 
@@ -18,11 +19,13 @@ export async function replayAgainstTarget(recording: Recording, invocation: Invo
   const { options, terminal } = invocation;
   const against = options.text("against");
   const [target] = takeTarget({ ...invocation, words: against === undefined ? [] : [against] });
-  const calls = callsOf(exchangesOf(recording));
+  const exchanges = exchangesOf(recording);
+  const calls = callsOf(exchanges);
   if (calls.length === 0) throw new UsageError("the recording has no request to send", "Record a session with calls.");
-  const answers = new RecordedAnswers(calls);
+  const answers = new RecordedAnswers(recordedRoots(exchanges));
+  const declared = recordedCapabilities(recording.messages);
   const watch = new AnswerWatch();
-  await using client = await openTarget(target, invocation, { ...answers.options(), onMessage: watch.watch });
+  await using client = await openTarget(target, invocation, { ...answers.options(declared), onMessage: watch.watch });
   const readOnly = options.flag("all") ? () => true : await readOnlyTools(client);
   const verdicts: ReplayVerdict[] = [];
   for (const call of calls) {
@@ -82,13 +85,25 @@ const METHOD_NOT_FOUND = -32601;
 /** A list that never ends is cut here, and differs. */
 const MOST_PAGES = 1_000;
 
+/** The folders that the recorded client told; servers also ask for them between calls. */
+function recordedRoots(exchanges: readonly RecordedExchange[]): ListRootsResult["roots"] {
+  const steps = exchanges.flatMap((exchange) => [...exchange.steps, ...exchange.after]);
+  const question = steps.find(
+    (step) => step.kind === "question" && step.method === "roots/list" && isRecord(step.answer),
+  );
+  const result = question?.kind === "question" ? question.answer?.["result"] : undefined;
+  const roots: unknown = isRecord(result) ? result["roots"] : undefined;
+  // As above: the form was the protocol's when it was recorded.
+  return Array.isArray(roots) ? (roots as ListRootsResult["roots"]) : [];
+}
+
 /** Answers questions of the server as the recorded client did. */
 class RecordedAnswers {
-  readonly #calls: readonly RecordedCall[];
+  readonly #roots: ListRootsResult["roots"];
   #left: RecordedCall["answers"][number][] = [];
 
-  constructor(calls: readonly RecordedCall[]) {
-    this.#calls = calls;
+  constructor(roots: ListRootsResult["roots"]) {
+    this.#roots = roots;
   }
 
   /** The questions of this call come next. */
@@ -96,20 +111,18 @@ class RecordedAnswers {
     this.#left = [...answers];
   }
 
-  /** What answers the kinds of questions that were asked; a server is not told that there are answers to others. */
-  options(): OpenOptions {
-    const asked = new Set(this.#calls.flatMap(({ answers }) => answers.map(({ method }) => method)));
+  /** What declares the same as the recorded client did, and answers as it did. */
+  options({ elicitation, sampling, roots }: Readonly<Record<string, unknown>>): OpenOptions {
+    const elicitUrls = isRecord(elicitation) && "url" in elicitation;
     // What was recorded as an answer of a client was one of the form that the protocol has.
     return {
-      ...(asked.has("elicitation/create")
-        ? { onElicit: () => this.#next("elicitation/create") as unknown as ElicitResult }
-        : {}),
-      ...(asked.has("sampling/createMessage")
-        ? { onSample: () => this.#next("sampling/createMessage") as unknown as CreateMessageResult }
-        : {}),
-      ...(asked.has("roots/list")
-        ? { roots: () => (this.#next("roots/list") as unknown as ListRootsResult).roots }
-        : {}),
+      ...(elicitation === undefined
+        ? {}
+        : { onElicit: () => this.#next("elicitation/create") as unknown as ElicitResult, elicitUrls }),
+      ...(sampling === undefined
+        ? {}
+        : { onSample: () => this.#next("sampling/createMessage") as unknown as CreateMessageResult }),
+      ...(roots === undefined ? {} : { roots: this.#roots }),
     };
   }
 
