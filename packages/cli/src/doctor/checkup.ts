@@ -71,6 +71,7 @@ export class Checkup {
   readonly signal: AbortSignal;
   readonly #interrupted: AbortSignal;
   readonly #onStep: (step: Step) => void;
+  readonly #release: () => void;
   readonly #totalMs: number;
   readonly #began = performance.now();
   #isOver = false;
@@ -81,7 +82,22 @@ export class Checkup {
     this.#onStep = onStep;
     this.#totalMs = totalMs;
     this.#interrupted = interrupted;
-    this.signal = AbortSignal.any([AbortSignal.timeout(Math.ceil(totalMs)), interrupted]);
+    const ended = new AbortController();
+    this.signal = ended.signal;
+    // A timer of its own: `AbortSignal.timeout` keeps no process alive, and Node 20 may collect one that is part of `any`.
+    const timer = setTimeout(() => ended.abort(), totalMs);
+    const interrupt = () => ended.abort(interrupted.reason);
+    if (interrupted.aborted) interrupt();
+    interrupted.addEventListener("abort", interrupt, { once: true });
+    this.#release = () => {
+      clearTimeout(timer);
+      interrupted.removeEventListener("abort", interrupt);
+    };
+  }
+
+  /** Ends the measuring of time, which keeps the process alive. */
+  [Symbol.dispose](): void {
+    this.#release();
   }
 
   /** Zero if nothing is broken, else the code of the first broken link. */

@@ -19,7 +19,7 @@ export const doctor: CommandRun = async (invocation) => {
   if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many`, "Name one server.");
   const totalMs = options.duration("timeout") ?? DEFAULT_MS;
   const report = new DoctorReport(terminal, target.name);
-  const checkup = new Checkup(totalMs, terminal.io.signal, (step) => report.step(step));
+  using checkup = new Checkup(totalMs, terminal.io.signal, (step) => report.step(step));
   const connection = await reach(target, checkup, invocation);
   try {
     await checkup.step("era", () => eraOf(connection));
