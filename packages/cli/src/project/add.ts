@@ -5,7 +5,6 @@ import { EXIT } from "../terminal/exit-code.js";
 import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { UsageError } from "../terminal/usage-error.js";
-import { changedLines } from "./changed-lines.js";
 import { type ConfigFile, readConfigFile, writeConfigFile } from "./config-file.js";
 import { type HostApplication, hostApplication } from "./host-application.js";
 import { referToSecrets, secretNames } from "./secret-references.js";
@@ -110,4 +109,19 @@ function printChange(path: string, before: string, after: string, terminal: Term
 
 function warn(text: string, terminal: Terminal): void {
   terminal.note(show`${terminal.noteStyle.yellow("warning: ")}${text}`);
+}
+
+/** The one block of lines in which two texts differ; what begins and ends both alike is left out. */
+function changedLines(before: string, after: string) {
+  const [old, now] = [linesOf(before), linesOf(after)];
+  let head = 0;
+  while (head < old.length && head < now.length && old[head] === now[head]) head++;
+  let tail = 0;
+  while (tail < old.length - head && tail < now.length - head && old.at(-1 - tail) === now.at(-1 - tail)) tail++;
+  return { gone: old.slice(head, old.length - tail), added: now.slice(head, now.length - tail), line: head + 1 };
+}
+
+function linesOf(text: string): string[] {
+  const lines = text.split(/\r?\n/);
+  return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
 }

@@ -58,13 +58,21 @@ function addsUpTo(backup: string, list: ServerList, name: string, entry: Entry, 
 }
 
 function verify(edited: string, list: ServerList, wanted: Entry): void {
-  const present = parsed(edited, list);
-  const meant = { ...present, [list.container]: serversOf(present, list) };
-  if (isDeepStrictEqual(plain(meant), plain(wanted))) return;
+  if (means(edited, list, wanted)) return;
   throw new UsageError(
     `${list.path} is written in a way that cannot be changed safely`,
     "Change it by hand; --dry-run --json shows the entry.",
   );
+}
+
+function means(edited: string, list: ServerList, wanted: Entry): boolean {
+  try {
+    const present = parsed(edited, list);
+    return isDeepStrictEqual(plain({ ...present, [list.container]: serversOf(present, list) }), plain(wanted));
+  } catch {
+    // A table that was written in one line cannot get another one below it.
+    return false;
+  }
 }
 
 /** Values of TOML have prototypes and classes of their own. */

@@ -66,6 +66,7 @@ function moduleEntry(path: string, io: Io): HostServer {
   const script = program === undefined ? undefined : realpathSync(program);
   // A copy that npx fetched may be gone tomorrow.
   const lasts = script !== undefined && /\.[cm]?js$/.test(script) && !/[\\/]_npx[\\/]/.test(script);
+  // The Node that runs now, which an application may not find by its name.
   if (lasts) return { command: process.execPath, args: [script, ...words] };
   return { command: "npx", args: ["-y", "@parley/cli", ...words] };
 }

@@ -11,11 +11,12 @@ import { isSecretName, Redactor } from "./redactor.js";
 const SHORTEST_VALUE = 8;
 const SHORTEST_SECRET = 4;
 
-/** Begins the recording that a command line asks for. Throws a `UsageError` where the file cannot be made. */
+/** Begins the recording that a command line asks for; `force` replaces a file that is there. Throws a `UsageError` where the file cannot be made. */
 export function recordTarget(
   target: ServerTarget,
   file: string,
   { options, terminal }: Pick<Invocation, "options" | "terminal">,
+  force = false,
 ): Recorder {
   const redactor = redactorFor(target, { options, terminal });
   // The address and the arguments may hold secrets even where messages are kept as they are.
@@ -24,7 +25,7 @@ export function recordTarget(
   return new Recorder(resolve(terminal.io.cwd, file), {
     target: described,
     redactor,
-    force: options.flag("force"),
+    force,
     onNote: (note) => terminal.note(show`${terminal.noteStyle.yellow("warning: ")}${note}`),
   });
 }

@@ -18,7 +18,7 @@ export const record: CommandRun = async (invocation) => {
   const file = options.text("output");
   if (file === undefined) throw new UsageError("no file is named", "Name the file of the recording: -o session.jsonl.");
   const place = servingPlace(invocation);
-  const recorder = recordTarget(target, file, invocation);
+  const recorder = recordTarget(target, file, invocation, options.flag("force"));
   try {
     const open = () => recordedServer(target, recorder, invocation);
     // A module may print while it is loaded.

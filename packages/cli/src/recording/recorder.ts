@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, writeSync } from "node:fs";
+import { closeSync, fchmodSync, fstatSync, openSync, writeFileSync } from "node:fs";
 import type { WireMessage } from "@parley/mcp/transport";
 import { UsageError } from "../terminal/usage-error.js";
 import { handshakeOf } from "./recorded-handshake.js";
@@ -97,7 +97,7 @@ export class Recorder {
     const length = Buffer.byteLength(line);
     if (this.#bytes + length + NOTE_BYTES > maxBytes) return this.#stop(`it would be longer than ${maxBytes} bytes`);
     try {
-      writeSync(this.#file, line);
+      writeFileSync(this.#file, line);
       this.#bytes += length;
     } catch (reason) {
       this.#stop(`writing failed (${(reason as NodeJS.ErrnoException).code ?? "unknown"})`);
@@ -108,7 +108,7 @@ export class Recorder {
   #stop(why: string): void {
     const note = `the recording ends here: ${why}`;
     try {
-      writeSync(this.#file, `${JSON.stringify({ note })}\n`);
+      writeFileSync(this.#file, `${JSON.stringify({ note })}\n`);
     } catch {
       // The user is told below.
     }
@@ -124,7 +124,11 @@ const NOTE_BYTES = 200;
 function create(path: string, force: boolean): number {
   try {
     const file = openSync(path, force ? "w" : "wx", 0o600);
-    if (fstatSync(file).isFile()) return file;
+    if (fstatSync(file).isFile()) {
+      // One that was there has a mode of its own.
+      fchmodSync(file, 0o600);
+      return file;
+    }
     closeSync(file);
   } catch (reason) {
     const { code } = reason as NodeJS.ErrnoException;

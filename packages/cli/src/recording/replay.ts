@@ -1,3 +1,5 @@
+import { readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Server } from "@parley/mcp";
 import { remoteServer } from "@parley/mcp/host";
 import { REVISIONS } from "@parley/mcp/protocol";
@@ -5,9 +7,8 @@ import type { CommandRun } from "../commands/command.js";
 import { EXIT } from "../terminal/exit-code.js";
 import { show } from "../terminal/shown.js";
 import { UsageError } from "../terminal/usage-error.js";
-import { readRecording } from "./read-recording.js";
-import type { Recording } from "./recording.js";
-import { ReplayedServer } from "./replay-transport.js";
+import { MAX_RECORDING_BYTES, parseRecording, type Recording } from "./recording.js";
+import { ReplayedServer } from "./replayed-server.js";
 import { serveUntilEnd, servingPlace, wordsBesidePort } from "./serve-until-end.js";
 
 /** `parley replay`: serves a recording as a server, or sends its requests to another one. */
@@ -42,4 +43,17 @@ export async function replayedServer(recording: Recording): Promise<Server> {
       info: server,
     },
   );
+}
+
+/** Reads the file of a recording. Throws a `UsageError` for one that is too long or wrong. */
+function readRecording(file: string, cwd: string): Recording {
+  const path = resolve(cwd, file);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isFile() !== true) throw new UsageError(`there is no file ${file}`, "Check the path of the recording.");
+  if (stats.size > MAX_RECORDING_BYTES)
+    throw new UsageError(
+      `${file} is longer than ${MAX_RECORDING_BYTES} bytes`,
+      "Split it, or record a shorter session.",
+    );
+  return parseRecording(readFileSync(path, "utf8"), file);
 }

@@ -48,6 +48,7 @@ export class ReplayedServer {
 }
 
 const INVALID_PARAMS = -32602;
+const INTERNAL_ERROR = -32603;
 /** Requests that change nothing that a recording could show. */
 const ACCEPTED = new Set(["ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"]);
 const LISTEN = "subscriptions/listen";
@@ -79,13 +80,23 @@ class ReplayedConnection {
     const { id, method } = message;
     const params = isRecord(message["params"]) ? message["params"] : {};
     if (typeof method !== "string") return this.#waiting.get(String(id))?.(true);
-    if (id !== undefined) void this.#request(id, method, params);
+    if (id !== undefined) void this.#request(id, method, params).catch((reason: unknown) => this.#failed(id, reason));
     else if (method === "notifications/cancelled") this.#cancel(params["requestId"]);
   }
 
   closed(): void {
     for (const settle of this.#waiting.values()) settle(false);
     this.#listening.clear();
+  }
+
+  /** Parameters may be nested so deeply that they cannot be compared. */
+  #failed(id: unknown, reason: unknown): void {
+    this.#running.delete(id);
+    this.#send({
+      jsonrpc: "2.0",
+      id,
+      error: { code: INTERNAL_ERROR, message: `the replay failed: ${String(reason)}` },
+    });
   }
 
   #cancel(id: unknown): void {
