@@ -7,7 +7,7 @@ import { PROJECT_COMMANDS } from "../project/project-commands.js";
 import { RECORDING_COMMANDS } from "../recording/recording-commands.js";
 import { RUN_COMMANDS } from "../run/run-commands.js";
 import { TOKENS_COMMANDS } from "../tokens/tokens-commands.js";
-import { TYPES_COMMANDS } from "../types/types-commands.js";
+import { TYPES_COMMANDS } from "../typed-code/types-commands.js";
 import { USE_COMMANDS } from "../use/use-commands.js";
 import type { CommandDeclaration } from "./command.js";
 

@@ -1,7 +1,7 @@
 import { MetaTools } from "@parley/mcp/host";
 import { printableLine, type Tool } from "@parley/mcp/protocol";
-import { declaredFunction, declaredOpening } from "../types/module-text.js";
-import { typedModule } from "../types/typed-module.js";
+import { declaredFunction, declaredOpening } from "../typed-code/module-text.js";
+import { typedModule } from "../typed-code/typed-module.js";
 import { toolCosts } from "./server-costs.js";
 import type { CountTokens } from "./token-counter.js";
 

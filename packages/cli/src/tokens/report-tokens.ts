@@ -5,7 +5,7 @@ import { EXIT, type ExitCode } from "../terminal/exit-code.js";
 import { type Showable, show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { UsageError } from "../terminal/usage-error.js";
-import { readOffers } from "../types/server-offers.js";
+import { readOffers } from "../typed-code/server-offers.js";
 import { type ServerCosts, serverCosts } from "./server-costs.js";
 import { loadTokenizer, TOKENIZERS } from "./token-counter.js";
 import { counted, printTokenBudget, said } from "./token-figures.js";

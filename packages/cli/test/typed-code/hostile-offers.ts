@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { ServerOffers } from "../../src/types/server-offers.js";
+import type { ServerOffers } from "../../src/typed-code/server-offers.js";
 
 /** Texts that try to leave the place where they are put. */
 const HOSTILE = [

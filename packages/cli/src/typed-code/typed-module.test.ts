@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
-import { hostileOffers } from "../../test/types/hostile-offers.js";
+import { hostileOffers } from "../../test/typed-code/hostile-offers.js";
 import { type ModuleLanguage, moduleText } from "./module-text.js";
 import type { ServerOffers } from "./server-offers.js";
 import { typedModule } from "./typed-module.js";

@@ -3,9 +3,9 @@ import { resolve } from "node:path";
 import { connect } from "@parley/mcp";
 import { describe, expect, it } from "vitest";
 import { server } from "../../../../examples/generated/server.js";
-import { moduleText } from "../../src/types/module-text.js";
-import { readOffers } from "../../src/types/server-offers.js";
-import { typedModule } from "../../src/types/typed-module.js";
+import { moduleText } from "../../src/typed-code/module-text.js";
+import { readOffers } from "../../src/typed-code/server-offers.js";
+import { typedModule } from "../../src/typed-code/typed-module.js";
 
 const root = resolve(import.meta.dirname, "../../../..");
 const read = (path: string) => readFileSync(resolve(root, path), "utf8");
