@@ -25,7 +25,9 @@ export async function walkBrowserRules(
     const foreign = async (name: string, value: string) =>
       sendProbe(discoverProbe(url, { ...without(headers, name), [name]: value }), checkup.budget(ANSWER_MS), signal);
     const [byHost, byOrigin] = [await foreign("host", STRANGER), await foreign("origin", `https://${STRANGER}`)];
-    const open = [byHost.status < 300 ? "Host" : "", byOrigin.status < 300 ? "Origin" : ""].filter((one) => one !== "");
+    const open = [isServed(byHost, answer) ? "Host" : "", isServed(byOrigin, answer) ? "Origin" : ""].filter(
+      (one) => one !== "",
+    );
     if (open.length === 0) return "strange hosts and origins are refused";
     warn(
       "rebinding",
@@ -49,6 +51,11 @@ export async function walkBrowserRules(
     warn(problem.code, problem.cause, problem.fix);
     return `pages of ${page} may not call`;
   });
+}
+
+/** Whether a stranger gets what everybody gets; that may be an error, where the server knows other revisions. */
+function isServed(foreign: ProbeAnswer, usual: ProbeAnswer): boolean {
+  return foreign.status === usual.status && usual.status !== 401;
 }
 
 function hostRefusal({ status, body }: ProbeAnswer, host: string): Finding | undefined {

@@ -133,6 +133,18 @@ describe("parley doctor of what a server offers", () => {
     expect(statuses(seen)).toMatchObject({ resources: "warning", schemas: "warning", host: "warning" });
   });
 
+  it("sees that strangers are served also where the first request of a client is an error", async () => {
+    const refuse = (response: ServerResponse) => {
+      const error = { code: -32000, message: "Bad Request: no valid session" };
+      response.writeHead(400, { "content-type": "application/json" });
+      response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error }));
+    };
+    const url = await serveAnswers({ "tools/list": { tools: [TOOL] }, "server/discover": refuse });
+    const seen = await examine([url]);
+    expect(seen).toMatchObject({ code: 0, ok: true });
+    expect(seen.steps.find(({ step }) => step === "host")?.detail).toBe("every Host and Origin is accepted");
+  });
+
   it("warns of plain http to another machine", async () => {
     const url = await serveAnswers({ "tools/list": { tools: [TOOL] } });
     // This machine, under an address that does not say so.
