@@ -1,18 +1,15 @@
 import { statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { McpError, type QuestionContext } from "@parley/mcp";
-import type { ElicitRequestFormParams, ElicitRequestParams, ElicitResult, Root } from "@parley/mcp/protocol";
+import { McpError } from "@parley/mcp";
+import type { Root } from "@parley/mcp/protocol";
 import type { Invocation } from "../commands/command.js";
 import type { OpenOptions } from "../target/open-target.js";
 import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { UsageError } from "../terminal/usage-error.js";
-import { askForm } from "./ask-form.js";
-import { askModel } from "./ask-model.js";
-import { askPage, notePage } from "./ask-page.js";
 import { answerByCommand, commandWords } from "./model-command.js";
-import { type PreparedAnswers, preparedAnswers, prepareForm } from "./prepared-answers.js";
+import { preparedAnswers } from "./prepared-answers.js";
 import { QuestionDesk } from "./prompter.js";
 
 /**
@@ -26,11 +23,16 @@ export function answerers({ options, terminal }: Pick<Invocation, "options" | "t
   const model = line === undefined ? undefined : commandWords(line);
   const roots = options.many("root").map((folder) => rootOf(folder, terminal));
   return {
-    onElicit: (question, context) => elicited({ terminal, desk, prepared }, question, context),
-    onSample: (question, { signal, server }) => {
+    // What asks is loaded when the first question comes: most commands have none, and a shell is waiting.
+    onElicit: async (question, context) => {
+      const { elicited } = await import("./elicited.js");
+      return elicited({ terminal, desk, prepared }, question, context);
+    },
+    onSample: async (question, { signal, server }) => {
       const within = AbortSignal.any([signal, terminal.io.signal]);
       if (model !== undefined) return answerByCommand(model, question, terminal.io, within);
       if (terminal.interactive) {
+        const { askModel } = await import("./ask-model.js");
         return desk.ask(within, (prompter) => askModel(terminal, prompter, question, server.name));
       }
       terminal.note(show`${server.name} asked a model, and was declined; answer by --sample-with <command>`);
@@ -40,52 +42,6 @@ export function answerers({ options, terminal }: Pick<Invocation, "options" | "t
     },
     ...(roots.length === 0 ? {} : { roots }),
   };
-}
-
-interface Desk {
-  readonly terminal: Terminal;
-  readonly desk: QuestionDesk;
-  readonly prepared: PreparedAnswers | undefined;
-}
-
-async function elicited(at: Desk, question: ElicitRequestParams, { signal, server }: QuestionContext) {
-  const { terminal, desk } = at;
-  const within = AbortSignal.any([signal, terminal.io.signal]);
-  if (question.mode === "url") {
-    if (terminal.interactive) {
-      return desk.ask(within, (prompter) => askPage(terminal, prompter, question, server.name));
-    }
-    terminal.note(show`${server.name} wants a page to be visited, and was declined: ${question.message}`);
-    notePage(terminal, question.url);
-    return { action: "decline" } as const;
-  }
-  const form = question;
-  const known = preparedForm(at, form, server.name);
-  if ("action" in known) return known;
-  return desk.ask(within, (prompter) =>
-    askForm(terminal, prompter, { question: form, server: server.name, given: known.given }),
-  );
-}
-
-/** The answer that the command line has prepared, or what of it a person need not be asked any more. */
-function preparedForm(
-  { terminal, prepared }: Desk,
-  question: ElicitRequestFormParams,
-  server: string,
-): ElicitResult | { readonly given: Readonly<Record<string, unknown>> } {
-  const { content, missing, problem } =
-    prepared === undefined ? { content: {}, missing: [], problem: undefined } : prepareForm(prepared, question);
-  if (prepared !== undefined && missing.length === 0 && problem === undefined) {
-    // `prepareForm` has checked the values against the form, as the client does again.
-    return { action: "accept", content: content as NonNullable<ElicitResult["content"]> };
-  }
-  if (problem !== undefined) terminal.note(show`${terminal.noteStyle.yellow("warning: ")}${problem}`);
-  if (terminal.interactive) return { given: problem === undefined ? content : {} };
-  const names = missing.length === 0 ? "" : ` (missing: ${missing.join(", ")})`;
-  terminal.note(
-    show`${server} asked, and was declined: ${question.message}${names}; answer by --answer name=value or --answers <json>`,
-  );
-  return { action: "decline" };
 }
 
 function rootOf(folder: string, { io }: Terminal): Root {

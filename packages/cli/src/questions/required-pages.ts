@@ -2,8 +2,6 @@ import { McpError } from "@parley/mcp";
 import type { ElicitRequestURLParams } from "@parley/mcp/protocol";
 import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
-import { noteQuestion } from "./ask-form.js";
-import { askPage, notePage } from "./ask-page.js";
 import { QuestionDesk } from "./prompter.js";
 import { listOf, memberOf } from "./typed-value.js";
 
@@ -25,6 +23,10 @@ export async function withRequiredPages<T>(terminal: Terminal, server: string, r
 }
 
 async function visited(terminal: Terminal, pages: readonly ElicitRequestURLParams[], server: string): Promise<boolean> {
+  const [{ noteQuestion }, { askPage, notePage }] = await Promise.all([
+    import("./ask-form.js"),
+    import("./ask-page.js"),
+  ]);
   if (!terminal.interactive) {
     for (const { message, url } of pages) {
       noteQuestion(terminal, server, "wants a page to be visited first:", message);

@@ -1,5 +1,4 @@
 import type { Tool } from "@parley/mcp/protocol";
-import { askFields } from "../questions/ask-form.js";
 import { formFields } from "../questions/form-field.js";
 import { QuestionDesk } from "../questions/prompter.js";
 import { show } from "../terminal/shown.js";
@@ -23,6 +22,7 @@ export async function completeArguments(
   }
   const { bold, cyan } = terminal.noteStyle;
   terminal.note(show`${cyan("?")} ${bold(tool.name)} needs:`);
+  const { askFields } = await import("../questions/ask-form.js");
   const desk = new QuestionDesk(terminal);
   const asked = await desk.ask(terminal.io.signal, (prompter) => askFields(terminal, prompter, fields));
   return asked === undefined ? undefined : { ...args, ...asked };

@@ -1,0 +1,91 @@
+import type { QuestionContext } from "@parley/mcp";
+import { formIssues } from "@parley/mcp/host";
+import type { ElicitRequestFormParams, ElicitRequestParams, ElicitResult } from "@parley/mcp/protocol";
+import { show } from "../terminal/shown.js";
+import type { Terminal } from "../terminal/terminal.js";
+import { askForm } from "./ask-form.js";
+import { askPage, notePage } from "./ask-page.js";
+import type { PreparedAnswers } from "./prepared-answers.js";
+import type { QuestionDesk } from "./prompter.js";
+import { listOf, memberOf, resolveSchema, typedValue } from "./typed-value.js";
+
+/** Who answers. */
+export interface Desk {
+  readonly terminal: Terminal;
+  readonly desk: QuestionDesk;
+  readonly prepared: PreparedAnswers | undefined;
+}
+
+/** Answers a form or a page: by what the command line has prepared, by the person at the terminal, or by declining. */
+export async function elicited(at: Desk, question: ElicitRequestParams, { signal, server }: QuestionContext) {
+  const { terminal, desk } = at;
+  const within = AbortSignal.any([signal, terminal.io.signal]);
+  if (question.mode === "url") {
+    if (terminal.interactive) {
+      return desk.ask(within, (prompter) => askPage(terminal, prompter, question, server.name));
+    }
+    terminal.note(show`${server.name} wants a page to be visited, and was declined: ${question.message}`);
+    notePage(terminal, question.url);
+    return { action: "decline" } as const;
+  }
+  const form = question;
+  const known = preparedForm(at, form, server.name);
+  if ("action" in known) return known;
+  return desk.ask(within, (prompter) =>
+    askForm(terminal, prompter, { question: form, server: server.name, given: known.given }),
+  );
+}
+
+/** The answer that the command line has prepared, or what of it a person need not be asked any more. */
+function preparedForm(
+  { terminal, prepared }: Desk,
+  question: ElicitRequestFormParams,
+  server: string,
+): ElicitResult | { readonly given: Readonly<Record<string, unknown>> } {
+  const { content, missing, problem } =
+    prepared === undefined ? { content: {}, missing: [], problem: undefined } : prepareForm(prepared, question);
+  if (prepared !== undefined && missing.length === 0 && problem === undefined) {
+    // `prepareForm` has checked the values against the form, as the client does again.
+    return { action: "accept", content: content as NonNullable<ElicitResult["content"]> };
+  }
+  if (problem !== undefined) terminal.note(show`${terminal.noteStyle.yellow("warning: ")}${problem}`);
+  if (terminal.interactive) return { given: problem === undefined ? content : {} };
+  const names = missing.length === 0 ? "" : ` (missing: ${missing.join(", ")})`;
+  terminal.note(
+    show`${server} asked, and was declined: ${question.message}${names}; answer by --answer name=value or --answers <json>`,
+  );
+  return { action: "decline" };
+}
+
+/** What the prepared answers make of one form. */
+interface Prepared {
+  readonly content: Readonly<Record<string, unknown>>;
+  /** Required fields that nobody has answered. */
+  readonly missing: readonly string[];
+  /** Why an answer does not fit its field. */
+  readonly problem?: string;
+}
+
+/** The fields of this form that the command line has answered. */
+function prepareForm(answers: PreparedAnswers, { requestedSchema }: ElicitRequestFormParams): Prepared {
+  const properties = memberOf(requestedSchema, "properties");
+  const content: [string, unknown][] = [];
+  for (const [name, answer] of answers) {
+    const property = memberOf(properties, name);
+    if (property === undefined) continue;
+    const schema = resolveSchema(property, requestedSchema);
+    const typed = "value" in answer ? answer : typedValue(answer.text, schema, requestedSchema);
+    if ("problem" in typed) return { content: {}, missing: [], problem: `the answer of "${name}": ${typed.problem}` };
+    content.push([name, typed.value]);
+  }
+  const given = Object.fromEntries(content);
+  const missing = listOf(memberOf(requestedSchema, "required")).filter(
+    (name): name is string =>
+      typeof name === "string" &&
+      !Object.hasOwn(given, name) &&
+      memberOf(memberOf(properties, name), "default") === undefined,
+  );
+  // Missing fields are told apart, and a person may still be asked for them.
+  const [issue] = missing.length > 0 ? [] : formIssues({ ...requestedSchema, required: [] }, given);
+  return { content: given, missing, ...(issue === undefined ? {} : { problem: issue }) };
+}
