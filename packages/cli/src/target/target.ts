@@ -4,7 +4,6 @@ import type { HostServer } from "@parley/mcp/host";
 import type { Invocation } from "../commands/command.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { findConfigServer } from "./config-servers.js";
-import { headersOf, variablesOf } from "./pairs.js";
 
 /** The server that a command line names. */
 export type ServerTarget =
@@ -61,4 +60,27 @@ function targetOf(word: string, { options, terminal: { io } }: Invocation): Serv
 function checkedUrl(word: string): string {
   if (URL.canParse(word)) return word;
   throw new UsageError(`"${word}" is not a URL`, "Write it in full, such as http://127.0.0.1:3000/mcp.");
+}
+
+/** The headers of `--header "Name: value"`. */
+function headersOf(lines: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*)$/.exec(line) ?? [];
+      if (name !== undefined && value !== undefined) return [name, value] as const;
+      // The line is not repeated: it may hold a token.
+      throw new UsageError("a --header has no name and value", 'Write it as --header "Name: value".');
+    }),
+  );
+}
+
+/** The variables of `--env NAME=value`. */
+function variablesOf(pairs: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf("=");
+      if (at > 0) return [pair.slice(0, at), pair.slice(at + 1)] as const;
+      throw new UsageError("an --env has no name and value", "Write it as --env NAME=value.");
+    }),
+  );
 }
