@@ -62,6 +62,14 @@ export interface StepRules {
   readonly goesOn?: boolean;
 }
 
+/** Who is told of an examination. */
+export interface CheckupListener {
+  /** Called with each step when it is done. */
+  onStep(step: Step): void;
+  /** Takes what is secret out of a text. */
+  hide(text: string): string;
+}
+
 /** A server may cause any number of warnings; these are enough to see what is wrong. */
 const MOST_FINDINGS = 20;
 
@@ -71,15 +79,16 @@ export class Checkup {
   readonly signal: AbortSignal;
   readonly #interrupted: AbortSignal;
   readonly #onStep: (step: Step) => void;
+  readonly #hide: CheckupListener["hide"];
   readonly #release: () => void;
   readonly #totalMs: number;
   readonly #began = performance.now();
   #isOver = false;
   #exit: ExitCode = EXIT.ok;
 
-  /** `onStep` is called with each step when it is done. */
-  constructor(totalMs: number, interrupted: AbortSignal, onStep: (step: Step) => void = () => {}) {
+  constructor(totalMs: number, interrupted: AbortSignal, { onStep, hide }: CheckupListener) {
     this.#onStep = onStep;
+    this.#hide = hide;
     this.#totalMs = totalMs;
     this.#interrupted = interrupted;
     const ended = new AbortController();
@@ -103,11 +112,6 @@ export class Checkup {
   /** Zero if nothing is broken, else the code of the first broken link. */
   get exit(): ExitCode {
     return this.#exit;
-  }
-
-  /** Whether nothing stands in the way of the next step. */
-  get isOpen(): boolean {
-    return !this.#isOver;
   }
 
   /** The first broken link. */
@@ -149,7 +153,13 @@ export class Checkup {
     }
   }
 
-  #record(step: Step): void {
+  #record({ findings, detail, ...rest }: Step): void {
+    const shown = findings.map(({ cause, fix, ...more }) => ({
+      ...more,
+      cause: this.#hide(cause),
+      fix: this.#hide(fix),
+    }));
+    const step: Step = { ...rest, detail: this.#hide(detail), findings: shown };
     this.steps.push(step);
     this.#onStep(step);
   }

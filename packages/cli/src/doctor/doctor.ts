@@ -18,8 +18,9 @@ export const doctor: CommandRun = async (invocation) => {
   const [target, [extra]] = takeTarget(invocation);
   if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many`, "Name one server.");
   const totalMs = options.duration("timeout") ?? DEFAULT_MS;
-  const report = new DoctorReport(terminal, target.name);
-  using checkup = new Checkup(totalMs, terminal.io.signal, (step) => report.step(step));
+  const hide = hidingValues(target);
+  const report = new DoctorReport(terminal, hide(target.name));
+  using checkup = new Checkup(totalMs, terminal.io.signal, { onStep: (step) => report.step(step), hide });
   const connection = await reach(target, checkup, invocation);
   try {
     await checkup.step("era", () => eraOf(connection));
@@ -33,6 +34,14 @@ export const doctor: CommandRun = async (invocation) => {
   }
   return checkup.exit;
 };
+
+/** Hides the values in the query of an address, which are often keys. */
+function hidingValues(target: ServerTarget): (text: string) => string {
+  const { search } = target.kind === "url" ? new URL(target.entry.url) : { search: "" };
+  if (search.length < 2) return (text) => text;
+  const shown = search.replace(/=[^&]+/g, "=…");
+  return (text) => text.replaceAll(search, shown);
+}
 
 function eraOf(connection: ExaminedConnection | undefined): string {
   if (connection === undefined) throw new Error("there is no connection");

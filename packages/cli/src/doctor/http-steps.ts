@@ -1,5 +1,5 @@
 import { BrokenLink, type Checkup, type Finding, type StepContext } from "./checkup.js";
-import { discoverProbe, isJsonRpc, type ProbeAnswer, SilentServer, sendProbe } from "./http-probe.js";
+import { discoverProbe, isJsonRpc, type Probe, type ProbeAnswer, SilentServer, sendProbe } from "./http-probe.js";
 import { codeOf, placeOf, speaksTls } from "./network-steps.js";
 
 /** What is known of a server at a URL once it has answered. */
@@ -138,7 +138,7 @@ async function isOldTransport(
   if (!OLD_REFUSALS.has(answer.status) || isJsonRpc(answer)) return false;
   const ask = { url, method: "GET" as const, headers: { accept: "text/event-stream", ...headers } };
   const stream = await sendProbe(ask, checkup.budget(ANSWER_MS), signal).catch(() => undefined);
-  return stream?.status === 200 && /^event:\s*endpoint$/m.test(stream.body.replaceAll("\r", ""));
+  return stream !== undefined && isOldStream(stream);
 }
 
 /** Throws for an answer that shows that no MCP server is at this address. Logins and hosts have their own steps. */
@@ -166,19 +166,25 @@ async function judge(
   if (status === 200 && type !== "text/event-stream") throw new BrokenLink(notMcp(url, answer));
 }
 
-/** The usual path of MCP servers, if one answers there. */
+/** The usual path of MCP servers, or of those with the old transport, if one answers there. */
 async function otherPath(
   url: string,
   headers: Readonly<Record<string, string>>,
   checkup: Checkup,
   { signal }: StepContext,
 ): Promise<string | undefined> {
-  const other = new URL("/mcp", url).href;
-  if (other === url) return undefined;
-  const answer = await sendProbe(discoverProbe(other, headers), checkup.budget(ANSWER_MS), signal).catch(
-    () => undefined,
-  );
-  return answer !== undefined && (isJsonRpc(answer) || answer.status === 401) ? other : undefined;
+  const [usual, old] = [new URL("/mcp", url).href, new URL("/sse", url).href];
+  const ask = (probe: Probe) => sendProbe(probe, checkup.budget(ANSWER_MS), signal).catch(() => undefined);
+  if (usual !== url) {
+    const answer = await ask(discoverProbe(usual, headers));
+    if (answer !== undefined && (isJsonRpc(answer) || answer.status === 401)) return usual;
+  }
+  const stream = await ask({ url: old, method: "GET", headers: { accept: "text/event-stream", ...headers } });
+  return stream !== undefined && isOldStream(stream) ? old : undefined;
+}
+
+function isOldStream({ status, body }: ProbeAnswer): boolean {
+  return status === 200 && /^event:\s*endpoint$/m.test(body.replaceAll("\r", ""));
 }
 
 function wrongPath(url: string, status: number, other: string | undefined): Finding {

@@ -3,6 +3,7 @@ import { createServer as createNetServer } from "node:net";
 import { nodeHandler, serveHttp } from "@parley/mcp/node";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { server } from "../fixtures/fixture-server.js";
+import { runParley } from "../kit/run-parley.js";
 import { makeCertificate, serveTls } from "./certificates.js";
 import { examine, portOf, serveRequests, statuses } from "./examine.js";
 
@@ -148,6 +149,27 @@ describe("parley doctor of a URL", () => {
       fix: expect.stringContaining("Serve Streamable HTTP"),
     });
     expect(statuses(seen)).toMatchObject({ http: "warning", handshake: "ok", tools: "ok", schemas: "ok" });
+  });
+
+  it("says where a server with the old transport is", async () => {
+    const origin = await serveRequests((request, response) => {
+      if (request.url !== "/sse") return void response.writeHead(404).end();
+      response.writeHead(200, { "content-type": "text/event-stream" }).write("event: endpoint\ndata: /messages\n\n");
+    });
+    const { broken } = await examine([`${origin}/mcp`]);
+    expect(broken).toMatchObject({ code: "not_found", fix: `Use ${origin}/sse: a server answers there.` });
+  });
+
+  it("shows no value of a query, which may be a key", async () => {
+    const origin = await serveRequests((_request, response) => {
+      response.writeHead(200, { "content-type": "text/html" }).end("<html>");
+    });
+    const url = `${origin}/mcp?api_key=very-secret&x=y`;
+    for (const more of [[], ["--json"]]) {
+      const { stdout } = await runParley(["doctor", url, ...more]);
+      expect(stdout).toContain(`${origin}/mcp?api_key=…&x=…`);
+      expect(stdout).not.toContain("very-secret");
+    }
   });
 
   it("says that a server does not accept the name under which it is reached", async () => {
