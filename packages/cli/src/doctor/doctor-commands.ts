@@ -2,7 +2,7 @@ import type { CommandDeclaration } from "../commands/command.js";
 import { OUTPUT_OPTIONS, TARGET_OPTIONS } from "../commands/target-options.js";
 
 /** Options of other commands that mean something else here, or nothing. */
-const NOT_HERE = /--(?:timeout|record)\b/;
+const NOT_HERE = /--(?:timeout|record|redact|no-redact)\b/;
 
 /** Commands that find out why a server does not work. */
 export const DOCTOR_COMMANDS: readonly CommandDeclaration[] = [
