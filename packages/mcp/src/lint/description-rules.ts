@@ -1,6 +1,6 @@
 import { isObject } from "../jsonrpc/message.js";
 import type { LintRule } from "./lint-rule.js";
-import { shownKey } from "./walk-tool.js";
+import { shownKey } from "./tool-texts.js";
 
 const SHORTEST = 10;
 /** OpenAI refuses longer ones. */

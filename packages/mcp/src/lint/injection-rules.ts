@@ -3,7 +3,7 @@ import { isObject } from "../jsonrpc/message.js";
 import type { Tool } from "../protocol/features/tools.js";
 import { BLOBS, CONTEXT, type InjectionPattern, MARKUP, OVERRIDES, SECRECY, SECRETS } from "./injection-patterns.js";
 import type { LintedTools, LintRule, Problem } from "./lint-rule.js";
-import { type PlacedText, textsOf } from "./walk-tool.js";
+import { type PlacedText, textsOf } from "./tool-texts.js";
 
 const FIX = "Remove it: a description says what the tool does. Do not use a server of others that has it.";
 const LONGEST_QUOTE = 80;

@@ -4,7 +4,7 @@ import type { Tool } from "../protocol/features/tools.js";
 import { compileValidator } from "../schema/json-schema/validate.js";
 import { SchemaError } from "../schema/schema-error.js";
 import type { LintRule, Problem } from "./lint-rule.js";
-import { schemasOf } from "./walk-tool.js";
+import { schemasOf } from "./tool-texts.js";
 
 /** Rules about the schemas of arguments and results. */
 export const SCHEMA_RULES: readonly LintRule[] = [
