@@ -57,14 +57,17 @@ const MOST_ROUNDS = 100;
 
 async function askText(prompter: Prompter, field: FormField, message: Shown): Promise<FieldAnswer | undefined> {
   const optional = !field.required || field.preset !== undefined;
-  const preset = typeof field.preset === "string" ? field.preset : JSON.stringify(field.preset);
-  const text = await prompter.write(message, preset === undefined ? undefined : shownLine(preset), (written) => {
+  const spelled = typeof field.preset === "string" ? field.preset : JSON.stringify(field.preset);
+  const preset = spelled === undefined ? undefined : shownLine(spelled);
+  const text = await prompter.write(message, preset, (written) => {
     if (written === "" && optional) return undefined;
     const typed = typedValue(written, field.schema);
     return "problem" in typed ? wanted(field) : issueOf(field, typed.value);
   });
   if (text === undefined) return undefined;
-  if (text === "" && optional) return field.preset === undefined ? {} : { value: field.preset };
+  // The default is shown with its control characters spelled; what is sent is the default itself.
+  if (text === preset?.text) return { value: field.preset };
+  if (text === "" && optional) return {};
   const typed = typedValue(text, field.schema);
   return "value" in typed ? { value: typed.value } : {};
 }

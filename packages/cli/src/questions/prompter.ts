@@ -20,10 +20,10 @@ export interface Prompter {
     initial: readonly T[],
     required: boolean,
   ): Promise<T[] | undefined>;
-  /** `problem` says why an answer cannot be taken. */
+  /** `preset` is the answer of a person who writes nothing; `problem` says why another one cannot be taken. */
   write(
     message: Shown,
-    placeholder: Shown | undefined,
+    preset: Shown | undefined,
     problem: (text: string) => string | undefined,
   ): Promise<string | undefined>;
 }
@@ -75,12 +75,12 @@ async function openPrompter({ io }: Terminal, signal: AbortSignal): Promise<Prom
       );
       return chosen?.flatMap((at) => options.slice(at, at + 1).map(({ value }) => value));
     },
-    async write(message, placeholder, problem) {
+    async write(message, preset, problem) {
       return given<string>(
         await text({
           ...common,
           message: message.text,
-          ...(placeholder === undefined ? {} : { placeholder: placeholder.text }),
+          ...(preset === undefined ? {} : { placeholder: preset.text, defaultValue: preset.text }),
           validate: (written) => problem(written ?? ""),
         }),
       );

@@ -39,7 +39,7 @@ export function missingError(missing: readonly string[], { name: tool, inputSche
 }
 
 /** The types of a schema in a few words: `string`, `number or null`, `one of red, green`. */
-export function typeWords(schema: unknown, root: unknown): string {
+function typeWords(schema: unknown, root: unknown): string {
   const choices = listOf(memberOf(schema, "enum"));
   if (choices.length > 0) {
     const words = choices.slice(0, 8).map(String);

@@ -41,13 +41,15 @@ export class Screen implements AsyncDisposable {
     const config = join(this.#folder, "tmux.conf");
     // A pane that stays shows what a program wrote last.
     writeFileSync(config, CONFIG);
-    const variables = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
+    // By a program of its own: tmux would take PATH from its client.
+    const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    const started = ["env", ...variables, ...program].map(quoted).join(" ");
     const folder = cwd === undefined ? [] : ["-c", cwd];
     // Nothing is run before its bytes are written down: `read` waits for the first line. Ctrl-C is for the program alone. The exit
     // code goes to a file, because tmux loses that of a program that ends while it looks elsewhere.
     const code = quoted(join(this.#folder, "code"));
-    const line = `read -r _; clear; trap : INT; ${program.map(quoted).join(" ")}; echo $? > ${code}.new; mv ${code}.new ${code}`;
-    this.#tmux("-f", config, "new-session", "-d", "-x", `${columns}`, "-y", `${rows}`, ...folder, ...variables, line);
+    const line = `read -r _; clear; trap : INT; ${started}; echo $? > ${code}.new; mv ${code}.new ${code}`;
+    this.#tmux("-f", config, "new-session", "-d", "-x", `${columns}`, "-y", `${rows}`, ...folder, line);
     this.#tmux("pipe-pane", `cat >> ${quoted(join(this.#folder, "bytes"))}`);
     this.press("Enter");
   }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serveHttp } from "@parley/mcp/node";
@@ -26,7 +26,8 @@ describe.skipIf(noScreen !== undefined)("parley call on a terminal", () => {
 
   /** A call on a screen, in a folder without configuration and tokens. */
   function calling(...words: readonly string[]): Screen {
-    const env = { HOME: folder, PARLEY_HOME: folder };
+    // A browser of a person is never opened: what opens one is looked for here first.
+    const env = { HOME: folder, PARLEY_HOME: folder, PATH: `${folder}:${process.env["PATH"]}` };
     return new Screen([process.execPath, program, "call", handle.url, ...words], { cwd: folder, env });
   }
 
@@ -73,8 +74,26 @@ describe.skipIf(noScreen !== undefined)("parley call on a terminal", () => {
     await screen.shows("Send these answers");
     screen.press("Enter");
     expect(await screen.ended()).toBe(0);
+    // What was taken is shown.
+    expect(screen.text()).toMatch(/count\n.*2\n/);
     const content = { mail: "a@b.example", extras: ["milk"], count: 2, size: "s", gift: true };
     expect(JSON.parse(lastLine(screen))).toEqual({ action: "accept", content });
+  });
+
+  it("asks again for answers that are to be changed", async () => {
+    await using screen = calling("form", "--answers", '{"mail":"a@b.example","count":1,"extras":["ice"],"gift":false}');
+    await screen.shows("Do you want to answer?");
+    screen.press("Enter");
+    await screen.shows("Small");
+    screen.press("Enter");
+    await screen.shows("Change them");
+    screen.press("Down", "Enter");
+    await screen.shows(/● Small/);
+    screen.press("Down", "Enter");
+    await screen.shows(/● Send/);
+    screen.press("Enter");
+    expect(await screen.ended()).toBe(0);
+    expect(lastLine(screen)).toContain('"size":"l"');
   });
 
   it("declines a form, which the server is told", async () => {
@@ -104,6 +123,16 @@ describe.skipIf(noScreen !== undefined)("parley call on a terminal", () => {
     screen.press("Enter");
     expect(await screen.ended()).toBe(1);
     expect(screen.text()).not.toContain("the page was agreed to");
+  });
+
+  it.skipIf(process.platform !== "linux")("opens a page in the browser when it is told to", async () => {
+    const opened = join(folder, "opened");
+    writeFileSync(join(folder, "xdg-open"), `#!/bin/sh\nprintf '%s' "$*" > '${opened}'\n`, { mode: 0o755 });
+    await using screen = calling("page");
+    await screen.shows("Open it?");
+    screen.press("Down", "Enter");
+    expect(await screen.ended()).toBe(0);
+    await expect.poll(() => existsSync(opened) && readFileSync(opened, "utf8")).toBe("https://pay.example/cart?id=7");
   });
 
   it("accepts a page that the person opens", async () => {
