@@ -19,6 +19,7 @@ try {
   install(cli, library);
   checkContents();
   useIt();
+  makeProject(library, cli);
 } finally {
   rmSync(place, { recursive: true, force: true });
 }
@@ -58,6 +59,16 @@ export const server = new Server({ name: "mine", version: "1" }).tool("greet", (
     parley("call", "greet", "--", "node_modules/.bin/parley", "run", "./server.ts", "--stdio") === "hello",
     "it starts and calls a server over stdio",
   );
+}
+
+/** What `parley init` makes passes its own tests once the packages are there. */
+function makeProject(...tarballs) {
+  parley("init", "made", "--yes");
+  const made = join(place, "made");
+  const options = ["--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--loglevel=error"];
+  execFileSync("npm", ["install", ...tarballs, ...options], { cwd: made, stdio: "inherit" });
+  execFileSync("npm", ["test"], { cwd: made, stdio: "ignore" });
+  expect(parley("list", "./made/src/server.ts", "tools").includes("add"), "a project of `parley init` passes its tests");
 }
 
 function parley(...args) {
