@@ -55,6 +55,8 @@ describe("a server over stdio", () => {
     const { client, printed } = await started("serves");
     expect(await client.call("prints")).toBe("printed");
     expect(await client.call("prints")).toBe("printed");
+    // Stderr is another pipe than the one of the answers.
+    await expect.poll(() => printed.length, { timeout: 60_000 }).toBeGreaterThanOrEqual(3);
     expect(printed).toEqual([
       expect.stringMatching(
         /^\[parley\] stdout is reserved for the protocol, so the output printed at \S+mistaken-program\S+:\d+:\d+ and all later output goes to stderr\. Log with console\.error, or pass `guardStdout: false`\.$/,
