@@ -23,7 +23,14 @@ export async function walkBrowserRules(
     if (!isLoopback(placeOf(new URL(url)).host)) return "the server accepts this name";
     if (isLegacySse) throw new NotApplicable("not looked at with the old transport");
     const foreign = async (name: string, value: string) =>
-      sendProbe(discoverProbe(url, { ...without(headers, name), [name]: value }), checkup.budget(ANSWER_MS), signal);
+      sendProbe(
+        discoverProbe(url, { ...without(headers, name), [name]: value }),
+        checkup.budget(ANSWER_MS),
+        signal,
+      ).catch(
+        // A connection that is closed without an answer is a refusal, too.
+        () => undefined,
+      );
     const [byHost, byOrigin] = [await foreign("host", STRANGER), await foreign("origin", `https://${STRANGER}`)];
     const open = [isServed(byHost, answer) ? "Host" : "", isServed(byOrigin, answer) ? "Origin" : ""].filter(
       (one) => one !== "",
@@ -45,7 +52,7 @@ export async function walkBrowserRules(
     };
     const host = headers["host"] === undefined ? {} : { host: headers["host"] };
     const probe = { url, method: "OPTIONS" as const, headers: { ...host, ...asked } };
-    const preflight = await sendProbe(probe, checkup.budget(ANSWER_MS), signal);
+    const preflight = await sendProbe(probe, checkup.budget(ANSWER_MS), signal).catch(() => undefined);
     const problem = corsProblem(preflight, page);
     if (problem === undefined) return `pages of ${page} may call`;
     warn(problem.code, problem.cause, problem.fix);
@@ -54,8 +61,8 @@ export async function walkBrowserRules(
 }
 
 /** Whether a stranger gets what everybody gets; that may be an error, where the server knows other revisions. */
-function isServed(foreign: ProbeAnswer, usual: ProbeAnswer): boolean {
-  return foreign.status === usual.status && usual.status !== 401;
+function isServed(foreign: ProbeAnswer | undefined, usual: ProbeAnswer): boolean {
+  return foreign?.status === usual.status && usual.status !== 401 && usual.status !== 403;
 }
 
 function hostRefusal({ status, body }: ProbeAnswer, host: string): Finding | undefined {
@@ -81,7 +88,8 @@ export function saidIn(body: string): string {
   }
 }
 
-function corsProblem({ status, headers }: ProbeAnswer, page: string): Finding | undefined {
+function corsProblem(preflight: ProbeAnswer | undefined, page: string): Finding | undefined {
+  const { status = "nothing", headers = {} } = preflight ?? {};
   const allowed = headers["access-control-allow-origin"];
   if (allowed !== "*" && allowed !== page) {
     return {

@@ -1,5 +1,6 @@
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
+import { isIP } from "node:net";
 import { META, REVISIONS } from "@parley/mcp/protocol";
 
 /** One HTTP request of the examination. */
@@ -31,7 +32,8 @@ export function sendProbe(probe: Probe, ms: number, signal: AbortSignal): Promis
   const start = url.startsWith("https:") ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
-    const options = { method, headers: { ...headers, ...length }, agent: false, signal, setHost: !hasHost(headers) };
+    const all = { ...headers, ...length };
+    const options = { method, headers: all, agent: false, signal, servername: nameOf(url), setHost: !hasHost(headers) };
     const sent = start(url, options, (incoming) => {
       clearTimeout(timer);
       readStart(incoming, (text) => {
@@ -82,6 +84,12 @@ function readStart(incoming: IncomingMessage, done: (text: string) => void): voi
 function answerOf({ statusCode = 0, headers }: IncomingMessage, body: string): ProbeAnswer {
   const [type = ""] = (headers["content-type"] ?? "").split(";");
   return { status: statusCode, headers, body, type: type.trim().toLowerCase() };
+}
+
+/** The name that the certificate must have. Node would take it from a `Host` header, which is another's in some probes. */
+function nameOf(url: string): string {
+  const { hostname } = new URL(url);
+  return isIP(hostname.replace(/^\[(.*)\]$/, "$1")) === 0 ? hostname : "";
 }
 
 function hasHost(headers: Readonly<Record<string, string>>): boolean {

@@ -51,7 +51,7 @@ describe("parley doctor of a URL", () => {
     expect(broken).toMatchObject({
       step: "tls",
       code: "certificate_self_signed",
-      cause: "the certificate of 127.0.0.1 is signed by itself (doctor test), and nobody vouches for it",
+      cause: "the certificate of 127.0.0.1 is signed by itself (doctor-test), and nobody vouches for it",
       fix: expect.stringContaining("NODE_EXTRA_CA_CERTS"),
     });
   });

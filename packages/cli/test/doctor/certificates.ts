@@ -12,73 +12,42 @@ interface KeyPair {
   readonly cert: string;
 }
 
-/** Makes a certificate for this machine, which is valid from today for some days; a negative number has ended already. */
+/** Makes a certificate for this machine that is signed by itself, and is valid for two days, or has ended years ago. */
 export function makeCertificate({ names = "IP:127.0.0.1,DNS:localhost", isExpired = false } = {}): KeyPair {
   const folder = mkdtempSync(join(tmpdir(), "parley-certificate-"));
-  const at = (name: string) => join(folder, name);
-  const run = (...args: string[]) => execFileSync("openssl", args, { cwd: folder, stdio: "pipe" });
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+  const read = (name: string) => readFileSync(join(folder, name), "utf8");
+  const run = (line: string) => execFileSync("openssl", line.split(" "), { cwd: folder, stdio: "pipe" });
   try {
-    run(
-      "req",
-      "-new",
-      "-newkey",
-      "ec",
-      "-pkeyopt",
-      "ec_paramgen_curve:P-256",
-      "-nodes",
-      "-subj",
-      "/CN=doctor test",
-      "-keyout",
-      at("key.pem"),
-      "-out",
-      at("request.pem"),
-    );
-    if (!isExpired) {
-      run(
-        "req",
-        "-x509",
-        "-key",
-        at("key.pem"),
-        "-subj",
-        "/CN=doctor test",
-        "-days",
-        "2",
-        "-addext",
-        `subjectAltName=${names}`,
-        "-out",
-        at("cert.pem"),
-      );
-    } else {
+    const key = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key.pem";
+    run(`req -new ${key} -subj /CN=doctor-test -out request.pem`);
+    if (isExpired) {
       // Only `ca` takes dates of the past.
-      const config =
-        "[ca]\ndefault_ca=c\n[c]\ndatabase=index\nnew_certs_dir=.\nserial=serial\ndefault_md=sha256\npolicy=p\n[p]\ncommonName=supplied\n";
-      writeFileSync(at("ca.cnf"), config);
-      writeFileSync(at("index"), "");
-      writeFileSync(at("serial"), "01\n");
-      run(
-        "ca",
-        "-batch",
-        "-config",
-        at("ca.cnf"),
-        "-selfsign",
-        "-keyfile",
-        at("key.pem"),
-        "-in",
-        at("request.pem"),
-        "-startdate",
-        "20200101000000Z",
-        "-enddate",
-        "20200201000000Z",
-        "-notext",
-        "-out",
-        at("cert.pem"),
-      );
+      write("ca.cnf", CA_SETTINGS);
+      write("index", "");
+      write("serial", "01\n");
+      const dates = "-startdate 20200101000000Z -enddate 20200201000000Z";
+      run(`ca -batch -config ca.cnf -selfsign -keyfile key.pem -in request.pem ${dates} -notext -out cert.pem`);
+    } else {
+      run(`req -x509 -key key.pem -subj /CN=doctor-test -days 2 -addext subjectAltName=${names} -out cert.pem`);
     }
-    return { key: readFileSync(at("key.pem"), "utf8"), cert: readFileSync(at("cert.pem"), "utf8") };
+    return { key: read("key.pem"), cert: read("cert.pem") };
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
+
+const CA_SETTINGS = `[ca]
+default_ca = own
+[own]
+database = index
+new_certs_dir = .
+serial = serial
+default_md = sha256
+policy = names
+[names]
+commonName = supplied
+`;
 
 /** Serves https until the test ends, and gives the port. */
 export async function serveTls(pair: KeyPair): Promise<number> {
