@@ -1,10 +1,11 @@
+import { existsSync } from "node:fs";
 import { type Client, type ClientOptions, connect, McpError, type Revision } from "@parley/mcp";
 import type { WireMessage } from "@parley/mcp/transport";
 import type { Invocation } from "../commands/command.js";
 import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
-import { savedLogins } from "./saved-logins.js";
 import type { ServerTarget } from "./target.js";
+import { tokenFile } from "./token-file.js";
 
 /** What a command adds to the options that the command line gives: answers of questions, extensions, a watcher. */
 export type OpenOptions = Pick<
@@ -70,12 +71,19 @@ async function open(target: ServerTarget, options: ClientOptions, terminal: Term
     return connect({ command, args, env, cwd, inheritEnv, stderr: debug ? stderrLine(terminal) : "capture" }, options);
   }
   const { url, transport } = target.entry;
-  const auth = savedLogins(entry.headers ?? {}, terminal.io);
+  const auth = await keptLogin(entry.headers ?? {}, terminal);
   const http = { ...options, headers: { ...entry.headers }, ...(auth === undefined ? {} : { auth }) };
   const where = transport === "http" || transport === "sse" ? { url, transport } : url;
   return connect(where, http).catch((reason: unknown) => {
     throw McpError.is(reason) ? withLoginAdvice(reason, target.name) : reason;
   });
+}
+
+/** Authorization is loaded only where somebody has logged in: it is a third of what a call loads. */
+async function keptLogin(headers: Readonly<Record<string, string>>, { io }: Terminal) {
+  if (!existsSync(tokenFile(io))) return undefined;
+  const { savedLogins } = await import("./saved-logins.js");
+  return savedLogins(headers, io);
 }
 
 /** What the library advises for programs, for a person at a shell. */
