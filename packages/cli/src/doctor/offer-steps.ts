@@ -1,9 +1,8 @@
-import { type Client, McpError } from "@parley/mcp";
+import { type Client, McpError, Server } from "@parley/mcp";
 import type { Tool } from "@parley/mcp/protocol";
 import { EXIT } from "../terminal/exit-code.js";
 import { BrokenLink, type Checkup, NotApplicable, type StepContext } from "./checkup.js";
 import type { ExaminedConnection } from "./examined-connection.js";
-import { schemaProblem } from "./schema-check.js";
 
 /** Entries of one list that are read; a server may have lists without end. */
 const MOST_ENTRIES = 10_000;
@@ -138,6 +137,28 @@ function checkTools(tools: readonly Tool[], { warn }: StepContext): string {
     cause: `${counted(problems.length, "tool")} cannot be used as described: ${named(problems.map(({ cause }) => cause))}`,
     fix: problems[0]?.fix ?? "Correct the schemas.",
   });
+}
+
+/** What is wrong with the schemas of a tool, by the rules by which servers and clients of the library use them. */
+function schemaProblem({
+  name,
+  inputSchema,
+  outputSchema,
+}: Tool): { readonly cause: string; readonly fix: string } | undefined {
+  for (const [part, schema] of [["input", inputSchema] as const, ["output", outputSchema] as const]) {
+    if (schema === undefined) continue;
+    try {
+      new Server({ name: "t", version: "1" }).tool("t", { description: "t", [part]: schema }, () => "");
+    } catch (error) {
+      if (!McpError.is(error)) throw error;
+      const [, why = error.message] = /^In the schema of tool "t" \w+: (.*)$/s.exec(error.message) ?? [];
+      return {
+        cause: `${part} of ${JSON.stringify(name)}: ${why.replace(' of tool "t"', "").replace(/\.$/, "")}`,
+        fix: error.fix,
+      };
+    }
+  }
+  return undefined;
 }
 
 function counted(number: number, noun: string): string {
