@@ -21,9 +21,8 @@ import { unknownName } from "./unknown-name.js";
 export const call: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const { signal } = terminal.io;
-  await using server = await openServer(invocation, ([tool]) => {
-    if (tool === undefined) throw new UsageError("no tool is named", "`parley list <target> tools` shows them.");
-  });
+  const extensions = options.flag("task") ? [(await import("@parley/mcp/tasks")).tasks()] : [];
+  await using server = await openServer(invocation, checkWords, { extensions });
   const { client, words } = server;
   const [name = "", ...rest] = words;
   const given = await argumentWords(rest, terminal.io);
@@ -44,6 +43,10 @@ export const call: CommandRun = async (invocation) => {
     terminal.status.set(undefined);
   }
 };
+
+function checkWords([tool]: readonly string[]): void {
+  if (tool === undefined) throw new UsageError("no tool is named", "`parley list <target> tools` shows them.");
+}
 
 /** The tool of this name; pages are read until it comes. */
 async function findTool(client: Client, name: string, signal: AbortSignal): Promise<Tool> {

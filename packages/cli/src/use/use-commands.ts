@@ -28,7 +28,12 @@ export const USE_COMMANDS: readonly CommandDeclaration[] = [
     description:
       "Calls a tool. Arguments are name=value, typed by the tool's schema; name:=json; name=@file; repeated names for lists; " +
       "one JSON object; or - for a JSON object from stdin. On a terminal, missing ones are asked for.",
-    options: [...FILE_OPTIONS, ...QUESTION_OPTIONS, ...COMMON],
+    options: [
+      { flags: "--task", summary: "let the server run the call as a task, and wait for it" },
+      ...FILE_OPTIONS,
+      ...QUESTION_OPTIONS,
+      ...COMMON,
+    ],
     examples: [
       { line: "parley call http://127.0.0.1:3000/mcp add a=1 b=2", does: "Calls `add` with two numbers." },
       { line: 'echo \'{"a":1,"b":2}\' | parley call ./server.ts add -', does: "Takes the arguments from stdin." },

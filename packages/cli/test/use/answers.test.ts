@@ -119,6 +119,14 @@ describe.each(["2025-11-25", "2026-07-28"])("questions without a terminal, in re
     expect(stderr).toContain("answer by --sample-with <command>");
   });
 
+  it("runs a tool as a task with --task, answers what it asks, and says what is missing without", async () => {
+    const { stdout } = await call("report", "--task", "--answer", "format=pdf");
+    expect(stdout).toBe("a report as pdf\n");
+    const { code, stderr } = await call("report", "--answer", "format=pdf");
+    expect(code).toBe(1);
+    expect(stderr).toContain("task");
+  });
+
   it("tells the folders of --root", async () => {
     const { stdout } = await call("folders", "--root", ".", "--root", tmpdir());
     expect(JSON.parse(stdout)).toEqual([

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { Server, urlRequired } from "@parley/mcp";
+import { tasks } from "@parley/mcp/tasks";
 import { z } from "zod";
 
 /** What the tools of `askingServer` have noticed. */
@@ -9,13 +10,17 @@ export interface Noticed {
 
 /** A server whose tools ask in every way, and one that lasts until it is cancelled. */
 export function askingServer(noticed: Noticed = { cancelled: 0 }): Server {
-  const server = new Server({ name: "asker", version: "1.0.0" });
+  const server = new Server({ name: "asker", version: "1.0.0" }, { extensions: [tasks({ pollIntervalMs: 20 })] });
   server.tool("form", { description: "Asks for an order" }, async (_args, ctx) => {
     return JSON.stringify(await ctx.tryElicit("What do you want?", ORDER));
   });
   server.tool("page", { description: "Sends to a page" }, async (_args, ctx) => {
     await ctx.elicitUrl("Pay here", "https://pay.example/cart?id=7");
     return "the page was agreed to";
+  });
+  server.tool("report", { description: "Runs as a task", task: "required" }, async (_args, ctx) => {
+    const { format } = await ctx.elicit("Which format?", z.object({ format: z.enum(["pdf", "html"]) }));
+    return `a report as ${format}`;
   });
   let refused = 0;
   server.tool("locked", { description: "Wants a visit first" }, () => {
