@@ -62,6 +62,13 @@ export class DriftPolicy {
     return { allowed: await this.#decision(`${key} ${current.digest}`, difference), difference };
   }
 
+  /** All of a kind was listed: what is not among the names any more differs no more. */
+  listed(kind: PinnedKind, names: ReadonlySet<string>): void {
+    for (const [key, difference] of this.#drift) {
+      if (difference.kind === kind && !names.has(difference.name)) this.#drift.delete(key);
+    }
+  }
+
   /** Whether a name that the server does not list, and the lock does not have, may be used. */
   get allowsUnlisted(): boolean {
     return this.#onDrift === "warn";

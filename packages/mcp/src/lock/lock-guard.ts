@@ -13,6 +13,8 @@ const MOST_LOOKS = 3;
 
 interface Judged {
   readonly verdicts: Map<string, Verdict>;
+  /** The names of the pages so far. */
+  seen: Set<string>;
   /** Counts the changes that the server told of. */
   changes: number;
   /** The number of changes when all was judged last. */
@@ -31,7 +33,13 @@ export class LockGuard {
   constructor(client: LockableClient, policy: DriftPolicy) {
     this.#client = client;
     this.#policy = policy;
-    const nothing = (): Judged => ({ verdicts: new Map(), changes: 0, judgedAt: -1, looking: undefined });
+    const nothing = (): Judged => ({
+      verdicts: new Map(),
+      seen: new Set(),
+      changes: 0,
+      judgedAt: -1,
+      looking: undefined,
+    });
     this.#judged = { tool: nothing(), prompt: nothing(), resourceTemplate: nothing() };
     client.on("notifications/tools/list_changed", () => this.changed("tool"));
     client.on("notifications/prompts/list_changed", () => this.changed("prompt"));
@@ -78,8 +86,11 @@ export class LockGuard {
     const { member, key } = LISTED_KINDS[kind];
     const items = result[member];
     if (!Array.isArray(items)) return result;
+    if (!isLater) judged.seen = new Set();
     const allowed = await Promise.all(items.map((item: unknown) => this.#isAllowed(kind, key, item)));
-    if (!isLater && result["nextCursor"] === undefined) judged.judgedAt = changes;
+    const isLast = result["nextCursor"] === undefined;
+    if (isLast) this.#policy.listed(kind, judged.seen);
+    if (isLast && !isLater) judged.judgedAt = changes;
     return { ...result, [member]: items.filter((_item, at) => allowed[at]) };
   }
 
@@ -88,7 +99,8 @@ export class LockGuard {
     // The client itself leaves out what is malformed, and says so.
     if (!isObject(item) || typeof name !== "string") return true;
     const verdict = await this.#policy.judge(kind, name, pinDefinition(kind, item));
-    const { verdicts } = this.#judged[kind];
+    const { verdicts, seen } = this.#judged[kind];
+    seen.add(name);
     const isPinned = this.#policy.pinned(kind, name) !== undefined;
     if (isPinned || verdicts.size < MOST_VERDICTS || verdicts.has(name)) verdicts.set(name, verdict);
     return verdict.allowed;

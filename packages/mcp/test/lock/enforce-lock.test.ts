@@ -120,6 +120,32 @@ describe("what becomes of drift", () => {
     }
   });
 
+  it("is over when the tool is gone", async () => {
+    const server = shop();
+    const lock = await locked(server);
+    server.tool("steal", {}, () => "gone");
+    const client = await open(server);
+    const enforced = await enforceLock(client, lock);
+    expect(enforced.drift).toHaveLength(1);
+    server.remove("tool", "steal");
+    expect(await client.allTools({ cache: false })).toHaveLength(2);
+    expect(enforced.drift).toEqual([]);
+  });
+
+  it("is found on every page of a list", async () => {
+    const paged = new Server({ name: "shop", version: "1" }, { pageSize: 1 });
+    for (const name of ["a", "b", "buy"]) paged.tool(name, { description: `Does ${name}` }, () => name);
+    const lock = await locked(paged);
+    expect(Object.keys(lock.tools)).toEqual(["a", "b", "buy"]);
+    pullRug(paged);
+    const client = await open(paged);
+    const enforced = await enforceLock(client, lock);
+    expect(enforced.drift).toMatchObject([{ name: "buy" }]);
+    expect(await names(client)).toEqual(["a", "b"]);
+    await expect(client.call("buy")).rejects.toMatchObject({ kind: "declined" });
+    expect(await client.call("b")).toBe("b");
+  });
+
   it("is used with `warn`", async () => {
     const server = shop();
     const lock = await locked(server);
