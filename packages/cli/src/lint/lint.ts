@@ -67,8 +67,8 @@ function printFindings(terminal: Terminal, findings: readonly Finding[], tools: 
   for (const { rule, severity, tool, path, message, fix } of findings.slice(0, MOST_FINDINGS)) {
     if (tool !== heading) terminal.print(bold(tool ?? "all tools"));
     heading = tool;
-    const where = path === undefined ? "" : ` (${path})`;
-    terminal.print(show`  ${styled(terminal, severity)} ${message}${dim(where)} ${dim(`[${rule}]`)}`);
+    terminal.print(show`  ${styled(terminal, severity)} ${rule}${dim(path === undefined ? "" : `  ${path}`)}`);
+    terminal.print(show`    ${message}`);
     terminal.print(show`    ${dim("fix:")} ${fix}`);
   }
   if (findings.length > MOST_FINDINGS) terminal.print(`… ${findings.length - MOST_FINDINGS} more; --json has all`);

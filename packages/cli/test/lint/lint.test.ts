@@ -31,7 +31,11 @@ describe("parley lint", () => {
     const { code, stdout } = await runParley(["lint", bad]);
     expect(code).toBe(5);
     expect(stdout).toContain(
-      '  error the text tells the model to keep something from the user: "do not tell the user" (description) [injection-secrecy]\n    fix: ',
+      [
+        "  error injection-secrecy  description",
+        '    the text tells the model to keep something from the user: "do not tell the user"',
+        "    fix: Remove it",
+      ].join("\n"),
     );
     expect(stdout).toContain("U+001B");
     expect(stdout).not.toContain("\u001b");
