@@ -46,14 +46,13 @@ function outputOf(
   signal: AbortSignal,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    const timeout = AbortSignal.timeout(LONGEST_MS);
-    const child = spawn(command, args, {
-      cwd,
-      env: { ...env },
-      shell: false,
-      signal: AbortSignal.any([signal, timeout]),
-      killSignal: "SIGKILL",
-    });
+    const child = spawn(command, args, { cwd, env: { ...env }, shell: false, signal, killSignal: "SIGKILL" });
+    let late = false;
+    // A timer of its own: Node 20 may collect an `AbortSignal.timeout` that is part of another signal.
+    const timer = setTimeout(() => {
+      late = true;
+      child.kill("SIGKILL");
+    }, LONGEST_MS);
     const chunks: Buffer[] = [];
     let [bytes, lastWords] = [0, ""];
     child.stdout.on("data", (chunk: Buffer) => {
@@ -65,11 +64,14 @@ function outputOf(
     child.stderr.on("data", (chunk: Buffer) => {
       lastWords = (lastWords + chunk.toString()).slice(-LAST_WORDS);
     });
-    child.on("error", (error) =>
-      reject(failed(timeout.aborted ? `took more than ${LONGEST_MS / 60_000} minutes` : `failed: ${error.message}`)),
-    );
+    child.on("error", (error) => {
+      clearTimeout(timer);
+      reject(failed(`failed: ${error.message}`));
+    });
     child.on("close", (code) => {
-      if (code === 0) resolve(Buffer.concat(chunks).toString());
+      clearTimeout(timer);
+      if (late) reject(failed(`took more than ${LONGEST_MS / 60_000} minutes`));
+      else if (code === 0) resolve(Buffer.concat(chunks).toString());
       else reject(failed(`ended with exit code ${code}${lastWords === "" ? "" : `: ${lastWords.trim()}`}`));
     });
     // A program that does not read its input is free to.
