@@ -20,8 +20,8 @@ export async function answerByCommand(
   { env, cwd }: Pick<Io, "env" | "cwd">,
   signal: AbortSignal,
 ): Promise<CreateMessageResult> {
-  const said = await outputOf(words, `${JSON.stringify(question)}\n`, { env, cwd }, signal);
-  const text = said.trim();
+  const printed = await outputOf(words, `${JSON.stringify(question)}\n`, { env, cwd }, signal);
+  const text = printed.trim();
   const parsed = text.startsWith("{") ? parsedJson(text) : { problem: "text" };
   const content = "value" in parsed ? memberOf(parsed.value, "content") : undefined;
   const rest = { role: "assistant", model: words[0] ?? "", stopReason: "endTurn" } as const;

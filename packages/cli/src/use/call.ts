@@ -8,11 +8,11 @@ import { EXIT, type ExitCode } from "../terminal/exit-code.js";
 import { showBlock } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { UsageError } from "../terminal/usage-error.js";
-import { completeArguments } from "./missing-form.js";
+import { completeArguments } from "./complete-arguments.js";
 import { argumentWords } from "./named-words.js";
 import { openServer } from "./open-server.js";
 import { printBlock } from "./print-blocks.js";
-import { progressListener } from "./progress.js";
+import { withProgress } from "./progress.js";
 import { FileSaver, type SavedFile } from "./saved-files.js";
 import { toolArguments } from "./tool-arguments.js";
 import { unknownName } from "./unknown-name.js";
@@ -32,16 +32,12 @@ export const call: CommandRun = async (invocation) => {
     terminal.note("Nothing was called.");
     return EXIT.failed;
   }
-  const onProgress = progressListener(terminal, options.flag("debug"));
-  try {
-    const asker = client.serverInfo?.name ?? "the server";
-    const result = await withRequiredPages(terminal, asker, () => client.callTool(name, args, { signal, onProgress }));
-    terminal.status.set(undefined);
-    const saver = new FileSaver(terminal.io, name, { output: options.text("output"), force: options.flag("force") });
-    return shownResult(terminal, result, saver, options.text("output") !== undefined);
-  } finally {
-    terminal.status.set(undefined);
-  }
+  const asker = client.serverInfo?.name ?? "the server";
+  const result = await withProgress(invocation, (onProgress) =>
+    withRequiredPages(terminal, asker, () => client.callTool(name, args, { signal, onProgress })),
+  );
+  const saver = new FileSaver(terminal.io, name, { output: options.text("output"), force: options.flag("force") });
+  return shownResult(terminal, result, saver, options.text("output") !== undefined);
 };
 
 function checkWords([tool]: readonly string[]): void {

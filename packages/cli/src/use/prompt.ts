@@ -4,10 +4,11 @@ import type { CommandRun } from "../commands/command.js";
 import { EXIT } from "../terminal/exit-code.js";
 import { show } from "../terminal/shown.js";
 import { UsageError } from "../terminal/usage-error.js";
-import { completeArguments } from "./missing-form.js";
+import { completeArguments } from "./complete-arguments.js";
 import { argumentWords } from "./named-words.js";
 import { openServer } from "./open-server.js";
 import { printBlock } from "./print-blocks.js";
+import { withProgress } from "./progress.js";
 import { FileSaver } from "./saved-files.js";
 import { toolArguments } from "./tool-arguments.js";
 import { unknownName } from "./unknown-name.js";
@@ -32,7 +33,9 @@ export const prompt: CommandRun = async (invocation) => {
   const texts = Object.fromEntries(
     Object.entries(args).map(([key, value]) => [key, typeof value === "string" ? value : JSON.stringify(value)]),
   );
-  const result = await server.client.getPrompt(name, texts, { signal: io.signal });
+  const result = await withProgress(invocation, (onProgress) =>
+    server.client.getPrompt(name, texts, { signal: io.signal, onProgress }),
+  );
   if (terminal.json) {
     terminal.printJson(result);
     return EXIT.ok;

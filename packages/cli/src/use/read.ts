@@ -6,6 +6,7 @@ import type { Io } from "../terminal/io.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { openServer } from "./open-server.js";
 import { printContents, printSaved } from "./print-blocks.js";
+import { withProgress } from "./progress.js";
 import { FileSaver } from "./saved-files.js";
 
 /** `parley read`: the contents of a resource. */
@@ -27,7 +28,9 @@ export const read: CommandRun = async (invocation) => {
     if (more.length > 0) throw new UsageError("more than one resource is named", "Read them one by one.");
   });
   const [uri = ""] = server.words;
-  const result = await server.client.readResource(uri, { signal: io.signal });
+  const result = await withProgress(invocation, (onProgress) =>
+    server.client.readResource(uri, { signal: io.signal, onProgress }),
+  );
   const saver = new FileSaver(io, nameOf(uri), { output, force: options.flag("force") });
   if (raw) for (const contents of result.contents) await writeRaw(io, bytesIn(contents));
   else if (terminal.json) terminal.printJson(result);

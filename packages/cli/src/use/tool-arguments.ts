@@ -26,14 +26,14 @@ export function missingArguments(args: Readonly<Record<string, unknown>>, { inpu
 
 /** The error for missing arguments: each with its type and what the tool says of it. */
 export function missingError(missing: readonly string[], { name: tool, inputSchema }: Tool): UsageError {
-  const said = missing.map((name) => {
+  const lines = missing.map((name) => {
     const schema = resolveSchema(memberOf(inputSchema.properties, name), inputSchema);
     const description = memberOf(schema, "description");
     return `${name}: ${typeWords(schema, inputSchema)}${typeof description === "string" ? `, ${description}` : ""}`;
   });
   const many = missing.length > 1 ? "arguments that are" : "an argument that is";
   return new UsageError(
-    `${tool} has ${many} not given\n${said.join("\n")}`,
+    `${tool} has ${many} not given\n${lines.join("\n")}`,
     `Add ${missing.map((name) => `${name}=…`).join(" ")}.`,
   );
 }

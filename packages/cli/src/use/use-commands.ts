@@ -1,10 +1,16 @@
 import type { CommandDeclaration, OptionDeclaration } from "../commands/command.js";
 import { OUTPUT_OPTIONS, TARGET_OPTIONS } from "../commands/target-options.js";
-import { QUESTION_OPTIONS } from "../questions/question-options.js";
 
 const FILE_OPTIONS: readonly OptionDeclaration[] = [
   { flags: "-o, --output <path>", summary: "the file, or the folder, for images, sounds and other bytes" },
   { flags: "--force", summary: "replace the file of --output if it exists" },
+];
+/** Options of every command during which a server may ask something. `answerers` reads them. */
+const QUESTION_OPTIONS: readonly OptionDeclaration[] = [
+  { flags: "-a, --answer <pair>", summary: "answers a field of the server's forms: `name=value`", many: true },
+  { flags: "--answers <json>", summary: "answers the server's forms: an object with the fields" },
+  { flags: "--sample-with <command>", summary: "answers questions to a model: JSON on stdin, the answer on stdout" },
+  { flags: "--root <folder>", summary: "a folder that the server may work in", many: true },
 ];
 const COMMON: readonly OptionDeclaration[] = [...TARGET_OPTIONS, ...OUTPUT_OPTIONS];
 
