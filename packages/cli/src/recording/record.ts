@@ -1,7 +1,8 @@
 import type { Revision } from "@parley/mcp";
 import { type HostEntry, remoteServer } from "@parley/mcp/host";
 import type { CommandRun, Invocation } from "../commands/command.js";
-import { withStdoutGuarded } from "../run/serving.js";
+import { servingPlace, wordsBesidePort } from "../serving/serving-place.js";
+import { withStdoutGuarded } from "../serving/stdout-guard.js";
 import { savedLogins } from "../target/saved-logins.js";
 import { type ServerTarget, takeTarget } from "../target/target.js";
 import { EXIT } from "../terminal/exit-code.js";
@@ -9,7 +10,7 @@ import { show } from "../terminal/shown.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { recordTarget } from "./record-target.js";
 import type { Recorder } from "./recorder.js";
-import { serveUntilEnd, servingPlace, wordsBesidePort } from "./serve-until-end.js";
+import { serveRecording } from "./serve-recording.js";
 
 /** `parley record`: stands between clients and a server, and writes down what the server is asked and answers. */
 export const record: CommandRun = async (invocation) => {
@@ -25,7 +26,7 @@ export const record: CommandRun = async (invocation) => {
     const server = await (place.kind === "stdio" ? withStdoutGuarded(terminal.io, open) : open());
     recorder.established();
     terminal.note(show`recording to ${file}`);
-    await serveUntilEnd(server, place, invocation);
+    await serveRecording(server, place, invocation);
   } finally {
     recorder.close();
   }

@@ -4,12 +4,13 @@ import type { Server } from "@parley/mcp";
 import { remoteServer } from "@parley/mcp/host";
 import { REVISIONS } from "@parley/mcp/protocol";
 import type { CommandRun } from "../commands/command.js";
+import { servingPlace, wordsBesidePort } from "../serving/serving-place.js";
 import { EXIT } from "../terminal/exit-code.js";
 import { show } from "../terminal/shown.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { MAX_RECORDING_BYTES, parseRecording, type Recording } from "./recording.js";
 import { ReplayedServer } from "./replayed-server.js";
-import { serveUntilEnd, servingPlace, wordsBesidePort } from "./serve-until-end.js";
+import { serveRecording } from "./serve-recording.js";
 
 /** `parley replay`: serves a recording as a server, or sends its requests to another one. */
 export const replay: CommandRun = async (invocation) => {
@@ -23,7 +24,7 @@ export const replay: CommandRun = async (invocation) => {
     return replayAgainstTarget(recording, invocation);
   }
   const place = servingPlace(invocation);
-  await serveUntilEnd(await replayedServer(recording), place, invocation);
+  await serveRecording(await replayedServer(recording), place, invocation);
   return EXIT.ok;
 };
 

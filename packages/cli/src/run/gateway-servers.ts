@@ -60,10 +60,6 @@ function wordOf(application: string): string {
 /** The files of an application, or of all whose names begin with the word: `claude` is Claude Desktop and Claude Code. */
 function filesOf(word: string, io: Io): ConfigFileServers[] {
   const meant = usualPaths(io).filter(({ application }) => `${wordOf(application)}-`.startsWith(`${word}-`));
-  if (meant.length === 0) {
-    const words = [...new Set(usualPaths(io).map(({ application }) => wordOf(application)))];
-    throw new UsageError(`the application "${word}" is not known`, `Known are: claude, ${words.join(", ")}.`);
-  }
   const found = meant.filter(({ path }) => existsSync(path));
   if (found.length > 0) return found.map(({ path }) => readable(path, io));
   const paths = meant.map(({ path }) => path).join(", ");

@@ -5,6 +5,8 @@ import { catalogueFile } from "@parley/mcp/node";
 import { tasks } from "@parley/mcp/tasks";
 import manifest from "../../package.json" with { type: "json" };
 import type { CommandRun, Invocation } from "../commands/command.js";
+import { serveUntilEnded } from "../serving/serve-until-ended.js";
+import { wordsBesidePort } from "../serving/serving-place.js";
 import { savedLogins } from "../target/saved-logins.js";
 import { EXIT } from "../terminal/exit-code.js";
 import type { Io } from "../terminal/io.js";
@@ -13,14 +15,14 @@ import { UsageError } from "../terminal/usage-error.js";
 import { noteProblems, noteStatus } from "./gateway-notes.js";
 import { type GatewayServers, gatewayServers, isProgramConfig } from "./gateway-servers.js";
 import { programConfig } from "./program-config.js";
-import { beginServing, serveUntilEnded, servingOf, wordsOf } from "./serving.js";
+import { beginServing, servingOf } from "./serving.js";
 import { offerTree } from "./tree-socket.js";
 
 /** `parley gateway`: the servers of a file as one server. */
 export const gateway: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const { io } = terminal;
-  const [word] = wordsOf(invocation);
+  const [word] = wordsBesidePort(invocation);
   if (word !== undefined) throw new UsageError(`there is a word too many: ${word}`, "Name a file by --config.");
   const config = await programConfig(ownConfig(invocation));
   const found = gatewayServers(invocation, config);

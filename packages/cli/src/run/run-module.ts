@@ -2,6 +2,9 @@ import { statSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import type { CommandRun, Invocation } from "../commands/command.js";
 import { ModuleGraph } from "../modules/module-graph.js";
+import { serveUntilEnded } from "../serving/serve-until-ended.js";
+import { wordsBesidePort } from "../serving/serving-place.js";
+import { withStdoutGuarded } from "../serving/stdout-guard.js";
 import { loadServerModule } from "../target/load-module.js";
 import { EXIT } from "../terminal/exit-code.js";
 import { show } from "../terminal/shown.js";
@@ -9,7 +12,7 @@ import type { Terminal } from "../terminal/terminal.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { programConfig } from "./program-config.js";
 import { ReloadingModule } from "./reloading-module.js";
-import { beginServing, type Serving, serveUntilEnded, servingOf, withStdoutGuarded, wordsOf } from "./serving.js";
+import { beginServing, type Serving, servingOf } from "./serving.js";
 
 /** `parley run`: serves the server that a module exports. */
 export const runModule: CommandRun = async (invocation) => {
@@ -36,7 +39,7 @@ export const runModule: CommandRun = async (invocation) => {
 };
 
 function modulePath(invocation: Invocation): string {
-  const [word, ...others] = wordsOf(invocation);
+  const [word, ...others] = wordsBesidePort(invocation);
   if (word === undefined) throw new UsageError("no module is named", "Give a path, such as ./server.ts.");
   if (others.length > 0) {
     throw new UsageError(`there is a word too many: ${others[0]}`, "Name one module, such as ./server.ts.");

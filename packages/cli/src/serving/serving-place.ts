@@ -1,0 +1,30 @@
+import type { Invocation } from "../commands/command.js";
+import { UsageError } from "../terminal/usage-error.js";
+
+/** Where a command serves: on stdin and stdout, or at a port of this machine, if one is named. */
+export type ServingPlace = { readonly kind: "stdio" } | { readonly kind: "http"; readonly port?: number };
+
+const PORT = /^\d+$/;
+
+/**
+ * What `--http [port]` and `--stdio` say; without them stdio, unless a person sits there or `wantsHttp`. Throws a `UsageError` for
+ * both, and for what is no port.
+ */
+export function servingPlace(
+  { options, terminal }: Pick<Invocation, "options" | "terminal">,
+  wantsHttp = false,
+): ServingPlace {
+  const text = options.text("http");
+  const http = text !== undefined || options.flag("http");
+  if (http && options.flag("stdio")) throw new UsageError("--http and --stdio exclude each other", "Give one of them.");
+  if (!http && (options.flag("stdio") || (!wantsHttp && terminal.io.stdin.isTTY !== true))) return { kind: "stdio" };
+  if (text === undefined || !PORT.test(text)) return { kind: "http" };
+  if (Number(text) <= 65_535) return { kind: "http", port: Number(text) };
+  throw new UsageError(`${text} is no port`, "Give one up to 65535; 0 is any.");
+}
+
+/** The words of the command line. What follows `--http` and is no port is one of them: `--http session.jsonl`. */
+export function wordsBesidePort({ words, options }: Pick<Invocation, "words" | "options">): readonly string[] {
+  const text = options.text("http");
+  return text === undefined || PORT.test(text) ? words : [text, ...words];
+}
