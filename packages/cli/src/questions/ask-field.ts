@@ -93,7 +93,7 @@ function issueOf({ name, schema, required }: FormField, value: unknown): string 
   try {
     const [issue] = formIssues(form, { [name]: value });
     if (issue === undefined) return requiredIssue(schema, required, value);
-    return shownLine(issue.startsWith(`/${name} `) ? issue.slice(name.length + 2) : issue).text;
+    return issue.startsWith(`/${name} `) ? issue.slice(name.length + 2) : issue;
   } catch (reason) {
     if (McpError.is(reason)) return undefined;
     throw reason;

@@ -1,4 +1,4 @@
-import type { Shown } from "../terminal/shown.js";
+import { type Shown, shownLine } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
 
 /** One answer to choose. */
@@ -81,7 +81,11 @@ async function openPrompter({ io }: Terminal, signal: AbortSignal): Promise<Prom
           ...common,
           message: message.text,
           ...(preset === undefined ? {} : { placeholder: preset.text, defaultValue: preset.text }),
-          validate: (written) => problem(written ?? ""),
+          validate: (written) => {
+            const found = problem(written ?? "");
+            // A problem may repeat a word of the server's schema.
+            return found === undefined ? undefined : shownLine(found).text;
+          },
         }),
       );
     },

@@ -21,6 +21,7 @@ const schema = {
   properties: { [`p${EVIL}`]: { type: "string", description: EVIL, title: EVIL } },
   required: [`p${EVIL}`],
 };
+const mistyped = { type: "object", properties: { q: { type: EVIL } }, required: ["q"] };
 const tool = (name, inputSchema = { type: "object" }) => ({
   name,
   title: EVIL,
@@ -78,7 +79,12 @@ const methods = {
     return {};
   },
   "tools/list": () => ({
-    tools: [...Object.keys(tools).map((name) => tool(name)), tool(`t${EVIL}`, schema), tool("needy", schema)],
+    tools: [
+      ...Object.keys(tools).map((name) => tool(name)),
+      tool(`t${EVIL}`, schema),
+      tool("needy", schema),
+      tool("mistyped", mistyped),
+    ],
   }),
   "resources/list": () => ({
     resources: [{ uri: `x:${EVIL}`, name: EVIL, title: EVIL, description: EVIL, mimeType: EVIL }],

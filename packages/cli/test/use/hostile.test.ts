@@ -37,6 +37,8 @@ const LINES: readonly (readonly string[])[] = [
   ["call", "form", "--answer", "choice=x"],
   ["call", "sampling"],
   ["call", "needy"],
+  ["call", "mistyped"],
+  ["call", "mistyped", "q=1"],
   ["call", "needy", "wrong=1"],
   ["call", "unheard"],
   ["read", "x:y"],
@@ -118,6 +120,7 @@ describe.skipIf(noScreen !== undefined)("forms of a server that says what termin
     ["form", "Do you want to answer?", ["Enter", "x", "Enter", "Enter", "Enter"]],
     ["sampling", "in place of a model?", ["Enter", "x", "Enter"]],
     ["needy", "needs:", ["x", "Enter"]],
+    ["mistyped", "needs:", ["x", "Enter", "Escape"]],
   ])("draw %s without its characters", async (tool, first, keys) => {
     const env = { HOME: "/nonexistent" };
     await using screen = new Screen([process.execPath, await bundleParley(), "call", tool, ...hostile], { env });
