@@ -7,7 +7,7 @@ import { askForm } from "./ask-form.js";
 import { askPage, notePage } from "./ask-page.js";
 import type { PreparedAnswers } from "./prepared-answers.js";
 import type { QuestionDesk } from "./prompter.js";
-import { listOf, memberOf, resolveSchema, typedValue } from "./typed-value.js";
+import { listOf, memberOf, resolveSchema, type Typed, typedValue } from "./typed-value.js";
 
 /** Who answers. */
 export interface Desk {
@@ -74,7 +74,7 @@ function prepareForm(answers: PreparedAnswers, { requestedSchema }: ElicitReques
     const property = memberOf(properties, name);
     if (property === undefined) continue;
     const schema = resolveSchema(property, requestedSchema);
-    const typed = "value" in answer ? answer : typedValue(answer.text, schema, requestedSchema);
+    const typed = "value" in answer ? answer : typedTexts(answer.texts, schema);
     if ("problem" in typed) return { content: {}, missing: [], problem: `the answer of "${name}": ${typed.problem}` };
     content.push([name, typed.value]);
   }
@@ -88,4 +88,10 @@ function prepareForm(answers: PreparedAnswers, { requestedSchema }: ElicitReques
   // Missing fields are told apart, and a person may still be asked for them.
   const [issue] = missing.length > 0 ? [] : formIssues({ ...requestedSchema, required: [] }, given);
   return { content: given, missing, ...(issue === undefined ? {} : { problem: issue }) };
+}
+
+/** One text as what the field wants; several are a list, as a form has them: of texts. */
+function typedTexts(texts: readonly string[], schema: unknown): Typed {
+  const [first = ""] = texts;
+  return texts.length > 1 ? { value: [...texts] } : typedValue(first, schema);
 }

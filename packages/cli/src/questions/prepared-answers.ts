@@ -2,15 +2,15 @@ import type { OptionReader } from "../commands/option-reader.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { parsedJson } from "./typed-value.js";
 
-/** Answers of the command line to forms: by name, as text still to be typed or as values. */
-export type PreparedAnswers = ReadonlyMap<string, { readonly text: string } | { readonly value: unknown }>;
+/** Answers of the command line to forms: by name, as texts still to be typed or as values. */
+export type PreparedAnswers = ReadonlyMap<string, { readonly texts: readonly string[] } | { readonly value: unknown }>;
 
 /** Reads `--answers` and `--answer`; undefined if neither is given. The second outweighs the first. */
 export function preparedAnswers(options: OptionReader): PreparedAnswers | undefined {
   const json = options.text("answers");
   const pairs = options.many("answer");
   if (json === undefined && pairs.length === 0) return undefined;
-  const answers = new Map<string, { text: string } | { value: unknown }>();
+  const answers = new Map<string, { texts: readonly string[] } | { value: unknown }>();
   if (json !== undefined) {
     const parsed = parsedJson(json);
     const value = "value" in parsed ? parsed.value : undefined;
@@ -22,7 +22,9 @@ export function preparedAnswers(options: OptionReader): PreparedAnswers | undefi
   for (const pair of pairs) {
     const at = pair.indexOf("=");
     if (at < 1) throw new UsageError("an --answer has no name and value", "Write it as --answer name=value.");
-    answers.set(pair.slice(0, at), { text: pair.slice(at + 1) });
+    const [name, text] = [pair.slice(0, at), pair.slice(at + 1)];
+    const before = answers.get(name);
+    answers.set(name, { texts: [...(before !== undefined && "texts" in before ? before.texts : []), text] });
   }
   return answers;
 }

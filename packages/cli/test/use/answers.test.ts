@@ -51,6 +51,24 @@ describe.each(["2025-11-25", "2026-07-28"])("questions without a terminal, in re
     expect(JSON.parse(stdout)).toEqual({ action: "accept", content });
   });
 
+  it("takes a repeated name as several answers of a list", async () => {
+    const { stdout } = await call(
+      "form",
+      "-a",
+      "mail=a@b.example",
+      "-a",
+      "size=s",
+      "-a",
+      "extras=ice",
+      "-a",
+      "extras=milk",
+    );
+    expect(JSON.parse(stdout)).toMatchObject({ action: "accept", content: { extras: ["ice", "milk"] } });
+    const twice = await call("form", "-a", "mail=a@b.example", "-a", "size=s", "-a", "size=l");
+    expect(twice.stderr).toContain("/size");
+    expect(JSON.parse(twice.stdout)).toEqual({ action: "decline" });
+  });
+
   it("answers a form by JSON, and fills in its defaults", async () => {
     const { stdout } = await call("form", "--answers", '{"mail":"a@b.example","size":"s","gift":true,"other":1}');
     const content = { mail: "a@b.example", size: "s", gift: true, count: 2 };
