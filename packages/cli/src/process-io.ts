@@ -17,6 +17,8 @@ export async function runProcess(): Promise<void> {
   process.stdout.on("error", (error: NodeJS.ErrnoException) =>
     process.exit(error.code === "EPIPE" ? EXIT.ok : EXIT.failed),
   );
+  // A command may wait for what holds no process, such as a change of a server within this one; without this Node ends it with 0.
+  setInterval(() => {}, 2 ** 30);
   const io: Io = {
     stdin: process.stdin,
     stdout: process.stdout,

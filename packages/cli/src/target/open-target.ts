@@ -62,8 +62,8 @@ function tell(watchers: readonly ((message: WireMessage) => void)[], message: Wi
 async function open(target: ServerTarget, options: ClientOptions, terminal: Terminal, debug: boolean): Promise<Client> {
   if (target.kind === "module") {
     // Loaded only where a module is named: it brings a compiler.
-    const { loadServerModule } = await import("./load-module.js");
-    return connect(await loadServerModule(target.path), options);
+    const { openModule } = await import("./open-module.js");
+    return openModule(target.path, terminal.io, { client: options, debug, timeoutMs: options.timeouts?.connectMs });
   }
   const { entry } = target;
   if (target.kind === "command") {
