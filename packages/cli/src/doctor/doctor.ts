@@ -58,7 +58,7 @@ async function reach(
 ): Promise<ExaminedConnection | undefined> {
   if (target.kind === "module") return reachModule(target.path, checkup, invocation);
   if (target.kind === "command") {
-    const { startProgram } = await import("./command-steps.js");
+    const { startProgram } = await import("./start-program.js");
     return startProgram(target.entry, checkup, invocation);
   }
   return reachUrl(target.entry, target.name, checkup, invocation);

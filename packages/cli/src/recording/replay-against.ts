@@ -1,9 +1,9 @@
 import type { WireMessage } from "@parley/mcp/transport";
-import { type Difference, differencesOf } from "./compare-results.js";
 import type { RecordedExchange, RecordedOutcome } from "./recorded-exchanges.js";
 import { LIST_MEMBERS } from "./recorded-lists.js";
 import { isRecord } from "./recording.js";
 import { REDACTED } from "./redactor.js";
+import { type Difference, differencesOf } from "./result-differences.js";
 
 /** A recorded request to be sent again, with what was answered at last and what the client had answered to questions. */
 export interface RecordedCall {

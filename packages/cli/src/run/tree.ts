@@ -5,8 +5,8 @@ import { EXIT } from "../terminal/exit-code.js";
 import { Shown } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";
 import { UsageError } from "../terminal/usage-error.js";
+import { printGateway, printGateways } from "./print-gateway.js";
 import { type GatewayReport, gatewayReports } from "./tree-socket.js";
-import { printGateway, printGateways } from "./tree-view.js";
 
 const LOOK_MS = 1_000;
 /** Moves a terminal's cursor to its first line and empties what is below. */

@@ -1,4 +1,4 @@
-import { memberName, stringLiteral } from "./source-text.js";
+import { memberName, stringLiteral } from "./source-literal.js";
 import { arrayOf, type TypeExpression, UNKNOWN, unionOf, unit } from "./type-expression.js";
 
 /** Alternatives of one `enum` that are written out; a longer one is only its kinds of values. */

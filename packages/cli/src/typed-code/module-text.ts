@@ -1,5 +1,5 @@
 import { printableLine } from "@parley/mcp/protocol";
-import { memberName, stringLiteral } from "./source-text.js";
+import { memberName, stringLiteral } from "./source-literal.js";
 import type { TypedFunction, TypedModule } from "./typed-module.js";
 
 /** In which languages a module is written: one file of TypeScript, or JavaScript and declarations beside it. */

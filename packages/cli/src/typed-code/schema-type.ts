@@ -1,7 +1,7 @@
 import { enumType, literalType } from "./literal-type.js";
 import { type ModuleNames, typeName } from "./module-names.js";
 import { isSchemaObject, referred, type SchemaObject } from "./schema-reference.js";
-import { docComment, memberName } from "./source-text.js";
+import { docComment, memberName } from "./source-literal.js";
 import {
   arrayOf,
   intersectionOf,

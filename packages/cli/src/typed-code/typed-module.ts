@@ -3,7 +3,7 @@ import { ModuleNames, typeName } from "./module-names.js";
 import { isSchemaObject } from "./schema-reference.js";
 import { declareSchema } from "./schema-type.js";
 import type { ServerOffers } from "./server-offers.js";
-import { docComment, memberName, stringLiteral } from "./source-text.js";
+import { docComment, memberName, stringLiteral } from "./source-literal.js";
 
 /** One function of a generated module. */
 export interface TypedFunction {

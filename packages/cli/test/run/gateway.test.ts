@@ -122,7 +122,7 @@ describe("parley gateway", () => {
     [["--config", "empty.json"], "empty.json can be used"],
     [["--config", "some.json", "--name", "two"], 'there is no server "two"'],
     [["--config", "some.json", "--from", "cursor"], "exclude each other"],
-    [["--from", "emacs"], "Allowed choices are claude"],
+    [["--from", "emacs"], "Allowed choices are parley, claude"],
     [["--from", "windsurf"], "there is no file of windsurf"],
     [[], "no file with servers is named"],
     [["some.json"], "a word too many: some.json"],

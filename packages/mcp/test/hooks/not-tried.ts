@@ -31,6 +31,7 @@ export const NOT_TRIED: Readonly<Record<string, string>> = {
   HttpContext: MADE,
   HttpFacts: MADE,
   KeyValue: PART,
+  "ToolSearch.update(serverOf)": "called while the application calls `update`, which gets the error",
   "LintOptions.countTokens": "called while the application calls `lintTools`, which gets the error",
   LocalServer: MADE,
   LockableClient: MADE,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { differencesOf } from "./compare-results.js";
+import { differencesOf } from "./result-differences.js";
 
 describe("differencesOf", () => {
   it("names the path and both values", () => {
