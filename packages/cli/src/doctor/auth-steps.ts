@@ -49,7 +49,7 @@ export async function walkAuth(walk: AuthWalk): Promise<ExaminedConnection | und
 function forbidden({ answer: { body, headers }, url }: HttpFindings): Finding {
   const challenge = headers["www-authenticate"] ?? "";
   const scope = /scope="([^"]{1,200})"/.exec(challenge)?.[1];
-  const said = saidIn(body);
+  const reason = saidIn(body);
   if (challenge.includes("insufficient_scope")) {
     return {
       code: "insufficient_scope",
@@ -59,7 +59,7 @@ function forbidden({ answer: { body, headers }, url }: HttpFindings): Finding {
   }
   return {
     code: "forbidden",
-    cause: `${url} refuses these requests (403)${said === "" ? "" : `: ${said}`}`,
+    cause: `${url} refuses these requests (403)${reason === "" ? "" : `: ${reason}`}`,
     fix: "Check the rights of the credentials, and whether a firewall or proxy refuses this program.",
   };
 }
@@ -112,10 +112,10 @@ function loginNeeded(url: string, name: string): Finding {
 }
 
 function refusedToken(url: string, challenge: string | undefined, name: string): Finding {
-  const said = /error_description="([^"]{1,200})"/.exec(challenge ?? "")?.[1];
+  const description = /error_description="([^"]{1,200})"/.exec(challenge ?? "")?.[1];
   return {
     code: "token_refused",
-    cause: `${url} does not accept the token of the Authorization header${said === undefined ? "" : `: ${said}`}`,
+    cause: `${url} does not accept the token of the Authorization header${description === undefined ? "" : `: ${description}`}`,
     fix: `Pass another token, one for this server, or log in: \`parley login ${name}\`.`,
   };
 }

@@ -68,10 +68,10 @@ function isServed(foreign: ProbeAnswer | undefined, usual: ProbeAnswer): boolean
 function hostRefusal({ status, body }: ProbeAnswer, host: string): Finding | undefined {
   const isAboutHost = /\bhosts?\b|\borigins?\b/i.test(body);
   if (status !== 421 && !(status === 403 && isAboutHost)) return undefined;
-  const said = saidIn(body);
+  const reason = saidIn(body);
   return {
     code: "host_refused",
-    cause: `the server refuses requests for ${host} (${status})${said === "" ? "" : `: ${said}`}`,
+    cause: `the server refuses requests for ${host} (${status})${reason === "" ? "" : `: ${reason}`}`,
     fix: "Tell the server the address that clients use: `publicUrl` or `allowedHosts` of serveHttp, or what its library calls it.",
   };
 }

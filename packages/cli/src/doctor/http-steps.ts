@@ -197,11 +197,11 @@ function wrongPath(url: string, status: number, other: string | undefined): Find
 
 function failing(url: string, status: number, body: string): Finding {
   const { host } = new URL(url);
-  const said = /^\s*</.test(body) ? "" : `: ${body.trim().slice(0, 200)}`;
+  const details = /^\s*</.test(body) ? "" : `: ${body.trim().slice(0, 200)}`;
   if (status === 429 || status === 503) {
     return {
       code: "overloaded",
-      cause: `${host} takes no requests at the moment (${status})${said}`,
+      cause: `${host} takes no requests at the moment (${status})${details}`,
       fix: "Wait and try again; if it stays so, look at the server's log and its limits.",
     };
   }
@@ -214,7 +214,7 @@ function failing(url: string, status: number, body: string): Finding {
   }
   return {
     code: "server_error",
-    cause: `the server at ${host} failed (${status})${said}`,
+    cause: `the server at ${host} failed (${status})${details}`,
     fix: "Look at the server's log: the fault is there.",
   };
 }

@@ -33,7 +33,7 @@ function ending({ command, exitCode, signal }: LaunchReportData): string {
 }
 
 /** The line that explains the most: the first that speaks of an error, else the last. */
-function said({ stderr }: LaunchReportData): string {
+function lastWords({ stderr }: LaunchReportData): string {
   const line =
     stderr.find((one) => /error|missing|required|must be|not set|cannot/i.test(one) && !/^\s+at /.test(one)) ??
     stderr.at(-1);
@@ -48,12 +48,12 @@ const CAUSES: Record<LaunchFailure, (data: LaunchReportData) => string> = {
   missing_binary: ({ command }) => `there is no program ${quoted(command)}`,
   not_executable: ({ command, resolvedPath = command }) => `${resolvedPath} cannot be run`,
   bad_cwd: ({ cwd = "" }) => `the folder ${cwd} does not exist or cannot be entered`,
-  missing_env: (data) => `${ending(data)} because a variable is missing${said(data)}`,
-  missing_module: (data) => `${ending(data)} because a file or package is missing${said(data)}`,
-  syntax_error: (data) => `${ending(data)} because its code has a syntax error${said(data)}`,
+  missing_env: (data) => `${ending(data)} because a variable is missing${lastWords(data)}`,
+  missing_module: (data) => `${ending(data)} because a file or package is missing${lastWords(data)}`,
+  syntax_error: (data) => `${ending(data)} because its code has a syntax error${lastWords(data)}`,
   stdout_noise: (data) => `${quoted(data.command)} prints text on stdout where messages belong: ${noise(data)}`,
-  exited: (data) => `${ending(data)} before it answered${said(data)}`,
-  killed: (data) => `${ending(data)} before it answered${said(data)}`,
+  exited: (data) => `${ending(data)} before it answered${lastWords(data)}`,
+  killed: (data) => `${ending(data)} before it answered${lastWords(data)}`,
   stdin_closed: ({ command }) => `${quoted(command)} runs, but closed its stdin`,
   stdout_closed: ({ command }) => `${quoted(command)} runs, but closed its stdout`,
   no_answer: ({ command }) => `${quoted(command)} runs, but answers nothing`,

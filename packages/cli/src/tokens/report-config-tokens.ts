@@ -10,7 +10,7 @@ import type { Terminal } from "../terminal/terminal.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { type ServerCosts, serverCosts } from "./server-costs.js";
 import { type CountTokens, loadTokenizer, TOKENIZERS } from "./token-counter.js";
-import { counted, printTokenBudget, said } from "./token-figures.js";
+import { counted, printTokenBudget, withCommas } from "./token-figures.js";
 
 /** What one server of a file costs, or why that is not known. */
 interface ConfiguredCosts {
@@ -80,12 +80,16 @@ function printServers(
   const rows = measured.map(({ server, costs, failure = "" }): Showable[] =>
     costs === undefined
       ? [red("unknown".padStart(8)), "", show`${server}: ${failure}`]
-      : [said(costs.sum).padStart(8), said(costs.tools.length).padStart(5), server],
+      : [withCommas(costs.sum).padStart(8), withCommas(costs.tools.length).padStart(5), server],
   );
   terminal.printTable([
     [dim("  tokens"), dim("tools"), dim("server")],
     ...rows,
-    [bold(said(sum).padStart(8)), bold(said(tools).padStart(5)), bold(`sum of ${counted(measured.length, "server")}`)],
+    [
+      bold(withCommas(sum).padStart(8)),
+      bold(withCommas(tools).padStart(5)),
+      bold(`sum of ${counted(measured.length, "server")}`),
+    ],
   ]);
   terminal.print(dim(`counted by ${TOKENIZERS[0]}, as definitions of functions in JSON`));
   if (budget !== undefined) printTokenBudget(sum, budget, terminal);

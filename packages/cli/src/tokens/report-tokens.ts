@@ -8,7 +8,7 @@ import { UsageError } from "../terminal/usage-error.js";
 import { readOffers } from "../typed-code/server-offers.js";
 import { type ServerCosts, serverCosts } from "./server-costs.js";
 import { loadTokenizer, TOKENIZERS } from "./token-counter.js";
-import { counted, printTokenBudget, said } from "./token-figures.js";
+import { counted, printTokenBudget, withCommas } from "./token-figures.js";
 
 /** Tools that are shown unless `--top` says otherwise. */
 const MOST_SHOWN = 50;
@@ -54,7 +54,7 @@ function printCosts(
   const shown = tools.slice(0, top);
   const hidden = tools.slice(top).reduce((total, { tokens }) => total + tokens, 0);
   const share = (tokens: number) => `${sum === 0 ? 0 : Math.round((tokens / sum) * 100)} %`.padStart(5);
-  const figure = (tokens: number) => said(tokens).padStart(8);
+  const figure = (tokens: number) => withCommas(tokens).padStart(8);
   const rows: Showable[][] = [
     [dim("  tokens"), dim("share"), dim("tool")],
     ...shown.map(({ name, tokens }) => [figure(tokens), share(tokens), name]),
@@ -93,7 +93,7 @@ async function compare(
   const row = (tokens: number, what: string): Showable[] => {
     const saved = savedPercent(tokens, costs.direct);
     return [
-      said(tokens).padStart(8),
+      withCommas(tokens).padStart(8),
       tokens === costs.direct ? "" : `${Math.abs(saved).toFixed(1)} % ${saved < 0 ? "more" : "less"}`,
       what,
     ];

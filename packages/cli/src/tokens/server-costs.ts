@@ -32,13 +32,13 @@ export async function serverCosts(client: Client, count: CountTokens, signal: Ab
     prompts: prompts === undefined ? [] : await firstOf(client.prompts(options)),
     resources: resources === undefined ? [] : await firstOf(client.resources(options)),
   };
-  const said = instructions === "" ? [] : [{ what: "instructions", count: 1, tokens: count(instructions) }];
+  const guidance = instructions === "" ? [] : [{ what: "instructions", count: 1, tokens: count(instructions) }];
   const listed = Object.entries(lists).map(([what, list]) => ({
     what,
     count: list.length,
     tokens: list.reduce((sum: number, one) => sum + count(shownOffer(one)), 0),
   }));
-  return { ...(await toolCosts(tools, count)), others: [...said, ...listed.filter((one) => one.count > 0)] };
+  return { ...(await toolCosts(tools, count)), others: [...guidance, ...listed.filter((one) => one.count > 0)] };
 }
 
 /** The costs of tools as OpenAI's Responses API takes them: names, descriptions and schemas of arguments, in JSON. */

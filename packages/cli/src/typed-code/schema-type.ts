@@ -96,8 +96,8 @@ class SchemaDeclaration {
   #own(schema: SchemaObject, place: Place): TypeExpression {
     if (Object.hasOwn(schema, "const")) return literalType(schema["const"]);
     if (Array.isArray(schema["enum"])) return enumType(schema["enum"]);
-    const said = typeof schema["type"] === "string" ? [schema["type"]] : schema["type"];
-    if (Array.isArray(said)) return unionOf(said.map((type: unknown) => this.#ofType(type, schema, place)));
+    const types = typeof schema["type"] === "string" ? [schema["type"]] : schema["type"];
+    if (Array.isArray(types)) return unionOf(types.map((type: unknown) => this.#ofType(type, schema, place)));
     if (OBJECT_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword))) return this.#ofType("object", schema, place);
     if (ARRAY_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword))) return this.#ofType("array", schema, place);
     return UNKNOWN;
@@ -202,7 +202,8 @@ function memberComment(property: unknown, indent: string): string {
   if (!isSchemaObject(property)) return "";
   const { description, title, default: standard } = property;
   const text = [description, title].find((one) => typeof one === "string" && one !== "");
-  const said = typeof standard === "object" && standard !== null ? "" : JSON.stringify(standard);
-  const value = said === undefined || said === "" || said.length > LONGEST_DEFAULT ? "" : `Default: ${said}.`;
+  const written = typeof standard === "object" && standard !== null ? "" : JSON.stringify(standard);
+  const value =
+    written === undefined || written === "" || written.length > LONGEST_DEFAULT ? "" : `Default: ${written}.`;
   return docComment([text, value].filter((one) => one !== undefined && one !== "").join(" "), indent);
 }

@@ -66,12 +66,12 @@ function writeFiles(files: readonly ModuleFile[], module: TypedModule, terminal:
 
 function contents(module: TypedModule): string {
   const { tools, prompts, templates } = counts(module);
-  const said = [
+  const parts = [
     [tools, "tool"],
     [prompts, "prompt"],
     [templates, "resource template"],
   ] as const;
-  const some = said.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}${count === 1 ? "" : "s"}`);
+  const some = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}${count === 1 ? "" : "s"}`);
   return some.length === 0 ? "nothing" : some.join(", ");
 }
 

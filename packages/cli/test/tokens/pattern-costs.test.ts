@@ -18,13 +18,13 @@ describe("the costs in docs/cli-tokens.md", () => {
   it("are those of the fixture (E10); UPDATE_DOCS=1 renews them", async () => {
     const count = await loadTokenizer();
     const queries = SEARCH_QUERIES.map(([query]) => query);
-    const said = (figure: number) => figure.toLocaleString("en");
+    const withCommas = (figure: number) => figure.toLocaleString("en");
     let table =
       "| tools | used | all definitions | code, all names | code, one server's names | search |\n|---|---|---|---|---|---|\n";
     for (const [size, uses] of MEASURED) {
       const { direct, code, codeByServer, search } = await patternCosts(fixtureTools(size), count, { uses, queries });
-      const cell = (cost: number) => `${said(cost)} (${savedPercent(cost, direct).toFixed(1)} % less)`;
-      table += `| ${said(size)} | ${uses} | ${said(direct)} | ${cell(code)} | ${cell(codeByServer)} | ${cell(search)} |\n`;
+      const cell = (cost: number) => `${withCommas(cost)} (${savedPercent(cost, direct).toFixed(1)} % less)`;
+      table += `| ${withCommas(size)} | ${uses} | ${withCommas(direct)} | ${cell(code)} | ${cell(codeByServer)} | ${cell(search)} |\n`;
     }
     expect(region("docs/cli-tokens.md", "pattern costs", table)).toBe(table);
   });
