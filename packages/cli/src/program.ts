@@ -25,38 +25,41 @@ export async function runProgram(argv: readonly string[], io: Io): Promise<ExitC
   const root = new Command("parley")
     .description("Uses, checks, runs and records servers of the Model Context Protocol.")
     .version(manifest.version, "-V, --version");
-  prepare(root, io);
+  const terminal = new Terminal(io, own.includes("--json"));
+  prepare(root, terminal);
+  root.helpCommand("help [command]", "show the help of a command");
   const act = async (declaration: CommandDeclaration, given: Omit<Given, "program">) => {
     code = await perform(declaration, { ...given, program }, io);
   };
-  for (const declaration of ALL_COMMANDS) root.addCommand(commandOf(declaration, io, act));
+  for (const declaration of ALL_COMMANDS) root.addCommand(commandOf(declaration, terminal, act));
   try {
     await root.parseAsync([...own], { from: "user" });
     return code;
   } catch (reason) {
     if (reason instanceof CommanderError) return reason.exitCode === 0 ? EXIT.ok : EXIT.usage;
-    return reportFailure(new Terminal(io), reason, false);
+    return reportFailure(terminal, reason, false);
   }
 }
 
 type Act = (declaration: CommandDeclaration, given: Omit<Given, "program">) => Promise<void>;
 
-function commandOf(declaration: CommandDeclaration, io: Io, act: Act): Command {
+function commandOf(declaration: CommandDeclaration, terminal: Terminal, act: Act): Command {
   const { name, summary, description = summary, words, options, examples, commands = [] } = declaration;
   const command = new Command(name).summary(summary).description(description);
-  prepare(command, io);
+  prepare(command, terminal);
   for (const option of options) command.addOption(optionOf(option));
   if (examples.length > 0) command.addHelpText("after", exampleText(examples));
-  for (const inner of commands) command.addCommand(commandOf(inner, io, act));
+  for (const inner of commands) command.addCommand(commandOf(inner, terminal, act));
   if (declaration.load === undefined) return command;
   return command
-    .usage(`${words} [options]`)
+    .usage(`${words} [options]`.trimStart())
     .argument("[words...]")
     .action((given: string[], values: Record<string, unknown>) => act(declaration, { words: given, values }));
 }
 
 /** Commander leaves the process alone: it throws, and writes where the command writes. */
-function prepare(command: Command, io: Io): void {
+function prepare(command: Command, terminal: Terminal): void {
+  const { io } = terminal;
   command
     .exitOverride()
     .helpOption("-h, --help", "show this help")
@@ -67,8 +70,18 @@ function prepare(command: Command, io: Io): void {
       writeErr: (text) => io.stderr.write(text),
       getOutHelpWidth: () => io.stdout.columns ?? 100,
       getErrHelpWidth: () => io.stderr.columns ?? 100,
-      outputError: (text, write) => write(`${text.trimEnd()}\nfix:   See \`${nameOf(command)} --help\`.\n`),
+      outputError: (text) => void reportFailure(terminal, usageErrorOf(text, command), false),
     });
+}
+
+/** What commander says of a wrong command line: `error: …`, and perhaps `(Did you mean …?)` in a second line. */
+function usageErrorOf(text: string, command: Command): UsageError {
+  const [message = "", hint = ""] = text
+    .replace(/^error: /, "")
+    .trimEnd()
+    .split("\n");
+  const meant = hint.replace(/^\(|\)$/g, "");
+  return new UsageError(message, `${meant === "" ? "" : `${meant} `}See \`${nameOf(command)} --help\`.`);
 }
 
 function nameOf(command: Command): string {

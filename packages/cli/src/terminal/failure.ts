@@ -1,5 +1,6 @@
 import { type ErrorKind, McpError } from "@parley/mcp";
 import { EXIT, type ExitCode } from "./exit-code.js";
+import { shellAdvice } from "./shell-advice.js";
 import { joinShown, Shown, show, showBlock } from "./shown.js";
 import type { Terminal } from "./terminal.js";
 import { UsageError } from "./usage-error.js";
@@ -43,7 +44,7 @@ function describe(reason: unknown): { kind: string; message: string; fix: string
   }
   const { kind, message, fix, data } = reason;
   const code = UNREACHABLE.has(kind) ? EXIT.unreachable : UNAUTHORIZED.has(kind) ? EXIT.unauthorized : EXIT.failed;
-  return { kind, message, fix, data, code };
+  return { kind, message, fix: shellAdvice(fix), data, code };
 }
 
 /** Further lines are indented, so that none of them looks like a line of this program. */

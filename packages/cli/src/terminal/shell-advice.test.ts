@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { shellAdvice } from "./shell-advice.js";
+
+describe("advice for a person at a shell", () => {
+  it.each([
+    [
+      "Raise `timeouts.idleMs`, for this call or in `connect`, or let the server report progress.",
+      "Raise --timeout, or let the server report progress.",
+    ],
+    [
+      "Run the command in a terminal to see why it exits; `data.stderr` has its last lines.",
+      "Run the command in a terminal to see why it exits; --debug shows every message and its stderr.",
+    ],
+    [
+      "Install the program, pass its full path as `command`, or set `PATH` in `env`.",
+      "Install the program, give its full path, or set PATH by --env.",
+    ],
+    [
+      "Pass API_KEY in `env`; a server inherits only a few variables.",
+      "Pass API_KEY by --env NAME=value, or in `env` of its configuration.",
+    ],
+    ["Connect to that address, or set `allowCrossOriginRedirects`.", "Connect to that address."],
+    ["Ask for less at once, or raise `maxMessageBytes` of `connect` or of the transport.", "Ask for less at once."],
+    ["Look at `client.serverCapabilities` before calling.", "`parley info` shows what the server offers."],
+    [
+      "Add one of these revisions to the `revisions` option, or update the client or the server.",
+      "Leave --revision out, or give one that the server supports.",
+    ],
+    ["Check the path of the address; MCP servers often listen at `/mcp`.", undefined],
+  ])("is that of the library in words of the command line: %s", (fix, expected) => {
+    expect(shellAdvice(fix)).toBe(expected ?? fix);
+  });
+});

@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { runParley } from "./kit/run-parley.js";
+
+describe("a command line that is wrong", () => {
+  it.each([
+    [
+      "an unknown option",
+      ["call", "--jsn"],
+      /^error: unknown option '--jsn'\nfix: {3}Did you mean --json\? See `parley call/,
+    ],
+    [
+      "an unknown command",
+      ["lits"],
+      /^error: unknown command 'lits'\nfix: {3}Did you mean list\? See `parley --help`\.\n$/,
+    ],
+    [
+      "a value that is no choice",
+      ["list", "--revision", "1"],
+      /^error: .*Allowed choices.*\nfix: {3}See `parley list --help`/,
+    ],
+  ])("is told with cause and fix: %s", async (_, args, expected) => {
+    const { code, stdout, stderr } = await runParley(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(expected);
+  });
+
+  it("is told in JSON on stdout with --json", async () => {
+    const { code, stdout, stderr } = await runParley(["call", "--json", "--jsn"]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: "" });
+    expect(JSON.parse(stdout)).toEqual({
+      error: {
+        kind: "usage",
+        message: "unknown option '--jsn'",
+        fix: "Did you mean --json? See `parley call --help`.",
+      },
+    });
+  });
+});
+
+describe("help", () => {
+  it("is shown by `help` and by --help", async () => {
+    for (const [asked, same] of [
+      [["help"], ["--help"]],
+      [
+        ["help", "call"],
+        ["call", "--help"],
+      ],
+    ] as const) {
+      const { code, stdout } = await runParley(asked);
+      expect(code).toBe(0);
+      expect(stdout).toBe((await runParley(same)).stdout);
+    }
+  });
+});
