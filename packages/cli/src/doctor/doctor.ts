@@ -15,7 +15,7 @@ const DEFAULT_MS = 30_000;
 /** `parley doctor`: walks the way to a server, and shows the first broken link. */
 export const doctor: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
-  const [target, [extra]] = takeTarget(invocation);
+  const [target, [extra]] = await takeTarget(invocation);
   if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many`, "Name one server.");
   const totalMs = options.duration("timeout") ?? DEFAULT_MS;
   const hide = hidingValues(target);

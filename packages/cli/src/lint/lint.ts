@@ -14,7 +14,7 @@ export const lint: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   if (options.flag("rules")) return printRules(terminal);
   const chosen = await lintOptions(invocation);
-  const [target, [extra]] = takeTarget(invocation);
+  const [target, [extra]] = await takeTarget(invocation);
   if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many`, "Name one server.");
   await using client = await openTarget(target, invocation);
   const tools = client.serverCapabilities.tools === undefined ? [] : await client.allTools();

@@ -29,7 +29,7 @@ export const lock: CommandRun = async (invocation) => {
 };
 
 async function lockOne(invocation: Invocation, store: LockStore): Promise<LockOutcome> {
-  const [target, rest] = takeTarget(invocation);
+  const [target, rest] = await takeTarget(invocation);
   const [extra] = rest;
   if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many`, "Name one server, or use --all.");
   await using client = await openTarget(target, invocation);
@@ -63,7 +63,7 @@ async function lockAll(invocation: Invocation, store: LockStore): Promise<LockOu
   for (const name of names) {
     if (terminal.io.signal.aborted) break;
     try {
-      const [target] = takeTarget({ ...invocation, words: [name] });
+      const [target] = await takeTarget({ ...invocation, words: [name] });
       await using client = await openTarget(target, invocation);
       outcomes.push(compared(invocation, store, name, await lockOf(client)));
     } catch (error) {

@@ -12,7 +12,7 @@ import { UsageError } from "../terminal/usage-error.js";
 /** `parley login`: connects once with a way to log in, so that the tokens are kept. */
 export const logIn: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
-  const url = loginAddress(invocation);
+  const url = await loginAddress(invocation);
   const store = countedStore(fileTokenStore(tokenFile(terminal.io)));
   const scopes = options.many("scope");
   const client = knownClient(invocation);
@@ -34,8 +34,8 @@ export const logIn: CommandRun = async (invocation) => {
 };
 
 /** The address of the server that a login is about. */
-export function loginAddress(invocation: Invocation): string {
-  const [target] = takeTarget(invocation);
+export async function loginAddress(invocation: Invocation): Promise<string> {
+  const [target] = await takeTarget(invocation);
   if (target.kind === "url") return target.entry.url;
   throw new UsageError(`${target.name} is no URL`, "Only servers at a URL have logins; programs get theirs by --env.");
 }

@@ -21,7 +21,7 @@ export const logOut: CommandRun = async (invocation) => {
     else terminal.print("Logged out of all servers.");
     return EXIT.ok;
   }
-  const url = loginAddress(invocation);
+  const url = await loginAddress(invocation);
   const auth = oauth({ store: fileTokenStore(file), registration: false });
   // Only a connection knows where tokens are revoked; a server that is away keeps nobody from forgetting them.
   const client = await connect(url, { auth, timeouts: { connectMs: REVOKE_MS }, onWarning: () => {} }).catch(() => {});

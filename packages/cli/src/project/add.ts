@@ -15,7 +15,7 @@ import { targetEntry } from "./target-entry.js";
 export const add: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
   const application = hostApplication(options.text("to"), options.flag("project"), "--to", terminal.io);
-  const found = targetEntry(invocation);
+  const found = await targetEntry(invocation);
   const name = checkedName(options.text("name") ?? found.name.replace(/[^A-Za-z0-9_-]+/g, "-"));
   const entry = writtenEntry(name, found.entry, application, invocation);
   const file = readConfigFile(application.path);

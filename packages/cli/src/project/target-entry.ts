@@ -13,9 +13,9 @@ export interface NamedEntry {
 }
 
 /** The entry for the target of a command line, which can be started from any folder. */
-export function targetEntry(invocation: Invocation): NamedEntry {
+export async function targetEntry(invocation: Invocation): Promise<NamedEntry> {
   const { io } = invocation.terminal;
-  const [target] = takeTarget(invocation);
+  const [target] = await takeTarget(invocation);
   if (target.kind === "module") return { name: moduleName(target.path), entry: moduleEntry(target.path, io) };
   const [word] = invocation.words;
   const isConfigured = invocation.program.length === 0 && word !== undefined && !/^[a-z]+:/i.test(word);

@@ -15,7 +15,7 @@ import { serveRecording } from "./serve-recording.js";
 /** `parley record`: stands between clients and a server, and writes down what the server is asked and answers. */
 export const record: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
-  const [target] = takeTarget({ ...invocation, words: wordsBesidePort(invocation) });
+  const [target] = await takeTarget({ ...invocation, words: wordsBesidePort(invocation) });
   const file = options.text("output");
   if (file === undefined) throw new UsageError("no file is named", "Name the file of the recording: -o session.jsonl.");
   const place = servingPlace(invocation);

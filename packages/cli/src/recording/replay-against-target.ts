@@ -18,7 +18,7 @@ import { requestLine } from "./request-matcher.js";
 export async function replayAgainstTarget(recording: Recording, invocation: Invocation): Promise<ExitCode> {
   const { options, terminal } = invocation;
   const against = options.text("against");
-  const [target] = takeTarget({ ...invocation, words: against === undefined ? [] : [against] });
+  const [target] = await takeTarget({ ...invocation, words: against === undefined ? [] : [against] });
   const exchanges = exchangesOf(recording);
   const calls = callsOf(exchanges);
   if (calls.length === 0) throw new UsageError("the recording has no request to send", "Record a session with calls.");

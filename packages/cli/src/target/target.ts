@@ -3,7 +3,6 @@ import { resolve } from "node:path";
 import type { HostServer } from "@parley/mcp/host";
 import type { Invocation } from "../commands/command.js";
 import { UsageError } from "../terminal/usage-error.js";
-import { findConfigServer } from "./config-servers.js";
 
 /** The server that a command line names. */
 export type ServerTarget =
@@ -14,13 +13,19 @@ export type ServerTarget =
 
 /** Files that are modules with a server, and no names of servers. */
 const MODULE = /\.(?:[cm]?[jt]s)$/;
-const ADDRESS = /^(?:https?|wss?|unix|tcp):/i;
+const ADDRESS = /^[a-z][a-z+.-]*:\/\//i;
 
 /**
  * Finds the target of a command line: what is behind `--`, or the first word. The second result is the words that remain.
- * Throws a `UsageError` where there is no such server.
+ * Rejects with a `UsageError` where there is no such server.
  */
-export function takeTarget(invocation: Invocation): [ServerTarget, readonly string[]] {
+export async function takeTarget(invocation: Invocation): Promise<[ServerTarget, readonly string[]]> {
+  const [target, rest] = await namedTarget(invocation);
+  checkFitting(target, invocation);
+  return [target, rest];
+}
+
+async function namedTarget(invocation: Invocation): Promise<[ServerTarget, readonly string[]]> {
   const { words, program, options, terminal } = invocation;
   const { cwd } = terminal.io;
   const [command, ...args] = program;
@@ -37,10 +42,10 @@ export function takeTarget(invocation: Invocation): [ServerTarget, readonly stri
       "Give a URL, a path to a module, the name of a configured server, or a program behind `--`.",
     );
   }
-  return [targetOf(first, invocation), rest];
+  return [await targetOf(first, invocation), rest];
 }
 
-function targetOf(word: string, { options, terminal: { io } }: Invocation): ServerTarget {
+async function targetOf(word: string, { options, terminal: { io } }: Invocation): Promise<ServerTarget> {
   if (ADDRESS.test(word)) {
     const headers = headersOf(options.many("header"));
     return { kind: "url", name: word, entry: { url: checkedUrl(word), headers } };
@@ -50,14 +55,50 @@ function targetOf(word: string, { options, terminal: { io } }: Invocation): Serv
     if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return { kind: "module", name: word, path };
     throw new UsageError(`there is no file ${word}`, "Check the path; it starts at the current folder.");
   }
+  // Loaded only for names: it brings the host of the library, which a URL does not need.
+  const { findConfigServer } = await import("./config-servers.js");
+  if (options.text("config") === undefined) checkName(word, path);
   const entry = findConfigServer(word, options.text("config"), io);
   const headers = { ...entry.headers, ...headersOf(options.many("header")) };
   if (entry.url !== undefined) return { kind: "url", name: word, entry: { ...entry, url: entry.url, headers } };
   const env = { ...entry.env, ...variablesOf(options.many("env")) };
-  return { kind: "command", name: word, entry: { ...entry, command: entry.command ?? "", env } };
+  const folder = options.text("cwd");
+  const cwd = folder === undefined ? {} : { cwd: resolve(io.cwd, folder) };
+  return { kind: "command", name: word, entry: { ...entry, command: entry.command ?? "", env, ...cwd } };
+}
+
+/** Which targets an option is for; given for another it would do nothing, and nobody would notice. */
+const MEANT_FOR = [
+  ["header", "url", "a server at a URL"],
+  ["env", "command", "a program"],
+  ["cwd", "command", "a program"],
+] as const;
+
+function checkFitting({ kind, name }: ServerTarget, { options }: Invocation): void {
+  for (const [option, meant, words] of MEANT_FOR) {
+    const given = options.text(option) !== undefined || options.many(option).length > 0;
+    if (given && kind !== meant)
+      throw new UsageError(`--${option} is for ${words}, and ${name} is none`, "Leave it out.");
+  }
+}
+
+/** Refuses what looks like an address or a path and is neither: no application has a server of this name. */
+function checkName(word: string, path: string): void {
+  if (/^(?:localhost|\[[\da-f:]+\]|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/|$)/i.test(word) && /[:/]/.test(word)) {
+    throw new UsageError(`"${word}" is not a URL`, `Write it in full: http://${word}`);
+  }
+  if (/^\.{0,2}\//.test(word) || statSync(path, { throwIfNoEntry: false })?.isFile() === true) {
+    throw new UsageError(`${word} is no module`, "Name a file that ends in .ts, .mts, .js, .mjs or .cjs.");
+  }
 }
 
 function checkedUrl(word: string): string {
+  if (!/^https?:/i.test(word)) {
+    throw new UsageError(
+      `"${word}" is no address that this program speaks to`,
+      "Give one that begins with http:// or https://, or start the server behind `--`.",
+    );
+  }
   if (URL.canParse(word)) return word;
   throw new UsageError(`"${word}" is not a URL`, "Write it in full, such as http://127.0.0.1:3000/mcp.");
 }

@@ -60,7 +60,7 @@ export const reportConfigTokens: CommandRun = async (invocation) => {
 async function measure(server: string, invocation: Invocation, count: CountTokens): Promise<ConfiguredCosts> {
   const { signal } = invocation.terminal.io;
   try {
-    const [target] = takeTarget({ ...invocation, words: [server] });
+    const [target] = await takeTarget({ ...invocation, words: [server] });
     await using client = await openTarget(target, invocation);
     return { server, costs: await serverCosts(client, count, signal) };
   } catch (reason) {

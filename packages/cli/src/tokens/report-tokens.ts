@@ -22,7 +22,7 @@ export const reportTokens: CommandRun = async (invocation) => {
     const { reportConfigTokens } = await import("./report-config-tokens.js");
     return reportConfigTokens(invocation);
   }
-  const [target, rest] = takeTarget(invocation);
+  const [target, rest] = await takeTarget(invocation);
   if (rest[0] !== undefined) throw new UsageError(`"${rest[0]}" is one word too many`, "Name one server.");
   const budget = options.count("budget", 1);
   const top = options.count("top", 1) ?? MOST_SHOWN;

@@ -18,7 +18,7 @@ const MOST_LINES = 60;
 /** `parley types`: writes typed code for a server, or checks that what was written still fits. */
 export const writeTypes: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
-  const [target, rest] = takeTarget(invocation);
+  const [target, rest] = await takeTarget(invocation);
   if (rest[0] !== undefined) throw new UsageError(`"${rest[0]}" is one word too many`, "Name the file with -o.");
   const output = options.text("output");
   const [checks, watches] = [options.flag("check"), options.flag("watch")];

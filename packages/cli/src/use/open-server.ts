@@ -19,7 +19,7 @@ export async function openServer(
   check: (words: readonly string[]) => void = () => {},
   more: OpenOptions = {},
 ): Promise<OpenServer> {
-  const [target, words] = takeTarget(invocation);
+  const [target, words] = await takeTarget(invocation);
   check(words);
   const client = await openTarget(target, invocation, { ...answerers(invocation), ...more });
   return { client, words, [Symbol.asyncDispose]: () => client.close() };

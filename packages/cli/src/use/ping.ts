@@ -10,7 +10,7 @@ const MOST = 1_000;
 /** `parley ping`: asks a server a few times whether it is there. */
 export const ping: CommandRun = async (invocation) => {
   const { options, terminal } = invocation;
-  const [target] = takeTarget(invocation);
+  const [target] = await takeTarget(invocation);
   const count = Math.min(options.count("count", 1) ?? 4, MOST);
   await using client = await openTarget(target, invocation);
   const times: number[] = [];

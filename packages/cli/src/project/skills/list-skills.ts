@@ -11,7 +11,7 @@ export const listSkills: CommandRun = async (invocation) => {
   const remote = words.length > 0 || program.length > 0;
   const folder = options.text("folder") ?? SKILLS_FOLDER;
   const opened = remote
-    ? await skillsOfServer(takeTarget(invocation)[0], invocation)
+    ? await skillsOfServer((await takeTarget(invocation))[0], invocation)
     : await skillsOfFolder(resolve(terminal.io.cwd, folder));
   await using _client = opened.client;
   const found: Skill[] = [];

@@ -31,7 +31,9 @@ export const runSkill: CommandRun = async (invocation) => {
   const server = options.text("server");
   const named = server !== undefined || invocation.program.length > 0;
   if (!(await agreed(folder, path, server ?? invocation.program.join(" "), invocation))) return EXIT.interrupted;
-  const target = named ? takeTarget({ ...invocation, words: server === undefined ? [] : [server] })[0] : undefined;
+  const target = named
+    ? (await takeTarget({ ...invocation, words: server === undefined ? [] : [server] }))[0]
+    : undefined;
   await using client = target === undefined ? undefined : await openTarget(target, invocation);
   const context = { ...(client === undefined ? {} : { client }), args, signal: terminal.io.signal };
   print(await perform(path, context), terminal);

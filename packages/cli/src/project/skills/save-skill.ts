@@ -14,7 +14,7 @@ import { findSkill, SKILLS_FOLDER, skillsOfServer } from "./skills-of.js";
 export const saveSkill: CommandRun = async (invocation) => {
   const { terminal } = invocation;
   const { io } = terminal;
-  const [target, [word, given = SKILLS_FOLDER]] = takeTarget(invocation);
+  const [target, [word, given = SKILLS_FOLDER]] = await takeTarget(invocation);
   if (word === undefined) throw new UsageError("no skill is named", "Name one that `parley skills list` shows.");
   const opened = await skillsOfServer(target, invocation);
   await using _client = opened.client;
