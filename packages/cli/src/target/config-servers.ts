@@ -1,6 +1,7 @@
 import * as fs from "node:fs";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { McpError } from "@parley/mcp";
 import {
   type HostServer,
   type KnownConfigFile,
@@ -57,7 +58,12 @@ export function usualPaths({ platform, home, env, cwd }: Io): KnownConfigFile[] 
 export function readConfigServers(path: string, io: Io, expand = true): ConfigFileServers {
   const config = parsed(path, readText(path));
   const options = { env: io.env, files: fs, baseFolder: dirname(path), userHome: io.home, workspaceFolder: io.cwd };
-  return { ...readServers(config, { ...options, expand }), path };
+  try {
+    return { ...readServers(config, { ...options, expand }), path };
+  } catch (reason) {
+    if (McpError.is(reason)) throw new UsageError(`${path}: ${reason.message}`, reason.fix);
+    throw reason;
+  }
 }
 
 function readText(path: string): string {
