@@ -112,6 +112,7 @@ async function perform(declaration: CommandDeclaration, { words, values, program
   try {
     if (declaration.load === undefined)
       throw new UsageError(`${declaration.name} has no work`, "Name a command below it.");
+    checkWords(declaration, words, program);
     const run = await declaration.load();
     const code = await run({ words, program, options, terminal });
     const cut = io.signal.aborted && declaration.endsBySignal !== true;
@@ -119,4 +120,15 @@ async function perform(declaration: CommandDeclaration, { words, values, program
   } catch (reason) {
     return reportFailure(terminal, reason, options.flag("debug"));
   }
+}
+
+/** Refuses words that a command would not read. Its usage says how many it reads: one for each `<…>` and `[…]` of no option. */
+function checkWords({ name, words: usage }: CommandDeclaration, words: readonly string[], program: readonly string[]) {
+  // A command that takes no words says itself where they belong.
+  if (usage === "" || usage.includes("…")) return;
+  const places = usage.replace(/--?\w+ <[^>]*>/g, "").match(/<[^>]*>|\[[^\]]*\]/g) ?? [];
+  const most = places.length - (program.length > 0 && /target/.test(usage) ? 1 : 0);
+  const extra = words[Math.max(most, 0)];
+  if (extra === undefined) return;
+  throw new UsageError(`"${extra.slice(0, 100)}" is one word too many`, `Write \`parley ${name} ${usage}\`.`);
 }

@@ -24,6 +24,18 @@ describe("a command line that is wrong", () => {
     expect(stderr).toMatch(expected);
   });
 
+  it.each([
+    [["ping", "main.ts", "more"], "more", "Write `parley ping <target>`."],
+    [["info", "more", "--", "node"], "more", "Write `parley info <target>`."],
+    [["record", "main.ts", "more", "-o", "x"], "more", "Write `parley record <target> -o <file>`."],
+    [["tree", "one", "two"], "two", "Write `parley tree [pid|name]`."],
+  ])("is one with a word that is not read: %s", async (args, word, fix) => {
+    const { code, stderr } = await runParley(args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`error: "${word}" is one word too many\n`);
+    expect(stderr).toContain(fix);
+  });
+
   it("is told in JSON on stdout with --json", async () => {
     const { code, stdout, stderr } = await runParley(["call", "--json", "--jsn"]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: "" });

@@ -33,9 +33,10 @@ export const info: CommandRun = async (invocation) => {
     return EXIT.ok;
   }
   const { bold, dim, cyan } = terminal.style;
+  const { name = "unnamed", title } = serverInfo ?? {};
   const { extensions = {}, ...declared } = capabilities;
   const rows: [string, Shown][] = [
-    ["server", show`${bold(serverInfo?.title ?? serverInfo?.name ?? "unnamed")} ${dim(serverInfo?.name ?? "")}`],
+    ["server", show`${bold(title ?? name)}${title === undefined || title === name ? "" : dim(` (${name})`)}`],
     ["version", show`${serverInfo?.version ?? "unknown"}`],
     ["revision", show`${protocolVersion} ${dim(`(${era})`)}`],
     ["session", show`${session ? "one for this connection" : "none, every request stands alone"}`],

@@ -23,9 +23,8 @@ export const read: CommandRun = async (invocation) => {
       "Redirect it to a file or a program, or leave --raw out.",
     );
   }
-  await using server = await openServer(invocation, ([uri, ...more]) => {
+  await using server = await openServer(invocation, ([uri]) => {
     if (uri === undefined) throw new UsageError("no resource is named", "`parley list <target> resources` shows them.");
-    if (more.length > 0) throw new UsageError("more than one resource is named", "Read them one by one.");
   });
   const [uri = ""] = server.words;
   const result = await withProgress(invocation, (onProgress) =>

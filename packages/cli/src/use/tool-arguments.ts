@@ -5,12 +5,15 @@ import type { ArgumentWords, NamedWord } from "./named-words.js";
 import { nameHint } from "./unknown-name.js";
 
 /** The arguments of a call, typed by the tool's schema. Throws a `UsageError` for what cannot be meant. */
-export function toolArguments({ whole, named }: ArgumentWords, { inputSchema }: Tool): Record<string, unknown> {
+export function toolArguments(
+  { whole, named }: ArgumentWords,
+  { name: tool, inputSchema }: Tool,
+): Record<string, unknown> {
   const given = new Map(whole === undefined ? [] : Object.entries(wholeObject(whole)));
   const byName = new Map<string, NamedWord[]>();
   for (const word of named) byName.set(word.name, [...(byName.get(word.name) ?? []), word]);
   for (const [name, words] of byName) {
-    checkKnown(name, inputSchema);
+    checkKnown(name, tool, inputSchema);
     given.set(name, argumentValue(words, memberOf(inputSchema.properties, name), inputSchema));
   }
   // Entries define members, so that "__proto__" stays a name like others.
@@ -53,17 +56,18 @@ function wholeObject(text: string): object {
   const parsed = parsedJson(text);
   const value = "value" in parsed ? parsed.value : undefined;
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  throw new UsageError("the arguments are no JSON object", 'Write them as {"name": "value"}, or as name=value.');
+  const what = "problem" in parsed ? "not JSON" : "no JSON object";
+  throw new UsageError(`the arguments are ${what}`, 'Write them as {"name": "value"}, or as name=value.');
 }
 
 /** A name that the schema does not have is a typing error, unless the schema says that any will do. */
-function checkKnown(name: string, schema: Tool["inputSchema"]): void {
+function checkKnown(name: string, tool: string, schema: Tool["inputSchema"]): void {
   const known = Object.keys(schema.properties ?? {});
   const extra = memberOf(schema, "additionalProperties");
   const open = extra === true || (typeof extra === "object" && extra !== null);
   if (known.includes(name) || open || memberOf(schema, "patternProperties") !== undefined) return;
   const hint = nameHint(name, known) ?? "It takes no arguments.";
-  throw new UsageError(`the tool has no argument "${name}"`, `${hint} To send it anyway, write all arguments as JSON.`);
+  throw new UsageError(`${tool} has no argument "${name}"`, `${hint} To send it anyway, write all arguments as JSON.`);
 }
 
 function argumentValue(words: readonly NamedWord[], property: unknown, root: unknown): unknown {

@@ -84,7 +84,7 @@ export const USE_COMMANDS: readonly CommandDeclaration[] = [
     summary: "ask for suggestions for an argument",
     options: COMMON,
     examples: [
-      { line: "parley complete ./server.ts review language t", does: "Languages that begin with t." },
+      { line: "parley complete ./server.ts review language t", does: "Languages that fit t, best first." },
       { line: "parley complete ./server.ts 'note://{day}' day mon", does: "Values of a variable of a template." },
     ],
     load: async () => (await import("./complete.js")).complete,

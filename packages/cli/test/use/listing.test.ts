@@ -89,7 +89,7 @@ describe("commands that show what a server has", () => {
     [["read", "note://today", "--raw"], { tty: true }, 2, "--raw would let the server write to your terminal"],
     [["read", "note://today", "--raw", "--json"], {}, 2, "Choose one of them."],
     [["read"], {}, 2, "no resource is named"],
-    [["read", "note://a", "note://b"], {}, 2, "more than one resource"],
+    [["read", "note://a", "note://b"], {}, 2, "one word too many"],
     [["read", "nothing://here"], {}, 1, "nothing://here"],
     [["list", "toolz"], {}, 2, '"toolz" cannot be listed'],
     [["prompt", "reviw"], {}, 1, "Did you mean review?"],
@@ -126,7 +126,7 @@ describe("commands that show what a server has", () => {
 
   it("tells who the server is", async () => {
     const { stdout } = await run(["info"]);
-    expect(stdout).toMatch(/^server +A fixture fixture$/m);
+    expect(stdout).toMatch(/^server +A fixture \(fixture\)$/m);
     expect(stdout).toMatch(/^revision +2026-07-28 \(stateless\)$/m);
     expect(stdout).toMatch(/^instructions\n {2}Add numbers with `add`\.$/m);
     const old = await run(["info", "--revision", "2025-06-18", "--json"]);
