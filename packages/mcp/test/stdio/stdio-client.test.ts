@@ -74,6 +74,16 @@ describe("a server that cannot be started says why", () => {
     expect(error.message).toContain("usage: foreign-server");
   });
 
+  it("text on stdout without end: gives up", async () => {
+    const endless =
+      "const text = 'y\\n'.repeat(30000); const print = () => process.stdout.write(text, print); print();";
+    const client = await start("", { args: ["-e", endless] });
+    const error = await failureOf(client.ask("ping"));
+    expect(error.data).toMatchObject({ reason: "stdout_noise", firstNonJsonLine: "y" });
+    expect(client.faults).toHaveLength(1000);
+    await client.transport.close();
+  });
+
   it("exit 1: gives the code and the last lines of stderr", async () => {
     const error = await failureOf((await start("exit-1")).ask("ping"));
     expect(error.data).toMatchObject({ reason: "exited", exitCode: 1, stderr: ["the database is locked"] });
@@ -112,6 +122,14 @@ describe("what a running server prints and holds", () => {
     expect(client.faults).toHaveLength(3);
     for (const fault of client.faults) expect(McpError.from(fault).data).toEqual({ line: expect.any(String) });
     expect(client.faults[0]?.message).toContain('"Foreign server v1.2.3');
+  });
+
+  it("lines that are no messages are reported a thousand times at most; the connection lives", async () => {
+    const client = await start("");
+    expect(await client.ask("chatter", { lines: 2000 })).toEqual({ lines: 2000 });
+    expect(await client.ask("chatter", { lines: 20_000 })).toEqual({ lines: 20_000 });
+    expect(await client.ask("echo", { n: 1 })).toEqual({ n: 1 });
+    expect(client.faults.length).toBeLessThanOrEqual(1000);
   });
 
   it("STDIO-04: 10 MB on stderr do not stall the server", async () => {

@@ -63,6 +63,7 @@ class NoiseFilter implements Channel {
   readonly #report: LaunchReport;
   /** The line being delivered; a fault reported during delivery is about it. */
   #line: string | undefined;
+  #closed = false;
 
   constructor(inner: Channel, report: LaunchReport) {
     this.#inner = inner;
@@ -70,8 +71,22 @@ class NoiseFilter implements Channel {
   }
 
   open(receiver: ChannelReceiver): void {
+    const closed = (reason?: Error) => {
+      if (this.#closed) return;
+      this.#closed = true;
+      receiver.closed(reason);
+    };
     this.#inner.open({
       message: (text) => {
+        if (this.#closed) return;
+        if (this.#report.nonJsonLines >= REPORTED_LINES && !mayBeMessage(text)) {
+          this.#report.noise(text);
+          if (!this.#report.answered && this.#report.nonJsonLines > LINES_BEFORE_ANSWER) {
+            closed(this.#report.failure("no_answer"));
+            void this.#inner.close();
+          }
+          return;
+        }
         this.#line = text;
         receiver.message(text);
         // Still set, so no fault was reported: it was a message.
@@ -79,7 +94,7 @@ class NoiseFilter implements Channel {
         this.#line = undefined;
       },
       fault: (error) => receiver.fault(error),
-      closed: (reason) => receiver.closed(reason),
+      closed,
     });
   }
 
@@ -104,6 +119,15 @@ class NoiseFilter implements Channel {
   close(): void | Promise<void> {
     return this.#inner.close();
   }
+}
+
+/** Lines that are reported one by one; a program that prints without end would keep the process busy with faults. */
+const REPORTED_LINES = 1000;
+/** What has printed so many lines and answered nothing is no server. */
+const LINES_BEFORE_ANSWER = 10_000;
+
+function mayBeMessage(line: string): boolean {
+  return /^\s*[{[]/.test(line);
 }
 
 /** What a server printed tells its author more than what a parser says of it. */
