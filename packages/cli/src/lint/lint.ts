@@ -1,6 +1,7 @@
 import { McpError } from "@parley/mcp";
 import { type Finding, LINT_RULES, type LintOptions, lintTools, type Severity } from "@parley/mcp/lint";
 import type { CommandRun, Invocation } from "../commands/command.js";
+import { DECLINING } from "../target/declining.js";
 import { openTarget } from "../target/open-target.js";
 import { takeTarget } from "../target/target.js";
 import { EXIT } from "../terminal/exit-code.js";
@@ -16,7 +17,7 @@ export const lint: CommandRun = async (invocation) => {
   const chosen = await lintOptions(invocation);
   const [target, [extra]] = await takeTarget(invocation);
   if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many`, "Name one server.");
-  await using client = await openTarget(target, invocation);
+  await using client = await openTarget(target, invocation, DECLINING);
   const tools = client.serverCapabilities.tools === undefined ? [] : await client.allTools();
   const findings = lintTools(tools, chosen);
   const counts = countsOf(findings);

@@ -3,6 +3,7 @@ import type { Client } from "@parley/mcp";
 import { compareLock, type LockDifference, lockOf, type ServerLock } from "@parley/mcp/lock";
 import type { CommandRun, Invocation } from "../commands/command.js";
 import { readConfigServers, usualFiles } from "../target/config-servers.js";
+import { DECLINING } from "../target/declining.js";
 import { openTarget } from "../target/open-target.js";
 import { type ServerTarget, takeTarget } from "../target/target.js";
 import { EXIT, type ExitCode } from "../terminal/exit-code.js";
@@ -32,7 +33,7 @@ async function lockOne(invocation: Invocation, store: LockStore): Promise<LockOu
   const [target, rest] = await takeTarget(invocation);
   const [extra] = rest;
   if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many`, "Name one server, or use --all.");
-  await using client = await openTarget(target, invocation);
+  await using client = await openTarget(target, invocation, DECLINING);
   const name = invocation.options.text("name") ?? nameOf(target, client);
   return compared(invocation, store, name, await lockOf(client));
 }
@@ -64,7 +65,7 @@ async function lockAll(invocation: Invocation, store: LockStore): Promise<LockOu
     if (terminal.io.signal.aborted) break;
     try {
       const [target] = await takeTarget({ ...invocation, words: [name] });
-      await using client = await openTarget(target, invocation);
+      await using client = await openTarget(target, invocation, DECLINING);
       outcomes.push(compared(invocation, store, name, await lockOf(client)));
     } catch (error) {
       outcomes.push({ name, state: "failed", error, drift: [] });

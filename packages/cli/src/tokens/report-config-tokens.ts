@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { McpError } from "@parley/mcp";
 import type { CommandRun, Invocation } from "../commands/command.js";
 import { readConfigServers } from "../target/config-servers.js";
+import { DECLINING } from "../target/declining.js";
 import { openTarget } from "../target/open-target.js";
 import { takeTarget } from "../target/target.js";
 import { EXIT } from "../terminal/exit-code.js";
@@ -61,7 +62,7 @@ async function measure(server: string, invocation: Invocation, count: CountToken
   const { signal } = invocation.terminal.io;
   try {
     const [target] = await takeTarget({ ...invocation, words: [server] });
-    await using client = await openTarget(target, invocation);
+    await using client = await openTarget(target, invocation, DECLINING);
     return { server, costs: await serverCosts(client, count, signal) };
   } catch (reason) {
     if (signal.aborted || !(McpError.is(reason) || reason instanceof UsageError)) throw reason;

@@ -1,4 +1,5 @@
 import type { CommandRun, Invocation } from "../commands/command.js";
+import { DECLINING } from "../target/declining.js";
 import { openTarget } from "../target/open-target.js";
 import { takeTarget } from "../target/target.js";
 import { EXIT, type ExitCode } from "../terminal/exit-code.js";
@@ -29,7 +30,7 @@ export const reportTokens: CommandRun = async (invocation) => {
   const compares = options.flag("compare");
   if (compares && budget !== undefined)
     throw new UsageError("--compare has no budget", "Give --budget without --compare.");
-  await using client = await openTarget(target, invocation);
+  await using client = await openTarget(target, invocation, DECLINING);
   if (compares) {
     const { tools } = await readOffers(client, terminal.io.signal);
     return await compare(tools, invocation);

@@ -1,4 +1,5 @@
 import type { CommandRun } from "../commands/command.js";
+import { DECLINING } from "../target/declining.js";
 import { openTarget } from "../target/open-target.js";
 import { takeTarget } from "../target/target.js";
 import { EXIT, type ExitCode } from "../terminal/exit-code.js";
@@ -28,7 +29,7 @@ export const writeTypes: CommandRun = async (invocation) => {
   if (checks && watches) throw new UsageError("--check and --watch do not go together", "Give one of them.");
   // Asked before a server is started: a wrong ending is a wrong ending whatever it offers.
   if (output !== undefined) moduleFiles({ server: "", functions: [] }, output, terminal.io.cwd);
-  await using client = await openTarget(target, invocation);
+  await using client = await openTarget(target, invocation, DECLINING);
   const read = async () => typedModule(await readOffers(client, terminal.io.signal));
   if (output === undefined) return printModule(await read(), terminal);
   const renew = async () => {
