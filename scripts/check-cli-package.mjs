@@ -68,7 +68,10 @@ function makeProject(...tarballs) {
   const options = ["--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--loglevel=error"];
   execFileSync("npm", ["install", ...tarballs, ...options], { cwd: made, stdio: "inherit" });
   execFileSync("npm", ["test"], { cwd: made, stdio: "ignore" });
-  expect(parley("list", "./made/src/server.ts", "tools").includes("add"), "a project of `parley init` passes its tests");
+  expect(
+    parley("list", "./made/src/server.ts", "tools").includes("add"),
+    "a project of `parley init` passes its tests",
+  );
 }
 
 function parley(...args) {
