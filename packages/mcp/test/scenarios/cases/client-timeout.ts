@@ -25,7 +25,8 @@ export default scenario({
       kind: "timeout",
       data: { deadline: "idle" },
     });
-    await expect(client.callTool("talks", {}, { timeouts: { idleMs: 200, totalMs: 600 } })).rejects.toMatchObject({
+    // A machine that is busy may keep back progress for a while, which must not look like silence.
+    await expect(client.callTool("talks", {}, { timeouts: { idleMs: 1_000, totalMs: 1_200 } })).rejects.toMatchObject({
       kind: "timeout",
       data: { deadline: "total" },
     });

@@ -14,7 +14,8 @@ export default scenario({
         { task: "required", input: z.object({ a: z.number(), b: z.number() }), output: z.object({ sum: z.number() }) },
         async ({ a, b }, ctx) => {
           ctx.progress(1, { message: "adding" });
-          await new Promise((resolve) => setTimeout(resolve, 150));
+          // Long enough that a busy machine polls meanwhile.
+          await new Promise((resolve) => setTimeout(resolve, 500));
           return { sum: a + b };
         },
       )
