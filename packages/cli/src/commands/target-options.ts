@@ -7,7 +7,10 @@ export const TARGET_OPTIONS: readonly OptionDeclaration[] = [
   { flags: "-H, --header <line>", summary: "sent with every HTTP request: `Name: value`", many: true },
   { flags: "-e, --env <pair>", summary: "a variable for the program behind `--`: `NAME=value`", many: true },
   { flags: "--cwd <folder>", summary: "the folder in which the program behind `--` starts" },
-  { flags: "--timeout <time>", summary: "how long to wait for the connection and each answer: 500ms, 30s, 5m" },
+  {
+    flags: "--timeout <time>",
+    summary: "how long to wait for the connection (30s) and for each answer (60s): 500ms, 5m",
+  },
   { flags: "--revision <date>", summary: "speak this revision of the protocol alone", choices: REVISIONS },
   { flags: "--record <file>", summary: "write every message to a file that `parley replay` reads" },
   { flags: "--redact <regex>", summary: "leave out of the recording what this matches, too", many: true },

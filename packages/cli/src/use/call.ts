@@ -27,6 +27,9 @@ export const call: CommandRun = async (invocation) => {
   const [name = "", ...rest] = words;
   const given = await argumentWords(rest, terminal.io);
   const tool = await findTool(client, name, signal);
+  if (tool.execution?.taskSupport === "required" && !options.flag("task")) {
+    throw new UsageError(`${name} runs only as a task`, "Add --task.");
+  }
   const args = await completeArguments(toolArguments(given, tool), tool, terminal);
   if (args === undefined) {
     terminal.note("Nothing was called.");
@@ -65,7 +68,7 @@ function shownResult(terminal: Terminal, result: CallToolResult, saver: FileSave
       if (isError && block.type === "text") terminal.note(showBlock(block.text));
       else printBlock(terminal, block, saver);
     }
-    if (structuredContent !== undefined) terminal.printJson(structuredContent);
+    if (structuredContent !== undefined && !wraps(structuredContent, content)) terminal.printJson(structuredContent);
     if (isError && content.length === 0) terminal.note("The tool failed without a word.");
   }
   return isError ? EXIT.failed : EXIT.ok;
@@ -76,6 +79,13 @@ function repeats(block: ContentBlock, structured: unknown): boolean {
   if (structured === undefined || block.type !== "text") return false;
   const parsed = parsedJson(block.text);
   return "value" in parsed && isDeepStrictEqual(parsed.value, structured);
+}
+
+/** Some servers put the text of a result into a member as well, which tells people nothing new. */
+function wraps(structured: unknown, [only, ...others]: readonly ContentBlock[]): boolean {
+  const [value, ...more] = Object.values(structured ?? {}) as unknown[];
+  if (only?.type !== "text" || others.length > 0 || value === undefined || more.length > 0) return false;
+  return value === only.text || repeats(only, value);
 }
 
 /** The block with the path of a file in place of its bytes. */
