@@ -28,7 +28,7 @@ export const init: CommandRun = async (invocation) => {
   else {
     terminal.print(show`made ${terminal.style.bold(chosen.name)} in ${place === "" ? "this folder" : place}; now run:`);
     terminal.print();
-    if (place !== "") terminal.print(show`  cd ${place}`);
+    if (place !== "") terminal.print(show`  cd ${/^[\w./-]+$/.test(place) ? place : `'${place}'`}`);
     for (const line of ["npm install", "npm test", "npx parley call src/server.ts add a=1 b=2"])
       terminal.print(show`  ${line}`);
   }

@@ -96,6 +96,11 @@ describe("parley init", () => {
     await run(process.execPath, [join(place, "node_modules/typescript/bin/tsc"), "--noEmit"], { cwd: place });
   });
 
+  it("shows lines that a shell reads, whatever the folder is called", async () => {
+    const { stdout, stderr } = await runParley(["init", "My Server!", "--yes"], { cwd: place });
+    expect(`${stdout}${stderr}`).toContain("  cd 'My Server!'\n");
+  });
+
   it.each([
     [["init", "used"], "is not empty"],
     [["init", "file"], "is no folder"],

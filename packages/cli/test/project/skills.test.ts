@@ -130,6 +130,14 @@ describe("parley skills", () => {
     expect(existsSync(join(cwd, "skills/today"))).toBe(false);
   });
 
+  it("says that there is no folder of skills", async () => {
+    const { code, stderr } = await runParley(["skills", "list"], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toBe(
+      `error: there is no folder ${join(cwd, "skills")}\nfix:   Name the folder with the skills by --folder, or a server.\n`,
+    );
+  });
+
   it("says that a server without skills has none", async () => {
     await using plain = await serveHttp(new Server({ name: "plain", version: "1" }), { port: 0 });
     const { code, stderr } = await run("list", plain.url);

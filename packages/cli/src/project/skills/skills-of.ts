@@ -23,8 +23,11 @@ export async function skillsOfServer(target: ServerTarget, invocation: Invocatio
   return { client, skills: client.extension(skillsExtension) };
 }
 
-/** Opens the skills in a folder: a server of this process reads and checks them. */
+/** Opens the skills in a folder: a server of this process reads and checks them. Throws a `UsageError` where there is none. */
 export async function skillsOfFolder(folder: string): Promise<OpenSkills> {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new UsageError(`there is no folder ${folder}`, "Name the folder with the skills by --folder, or a server.");
+  }
   const server = new Server({ name: "skills", version: "1" }, { extensions: [skills(folder)] });
   const client = await connect(server, { extensions: [skillsExtension] });
   return { client, skills: client.extension(skillsExtension) };
