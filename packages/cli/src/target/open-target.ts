@@ -59,7 +59,23 @@ function tell(watchers: readonly ((message: WireMessage) => void)[], message: Wi
   for (const watch of watchers) watch(message);
 }
 
-async function open(target: ServerTarget, options: ClientOptions, terminal: Terminal, debug: boolean): Promise<Client> {
+function open(target: ServerTarget, options: ClientOptions, terminal: Terminal, debug: boolean): Promise<Client> {
+  return begin(target, options, terminal, debug).catch((reason: unknown) => {
+    throw unreached(reason);
+  });
+}
+
+/** What answers, or is loaded, and turns out to be no server was not reached; it did not answer with a failure. */
+function unreached(reason: unknown): unknown {
+  if (!McpError.is(reason) || (reason.kind !== "invalid_response" && reason.kind !== "invalid_definition"))
+    return reason;
+  const { message, fix, data, stack } = reason;
+  const error = new McpError("connect_failed", message, { fix, data, cause: reason });
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}
+
+async function begin(target: ServerTarget, options: ClientOptions, terminal: Terminal, debug: boolean) {
   if (target.kind === "module") {
     // Loaded only where a module is named: it brings a compiler.
     const { openModule } = await import("./open-module.js");

@@ -21,6 +21,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   ],
   [/, or use an older revision with `revisions`/, ", or try an older --revision"],
   [/^Pass credentials to `connect` in `headers`/, 'Pass them: --header "Authorization: Bearer …"'],
+  [/pass it as `client`/, "pass it by --client-id"],
   [/, or pass `checkOutput: false` to take results unchecked/, ""],
 ];
 

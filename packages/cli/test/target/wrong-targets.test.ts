@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runParley } from "../kit/run-parley.js";
@@ -25,6 +28,31 @@ describe("a target that cannot be meant", () => {
     const { code, stderr } = await runParley(["ping", "x", "--config", "broken.json"], { cwd: folder.path });
     expect(code).toBe(2);
     expect(stderr).toContain(`error: ${join(folder.path, "broken.json")}: `);
+  });
+});
+
+describe("a target that is no server", () => {
+  it("was not reached: a module that cannot be loaded", async () => {
+    using folder = new ModuleFolder({ "main.ts": "export const x = " });
+    const { code, stderr } = await runParley(["ping", "main.ts"], { cwd: folder.path });
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^error: .*main\.ts:1:\d+: syntax error.*\nfix: {3}Correct the syntax\.\n$/);
+  });
+
+  it("was not reached: a page for people", async () => {
+    const pages = createServer((_request, response) => {
+      response.setHeader("content-type", "text/html").end("<h1>Hello</h1>");
+    });
+    await once(pages.listen(0, "127.0.0.1"), "listening");
+    // Safe: it listens on a port, not on a path.
+    const { port } = pages.address() as AddressInfo;
+    try {
+      const { code, stderr } = await runParley(["ping", `http://127.0.0.1:${port}/`]);
+      expect(code).toBe(3);
+      expect(stderr).toContain("text/html, which is neither JSON nor an event stream\nfix:   Check that the address");
+    } finally {
+      pages.close();
+    }
   });
 });
 
