@@ -29,8 +29,10 @@ export async function askField(prompter: Prompter, field: FormField, style: Styl
   const options = known.map(({ value, label }) => ({ value: { value } as FieldAnswer, label: shownLine(label) }));
   const skip = { value: {}, label: show`${style.dim("leave it out")}` };
   const all = field.required || field.preset !== undefined ? options : [...options, skip];
-  const initial = all.find(({ value }) => "value" in value && value.value === field.preset);
-  return prompter.choose(message, all, initial?.value);
+  const preset = all.find(({ value }) => "value" in value && value.value === field.preset);
+  // Whoever only presses Enter agrees to nothing.
+  const cautious = all.includes(skip) ? skip : field.kind === "boolean" ? options[1] : options[0];
+  return prompter.choose(message, all, (preset ?? cautious)?.value);
 }
 
 async function askChoices(

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Client } from "@parley/mcp";
+import { type Client, McpError } from "@parley/mcp";
 import type { CallToolResult, ContentBlock, Tool } from "@parley/mcp/protocol";
 import type { CommandRun } from "../commands/command.js";
 import { withRequiredPages } from "../questions/required-pages.js";
@@ -28,7 +28,7 @@ export const call: CommandRun = async (invocation) => {
   const given = await argumentWords(rest, terminal.io);
   const tool = await findTool(client, name, signal);
   if (tool.execution?.taskSupport === "required" && !options.flag("task")) {
-    throw new UsageError(`${name} runs only as a task`, "Add --task.");
+    throw new McpError("invalid_params", `${name} runs only as a task`, { fix: "Add --task." });
   }
   const args = await completeArguments(toolArguments(given, tool), tool, terminal);
   if (args === undefined) {

@@ -52,16 +52,16 @@ describe.skipIf(noScreen !== undefined)("parley call on a terminal", () => {
     screen.press("Down", "Enter");
     await screen.shows("sugar");
     screen.press("Space", "Down", "Down", "Space", "Enter");
-    expect(await screen.shows(/gift/)).toContain("leave it out");
-    screen.press("Down", "Down", "Enter");
+    expect(await screen.shows(/gift/)).toContain("● leave it out");
+    screen.press("Up", "Enter");
     await screen.shows("Send these answers to asker?");
     screen.press("Enter");
     expect(await screen.ended()).toBe(0);
-    const answer = { mail: "nobody@example.org", count: 1, size: "l", extras: ["milk", "ice"] };
+    const answer = { mail: "nobody@example.org", count: 1, size: "l", extras: ["milk", "ice"], gift: false };
     expect(JSON.parse(lastLine(screen))).toEqual({ action: "accept", content: answer });
   });
 
-  it("takes the default of a field that is left empty, and skips optional ones", async () => {
+  it("takes the default of a field that is left empty, and agrees to nothing by Enter alone", async () => {
     await using screen = calling("form", "--answer", "mail=a@b.example", "--answer", "extras=milk");
     await screen.shows("Do you want to answer?");
     screen.press("Enter");
@@ -76,7 +76,7 @@ describe.skipIf(noScreen !== undefined)("parley call on a terminal", () => {
     expect(await screen.ended()).toBe(0);
     // What was taken is shown.
     expect(screen.text()).toMatch(/count\n.*2\n/);
-    const content = { mail: "a@b.example", extras: ["milk"], count: 2, size: "s", gift: true };
+    const content = { mail: "a@b.example", extras: ["milk"], count: 2, size: "s" };
     expect(JSON.parse(lastLine(screen))).toEqual({ action: "accept", content });
   });
 
@@ -179,7 +179,7 @@ describe.skipIf(noScreen !== undefined)("parley call on a terminal", () => {
     await screen.shows(/pattern/);
     screen.press("BSpace", "BSpace", "A", "B", "C", "Enter");
     await screen.shows("gift");
-    screen.press("Down", "Enter");
+    screen.press("Enter");
     expect(await screen.ended()).toBe(0);
     expect(JSON.parse(lastLine(screen))).toEqual({ item: "tea", count: 3, code: "ABC", gift: false });
   });

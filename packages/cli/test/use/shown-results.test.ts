@@ -46,7 +46,7 @@ describe("the result of a tool", () => {
 
   it("is not asked for where the tool runs only as a task", async () => {
     const { code, stderr } = await call("tasked");
-    expect(code).toBe(2);
+    expect(code).toBe(1);
     expect(stderr).toBe("error: tasked runs only as a task\nfix:   Add --task.\n");
   });
 });
