@@ -79,11 +79,12 @@ function shell(command: string, cwd: string, env: NodeJS.ProcessEnv): Promise<{ 
 }
 
 describe.skipIf(!existsSync(program)).each(pages)("%s", (page) => {
-  const folder = mkdtempSync(join(tmpdir(), "parley-cli-docs-"));
+  let folder: string;
   let handle: Awaited<ReturnType<typeof serveHttp>>;
   let env: NodeJS.ProcessEnv;
 
   beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "parley-cli-docs-"));
     handle = await serveHttp(server, { port: 0 });
     const [bin, home] = [join(folder, ".bin"), join(folder, ".home")];
     for (const made of [bin, home]) mkdirSync(made);

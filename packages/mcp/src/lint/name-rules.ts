@@ -35,7 +35,7 @@ export const NAME_RULES: readonly LintRule[] = [
       if (!/^[A-Za-z0-9_.-]+$/.test(name) || /^[A-Za-z_][A-Za-z0-9_-]*$/.test(name)) return;
       yield {
         message: "the name is not one that every model provider accepts, so hosts rename it",
-        fix: "Begin with a letter, and use `_` in place of `.`.",
+        fix: "Begin with a letter, and write underscores in place of dots.",
       };
     },
   },
