@@ -23,8 +23,10 @@ export function servingPlace(
   throw new UsageError(`${text} is no port`, "Give one up to 65535; 0 is any.");
 }
 
-/** The words of the command line. What follows `--http` and is no port is one of them: `--http session.jsonl`. */
+/** The words of the command line. What follows `--http` and is no port is the only one: `--http session.jsonl`. */
 export function wordsBesidePort({ words, options }: Pick<Invocation, "words" | "options">): readonly string[] {
   const text = options.text("http");
-  return text === undefined || PORT.test(text) ? words : [text, ...words];
+  if (text === undefined || PORT.test(text)) return words;
+  if (words.length > 0) throw new UsageError(`"${text}" is no port`, "Give one up to 65535 behind --http; 0 is any.");
+  return [text];
 }

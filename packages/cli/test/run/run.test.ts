@@ -91,6 +91,7 @@ describe("parley run", () => {
 
   it.each([
     [["run"], "no module is named", 2],
+    [["run", "main.ts", "--http", "abc"], '"abc" is no port', 2],
     [["run", "main.ts", "other.ts"], '"other.ts" is one word too many', 2],
     [["run", "none.ts"], "there is no file none.ts", 2],
     [["run", "main.ts", "--http", "--stdio"], "exclude each other", 2],
