@@ -10,6 +10,7 @@ const redisIndex = fileURLToPath(new URL("./packages/redis/src/index.ts", import
 const LONGEST = [
   "scenarios/scenarios.test.ts",
   "apps/outside-attacks.test.ts",
+  "docs/cli-examples.test.ts",
   "interop/servers.test.ts",
   "runtimes/runtimes.test.ts",
   "docs/snippets.test.ts",

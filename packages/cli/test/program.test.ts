@@ -64,3 +64,14 @@ describe("help", () => {
     }
   });
 });
+
+describe("a command that is interrupted", () => {
+  it("says so, in JSON with --json, and exits with 130", async () => {
+    const signal = AbortSignal.abort(new Error("interrupted by SIGINT"));
+    const args = ["ping", "http://127.0.0.1:1/mcp"];
+    expect(await runParley(args, { signal })).toEqual({ code: 130, stdout: "", stderr: "interrupted\n" });
+    const { code, stdout } = await runParley([...args, "--json"], { signal });
+    expect(code).toBe(130);
+    expect(JSON.parse(stdout)).toEqual({ error: { kind: "interrupted", message: "interrupted", fix: "" } });
+  });
+});

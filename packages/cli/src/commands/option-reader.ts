@@ -30,13 +30,14 @@ export class OptionReader {
     return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
   }
 
-  /** A whole number, at least `least`. */
-  count(name: string, least = 0): number | undefined {
+  /** A whole number from `least` to `most`. */
+  count(name: string, least = 0, most = Number.MAX_SAFE_INTEGER): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
     const count = Number(text);
-    if (/^\d+$/.test(text) && Number.isSafeInteger(count) && count >= least) return count;
-    throw new UsageError(`--${flagOf(name)} is "${text}"`, `Give a whole number of at least ${least}.`);
+    if (/^\d+$/.test(text) && count >= least && count <= most) return count;
+    const bound = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+    throw new UsageError(`--${flagOf(name)} is "${text}"`, `Give a whole number ${bound}.`);
   }
 
   /** A duration: `500ms`, `30s`, `5m`, or seconds without a unit. */

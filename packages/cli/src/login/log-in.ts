@@ -42,7 +42,7 @@ export async function loginAddress(invocation: Invocation): Promise<string> {
 
 async function loginOf({ options, terminal }: Invocation): Promise<Login> {
   const timeoutMs = options.duration("timeout");
-  const given = { port: options.count("port"), timeoutMs };
+  const given = { port: options.count("port", 0, 65_535), timeoutMs };
   if (options.flag("device")) return deviceLogin((prompt) => showCode(terminal, prompt));
   if (!options.isOff("browser")) return browserLogin({ ...given, open: (url) => openOrShow(terminal, url) });
   const { createInterface } = await import("node:readline/promises");

@@ -20,7 +20,8 @@ const UNAUTHORIZED: ReadonlySet<ErrorKind> = new Set(["auth_required", "authoriz
 /** Prints why a command failed, in one line of cause and one of what to change, and gives its exit code. */
 export function reportFailure(terminal: Terminal, reason: unknown, debug: boolean): ExitCode {
   if (terminal.io.signal.aborted) {
-    terminal.note("interrupted");
+    if (terminal.json) terminal.printJson({ error: { kind: "interrupted", message: "interrupted", fix: "" } });
+    else terminal.note("interrupted");
     return EXIT.interrupted;
   }
   const { kind, message, fix, data, code } = describe(reason);
