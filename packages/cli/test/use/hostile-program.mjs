@@ -1,6 +1,4 @@
 // A server on stdio that puts characters which act on terminals into everything it says.
-import { createInterface } from "node:readline";
-
 const EVIL =
   "\u001b]0;pwned\u0007\u001b[2J\u001b[31;5mred\u009b31m\u0085\u007f\b\r\u0000\u202eevil\u2066\u200f\u061c\u2028x";
 
@@ -106,7 +104,15 @@ const methods = {
   "tools/call": ({ name, _meta }) => (tools[name] ?? tools.failing)(_meta?.progressToken),
 };
 
-createInterface({ input: process.stdin }).on("line", async (line) => {
+// By hand: the line reader of newer Nodes takes U+2028 inside a message for the end of a line.
+let rest = "";
+process.stdin.setEncoding("utf8").on("data", (chunk) => {
+  const lines = (rest + chunk).split("\n");
+  rest = lines.pop();
+  for (const line of lines) void receive(line);
+});
+
+async function receive(line) {
   const { id, method, params = {}, result, error } = JSON.parse(line);
   if (method === undefined) return waiting.get(id)?.(result ?? error);
   if (id === undefined) return undefined;
@@ -116,4 +122,4 @@ createInterface({ input: process.stdin }).on("line", async (line) => {
   } catch (reason) {
     send({ id, error: { code: -32603, message: reason.message, data: reason.data } });
   }
-});
+}
