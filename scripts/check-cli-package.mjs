@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { installInto, pack } from "./pack-package.mjs";
 
 const root = resolve(import.meta.dirname, "..");
 // Outside the repository, so that nothing of it can be found by accident.
@@ -14,7 +15,7 @@ const installed = join(place, "node_modules/@parley/cli");
 const { version } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8"));
 
 try {
-  const [cli, library] = ["cli", "mcp"].map(pack);
+  const [cli, library] = ["cli", "mcp"].map((name) => pack(name, place));
   execFileSync(join(root, "node_modules/.bin/publint"), ["run", cli, "--strict"], { cwd: root, stdio: "inherit" });
   install(cli, library);
   checkContents();
@@ -24,17 +25,9 @@ try {
   rmSync(place, { recursive: true, force: true });
 }
 
-function pack(name) {
-  const options = ["pack", "--json", "--pack-destination", place];
-  const [packed] = JSON.parse(execFileSync("npm", options, { cwd: join(root, "packages", name) }));
-  console.log(`packed ${packed.name}: ${packed.entryCount} files, ${packed.size} bytes`);
-  return join(place, packed.filename.replace("@", "").replace("/", "-"));
-}
-
 function install(...tarballs) {
   writeFileSync(join(place, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
-  const options = ["--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--loglevel=error"];
-  execFileSync("npm", ["install", ...tarballs, ...options], { cwd: place, stdio: "inherit" });
+  installInto(place, ...tarballs);
 }
 
 function checkContents() {
@@ -65,8 +58,7 @@ export const server = new Server({ name: "mine", version: "1" }).tool("greet", (
 function makeProject(...tarballs) {
   parley("init", "made", "--yes");
   const made = join(place, "made");
-  const options = ["--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--loglevel=error"];
-  execFileSync("npm", ["install", ...tarballs, ...options], { cwd: made, stdio: "inherit" });
+  installInto(made, ...tarballs);
   execFileSync("npm", ["test"], { cwd: made, stdio: "ignore" });
   expect(
     parley("list", "./made/src/server.ts", "tools").includes("add"),

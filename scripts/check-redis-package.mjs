@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { installInto, pack } from "./pack-package.mjs";
 import { exportedNames } from "./package-files.mjs";
 
 const root = resolve(import.meta.dirname, "..");
@@ -21,7 +22,7 @@ new Server({ name: "s", version: "1" }, { storage, secret: "x".repeat(32) });
 `;
 
 try {
-  const [redis, library] = ["redis", "mcp"].map(pack);
+  const [redis, library] = ["redis", "mcp"].map((name) => pack(name, place));
   const run = (tool, ...args) =>
     execFileSync(join(root, "node_modules/.bin", tool), args, { cwd: root, stdio: "inherit" });
   run("publint", "run", redis, "--strict");
@@ -34,19 +35,10 @@ try {
   rmSync(place, { recursive: true, force: true });
 }
 
-function pack(name) {
-  const options = ["pack", "--json", "--pack-destination", place];
-  const [packed] = JSON.parse(execFileSync("npm", options, { cwd: join(root, "packages", name) }));
-  console.log(`packed ${packed.name}: ${packed.entryCount} files, ${packed.size} bytes`);
-  return join(place, packed.filename.replace("@", "").replace("/", "-"));
-}
-
 function install(...tarballs) {
   writeFileSync(join(place, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
   const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const options = ["--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--loglevel=error"];
-  const words = ["install", ...tarballs, `@types/node@${devDependencies["@types/node"]}`, ...options];
-  execFileSync("npm", words, { cwd: place, stdio: "inherit" });
+  installInto(place, ...tarballs, `@types/node@${devDependencies["@types/node"]}`);
 }
 
 function checkContents() {

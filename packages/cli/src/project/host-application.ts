@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { ConfigDialect } from "@parley/mcp/host";
+import { type ConfigDialect, writeServers } from "@parley/mcp/host";
 import { usualPaths } from "../target/config-servers.js";
 import type { Io } from "../terminal/io.js";
 import { UsageError } from "../terminal/usage-error.js";
@@ -24,15 +24,6 @@ export interface HostApplication extends ServerList {
   readonly references: boolean;
 }
 
-const CONTAINERS: Readonly<Record<ConfigDialect, string>> = {
-  parley: "servers",
-  claude: "mcpServers",
-  cursor: "mcpServers",
-  vscode: "servers",
-  codex: "mcp_servers",
-  gemini: "mcpServers",
-};
-
 /** The file that an application reads for this user, or for the project in this folder. Throws a `UsageError` if it has none. */
 export function hostApplication(name: string | undefined, project: boolean, option: string, io: Io): HostApplication {
   const known = name === undefined || !Object.hasOwn(APPLICATIONS, name) ? undefined : APPLICATIONS[name];
@@ -49,5 +40,10 @@ export function hostApplication(name: string | undefined, project: boolean, opti
     throw new UsageError(`${known.title} has no file for projects`, "Leave out --project.");
   }
   const { dialect, path, format } = file;
-  return { ...known, dialect, path, format, container: CONTAINERS[dialect] };
+  return { ...known, dialect, path, format, container: containerOf(dialect) };
+}
+
+/** The member of a file that holds its servers, as the library writes it. */
+function containerOf(dialect: ConfigDialect): string {
+  return Object.keys(writeServers({}, dialect).config)[0] ?? "mcpServers";
 }
