@@ -16,10 +16,10 @@ import { ROOT } from "./child.js";
 import type { Effort } from "./contender.js";
 import { thisMachine, versions } from "./machine.js";
 import { type Results, type RowResult, summarise } from "./results.js";
-import { rowText } from "./row-text.js";
-import { ROWS } from "./rows.js";
+import { rowText } from "./rows/row-text.js";
+import { ROWS } from "./rows/rows.js";
 import { runSuite } from "./run-suite.js";
-import { SUITES } from "./suites.js";
+import { SUITES } from "./suites/suites.js";
 
 const RESULTS = join(ROOT, "benchmarks/results/benchmarks.json");
 

@@ -1,5 +1,5 @@
 import type { Suite } from "./contender.js";
-import type { Budget, Row } from "./row.js";
+import type { Budget, Row } from "./rows/row.js";
 import type { SuiteResult } from "./run-suite.js";
 
 /** One contender in one row. */

@@ -6,9 +6,9 @@ import { PEERS, ROOT } from "../benchmarks/child.js";
 import type { Program } from "../benchmarks/contender.js";
 import { generatedFiles } from "../benchmarks/report/files.js";
 import { type RowResult, summarise } from "../benchmarks/results.js";
-import type { Row } from "../benchmarks/row.js";
-import { ROWS } from "../benchmarks/rows.js";
-import { SUITES } from "../benchmarks/suites.js";
+import type { Row } from "../benchmarks/rows/row.js";
+import { ROWS } from "../benchmarks/rows/rows.js";
+import { SUITES } from "../benchmarks/suites/suites.js";
 
 describe("the figures in the documents", () => {
   it("are those of the result files; `npm run bench:report` renews them", () => {

@@ -4,8 +4,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { ROOT } from "../benchmarks/child.js";
 import { summarise } from "../benchmarks/results.js";
-import { ROWS } from "../benchmarks/rows.js";
-import { SUITES } from "../benchmarks/suites.js";
+import { ROWS } from "../benchmarks/rows/rows.js";
+import { SUITES } from "../benchmarks/suites/suites.js";
 
 const read = (name: string) => JSON.parse(readFileSync(join(ROOT, "benchmarks/results", name), "utf8"));
 const schema = read("benchmarks.schema.json");

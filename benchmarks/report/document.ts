@@ -1,5 +1,5 @@
 import type { Results, RowResult } from "../results.js";
-import { budgetText, comparedText, figureText } from "../row-text.js";
+import { budgetText, comparedText, figureText } from "../rows/row-text.js";
 import { kept } from "./sides.js";
 import { summaryTable } from "./summary-table.js";
 import { type TypesResults, typesSection } from "./types-section.js";

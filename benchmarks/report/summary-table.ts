@@ -1,5 +1,5 @@
 import type { Measured, RowResult } from "../results.js";
-import { budgetText, comparedText, figureText } from "../row-text.js";
+import { budgetText, comparedText, figureText } from "../rows/row-text.js";
 import { kept, measured, ours, peersOf } from "./sides.js";
 
 /** One line per row: the bare program, ours, the official SDK and the best other one, and what was promised. */

@@ -1,6 +1,6 @@
-import { here, one, onRuntime, type Suite } from "./contender.js";
-import { httpLoad } from "./measure/http-load.js";
-import { probe } from "./measure/probe.js";
+import { here, one, onRuntime, type Suite } from "../contender.js";
+import { httpLoad } from "../measure/http-load.js";
+import { probe } from "../measure/probe.js";
 
 /** A server whose calls are observed, beside one that is not; `off` has the entry loaded and no observer. */
 const telemetry = (transport: "http" | "memory"): Suite => ({

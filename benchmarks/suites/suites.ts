@@ -1,4 +1,3 @@
-import { CLI_SUITES } from "./cli-suites.js";
 import {
   type Contender,
   type Effort,
@@ -12,15 +11,16 @@ import {
   TUNED,
   V1,
   V2,
-} from "./contender.js";
+} from "../contender.js";
+import { bundleSize } from "../measure/bundle-size.js";
+import { sessionHeap, streamHeap } from "../measure/heap.js";
+import { httpLoad, httpProtectedLoad, httpSessionLoad } from "../measure/http-load.js";
+import { firstAnswerTime, pipeLoad } from "../measure/pipe-load.js";
+import { probe, probeClient } from "../measure/probe.js";
+import { importTime } from "../measure/start-time.js";
+import { CLI_SUITES } from "./cli-suites.js";
 import { ENDURANCE_SUITES } from "./endurance-suites.js";
 import { GATEWAY_SUITES } from "./gateway-suites.js";
-import { bundleSize } from "./measure/bundle-size.js";
-import { sessionHeap, streamHeap } from "./measure/heap.js";
-import { httpLoad, httpProtectedLoad, httpSessionLoad } from "./measure/http-load.js";
-import { firstAnswerTime, pipeLoad } from "./measure/pipe-load.js";
-import { probe, probeClient } from "./measure/probe.js";
-import { importTime } from "./measure/start-time.js";
 import { STORAGE_SUITES } from "./storage-suites.js";
 import { TELEMETRY_SUITES } from "./telemetry-suites.js";
 

@@ -1,12 +1,12 @@
-import { type Effort, here, one, PLAIN, peer, type Suite, V1, V2 } from "./contender.js";
-import { httpEventLoad } from "./measure/http-load.js";
-import { idleMemory } from "./measure/idle-memory.js";
-import { notifyRate } from "./measure/notify-rate.js";
-import { overloadMemory } from "./measure/overload.js";
-import { pingWhileBusy } from "./measure/ping-while-busy.js";
-import { pipeLatency } from "./measure/pipe-latency.js";
-import { probe } from "./measure/probe.js";
-import { sustainedLoad } from "./measure/sustained.js";
+import { type Effort, here, one, PLAIN, peer, type Suite, V1, V2 } from "../contender.js";
+import { httpEventLoad } from "../measure/http-load.js";
+import { idleMemory } from "../measure/idle-memory.js";
+import { notifyRate } from "../measure/notify-rate.js";
+import { overloadMemory } from "../measure/overload.js";
+import { pingWhileBusy } from "../measure/ping-while-busy.js";
+import { pipeLatency } from "../measure/pipe-latency.js";
+import { probe } from "../measure/probe.js";
+import { sustainedLoad } from "../measure/sustained.js";
 
 const few = (effort: Effort) => (effort.quick ? 1 : 3);
 

@@ -1,5 +1,5 @@
-import { here, type Measure, one, type Suite } from "./contender.js";
-import { httpLatency, httpLoad } from "./measure/http-load.js";
+import { here, type Measure, one, type Suite } from "../contender.js";
+import { httpLatency, httpLoad } from "../measure/http-load.js";
 
 const gateway = (id: string, kind: "stdio" | "http", measure: Measure): Suite => ({
   id: `${id}-${kind}`,

@@ -1,5 +1,5 @@
-import { type Effort, here, one, type Suite } from "./contender.js";
-import { commandTime, SERVER_URL } from "./measure/command-time.js";
+import { type Effort, here, one, type Suite } from "../contender.js";
+import { commandTime, SERVER_URL } from "../measure/command-time.js";
 
 /** The built command line, as `npm run build` leaves it. */
 const PARLEY = "packages/cli/bin/parley.js";

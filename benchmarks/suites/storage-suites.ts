@@ -1,5 +1,5 @@
-import { here, one, onRuntime, type Suite } from "./contender.js";
-import { httpLoad, httpSessionLoad } from "./measure/http-load.js";
+import { here, one, onRuntime, type Suite } from "../contender.js";
+import { httpLoad, httpSessionLoad } from "../measure/http-load.js";
 
 const onSqlite: Suite = {
   id: "storage-sqlite",

@@ -1,4 +1,4 @@
-import type { Measured, RowResult, Verdict } from "./results.js";
+import type { Measured, RowResult, Verdict } from "../results.js";
 
 /** A figure for people: three significant digits, thousands by commas. */
 export function figureText(value: number): string {
