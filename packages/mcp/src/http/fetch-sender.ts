@@ -46,6 +46,12 @@ class FetchResponse implements SendResponse {
     return this.#response.headers.get(name) ?? undefined;
   }
 
+  headers(): Record<string, string> {
+    const { headers } = this.#response;
+    // By name, because the pairs tell each `set-cookie` for itself.
+    return Object.fromEntries([...headers.keys()].map((name) => [name, headers.get(name) ?? ""]));
+  }
+
   async text(maxBytes: number): Promise<string> {
     const length = this.#plainLength();
     if (length === undefined) return readText(this.chunks(), maxBytes);

@@ -44,6 +44,8 @@ export interface SendResponse {
   readonly status: number;
   /** The value of a header; several values are joined by `, `. */
   header(name: string): string | undefined;
+  /** All headers, by lower-case name; absent where the sender does not tell. */
+  headers?(): Record<string, string>;
   /** The whole body as text. Rejects if it is longer than `maxBytes`. */
   text(maxBytes: number): Promise<string>;
   /** The body as it arrives. Ends with the body, throws if the connection breaks. */

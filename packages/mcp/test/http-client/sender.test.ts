@@ -47,6 +47,16 @@ describe.each(SENDERS)("the sender over %s", (_name, makeSender) => {
     expect(request?.headers).toMatchObject({ host: server.origin.slice(7), "x-one": "1", "content-length": "5" });
   });
 
+  it("tells all headers by their lower-case names, with several values joined", async () => {
+    const headers = { "X-Two": ["a", "b"], "Set-Cookie": ["c=1", "d=2"], "Content-Type": "text/plain" };
+    const server = await serve((_request, response) => void response.writeHead(200, headers).end());
+    const response = await send({ method: "GET", url: server.origin, headers: [] });
+    const told = response.headers?.();
+    expect(told).toMatchObject({ "x-two": "a, b", "set-cookie": "c=1, d=2", "content-type": "text/plain" });
+    expect(Object.keys(told ?? {}).filter((name) => name !== name.toLowerCase())).toEqual([]);
+    response.cancel();
+  });
+
   it.each([301, 302, 303, 307, 308])("hands a %i back instead of following it", async (status) => {
     const server = await serve((_request, response) => void response.writeHead(status, { location: "/b" }).end());
     const response = await send({ method: "GET", url: `${server.origin}/a`, headers: [] });

@@ -170,6 +170,10 @@ class NodeResponse implements SendResponse {
     return Array.isArray(value) ? value.join(", ") : value;
   }
 
+  headers(): Record<string, string> {
+    return Object.fromEntries(Object.keys(this.#incoming.headers).map((name) => [name, this.header(name) ?? ""]));
+  }
+
   text(maxBytes: number): Promise<string> {
     const body = decoded(this.#incoming);
     return new Promise((resolve, reject) => {
