@@ -4,6 +4,7 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const source = (path: string) => fileURLToPath(new URL(`./packages/mcp/src/${path}`, import.meta.url));
+const inspectorIndex = fileURLToPath(new URL("./packages/inspector/src/index.ts", import.meta.url));
 const redisIndex = fileURLToPath(new URL("./packages/redis/src/index.ts", import.meta.url));
 
 /** The longest first: one that begins last keeps all cores but one waiting. A fresh checkout knows no durations. */
@@ -44,6 +45,7 @@ export default defineConfig({
       { find: /^@parley\/mcp$/, replacement: source("index.ts") },
       { find: /^@parley\/mcp\/storage\/sqlite$/, replacement: source("storage-sqlite.ts") },
       { find: /^@parley\/mcp\/([a-z-]+)$/, replacement: source("$1.ts") },
+      { find: /^@parley\/inspector$/, replacement: inspectorIndex },
       { find: /^@parley\/redis$/, replacement: redisIndex },
       { find: /^#platform$/, replacement: source("node/platform.ts") },
       { find: /^#transports$/, replacement: source("node/transports.ts") },
@@ -77,6 +79,7 @@ export default defineConfig({
             "packages/mcp/test/**/*.test.ts",
             "packages/redis/{src,test}/**/*.test.ts",
             "packages/cli/{src,test}/**/*.test.ts",
+            "packages/inspector/{src,page,test}/**/*.test.{ts,tsx}",
             "conformance/**/*.test.ts",
             "examples/**/*.test.ts",
             "docs/**/*.test.ts",
@@ -90,7 +93,7 @@ export default defineConfig({
         test: {
           // Bounds on time and memory: one file at a time, when nothing else runs. What has to be repeated is printed.
           name: "timing",
-          include: ["packages/{mcp,cli}/test/timing/*.timing.test.ts"],
+          include: ["packages/{mcp,cli,inspector}/test/timing/*.timing.test.ts"],
           fileParallelism: false,
           sequence: { groupOrder: 1 },
           retry: 2,

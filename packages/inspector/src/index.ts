@@ -1,0 +1,1 @@
+export type { InspectorTarget, TargetHooks } from "./connections/inspector-target.js";
