@@ -1,0 +1,135 @@
+import type { Shape, ShapeMember, SimpleType } from "./shape.js";
+
+const SIMPLE: ReadonlySet<string> = new Set<SimpleType>([
+  "string",
+  "number",
+  "integer",
+  "boolean",
+  "null",
+  "uri",
+  "uriTemplate",
+  "base64",
+]);
+const TOKEN = /\s*("[^"]*"|-?\d+(?:\.\d+)?(?!\w)|[\w$]+|\.\.|[[\]{}()<>|&;:?*])/y;
+
+/**
+ * Reads the notation that the tables of shapes are written in. Throws `SyntaxError` for anything else.
+ *
+ * It is close to TypeScript's types: `{ a: string; b?: Name[]; *: T }` is an object (`*` stands for all other members, which may
+ * be anything where it is absent), `|` and `&` combine, `T[100]` is an array of at most 100 items, `number<0..1>` has limits, and
+ * `uri`, `uriTemplate` and `base64` are strings of these forms.
+ */
+export function parseShape(text: string): Shape {
+  const tokens = new Tokens(text);
+  const shape = union(tokens);
+  tokens.end();
+  return shape;
+}
+
+class Tokens {
+  readonly #tokens: string[] = [];
+  #at = 0;
+
+  constructor(text: string) {
+    TOKEN.lastIndex = 0;
+    for (let at = 0; text.slice(at).trim() !== ""; at = TOKEN.lastIndex) {
+      const token = TOKEN.exec(text)?.[1];
+      if (token === undefined) throw new SyntaxError(`unknown notation: ${text.slice(at, at + 20)}`);
+      this.#tokens.push(token);
+    }
+  }
+
+  take(token: string): boolean {
+    if (this.#tokens[this.#at] !== token) return false;
+    this.#at++;
+    return true;
+  }
+
+  expect(token: string): void {
+    if (!this.take(token))
+      throw new SyntaxError(`${token} is expected in place of ${this.#tokens[this.#at] ?? "the end"}`);
+  }
+
+  next(): string {
+    const token = this.#tokens[this.#at++];
+    if (token === undefined) throw new SyntaxError("the notation ends early");
+    return token;
+  }
+
+  end(): void {
+    if (this.#at < this.#tokens.length) throw new SyntaxError(`${this.#tokens[this.#at]} is too much`);
+  }
+}
+
+function union(tokens: Tokens): Shape {
+  return combined(tokens, "union", "|", (each) => combined(each, "both", "&", array));
+}
+
+function combined(tokens: Tokens, kind: "union" | "both", sign: string, part: (tokens: Tokens) => Shape): Shape {
+  const first = part(tokens);
+  const parts = [first];
+  while (tokens.take(sign)) parts.push(part(tokens));
+  return parts.length === 1 ? first : { kind, parts };
+}
+
+function array(tokens: Tokens): Shape {
+  let shape = single(tokens);
+  while (tokens.take("[")) {
+    if (tokens.take("]")) {
+      shape = { kind: "array", items: shape };
+      continue;
+    }
+    shape = { kind: "array", items: shape, most: Number(tokens.next()) };
+    tokens.expect("]");
+  }
+  return shape;
+}
+
+function single(tokens: Tokens): Shape {
+  const token = tokens.next();
+  if (token === "(") {
+    const shape = union(tokens);
+    tokens.expect(")");
+    return shape;
+  }
+  if (token === "{") return object(tokens);
+  if (token === "object") return { kind: "object", members: new Map() };
+  if (token === "unknown") return { kind: "unknown" };
+  if (isSimpleType(token)) return { kind: "simple", type: token, ...limits(tokens) };
+  if (token.startsWith('"')) return { kind: "literal", value: token.slice(1, -1) };
+  if (/^-?\d/.test(token)) return { kind: "literal", value: Number(token) };
+  if (/^\w/.test(token)) return { kind: "named", name: token };
+  throw new SyntaxError(`${token} begins no shape`);
+}
+
+function isSimpleType(token: string): token is SimpleType {
+  return SIMPLE.has(token);
+}
+
+function limits(tokens: Tokens): { least?: number; most?: number } {
+  if (!tokens.take("<")) return {};
+  const found: { least?: number; most?: number } = {};
+  if (!tokens.take("..")) {
+    found.least = Number(tokens.next());
+    tokens.expect("..");
+  }
+  if (tokens.take(">")) return found;
+  found.most = Number(tokens.next());
+  tokens.expect(">");
+  return found;
+}
+
+function object(tokens: Tokens): Shape {
+  const members = new Map<string, ShapeMember>();
+  let others: Shape | undefined;
+  do {
+    const token = tokens.next();
+    const optional = tokens.take("?");
+    tokens.expect(":");
+    const shape = union(tokens);
+    if (token === "*") others = shape;
+    else members.set(token.startsWith('"') ? token.slice(1, -1) : token, { shape, optional });
+  } while (tokens.take(";"));
+  tokens.expect("}");
+  return { kind: "object", members, ...(others === undefined ? {} : { others }) };
+}

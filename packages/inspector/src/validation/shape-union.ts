@@ -1,0 +1,90 @@
+import type { Definitions } from "./definitions.js";
+import type { JsonKind, ObjectShape, Shape, ShapeMember } from "./shape.js";
+
+/** One thing that a union allows, and the definition that it comes from. */
+export interface UnionChoice {
+  readonly definition: string;
+  /** Neither a name nor a union. */
+  readonly shape: Shape;
+  readonly kinds: ReadonlySet<JsonKind>;
+  /** The members that objects of this choice have, where it is one. */
+  readonly members: ReadonlyMap<string, ShapeMember>;
+}
+
+/** A union, taken apart. */
+export interface UnionChoices {
+  readonly choices: readonly UnionChoice[];
+  /** Members by which the objects of the union tell each other apart, with the values that each choice has for them. */
+  readonly tags: ReadonlyMap<string, ReadonlyMap<UnionChoice, readonly (string | number)[]>>;
+}
+
+type Union = Extract<Shape, { kind: "union" }>;
+
+// Shapes belong to one revision, so that what their names lead to never changes.
+const known = new WeakMap<Union, UnionChoices>();
+
+/** What a union of a definition allows; kept, since large lists ask for the same one again and again. */
+export function choicesOf(definitions: Definitions, definition: string, union: Union): UnionChoices {
+  const kept = known.get(union);
+  if (kept !== undefined) return kept;
+  const choices = flatten(definitions, definition, union);
+  const found = { choices, tags: tagsOf(definitions, choices) };
+  known.set(union, found);
+  return found;
+}
+
+function flatten(definitions: Definitions, definition: string, shape: Shape): UnionChoice[] {
+  if (shape.kind === "named") return flatten(definitions, shape.name, definitions.shape(shape.name));
+  if (shape.kind === "union") return shape.parts.flatMap((part) => flatten(definitions, definition, part));
+  return [{ definition, shape, kinds: kindsOf(shape), members: membersOf(definitions, shape) }];
+}
+
+function kindsOf(shape: Shape): ReadonlySet<JsonKind> {
+  switch (shape.kind) {
+    case "array":
+      return new Set(["array"]);
+    case "object":
+    case "both":
+      return new Set(["object"]);
+    case "literal":
+      return new Set([typeof shape.value === "string" ? "string" : "number"]);
+    case "simple":
+      if (shape.type === "integer") return new Set(["number"]);
+      if (shape.type === "number" || shape.type === "boolean" || shape.type === "null") return new Set([shape.type]);
+      return new Set(["string"]);
+    default:
+      return new Set(["string", "number", "boolean", "null", "array", "object"]);
+  }
+}
+
+function membersOf(definitions: Definitions, shape: Shape): ReadonlyMap<string, ShapeMember> {
+  const resolved = definitions.resolve(shape);
+  if (resolved.kind === "object") return (resolved satisfies ObjectShape).members;
+  if (resolved.kind !== "both") return new Map();
+  return new Map(resolved.parts.flatMap((part) => [...membersOf(definitions, part)]));
+}
+
+/** A tag is a member that every object of the union has, always with literal values, and not the same ones everywhere. */
+function tagsOf(definitions: Definitions, choices: readonly UnionChoice[]): UnionChoices["tags"] {
+  const objects = choices.filter((choice) => choice.kinds.has("object"));
+  const tags = new Map<string, Map<UnionChoice, readonly (string | number)[]>>();
+  for (const key of objects[0]?.members.keys() ?? []) {
+    const values = new Map<UnionChoice, readonly (string | number)[]>();
+    for (const choice of objects) {
+      const member = choice.members.get(key);
+      const literals = member === undefined ? undefined : literalsOf(definitions, member.shape);
+      if (literals !== undefined) values.set(choice, literals);
+    }
+    if (values.size < objects.length || new Set([...values.values()].map(String)).size < 2) continue;
+    tags.set(key, values);
+  }
+  return tags;
+}
+
+function literalsOf(definitions: Definitions, shape: Shape): (string | number)[] | undefined {
+  const resolved = definitions.resolve(shape);
+  if (resolved.kind === "literal") return [resolved.value];
+  if (resolved.kind !== "union") return undefined;
+  const all = resolved.parts.map((part) => literalsOf(definitions, part));
+  return all.every((each) => each !== undefined) ? all.flat() : undefined;
+}
