@@ -34,6 +34,8 @@ const PURPOSES: Readonly<Record<string, string>> = {
   "./host": "Many servers as one: a host, its configuration files and the supervision of its servers.",
   "./http": "HTTP independent of the runtime: handlers, their options, requests and responses.",
   "./protocol": "The specification as types and tables: messages, errors, revisions.",
+  "./recording":
+    "Sessions written down: recordings without secrets, servers that answer as recorded, and what answers differently now.",
   "./skills": "The skills extension: instructions for agents, to serve from folders or values, and to verify and load.",
   "./storage": "The storage contract, for state that several processes share, and an implementation in memory.",
   "./storage/sqlite": "A storage in one SQLite file, for a single machine: what it holds survives a restart.",

@@ -1,6 +1,6 @@
 import { type HostServer, writeServers } from "@parley/mcp/host";
+import { Redactor } from "@parley/mcp/recording";
 import type { CommandRun, Invocation } from "../commands/command.js";
-import { Redactor } from "../recording/redactor.js";
 import { EXIT } from "../terminal/exit-code.js";
 import { show } from "../terminal/shown.js";
 import type { Terminal } from "../terminal/terminal.js";

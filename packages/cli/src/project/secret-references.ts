@@ -1,5 +1,5 @@
 import type { ConfigDialect, HostServer } from "@parley/mcp/host";
-import { isSecretName, looksSecret } from "../recording/redactor.js";
+import { isSecretName, looksSecret } from "@parley/mcp/recording";
 
 /** An entry that refers to its secrets, and the variables that must be set. */
 export interface ReferringEntry {

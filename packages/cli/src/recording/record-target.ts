@@ -1,11 +1,10 @@
 import { resolve } from "node:path";
+import { isSecretName, type RecordedTarget, Redactor } from "@parley/mcp/recording";
 import type { Invocation } from "../commands/command.js";
 import type { ServerTarget } from "../target/target.js";
 import { show } from "../terminal/shown.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { Recorder } from "./recorder.js";
-import type { RecordedTarget } from "./recording.js";
-import { isSecretName, Redactor } from "./redactor.js";
 
 /** Shorter values of variables are words such as `true` or `prod`, which a recording must keep. */
 const SHORTEST_VALUE = 8;

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serveHttp } from "@parley/mcp/node";
+import { parseRecording } from "@parley/mcp/recording";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { parseRecording } from "../../src/recording/recording.js";
 import { server } from "../fixtures/fixture-server.js";
 import { runParley } from "../kit/run-parley.js";
 

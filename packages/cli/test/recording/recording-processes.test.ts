@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "@parley/mcp";
+import { parseRecording } from "@parley/mcp/recording";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parseRecording } from "../../src/recording/recording.js";
 import { bundleParley } from "../kit/bundle-parley.js";
 
 const fixture = new URL("../fixtures/fixture-server.ts", import.meta.url).pathname;

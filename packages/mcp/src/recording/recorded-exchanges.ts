@@ -1,4 +1,5 @@
-import { isRecord, type RecordedMessage, type Recording } from "./recording.js";
+import { isObject } from "../jsonrpc/message.js";
+import type { RecordedMessage, Recording } from "./recording.js";
 
 /** What a server said while it worked on a request. */
 export type RecordedStep =
@@ -64,7 +65,7 @@ class ExchangeSorter {
     const { _meta: meta, ...params } = paramsOf(message);
     const exchange: RecordedExchange = { method, params, steps: [], after: [] };
     this.exchanges.push(exchange);
-    const progressToken = isRecord(meta) ? meta["progressToken"] : undefined;
+    const progressToken = isObject(meta) ? meta["progressToken"] : undefined;
     this.#open.set(key, { exchange, connection, progressToken });
   }
 
@@ -73,8 +74,8 @@ class ExchangeSorter {
     if (found === undefined) return;
     this.#open.delete(key);
     this.#answered = found;
-    if (isRecord(result)) found.outcome = { result };
-    else if (isRecord(error)) {
+    if (isObject(result)) found.outcome = { result };
+    else if (isObject(error)) {
       const { code, message, data } = error;
       found.outcome = {
         error: { code: Number(code), message: String(message), ...(data === undefined ? {} : { data }) },
@@ -128,5 +129,5 @@ function keyOf(connection: number, id: unknown): string {
 }
 
 function paramsOf({ params }: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return isRecord(params) ? params : {};
+  return isObject(params) ? params : {};
 }

@@ -1,4 +1,5 @@
-import { isRecord, type RecordedMessage, type RecordingHeader } from "./recording.js";
+import { isObject } from "../jsonrpc/message.js";
+import type { RecordedMessage, RecordingHeader } from "./recording.js";
 
 const META = "io.modelcontextprotocol/";
 
@@ -9,7 +10,7 @@ export function handshakeOf(messages: readonly RecordedMessage[]): Pick<Recordin
     if (direction === "sent") asked.set(message["id"], message);
     const request = direction === "received" ? asked.get(message["id"]) : undefined;
     const { result } = message;
-    if (request === undefined || !isRecord(result)) continue;
+    if (request === undefined || !isObject(result)) continue;
     if (request["method"] === "initialize") return facts(result["protocolVersion"], result["serverInfo"]);
     if (request["method"] !== "server/discover") continue;
     return facts(metaOf(request["params"])[`${META}protocolVersion`], metaOf(result)[`${META}serverInfo`]);
@@ -24,24 +25,24 @@ export function handshakeOf(messages: readonly RecordedMessage[]): Pick<Recordin
 export function recordedCapabilities(messages: readonly RecordedMessage[]): Readonly<Record<string, unknown>> {
   const all: Record<string, unknown> = {};
   for (const { direction, message } of messages) {
-    const params = direction === "sent" && isRecord(message["params"]) ? message["params"] : {};
+    const params = direction === "sent" && isObject(message["params"]) ? message["params"] : {};
     const declared =
       message["method"] === "initialize" ? params["capabilities"] : metaOf(params)[`${META}clientCapabilities`];
-    for (const [name, value] of Object.entries(isRecord(declared) ? declared : {})) {
+    for (const [name, value] of Object.entries(isObject(declared) ? declared : {})) {
       const known = all[name];
-      all[name] = isRecord(known) && isRecord(value) ? { ...known, ...value } : value;
+      all[name] = isObject(known) && isObject(value) ? { ...known, ...value } : value;
     }
   }
   return all;
 }
 
 function metaOf(value: unknown): Record<string, unknown> {
-  const meta = isRecord(value) ? value["_meta"] : undefined;
-  return isRecord(meta) ? meta : {};
+  const meta = isObject(value) ? value["_meta"] : undefined;
+  return isObject(meta) ? meta : {};
 }
 
 function facts(revision: unknown, info: unknown): Pick<RecordingHeader, "revision" | "server"> {
-  const { name, version } = isRecord(info) ? info : {};
+  const { name, version } = isObject(info) ? info : {};
   return {
     ...(typeof revision === "string" ? { revision } : {}),
     ...(typeof name === "string" && typeof version === "string" ? { server: { name, version } } : {}),

@@ -1,5 +1,5 @@
+import { isObject } from "../jsonrpc/message.js";
 import type { RecordedExchange } from "./recorded-exchanges.js";
-import { isRecord } from "./recording.js";
 import type { RequestMatcher } from "./request-matcher.js";
 
 /** The member of each list's result. */
@@ -53,7 +53,7 @@ const USES: Readonly<Record<string, Use>> = {
     name: "name",
     entry: (name, { arguments: args }) => ({
       name,
-      arguments: Object.keys(isRecord(args) ? args : {}).map((argument) => ({ name: argument })),
+      arguments: Object.keys(isObject(args) ? args : {}).map((argument) => ({ name: argument })),
     }),
   },
   "resources/list": { method: "resources/read", name: "uri", entry: (uri) => ({ uri, name: uri }) },

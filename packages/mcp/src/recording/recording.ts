@@ -1,4 +1,5 @@
-import { UsageError } from "../terminal/usage-error.js";
+import { isObject } from "../jsonrpc/message.js";
+import { McpError } from "../protocol/error.js";
 
 /** The first member of every recording, and the version of its form. */
 export const RECORDING_FORMAT = "parley-recording";
@@ -48,59 +49,73 @@ export interface Recording {
 /** Bytes of a recording that are written, and read. */
 export const MAX_RECORDING_BYTES = 64 * 1024 * 1024;
 
-/** Reads the text of a recording. Throws a `UsageError` with the line that is wrong; `path` names it. */
-export function parseRecording(text: string, path: string): Recording {
+/**
+ * Reads the text of a recording. Throws `invalid_definition` with the line that is wrong; `name` is what the text is called there,
+ * such as its file.
+ */
+export function parseRecording(text: string, name: string): Recording {
+  // No text has fewer bytes than characters.
+  if (text.length > MAX_RECORDING_BYTES) throw wrong(`${name} is longer than ${MAX_RECORDING_BYTES} bytes`, SHORTER);
   const lines = text.split("\n");
   // A session that was killed may leave a part of its last line.
   const complete = lines.at(-1) === "" ? lines.slice(0, -1) : lines;
-  const values = complete.map((line, at) => parsedLine(line, at === lines.length - 1, path, at + 1));
+  const values = complete.map((line, at) => parsedLine(line, at === lines.length - 1, name, at + 1));
   const [header, ...rest] = values;
-  if (!isHeader(header)) {
-    throw new UsageError(`${path} is no recording`, "Name a file that `--record` or `parley record` wrote.");
-  }
+  if (!isHeader(header)) throw wrong(`${name} is no recording`, WHICH);
   if (header.version !== RECORDING_VERSION) {
-    throw new UsageError(`${path} has the form ${header.version}, and this is written for ${RECORDING_VERSION}`, NEWER);
+    throw wrong(`${name} has the form ${header.version}, and this is written for ${RECORDING_VERSION}`, NEWER);
   }
+  if (!isComplete(header)) throw wrongLine(name, 1, "does not say what was recorded");
   const notes: string[] = [];
   const messages = rest.flatMap((value, at): RecordedMessage[] => {
     if (isMessage(value)) return [value];
-    const note = isRecord(value) ? value["note"] : undefined;
+    const note = isObject(value) ? value["note"] : undefined;
     if (typeof note === "string") notes.push(note);
-    else if (value !== undefined) throw wrongLine(path, at + 2, "is no message");
+    else if (value !== undefined) throw wrongLine(name, at + 2, "is no message");
     return [];
   });
   return { header, messages, notes };
 }
 
+const SHORTER = "Split it, or record a shorter session.";
+const WHICH = "Name a file that `--record` or `parley record` wrote.";
 const NEWER = "Use the version of parley that wrote it.";
 
-function parsedLine(line: string, mayBeCut: boolean, path: string, number: number): unknown {
+function parsedLine(line: string, mayBeCut: boolean, name: string, number: number): unknown {
   if (line.trim() === "") return undefined;
   try {
     return JSON.parse(line);
   } catch {
     if (mayBeCut && number > 1) return undefined;
-    throw number === 1
-      ? new UsageError(`${path} is no recording`, "Name a file that `--record` or `parley record` wrote.")
-      : wrongLine(path, number, "is not JSON");
+    throw number === 1 ? wrong(`${name} is no recording`, WHICH) : wrongLine(name, number, "is not JSON");
   }
 }
 
-function wrongLine(path: string, number: number, what: string): UsageError {
-  return new UsageError(`${path}: line ${number} ${what}`, "Correct or remove the line, or record it again.");
+function wrong(message: string, fix: string): McpError {
+  return new McpError("invalid_definition", message, { fix });
 }
 
-/** Whether a value is an object of JSON. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+function wrongLine(name: string, number: number, what: string): McpError {
+  return wrong(`${name}: line ${number} ${what}`, "Correct or remove the line, or record it again.");
 }
 
-function isHeader(value: unknown): value is RecordingHeader {
-  return isRecord(value) && value["format"] === RECORDING_FORMAT && typeof value["version"] === "number";
+function isHeader(value: unknown): value is Pick<RecordingHeader, "format" | "version"> {
+  return isObject(value) && value["format"] === RECORDING_FORMAT && typeof value["version"] === "number";
+}
+
+/** Whether the members that are shown and used are of their kinds; a recording may come from anybody. */
+function isComplete(header: Partial<Record<keyof RecordingHeader, unknown>>): header is RecordingHeader {
+  const { target, server, revision } = header;
+  if (!isObject(target) || typeof target["kind"] !== "string" || typeof target["name"] !== "string") return false;
+  if (revision !== undefined && typeof revision !== "string") return false;
+  return (
+    server === undefined ||
+    (isObject(server) && typeof server["name"] === "string" && typeof server["version"] === "string")
+  );
 }
 
 function isMessage(value: unknown): value is RecordedMessage {
-  if (!isRecord(value) || !isRecord(value["message"])) return false;
+  if (!isObject(value) || !isObject(value["message"])) return false;
   const { direction, ms } = value;
   return (direction === "sent" || direction === "received") && typeof ms === "number";
 }

@@ -1,15 +1,42 @@
-import { channelPair } from "@parley/mcp/testing";
-import { channelTransport, type Transport } from "@parley/mcp/transport";
+import { remoteServer } from "../host/remote-server.js";
+import { INTERNAL_ERROR, INVALID_PARAMS } from "../jsonrpc/error.js";
+import { isObject } from "../jsonrpc/message.js";
+import { McpError } from "../protocol/error.js";
+import { REVISIONS } from "../protocol/revisions.js";
+import type { Server } from "../server/server.js";
+import { channelPair } from "../transport/channel/channel-pair.js";
+import { channelTransport } from "../transport/channel/client.js";
+import type { Transport } from "../transport/transport.js";
 import type { RecordedExchange, RecordedStep } from "./recorded-exchanges.js";
 import { exchangesOf } from "./recorded-exchanges.js";
 import { recordedList, withoutOpenCursor } from "./recorded-lists.js";
-import { isRecord, type Recording } from "./recording.js";
+import type { Recording } from "./recording.js";
 import { RequestMatcher, requestLine } from "./request-matcher.js";
 
 type Message = Readonly<Record<string, unknown>>;
 
+/** A server that answers as the recorded one did, to clients of every revision. Rejects with `invalid_definition` if nothing was recorded. */
+export async function replayedServer(recording: Recording): Promise<Server> {
+  const { revision: spoken, server } = recording.header;
+  const revision = REVISIONS.find((known) => known === spoken);
+  if (revision === undefined) {
+    const fix = "Record a session in which the server answers.";
+    throw new McpError("invalid_definition", "the recording has no complete handshake", { fix });
+  }
+  const recorded = new RecordedServer(recording);
+  return remoteServer(
+    { makeTransport: () => recorded.makeTransport() },
+    {
+      client: { revisions: [revision], cache: false, onWarning: () => {} },
+      health: false,
+      circuit: false,
+      info: server,
+    },
+  );
+}
+
 /** Answers the requests of clients as the recorded server did. */
-export class ReplayedServer {
+class RecordedServer {
   readonly #exchanges: readonly RecordedExchange[];
   readonly #matcher: RequestMatcher;
   readonly #name: string;
@@ -47,8 +74,6 @@ export class ReplayedServer {
   }
 }
 
-const INVALID_PARAMS = -32602;
-const INTERNAL_ERROR = -32603;
 /** Requests that change nothing that a recording could show. */
 const ACCEPTED = new Set(["ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"]);
 const LISTEN = "subscriptions/listen";
@@ -62,23 +87,24 @@ const WANTED: Readonly<Record<string, string>> = {
 
 class ReplayedConnection {
   readonly #send: (message: object) => void;
-  readonly #server: ReplayedServer;
+  readonly #server: RecordedServer;
   readonly #waiting = new Map<string, (answered: boolean) => void>();
   readonly #cancelled = new Set<unknown>();
   readonly #running = new Set<unknown>();
   /** What streams of changes want, by the id of their request. */
   readonly #listening = new Map<unknown, Record<string, unknown>>();
-  #stateless = false;
+  /** Whether changes are told only on streams that ask for them, as to clients that begin with `server/discover`. */
+  #tellsOnStreams = false;
   #asked = 0;
 
-  constructor(send: (message: object) => void, server: ReplayedServer) {
+  constructor(send: (message: object) => void, server: RecordedServer) {
     this.#send = send;
     this.#server = server;
   }
 
   received(message: Message): void {
     const { id, method } = message;
-    const params = isRecord(message["params"]) ? message["params"] : {};
+    const params = isObject(message["params"]) ? message["params"] : {};
     if (typeof method !== "string") return this.#waiting.get(String(id))?.(true);
     if (id !== undefined) void this.#request(id, method, params).catch((reason: unknown) => this.#failed(id, reason));
     else if (method === "notifications/cancelled") this.#cancel(params["requestId"]);
@@ -106,11 +132,11 @@ class ReplayedConnection {
 
   async #request(id: unknown, method: string, params: Record<string, unknown>): Promise<void> {
     const { _meta: meta, ...rest } = params;
-    if (method === "server/discover") this.#stateless = true;
+    if (method === "server/discover") this.#tellsOnStreams = true;
     if (method === LISTEN) return this.#listen(id, rest["notifications"]);
     const { steps, outcome, after } = this.#server.answer(method, rest);
     this.#running.add(id);
-    const token = isRecord(meta) ? meta["progressToken"] : undefined;
+    const token = isObject(meta) ? meta["progressToken"] : undefined;
     for (const step of steps) {
       if (this.#cancelled.has(id)) break;
       await this.#play(step, token);
@@ -121,7 +147,7 @@ class ReplayedConnection {
   }
 
   #listen(id: unknown, filter: unknown): void {
-    const wanted = isRecord(filter) ? filter : {};
+    const wanted = isObject(filter) ? filter : {};
     this.#listening.set(id, wanted);
     const params = { notifications: wanted, _meta: { [SUBSCRIPTION]: id } };
     this.#send({ jsonrpc: "2.0", method: "notifications/subscriptions/acknowledged", params });
@@ -137,7 +163,7 @@ class ReplayedConnection {
   #tell(method: string, params: Record<string, unknown>): void {
     const change =
       WANTED[method] ?? (method === "notifications/resources/updated" ? "resourceSubscriptions" : undefined);
-    if (!this.#stateless || change === undefined) return this.#send({ jsonrpc: "2.0", method, params });
+    if (!this.#tellsOnStreams || change === undefined) return this.#send({ jsonrpc: "2.0", method, params });
     for (const [id, wanted] of this.#listening) {
       const part = wanted[change];
       if (part !== true && !(Array.isArray(part) && part.includes(params["uri"]))) continue;

@@ -1,5 +1,5 @@
+import { isObject } from "../jsonrpc/message.js";
 import type { RecordedExchange } from "./recorded-exchanges.js";
-import { isRecord } from "./recording.js";
 import { fitsRedacted, REDACTED } from "./redactor.js";
 
 /** Requests that are answered whatever their parameters are: the handshake says who asks, and the answer is the server's. */
@@ -79,9 +79,9 @@ function comparable(method: string, params: Readonly<Record<string, unknown>>): 
   const { _meta: _unused, inputResponses, arguments: args, task: _task, ...rest } = params;
   return sorted({
     ...rest,
-    ...(isRecord(args) && Object.keys(args).length > 0 ? { arguments: args } : {}),
+    ...(isObject(args) && Object.keys(args).length > 0 ? { arguments: args } : {}),
     // People answer questions differently; that they were asked makes it another round.
-    ...(isRecord(inputResponses) ? { inputResponses: Object.keys(inputResponses) } : {}),
+    ...(isObject(inputResponses) ? { inputResponses: Object.keys(inputResponses) } : {}),
   });
 }
 
@@ -91,7 +91,7 @@ function keyOf(method: string, request: unknown): string {
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
-  if (!isRecord(value)) return value;
+  if (!isObject(value)) return value;
   const names = Object.keys(value).sort();
   return Object.fromEntries(names.map((name) => [name, sorted(value[name])]));
 }
@@ -103,9 +103,9 @@ function fits(recorded: unknown, value: unknown): boolean {
     return (
       Array.isArray(value) && recorded.length === value.length && recorded.every((one, at) => fits(one, value[at]))
     );
-  if (!isRecord(recorded)) return recorded === value;
+  if (!isObject(recorded)) return recorded === value;
   const names = Object.keys(recorded);
-  if (!isRecord(value) || Object.keys(value).length !== names.length) return false;
+  if (!isObject(value) || Object.keys(value).length !== names.length) return false;
   return names.every((name) => Object.hasOwn(value, name) && fits(recorded[name], value[name]));
 }
 

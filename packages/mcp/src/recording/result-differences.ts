@@ -1,4 +1,4 @@
-import { isRecord } from "./recording.js";
+import { isObject } from "../jsonrpc/message.js";
 import { fitsRedacted } from "./redactor.js";
 
 /** One place at which two values of JSON differ; undefined stands for what is not there. */
@@ -45,7 +45,7 @@ function same(recorded: unknown, now: unknown): boolean {
 
 /** The members of an object or a list; undefined if the other value is of another kind. */
 function membersOf(value: unknown, other: unknown): Map<string, unknown> | undefined {
-  if (isRecord(value) && isRecord(other)) return new Map(Object.entries(value));
+  if (isObject(value) && isObject(other)) return new Map(Object.entries(value));
   if (!Array.isArray(value) || !Array.isArray(other)) return undefined;
   const [names, others] = [namesOf(value), namesOf(other)];
   // By name, a tool that was added in the middle is one difference.
@@ -56,7 +56,7 @@ function membersOf(value: unknown, other: unknown): Map<string, unknown> | undef
 /** What the items of a list call themselves, if all have different names. */
 function namesOf(list: readonly unknown[]): string[] | undefined {
   const names = list.flatMap((item) => {
-    if (!isRecord(item)) return [];
+    if (!isObject(item)) return [];
     const name = item["name"] ?? item["uri"] ?? item["uriTemplate"];
     return typeof name === "string" ? [name] : [];
   });

@@ -27,6 +27,8 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   telemetry: neutral,
   lock: [...upToTransport, "client"],
   lint: [...upToEra, "adapters"],
+  // The host, because a recording is served like a server elsewhere.
+  recording: [...neutral, "host"],
   testing: [...neutral, "node", "host", "extensions"],
 };
 

@@ -1,11 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type Client, connect, type Revision, Server } from "@parley/mcp";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Recorder } from "../../src/recording/recorder.js";
-import { parseRecording } from "../../src/recording/recording.js";
-import { replayedServer } from "../../src/recording/replay.js";
+import { parseRecording, replayedServer } from "@parley/mcp/recording";
+import { beforeAll, describe, expect, it } from "vitest";
+import { SessionRecorder } from "./session-recorder.js";
 
 const ERAS: readonly Revision[] = ["2025-11-25", "2026-07-28"];
 
@@ -30,19 +26,13 @@ async function grow(client: Client): Promise<string[]> {
 }
 
 describe.each(ERAS)("changes in a recording of %s", (recorded) => {
-  let folder: string;
   let text: string;
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "parley-changes-"));
-    const path = join(folder, "s.jsonl");
-    const recorder = new Recorder(path, { target: { kind: "module", name: "growing" }, onNote: () => {} });
+    const recorder = new SessionRecorder({ target: { kind: "module", name: "growing" } });
     await using client = await connect(growing(), { revisions: [recorded], onMessage: recorder.watch });
-    recorder.established();
     expect(await grow(client)).toEqual(["grow", "grown"]);
-    recorder.close();
-    text = readFileSync(path, "utf8");
+    text = recorder.text();
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it.each(ERAS)("are told to a client of %s after what brought them", async (revision) => {
     const server = await replayedServer(parseRecording(text, "s.jsonl"));

@@ -1,13 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type Client, connect, type Revision, Server } from "@parley/mcp";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseRecording, type Recording, Redactor, replayedServer } from "@parley/mcp/recording";
+import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { Recorder } from "../../src/recording/recorder.js";
-import { parseRecording, type Recording } from "../../src/recording/recording.js";
-import { Redactor } from "../../src/recording/redactor.js";
-import { replayedServer } from "../../src/recording/replay.js";
+import { SessionRecorder } from "./session-recorder.js";
 
 const ERAS: readonly Revision[] = ["2025-11-25", "2026-07-28"];
 
@@ -43,27 +38,21 @@ async function session(client: Client): Promise<void> {
 const onElicit = () => ({ action: "accept" as const, content: { name: "Ada" } });
 
 describe.each(ERAS)("a recording of %s", (recorded) => {
-  let folder: string;
   let recording: Recording;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "parley-replay-"));
-    const path = join(folder, "session.jsonl");
-    const recorder = new Recorder(path, {
+    const recorder = new SessionRecorder({
       target: { kind: "module", name: "counting" },
       redactor: new Redactor(),
       onNote: (note) => expect.unreachable(note),
     });
     await using client = await connect(counting(), { revisions: [recorded], onMessage: recorder.watch, onElicit });
-    recorder.established();
     await client.allTools();
     await session(client);
-    recorder.close();
-    const text = readFileSync(path, "utf8");
+    const text = recorder.text();
     expect(text).not.toContain("sesame");
-    recording = parseRecording(text, path);
+    recording = parseRecording(text, "session.jsonl");
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   describe.each(ERAS)("for a client of %s", (revision) => {
     it("gives the server, its lists and its results again", async () => {

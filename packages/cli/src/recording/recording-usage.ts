@@ -1,0 +1,12 @@
+import { McpError } from "@parley/mcp";
+import { UsageError } from "../terminal/usage-error.js";
+
+/** Does something with a recording that the command line names. What the library finds wrong with the recording is a `UsageError`. */
+export async function recordingUsage<T>(use: () => T | Promise<T>): Promise<T> {
+  try {
+    return await use();
+  } catch (reason) {
+    if (!McpError.is(reason) || reason.kind !== "invalid_definition") throw reason;
+    throw new UsageError(reason.message, reason.fix);
+  }
+}

@@ -1,0 +1,159 @@
+import type { Client } from "../client/client.js";
+import type { ClientOptions } from "../client/options.js";
+import { METHOD_NOT_FOUND } from "../jsonrpc/error.js";
+import { isObject } from "../jsonrpc/message.js";
+import { McpError } from "../protocol/error.js";
+import type { WireMessage } from "../transport/watched-transport.js";
+import { callsOf, type RecordedCall } from "./recorded-calls.js";
+import { exchangesOf, type RecordedOutcome } from "./recorded-exchanges.js";
+import { recordedCapabilities } from "./recorded-handshake.js";
+import { LIST_MEMBERS } from "./recorded-lists.js";
+import type { Recording } from "./recording.js";
+import { judge, type ReplayVerdict, refusalOf } from "./replay-verdict.js";
+import { ReplayedAnswers } from "./replayed-answers.js";
+
+/** Options of a client that a recording is sent with; pass all of them to `connect`. */
+export type ReplayClientOptions = Pick<ClientOptions, "onElicit" | "elicitUrls" | "onSample" | "roots" | "onMessage">;
+
+/** Options of `replayRecording`. All are optional. */
+export interface ReplayOptions {
+  /** Whether tools that may change something are called too. Default: false, because the server may be in use. */
+  all?: boolean | undefined;
+  /** Paths of results that may differ, such as `structuredContent.time`; `*` stands for any name. Default: none. */
+  ignore?: readonly string[] | undefined;
+  /** Ends the replay with its reason. */
+  signal?: AbortSignal | undefined;
+  /** Called with each verdict as it is known, in the order of the recording. */
+  onVerdict?: ((verdict: ReplayVerdict) => void) | undefined;
+}
+
+/**
+ * Sends the requests of a recording to a server, one after the other, and compares the answers. `open` connects; it is called once,
+ * and the client is closed at the end. Questions of the server are answered as they were recorded.
+ *
+ * Rejects with `invalid_definition` before it connects if there is no request to send, and with the error of the connection if one
+ * is not answered at all.
+ */
+export async function replayRecording(
+  recording: Recording,
+  open: (options: ReplayClientOptions) => Promise<Client>,
+  options: ReplayOptions = {},
+): Promise<ReplayVerdict[]> {
+  const exchanges = exchangesOf(recording);
+  const calls = callsOf(exchanges);
+  if (calls.length === 0) {
+    const fix = "Record a session with calls.";
+    throw new McpError("invalid_definition", "the recording has no request to send", { fix });
+  }
+  const answers = new ReplayedAnswers(exchanges);
+  const watch = new AnswerWatch();
+  const client = await open({
+    ...answers.options(recordedCapabilities(recording.messages)),
+    onMessage: watch.watch,
+  });
+  try {
+    return await verdictsOf(calls, new Replay(client, answers, watch, options.signal), client, options);
+  } finally {
+    await client.close();
+  }
+}
+
+async function verdictsOf(
+  calls: readonly RecordedCall[],
+  replay: Replay,
+  client: Client,
+  { all = false, ignore = [], signal, onVerdict }: ReplayOptions,
+): Promise<ReplayVerdict[]> {
+  const readOnly = all ? () => true : await readOnlyTools(client, signal);
+  const verdicts: ReplayVerdict[] = [];
+  for (const call of calls) {
+    signal?.throwIfAborted();
+    const reason = refusalOf(call, readOnly);
+    const verdict: ReplayVerdict =
+      reason === undefined
+        ? judge(call, await replay.send(call), ignore)
+        : { method: call.method, params: call.params, verdict: "skipped", reason, differences: [] };
+    verdicts.push(verdict);
+    onVerdict?.(verdict);
+  }
+  return verdicts;
+}
+
+async function readOnlyTools(client: Client, signal: AbortSignal | undefined): Promise<(tool: string) => boolean> {
+  if (client.serverCapabilities.tools === undefined) return () => false;
+  const names = new Set<string>();
+  for await (const { name, annotations } of client.tools({ signal }))
+    if (annotations?.readOnlyHint === true) names.add(name);
+  return (tool) => names.has(tool);
+}
+
+/** A list that never ends is cut here, and differs. */
+const MOST_PAGES = 1_000;
+
+/** Sends recorded calls with one client. */
+class Replay {
+  readonly #client: Client;
+  readonly #answers: ReplayedAnswers;
+  readonly #watch: AnswerWatch;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(client: Client, answers: ReplayedAnswers, watch: AnswerWatch, signal: AbortSignal | undefined) {
+    this.#client = client;
+    this.#answers = answers;
+    this.#watch = watch;
+    this.#signal = signal;
+  }
+
+  /** What the server answers; the pages of a list as one. */
+  async send(call: RecordedCall): Promise<RecordedOutcome | undefined> {
+    const { method, params } = call;
+    this.#answers.begin(call);
+    this.#watch.take(method);
+    const member = LIST_MEMBERS[method];
+    const items: unknown[] = [];
+    let cursor: unknown;
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const asked = cursor === undefined ? params : { ...params, cursor };
+      const tried = await this.#client.tryRequest(method, asked, { signal: this.#signal, cache: false });
+      const outcome = this.#watch.take(method);
+      if (outcome === undefined && !tried.ok) return unanswered(tried.error);
+      if (member === undefined || outcome === undefined || "error" in outcome) return outcome;
+      const listed = outcome.result[member];
+      if (Array.isArray(listed)) items.push(...listed);
+      cursor = outcome.result["nextCursor"];
+      if (cursor === undefined) break;
+    }
+    return { result: { [member ?? ""]: items } };
+  }
+}
+
+/** The client does not ask a server for what it does not offer; everything else without an answer is a failure. */
+function unanswered(error: McpError): RecordedOutcome {
+  if (error.kind !== "capability_missing") throw error;
+  return { error: { code: METHOD_NOT_FOUND, message: error.message } };
+}
+
+/** Keeps the last answer to the requests of a method, as it came over the wire. */
+class AnswerWatch {
+  readonly #sent = new Map<unknown, string>();
+  readonly #last = new Map<string, RecordedOutcome>();
+
+  readonly watch = ({ direction, message }: WireMessage): void => {
+    const { id, method, result, error } = message;
+    if (direction === "sent" && typeof method === "string") this.#sent.set(id, method);
+    const asked = direction === "received" && method === undefined ? this.#sent.get(id) : undefined;
+    if (asked === undefined) return;
+    this.#sent.delete(id);
+    if (isObject(result)) this.#last.set(asked, { result });
+    // The form of an error was checked before it was shown.
+    else if (isObject(error))
+      this.#last.set(asked, { error: error as Extract<RecordedOutcome, { error: unknown }>["error"] });
+  };
+
+  /** Takes the last answer; undefined if there was none since. */
+  take(method: string): RecordedOutcome | undefined {
+    const last = this.#last.get(method);
+    this.#last.delete(method);
+    return last;
+  }
+}
