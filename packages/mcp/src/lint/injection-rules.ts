@@ -118,15 +118,17 @@ const EVERY_TOOL =
 const NAMED =
   /\b(?:call|calling|use|using|invoke|invoking|run|running|instead of|before|after) (?:the )?[`'"]?([a-z][a-z0-9]*(?:_[a-z0-9]+)+|[a-z][a-z0-9]*(?:-[a-z0-9]+)+(?=[`'"]? tool\b))/g;
 
-function* otherTools(tool: Tool, { tools }: LintedTools): Iterable<Problem> {
-  const known = new Set([...tools.map(({ name }) => name.toLowerCase()), ...argumentsOf(tool)]);
+function* otherTools(tool: Tool, { names }: LintedTools): Iterable<Problem> {
+  const own = new Set(argumentsOf(tool));
   for (const { path, text } of textsOf(tool).filter(isDescription)) {
     const read = readText(text);
     const [quote] = EVERY_TOOL.exec(read) ?? [];
     if (quote !== undefined) {
       yield { path, message: `the text says when to use all other tools: ${quoted(quote)}`, fix: FIX };
     }
-    const [name] = [...read.matchAll(NAMED)].map(([, one = ""]) => one).filter((one) => !known.has(one));
+    const [name] = [...read.matchAll(NAMED)]
+      .map(([, one = ""]) => one)
+      .filter((one) => !names.has(one) && !own.has(one));
     if (name === undefined) continue;
     const fix = "Name tools of this server alone, by the names that it gives them.";
     yield { path, message: `the text names ${quoted(name)}, which is no tool of this server`, fix };

@@ -37,6 +37,8 @@ export interface Problem {
 /** What rules look at. */
 export interface LintedTools {
   readonly tools: readonly Tool[];
+  /** Of all tools, in small letters. */
+  readonly names: ReadonlySet<string>;
   countTokens(text: string): number;
   /** Tokens that one tool may cost. */
   readonly maxTokens: number;

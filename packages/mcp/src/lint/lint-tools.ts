@@ -54,7 +54,8 @@ export function lintTools(tools: readonly Tool[], options: LintOptions = {}): Fi
   const rules = RULES.filter(({ id }) => only?.includes(id) !== false && !ignore.includes(id));
   // What is no tool at all is left to the client, which leaves it out of its lists.
   const listed = tools.filter((tool) => isObject(tool) && typeof tool.name === "string");
-  const all: LintedTools = { tools: listed, countTokens, maxTokens };
+  const names = new Set(listed.map(({ name }) => name.toLowerCase()));
+  const all: LintedTools = { tools: listed, names, countTokens, maxTokens };
   const ofAll = rules.flatMap((rule) => bounded(rule, rule.all?.(all) ?? [], undefined, Number.POSITIVE_INFINITY));
   const byTool = listed.flatMap((tool) => [
     ...ofAll.filter(({ tool: name }) => name === tool.name),
