@@ -1,0 +1,20 @@
+import type { ShownProblem } from "../../src/contract/connections.js";
+import { JsonTree } from "./json-tree.js";
+
+/** What went wrong, and what to change. */
+export function ProblemNote({ problem }: { readonly problem: ShownProblem }) {
+  return (
+    <div class="parts-problem" role="note" aria-label="Problem">
+      <p class="parts-problem-message">
+        {problem.kind !== undefined && <code class="parts-mark">{problem.kind}</code>}
+        {problem.message}
+      </p>
+      {problem.fix !== undefined && (
+        <p>
+          <strong>Fix:</strong> {problem.fix}
+        </p>
+      )}
+      {problem.data !== undefined && <JsonTree value={problem.data} label="What the server sent with it" />}
+    </div>
+  );
+}

@@ -1,0 +1,67 @@
+import type { ComponentChildren } from "preact";
+
+interface Tab<K extends string> {
+  readonly id: K;
+  readonly title: string;
+  readonly count?: number | undefined;
+}
+
+interface TabsProps<K extends string> {
+  /** The accessible name of the row of tabs; unique in the page. */
+  readonly label: string;
+  readonly tabs: readonly Tab<K>[];
+  readonly chosen: K;
+  readonly onChoose: (id: K) => void;
+}
+
+const idOf = (label: string, id: string) => `${label}-${id}`.replaceAll(/[^a-zA-Z0-9_-]+/g, "-");
+const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
+
+/** A row of tabs. One of them is in the tab order; arrows, Home and End go on from there. */
+export function Tabs<K extends string>({ label, tabs, chosen, onChoose }: TabsProps<K>) {
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = STEPS[event.key];
+    if (step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    const at = tabs.findIndex(({ id }) => id === chosen);
+    const to = Number.isFinite(step) ? (at + step + tabs.length) % tabs.length : step < 0 ? 0 : tabs.length - 1;
+    const next = tabs[to];
+    if (next === undefined) return;
+    onChoose(next.id);
+    document.getElementById(idOf(label, next.id))?.focus();
+  };
+  return (
+    <div class="parts-tabs" role="tablist" aria-label={label} tabIndex={-1} onKeyDown={onKeyDown}>
+      {tabs.map(({ id, title, count }) => (
+        <button
+          key={id}
+          type="button"
+          role="tab"
+          id={idOf(label, id)}
+          aria-selected={id === chosen}
+          tabIndex={id === chosen ? 0 : -1}
+          onClick={() => onChoose(id)}
+        >
+          {title}
+          {count !== undefined && <span class="parts-count">{count}</span>}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+interface TabPanelProps {
+  /** The label of the tabs that it belongs to. */
+  readonly label: string;
+  readonly chosen: string;
+  readonly children: ComponentChildren;
+}
+
+/** What the chosen tab shows. */
+export function TabPanel({ label, chosen, children }: TabPanelProps) {
+  return (
+    <div class="parts-tab-panel" role="tabpanel" aria-labelledby={idOf(label, chosen)}>
+      {children}
+    </div>
+  );
+}

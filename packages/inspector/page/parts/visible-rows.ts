@@ -1,0 +1,37 @@
+/** Rows beyond each edge that are in the document too, so that a quick scroll shows no gap. */
+const SPARE_ROWS = 8;
+
+/** The part of a list that is seen. */
+export interface ListWindow {
+  readonly top: number;
+  readonly height: number;
+}
+
+/** The rows to show, `from` to `to - 1`, of a list with rows of one height. */
+export function visibleRows(count: number, row: number, { top, height }: ListWindow): { from: number; to: number } {
+  const from = Math.max(0, Math.min(count, Math.floor(top / row)) - SPARE_ROWS);
+  const to = Math.min(count, Math.ceil((top + height) / row) + SPARE_ROWS);
+  return { from, to: Math.max(from, to) };
+}
+
+/** Where a key moves to in a list, or undefined where the key moves nothing. */
+export function movedRow(key: string, at: number, count: number, page: number): number | undefined {
+  const to = {
+    ArrowDown: at + 1,
+    j: at + 1,
+    ArrowUp: at - 1,
+    k: at - 1,
+    PageDown: at + page,
+    PageUp: at - page,
+    Home: 0,
+    End: count - 1,
+  }[key];
+  return to === undefined || count === 0 ? undefined : Math.max(0, Math.min(count - 1, to));
+}
+
+/** Where the list must be scrolled to for a row to be seen; unchanged if it is. */
+export function scrolledTo(at: number, row: number, { top, height }: ListWindow): number {
+  if (at * row < top) return at * row;
+  if ((at + 1) * row > top + height) return (at + 1) * row - height;
+  return top;
+}
