@@ -38,7 +38,7 @@ export class RecordingWriter {
   #bytes = 0;
   #ended = false;
 
-  /** `write` gets each line with its end, and must not throw. */
+  /** `write` gets each line with its end; what it throws, the caller of the method gets. */
   constructor(options: RecordingOptions, write: (line: string) => void) {
     this.#options = options;
     this.#write = write;

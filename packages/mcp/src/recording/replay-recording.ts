@@ -23,8 +23,8 @@ export interface ReplayOptions {
   ignore?: readonly string[] | undefined;
   /** Ends the replay with its reason. */
   signal?: AbortSignal | undefined;
-  /** Called with each verdict as it is known, in the order of the recording. */
-  onVerdict?: ((verdict: ReplayVerdict) => void) | undefined;
+  /** Called with each verdict as it is known, in the order of the recording, and waited for. Its error ends the replay. */
+  onVerdict?: ((verdict: ReplayVerdict) => void | Promise<void>) | undefined;
 }
 
 /**
@@ -74,7 +74,7 @@ async function verdictsOf(
         ? judge(call, await replay.send(call), ignore)
         : { method: call.method, params: call.params, verdict: "skipped", reason, differences: [] };
     verdicts.push(verdict);
-    onVerdict?.(verdict);
+    await onVerdict?.(verdict);
   }
   return verdicts;
 }

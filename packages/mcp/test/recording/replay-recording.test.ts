@@ -93,6 +93,13 @@ describe.each(ERAS)("a recording of %s", (recorded) => {
     });
   });
 
+  it("passes on what the functions of the program throw", async () => {
+    const failed = () => Promise.reject(new Error("no terminal"));
+    const open = (options: ReplayClientOptions) => connect(adding(), options);
+    await expect(replayRecording(recording, open, { onVerdict: failed })).rejects.toThrow("no terminal");
+    await expect(replayRecording(recording, failed)).rejects.toThrow("no terminal");
+  });
+
   it("is not sent at all if it has no request", async () => {
     const empty = { ...recording, messages: recording.messages.slice(0, 2) };
     const open = () => expect.unreachable("it connected");
