@@ -63,6 +63,8 @@ export interface EntryDetail {
   readonly revision?: Revision | undefined;
   /** What the message was held to. */
   readonly definition?: string | undefined;
+  /** Why the message was not held to the schema, if it was not. */
+  readonly unchecked?: string | undefined;
   readonly problems: readonly MessageProblem[];
   readonly http?: HttpExchange | undefined;
 }

@@ -1,0 +1,72 @@
+/** Levels of nesting that are written; nothing of the protocol is nested deeper. */
+const DEEPEST = 100;
+
+/** A value of JSON as text, and whether it is not all of it. */
+export interface BoundedText {
+  readonly text: string;
+  readonly cut: boolean;
+}
+
+/**
+ * Writes a value of JSON with two spaces, and stops where the text is long enough, because indentation can make a small message
+ * very long.
+ */
+export function boundedJson(value: unknown, most: number): BoundedText {
+  const writer: Writer = { parts: [], left: most, cut: false };
+  write(writer, value, 0);
+  const text = writer.parts.join("");
+  return { text: text.length > most ? text.slice(0, most) : text, cut: writer.cut || text.length > most };
+}
+
+interface Writer {
+  readonly parts: string[];
+  left: number;
+  cut: boolean;
+}
+
+function write(writer: Writer, value: unknown, depth: number): void {
+  if (typeof value === "string" && value.length > writer.left) {
+    writer.cut = true;
+    return put(writer, JSON.stringify(value.slice(0, Math.max(writer.left, 0))));
+  }
+  if (typeof value !== "object" || value === null) return put(writer, JSON.stringify(value) ?? "null");
+  if (depth >= DEEPEST) {
+    writer.cut = true;
+    return put(writer, '"…"');
+  }
+  if (Array.isArray(value)) return writeItems(writer, value, depth);
+  writeMembers(writer, value, depth);
+}
+
+function writeItems(writer: Writer, items: readonly unknown[], depth: number): void {
+  if (items.length === 0) return put(writer, "[]");
+  put(writer, "[");
+  for (const [index, item] of items.entries()) {
+    if (isFull(writer)) return;
+    put(writer, `${index === 0 ? "" : ","}\n${"  ".repeat(depth + 1)}`);
+    write(writer, item, depth + 1);
+  }
+  put(writer, `\n${"  ".repeat(depth)}]`);
+}
+
+function writeMembers(writer: Writer, record: object, depth: number): void {
+  const members = Object.entries(record).filter(([, member]) => member !== undefined);
+  if (members.length === 0) return put(writer, "{}");
+  put(writer, "{");
+  for (const [index, [name, member]] of members.entries()) {
+    if (isFull(writer)) return;
+    put(writer, `${index === 0 ? "" : ","}\n${"  ".repeat(depth + 1)}${JSON.stringify(name)}: `);
+    write(writer, member, depth + 1);
+  }
+  put(writer, `\n${"  ".repeat(depth)}}`);
+}
+
+function put(writer: Writer, text: string): void {
+  writer.parts.push(text);
+  writer.left -= text.length;
+}
+
+function isFull(writer: Writer): boolean {
+  if (writer.left < 0) writer.cut = true;
+  return writer.left < 0;
+}
