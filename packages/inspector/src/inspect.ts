@@ -1,0 +1,29 @@
+import { connect, type Server } from "@parley/mcp";
+import { openInBrowser } from "@parley/mcp/login";
+import type { InspectorTarget } from "./connections/inspector-target.js";
+import type { Inspector } from "./inspector-options.js";
+import { startInspector } from "./start-inspector.js";
+
+/** Options of `inspect`. */
+export interface InspectOptions {
+  /** The port on this machine. Default: 0, a free one. */
+  port?: number | undefined;
+  /** Whether the browser is opened. Default: only where stderr is a terminal, and not in continuous integration. */
+  open?: boolean | undefined;
+}
+
+/**
+ * Opens an inspector for a server of this process, during development: every connection of the page is one in memory. Writes the
+ * address to stderr.
+ */
+export async function inspect(server: Server, { port, open }: InspectOptions = {}): Promise<Inspector> {
+  const inspector = await startInspector({ port, targets: [targetOf(server)] });
+  process.stderr.write(`inspector: ${inspector.url}\n`);
+  const isWatched = process.stderr.isTTY === true && (process.env["CI"] ?? "") === "";
+  if (open ?? isWatched) openInBrowser(inspector.url);
+  return inspector;
+}
+
+function targetOf(server: Server): InspectorTarget {
+  return { kind: "server", shown: "the server of this process", open: (options) => connect(server, options) };
+}

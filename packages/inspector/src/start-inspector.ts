@@ -1,0 +1,11 @@
+import { fileURLToPath } from "node:url";
+import type { Inspector, InspectorOptions } from "./inspector-options.js";
+import { openInspector } from "./open-inspector.js";
+
+/**
+ * Starts an inspector on this machine, and connects to its targets. Resolves with the address as soon as the page is served. Rejects
+ * with an `McpError` if the port is taken.
+ */
+export function startInspector(options: InspectorOptions = {}): Promise<Inspector> {
+  return openInspector(options, fileURLToPath(new URL("./page/", import.meta.url)));
+}

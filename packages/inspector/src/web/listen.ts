@@ -1,0 +1,54 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** Bounds of a listener. */
+export interface ListenLimits {
+  /** Time for all headers of a request. */
+  readonly headersMs: number;
+  /** Time for a whole request with its body. */
+  readonly requestMs: number;
+  readonly connections: number;
+}
+
+const LIMITS: ListenLimits = { headersMs: 10_000, requestMs: 60_000, connections: 128 };
+
+/** Listens on this machine alone, whatever else it is connected to. Rejects if the port is taken. */
+export async function listenOnLoopback(
+  port: number,
+  answer: RequestListener,
+  { host = "127.0.0.1", limits = {} }: { host?: "127.0.0.1" | "::1"; limits?: Partial<ListenLimits> | undefined } = {},
+): Promise<Server> {
+  const { headersMs, requestMs, connections } = { ...LIMITS, ...limits };
+  const server = createServer(
+    {
+      headersTimeout: Math.min(headersMs, requestMs),
+      requestTimeout: requestMs,
+      // Requests that are too slow are looked for this often.
+      connectionsCheckingInterval: Math.min(1_000, requestMs),
+      insecureHTTPParser: false,
+    },
+    answer,
+  );
+  server.maxConnections = connections;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  return server;
+}
+
+/** The port that a server listens on. */
+export function portOf(server: Server): number {
+  // A server that listens on an address, and not on a socket file, has an object.
+  return (server.address() as AddressInfo).port;
+}
+
+/** Stops listening, and ends every connection. */
+export async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeAllConnections();
+  await closed;
+}

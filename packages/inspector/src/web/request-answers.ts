@@ -1,0 +1,137 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { InspectorEngine } from "../engine/inspector-engine.js";
+import { actionNamed, answerAction } from "./action-answer.js";
+import type { Credentials } from "./credentials.js";
+import { streamEvents } from "./event-stream.js";
+import { CLOSED_PAGE, type PageFile } from "./page-files.js";
+import { readJsonBody } from "./read-json-body.js";
+import { type Refusal, refusal } from "./refusal.js";
+import { judgeOrigin, pathOf } from "./request-rules.js";
+
+/** What requests are answered from. */
+export interface AnswerParts {
+  readonly engine: InspectorEngine;
+  readonly page: ReadonlyMap<string, PageFile>;
+  readonly credentials: Credentials;
+  /** The port that is listened on, which requests must name. */
+  readonly port: number;
+  /** Sent with every answer. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const MOST_BYTES = 4 * 1024 * 1024;
+/** A recording is imported as a whole. */
+const MOST_IMPORTED_BYTES = 64 * 1024 * 1024;
+const MOST_STREAMS = 8;
+/** Actions at a time; a page has a few. */
+const MOST_ACTIONS = 256;
+
+const API = "/api/";
+const JSON_TYPE = "application/json; charset=utf-8";
+
+/** Answers the requests of the page, and refuses all others. Every request passes `judgeOrigin` first. */
+export class RequestAnswers {
+  readonly #parts: AnswerParts;
+  readonly #streams = new Set<() => void>();
+  #actions = 0;
+
+  constructor(parts: AnswerParts) {
+    this.#parts = parts;
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = pathOf(request.url ?? "");
+    const refused = judgeOrigin(request, this.#parts.port);
+    if (refused !== undefined) this.#refuse(response, refused);
+    else if (path.startsWith(API)) await this.#api(request, response, path.slice(API.length));
+    else if (request.method !== "GET") this.#refuse(response, refusal(405, "a page is read by GET", "Send a GET."));
+    else this.#file(request, response, path);
+  }
+
+  /** Ends the streams of events; pages find out that nobody is there. */
+  endStreams(): void {
+    for (const end of this.#streams) end();
+  }
+
+  #file(request: IncomingMessage, response: ServerResponse, path: string): void {
+    const { page, credentials } = this.#parts;
+    const token = path === "/" ? new URLSearchParams(request.url?.slice(path.length)).get("token") : null;
+    const isKnown = token === null ? credentials.hasCookie(request.headers.cookie) : credentials.isToken(token);
+    if (!isKnown) {
+      const tooMany = token !== null && credentials.countGuess();
+      return this.#send(response, tooMany ? 429 : 403, CLOSED_PAGE);
+    }
+    const file = page.get(path);
+    if (file === undefined) return this.#refuse(response, refusal(404, "there is no such file", "Open the page."));
+    return this.#send(response, 200, file, token === null ? {} : { "set-cookie": credentials.setCookie });
+  }
+
+  async #api(request: IncomingMessage, response: ServerResponse, name: string): Promise<void> {
+    const refused = this.#judgeCredentials(request);
+    if (refused !== undefined) return this.#refuse(response, refused);
+    if (name === "events" && request.method === "GET") return this.#events(request, response);
+    const action = actionNamed(this.#parts.engine, name);
+    if (action === undefined) {
+      return this.#refuse(response, refusal(404, "there is no such action", "Reload the page."));
+    }
+    if (request.method !== "POST") return this.#refuse(response, refusal(405, "an action is a POST", "Send a POST."));
+    if (this.#actions >= MOST_ACTIONS) {
+      return this.#refuse(response, refusal(503, `${MOST_ACTIONS} actions are under way`, "Wait for some to end."));
+    }
+    this.#actions += 1;
+    try {
+      const body = await readJsonBody(request, action === "importSession" ? MOST_IMPORTED_BYTES : MOST_BYTES);
+      if ("refused" in body) return this.#refuse(response, body.refused);
+      const answer = await answerAction(this.#parts.engine, action, body.input);
+      return this.#send(response, 200, { mediaType: JSON_TYPE, bytes: Buffer.from(answer) });
+    } finally {
+      this.#actions -= 1;
+    }
+  }
+
+  #judgeCredentials({ headers }: IncomingMessage): Refusal | undefined {
+    const { credentials } = this.#parts;
+    const given = headers["x-parley-token"];
+    const isToken = typeof given === "string" && credentials.isToken(given);
+    if (isToken && credentials.hasCookie(headers.cookie)) return undefined;
+    const tooMany = given !== undefined && !isToken && credentials.countGuess();
+    const fix = "Open the address that the terminal printed.";
+    if (tooMany) return refusal(429, "the key was wrong too often", fix);
+    return refusal(401, "the request does not have the keys of this inspector", fix);
+  }
+
+  #events(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#streams.size >= MOST_STREAMS) {
+      return this.#refuse(response, refusal(503, `${MOST_STREAMS} pages follow already`, "Close another tab."));
+    }
+    const from = Number(new URLSearchParams(request.url?.split("?")[1]).get("from") ?? 0);
+    if (!Number.isSafeInteger(from) || from < 0) {
+      return this.#refuse(response, refusal(400, "`from` is no number of an entry", "Reload the page."));
+    }
+    response.writeHead(200, { ...this.#parts.headers, "content-type": "application/x-ndjson; charset=utf-8" });
+    const end = streamEvents(this.#parts.engine, response, from);
+    this.#streams.add(end);
+    response.once("close", () => this.#streams.delete(end));
+  }
+
+  #refuse(response: ServerResponse, { status, problem }: Refusal): void {
+    const text = JSON.stringify({ ok: false, problem });
+    // What is left of the request is not read.
+    this.#send(response, status, { mediaType: JSON_TYPE, bytes: Buffer.from(text) }, { connection: "close" });
+  }
+
+  #send(
+    response: ServerResponse,
+    status: number,
+    { mediaType, bytes }: PageFile,
+    more: Record<string, string> = {},
+  ): void {
+    response.writeHead(status, {
+      ...this.#parts.headers,
+      "content-type": mediaType,
+      "content-length": bytes.length,
+      ...more,
+    });
+    response.end(bytes);
+  }
+}

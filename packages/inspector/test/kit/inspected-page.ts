@@ -1,0 +1,82 @@
+import { existsSync } from "node:fs";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { Inspector, InspectorOptions } from "../../src/inspector-options.js";
+import { openInspector } from "../../src/open-inspector.js";
+import { builtPage } from "./built-page.js";
+
+const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path));
+if (executablePath === undefined) {
+  console.log(
+    "inspector: Chromium is not installed (scripts/system-packages.sh); the page was tried in no real browser",
+  );
+}
+
+/** Whether there is a browser to try the page in. */
+export const hasBrowser = executablePath !== undefined;
+
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--use-fake-device-for-media-stream",
+];
+
+/** Starts a browser. Close it. */
+export function launchBrowser(flags: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({ executablePath: String(executablePath), headless: true, args: [...FLAGS, ...flags] });
+}
+
+/** The page of an inspector in a real browser. */
+export interface InspectedPage {
+  readonly page: Page;
+  readonly inspector: Inspector;
+  /** The addresses of everything that the browser asked for. */
+  readonly requests: string[];
+  /** Errors of the console and of scripts, and violations of the content security policy. */
+  readonly problems: string[];
+  close(): Promise<void>;
+}
+
+/** How the browser is set up. */
+export interface PageOptions {
+  readonly colorScheme?: "dark" | "light";
+  readonly viewport?: { readonly width: number; readonly height: number };
+  /** An inspector that runs already, in place of one of its own; it is left running. */
+  readonly inspector?: Inspector;
+}
+
+/** Starts an inspector, and opens its page in a browser of its own. */
+export async function openInspectedPage(options: InspectorOptions, more: PageOptions = {}): Promise<InspectedPage> {
+  const inspector = more.inspector ?? (await openInspector(options, await builtPage()));
+  const browser = await launchBrowser();
+  const { colorScheme = "light", viewport = { width: 1280, height: 800 } } = more;
+  const context = await browser.newContext({ colorScheme, viewport, acceptDownloads: true });
+  const [requests, problems] = watch(context);
+  const page = await context.newPage();
+  await page.goto(inspector.url, { waitUntil: "load" });
+  return {
+    page,
+    inspector,
+    requests,
+    problems,
+    close: async () => {
+      await browser.close();
+      if (more.inspector === undefined) await inspector.close();
+    },
+  };
+}
+
+/** Notes what pages of a context ask for, and what goes wrong in them. A violation of the policy is an error of the console. */
+function watch(context: BrowserContext): [requests: string[], problems: string[]] {
+  const requests: string[] = [];
+  const problems: string[] = [];
+  context.on("request", (request) => requests.push(request.url()));
+  context.on("weberror", (error) => problems.push(`error: ${error.error().message}`));
+  context.on("console", (message) => {
+    if (message.type() === "error") problems.push(`console: ${message.text()}`);
+  });
+  return [requests, problems];
+}
