@@ -1,0 +1,45 @@
+import type { CallOptions } from "@parley/mcp";
+import type { CallRequest } from "../contract/calls.js";
+import { type CallAsTaskHooks, callAsTask } from "./call-as-task.js";
+import type { CalledConnection } from "./called-connection.js";
+import { loadSkill } from "./load-skill.js";
+
+/** What is told of a call while it runs. */
+export interface PerformHooks extends CallAsTaskHooks, Required<Pick<CallOptions, "onProgress">> {
+  readonly signal: AbortSignal;
+}
+
+/** Asks the server what the user wants to know, past every cache, and gives the whole result, also that of a tool that failed. */
+export async function performRequest(
+  connection: CalledConnection,
+  request: CallRequest,
+  { signal, onProgress, onTask }: PerformHooks,
+): Promise<object> {
+  const { client } = connection;
+  const options: CallOptions = { signal, onProgress, cache: false };
+  switch (request.kind) {
+    case "tool":
+      if (request.asTask === true) return callAsTask(connection, request, { ...options, signal }, { onTask });
+      return client.callTool(request.name, request.arguments, options);
+    case "prompt":
+      return client.getPrompt(request.name, request.arguments, options);
+    case "resource":
+      return client.readResource(request.uri, options);
+    case "skill":
+      return loadSkill(client.extension(connection.extensions.skills), request.name, options);
+    case "request":
+      return client.request(request.method, request.params, options);
+  }
+}
+
+/** What a call is about: the tool, prompt, URI, skill or method. */
+export function nameOf(request: CallRequest): string {
+  switch (request.kind) {
+    case "resource":
+      return request.uri;
+    case "request":
+      return request.method;
+    default:
+      return request.name;
+  }
+}

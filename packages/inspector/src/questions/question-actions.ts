@@ -1,0 +1,38 @@
+import type { CreateMessageResult } from "@parley/mcp/protocol";
+import type { ActionHandlers } from "../contract/actions.js";
+import type { QuestionAnswer } from "../contract/questions.js";
+import { choiceOf, optionalRecordOf, recordOf, textOf } from "../engine/read-input.js";
+import type { PendingQuestions } from "./pending-questions.js";
+
+const ACTIONS = [
+  "accept",
+  "decline",
+  "cancel",
+  "sample",
+  "run-command",
+] as const satisfies readonly QuestionAnswer["action"][];
+
+/** What the page can do about questions. */
+export function questionActions(questions: PendingQuestions): Pick<ActionHandlers, "answer"> {
+  return {
+    answer: async (input) => {
+      await questions.answer(textOf(input, "question"), readAnswer(recordOf(input, "answer")));
+      return {};
+    },
+  };
+}
+
+/** An answer as the page sent it; what it holds is checked by who knows the question. */
+function readAnswer(input: object): QuestionAnswer {
+  const action = choiceOf(input, "action", ACTIONS);
+  switch (action) {
+    case "accept":
+      // Values that are none are refused with the form.
+      return { action, content: (optionalRecordOf(input, "content") ?? {}) as never };
+    case "sample":
+      // Checked before it is sent.
+      return { action, result: recordOf(input, "result") as unknown as CreateMessageResult };
+    default:
+      return { action };
+  }
+}
