@@ -1,0 +1,124 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type HostileOffers, hostileOffers } from "./hostile-offers.js";
+
+/** A server that puts scripts, addresses and far too much into everything, over HTTP and in both eras. */
+export interface HostileServer {
+  readonly url: string;
+  /** Requests that reached the address which nobody must ask. */
+  readonly arrivals: readonly string[];
+  close(): Promise<void>;
+}
+
+const SESSIONS = "2025-11-25";
+const STATELESS = "2026-07-28";
+/** Messages of one answer of the tool `flood`. */
+export const FLOOD = 100_000;
+
+/** Starts it on this machine. `tools` are offered beside those with payloads. */
+export async function startHostileServer({ tools = 0, flood = FLOOD } = {}): Promise<HostileServer> {
+  const arrivals: string[] = [];
+  const outside = createServer((request, response) => {
+    arrivals.push(`${request.method} ${request.url}`);
+    response.setHeader("access-control-allow-origin", "*").end();
+  });
+  const outsidePort = await listen(outside);
+  const offers = hostileOffers(`http://127.0.0.1:${outsidePort}`, tools);
+  const server = createServer((request, response) => void answer(request, response, offers, flood));
+  const port = await listen(server);
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    arrivals,
+    async close() {
+      for (const one of [server, outside]) {
+        one.closeAllConnections();
+        await new Promise((resolve) => one.close(resolve));
+      }
+    },
+  };
+}
+
+async function listen(server: ReturnType<typeof createServer>): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  // Listening on a port, so the address is no path.
+  return (server.address() as AddressInfo).port;
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, offers: HostileOffers, flood: number) {
+  if (request.method !== "POST") return void response.writeHead(405).end();
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const message = JSON.parse(Buffer.concat(chunks).toString()) as {
+    id?: unknown;
+    method?: string;
+    params?: Record<string, unknown>;
+  };
+  if (message.id === undefined) return void response.writeHead(202).end();
+  const era = request.headers["mcp-protocol-version"] === STATELESS ? STATELESS : SESSIONS;
+  const result = resultFor(message.method ?? "", message.params ?? {}, offers);
+  const body =
+    result === undefined
+      ? { jsonrpc: "2.0", id: message.id, error: { code: -32601, message: offers.instructions } }
+      : { jsonrpc: "2.0", id: message.id, result: era === STATELESS ? { resultType: "complete", ...result } : result };
+  if (message.method === "tools/call" && message.params?.["name"] === "flood") {
+    return stream(response, body, flood, offers.instructions);
+  }
+  response.writeHead(200, { "content-type": "application/json", "x-evil": "<script>hacked = true</script>" });
+  response.end(JSON.stringify(body));
+}
+
+/** Sends as many messages as the reader takes, then the answer. */
+async function stream(response: ServerResponse, answer: object, count: number, text: string): Promise<void> {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  for (let at = 0; at < count && !response.destroyed; at++) {
+    const params = { level: "info", data: at % 1_000 === 0 ? text : `message ${at}` };
+    const line = JSON.stringify({ jsonrpc: "2.0", method: "notifications/message", params });
+    if (!response.write(`data: ${line}\n\n`)) await new Promise((resolve) => response.once("drain", resolve));
+  }
+  response.end(`data: ${JSON.stringify(answer)}\n\n`);
+}
+
+const HINTS = { ttlMs: 0, cacheScope: "private" };
+
+function resultFor(
+  method: string,
+  params: Record<string, unknown>,
+  offers: HostileOffers,
+): Record<string, unknown> | undefined {
+  const { serverInfo, instructions } = offers;
+  const capabilities = { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {}, logging: {} };
+  switch (method) {
+    case "initialize":
+      return { protocolVersion: SESSIONS, capabilities, serverInfo, instructions };
+    case "server/discover":
+      return {
+        ...HINTS,
+        supportedVersions: [STATELESS, SESSIONS],
+        capabilities,
+        instructions,
+        _meta: { "io.modelcontextprotocol/serverInfo": serverInfo },
+      };
+    case "tools/list":
+      return { ...HINTS, tools: offers.tools };
+    case "resources/list":
+      return { ...HINTS, resources: offers.resources };
+    case "resources/templates/list":
+      return { ...HINTS, resourceTemplates: offers.templates };
+    case "prompts/list":
+      return { ...HINTS, prompts: offers.prompts };
+    case "tools/call":
+      return offers.callTool(String(params["name"]));
+    case "resources/read":
+      return { ...HINTS, ...offers.readResource(String(params["uri"])) };
+    case "prompts/get":
+      return offers.getPrompt(String(params["name"]));
+    case "completion/complete":
+      return { completion: { values: [instructions.slice(0, 200)], total: 1, hasMore: false } };
+    case "ping":
+    case "logging/setLevel":
+    case "resources/subscribe":
+      return {};
+    default:
+      return undefined;
+  }
+}
