@@ -41,4 +41,6 @@ export interface SharedSession {
   readonly exported: string;
   readonly connections: readonly ConnectionInfo[];
   readonly entries: readonly EntryDetail[];
+  /** Entries that are not in the file: the oldest, where all would be too much, and those of connections that were removed. */
+  readonly leftOut: number;
 }

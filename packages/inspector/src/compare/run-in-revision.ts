@@ -1,0 +1,60 @@
+import type { Client, ClientOptions } from "@parley/mcp";
+import { McpError, type Revision } from "@parley/mcp/protocol";
+import type { CalledConnection } from "../calls/called-connection.js";
+import { performRequest } from "../calls/perform-request.js";
+import type { CallRequest } from "../contract/calls.js";
+import type { ComparedCall } from "../contract/timeline.js";
+import { Timeline } from "../timeline/timeline.js";
+
+/** A connection as far as a comparison needs it. */
+export interface ComparedConnection extends Omit<CalledConnection, "client"> {
+  /** Opens a further client for the same target, whose messages are not in the timeline. */
+  openAnother(options: ClientOptions): Promise<Client>;
+}
+
+/** One run, and what came of it. */
+export interface RevisionRun {
+  readonly call: ComparedCall;
+  /** The result, or an object with the message of the error. */
+  readonly result: unknown;
+}
+
+/** Messages of one run that are kept: a call with questions has some twenty, one with progress more. */
+const LIMITS = { entries: 500, bytes: 4 * 1024 * 1024 };
+
+/** Performs a request over a fresh connection in one revision. Never rejects: a failure is an outcome. */
+export async function runInRevision(
+  connection: ComparedConnection,
+  request: CallRequest,
+  revision: Revision,
+  answerers: ClientOptions,
+): Promise<RevisionRun> {
+  const timeline = new Timeline(LIMITS);
+  const { id, extensions, info } = connection;
+  let [client, startedMs]: [Client | undefined, number] = [undefined, 0];
+  const ended = (outcome: Pick<ComparedCall, "outcome" | "problem">, result: unknown): RevisionRun => ({
+    call: { revision, ...outcome, durationMs: timeline.now() - startedMs, entries: entriesOf(timeline) },
+    result,
+  });
+  try {
+    client = await connection.openAnother({
+      ...answerers,
+      revisions: [revision],
+      onMessage: (wire) => timeline.addMessage({ connection: id, wire, revision }),
+    });
+    startedMs = timeline.now();
+    const { signal } = new AbortController();
+    const called = { id, extensions, info, client };
+    const result = await performRequest(called, request, { signal, onProgress: () => {}, onTask: () => {} });
+    return ended({ outcome: "isError" in result && result.isError === true ? "failed" : "done" }, result);
+  } catch (reason) {
+    const { message, fix } = McpError.from(reason);
+    return ended({ outcome: "failed", problem: fix === "" ? message : `${message}. ${fix}` }, { error: message });
+  } finally {
+    await client?.close().catch(() => undefined);
+  }
+}
+
+function entriesOf(timeline: Timeline): ComparedCall["entries"] {
+  return timeline.summaries(0, LIMITS.entries).map(({ seq }) => timeline.detail(seq));
+}

@@ -1,0 +1,41 @@
+import { parseRecording, type ReplayVerdict, replayRecording, type SkipReason } from "@parley/mcp/recording";
+import type { ReplayedCall, ReplayReport } from "../contract/keep.js";
+import { boundedValue } from "./bounded-value.js";
+import type { KeptConnection } from "./kept-connection.js";
+import { type RecordedSession, recordingOf } from "./recording-of.js";
+
+/** Characters of the name of what was asked for. */
+const MOST_NAME = 200;
+
+const REASONS: Readonly<Record<SkipReason, string>> = {
+  redacted: "Its parameters were redacted.",
+  may_change: "The tool may change something.",
+};
+
+/** Sends the requests of a session to the server of a connection, over a client of its own, and compares the answers. */
+export async function replaySession(
+  session: RecordedSession,
+  against: KeptConnection,
+  all: boolean,
+): Promise<ReplayReport> {
+  const recording = parseRecording(recordingOf(session), "the session");
+  const verdicts = await replayRecording(recording, (options) => against.openAnother(options), { all });
+  const calls = verdicts.map(shownVerdict);
+  const count = (wanted: ReplayVerdict["verdict"]) => calls.filter(({ verdict }) => verdict === wanted).length;
+  return { calls, same: count("same"), different: count("different"), skipped: count("skipped") };
+}
+
+function shownVerdict({ method, params, verdict, reason, differences }: ReplayVerdict): ReplayedCall {
+  const about = params["name"] ?? params["uri"];
+  return {
+    method,
+    ...(typeof about === "string" ? { about: about.slice(0, MOST_NAME) } : {}),
+    verdict,
+    ...(reason === undefined ? {} : { reason: REASONS[reason] }),
+    differences: differences.map(({ path, recorded, now }) => ({
+      path,
+      recorded: boundedValue(recorded),
+      now: boundedValue(now),
+    })),
+  };
+}

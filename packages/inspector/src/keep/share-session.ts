@@ -1,0 +1,75 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { McpError } from "@parley/mcp/protocol";
+import { Redactor } from "@parley/mcp/recording";
+import type { SharedSession } from "../contract/inspector-state.js";
+import type { KeptFile } from "../contract/keep.js";
+import { MOST_DETAIL, type Timeline } from "../timeline/timeline.js";
+import { fileName } from "./export-session.js";
+import type { KeptConnection } from "./kept-connection.js";
+import { SharedEntries } from "./shared-entries.js";
+import { inertJson, sharedPage } from "./shared-page.js";
+
+/** What is shared, and with which page. */
+export interface ShareOptions {
+  readonly connections: readonly KeptConnection[];
+  readonly timeline: Pick<Timeline, "summaries" | "detail" | "entry" | "range">;
+  /** Where the built page is. */
+  readonly pageFolder: string;
+  /** Bytes of the session in the file. Default 32 MiB: browsers open that at once. */
+  readonly maxBytes?: number | undefined;
+}
+
+const MAX_BYTES = 32 * 1024 * 1024;
+/** Entries that are written before others get their turn. */
+const AT_ONCE = 200;
+
+/** The timeline as one HTML file, without secrets. The newest entries are in it, as many as there is room for. */
+export async function shareSession({ connections, timeline, pageFolder, maxBytes }: ShareOptions): Promise<KeptFile> {
+  const [script, style] = [pageFile(pageFolder, "inspector.js"), pageFile(pageFolder, "inspector.css")];
+  const shared = sharedBy(connections);
+  const { first, next } = timeline.range();
+  const summaries = timeline.summaries(first, next - first);
+  const entries: string[] = [];
+  let room = maxBytes ?? MAX_BYTES;
+  for (const { seq, connection } of summaries.toReversed()) {
+    // What a removed connection kept secret is no longer known.
+    const clean = shared.get(connection);
+    if (clean === undefined) continue;
+    // Others add entries meanwhile, and the oldest are forgotten.
+    if (seq < timeline.range().first) break;
+    const json = JSON.stringify(clean.entry(timeline.detail(seq), timeline.entry(seq), MOST_DETAIL));
+    room -= Buffer.byteLength(inertJson(json)) + 1;
+    if (room < 0) break;
+    entries.push(json);
+    if (entries.length % AT_ONCE === 0) await setImmediate();
+  }
+  const exported = new Date();
+  const facts: Omit<SharedSession, "entries"> = {
+    format: "parley-shared-session",
+    exported: exported.toISOString(),
+    connections: connections.flatMap(({ id, info }) => shared.get(id)?.connection(info) ?? []),
+    leftOut: summaries.length - entries.length,
+  };
+  const json = `${JSON.stringify(facts).slice(0, -1)},"entries":[${entries.toReversed().join(",")}]}`;
+  const name = fileName(connections[0]?.info.server?.name ?? "session", exported);
+  return { name: `${name}.html`, mediaType: "text/html", text: sharedPage({ script, style, json }) };
+}
+
+/** What cleans the entries of each connection: it knows the secrets of all targets, because servers may repeat them. */
+function sharedBy(connections: readonly KeptConnection[]): ReadonlyMap<string, SharedEntries> {
+  const all = new Redactor({ values: connections.flatMap(({ target }) => target.secrets ?? []) });
+  return new Map(connections.map(({ id, redactor }) => [id, new SharedEntries([all, redactor])]));
+}
+
+function pageFile(folder: string, name: string): string {
+  try {
+    return readFileSync(join(folder, name), "utf8");
+  } catch (cause) {
+    throw new McpError("invalid_definition", "the page of the inspector is not there to be shared", {
+      fix: "Install @parley/inspector again, or run `npm run build` in a checkout.",
+      cause,
+    });
+  }
+}
