@@ -2,8 +2,8 @@ import { McpError } from "@parley/mcp/protocol";
 import type { CallStatus } from "../contract/calls.js";
 import type { ShownProblem } from "../contract/connections.js";
 import { isRecord } from "../engine/read-input.js";
+import { shownProblem } from "../engine/shown-problem.js";
 import { jsonBytes } from "./json-bytes.js";
-import { shownProblem } from "./shown-problem.js";
 
 /** How a call ended, without what it was. */
 export interface EndedCall {
@@ -26,15 +26,15 @@ export function endedWell(given: object): EndedCall {
 
 /** The end of a call that failed. A result that the client refused is shown beside the reason. */
 export function endedWith(error: unknown): EndedCall {
-  const failure = McpError.from(error);
-  const problem = shownProblem(failure);
-  const held = jsonBytes(problem);
-  const { data } = failure;
+  const { kind, message, fix, data } = McpError.from(error);
   if (!isRecord(data) || !isRecord(data["result"])) {
-    return { status: failure.kind === "cancelled" ? "cancelled" : "failed", problem, bytes: 0, held };
+    const problem = shownProblem(error);
+    return { status: kind === "cancelled" ? "cancelled" : "failed", problem, bytes: 0, held: jsonBytes(problem) };
   }
   const { result, ...others } = data;
-  return { status: "failed", result, problem: { ...problem, data: others }, bytes: jsonBytes(result), held };
+  const problem = shownProblem(new McpError(kind, message, { fix, data: others }));
+  const bytes = jsonBytes(result);
+  return { status: "failed", result, problem, bytes, held: bytes + jsonBytes(problem) };
 }
 
 /** The same end without what is too large to be kept. */

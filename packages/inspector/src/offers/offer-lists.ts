@@ -52,12 +52,6 @@ export class OfferLists {
     return { kind, definition: definition as unknown as OfferDetail["definition"], findings };
   }
 
-  /** The tools of a server as it sent them, and whether there are more. */
-  async tools(connection: CalledConnection): Promise<{ readonly tools: readonly Tool[]; readonly cut: boolean }> {
-    const { entries, cut } = await this.#keep(connection, "tools", false).read;
-    return { tools: [...entries.values()], cut };
-  }
-
   #keep<K extends OfferKind>(connection: CalledConnection, kind: K, refresh: boolean): KeptList<K> {
     const { client, info } = connection;
     const lists: KeptLists = this.#kept.get(client) ?? {};
