@@ -1,0 +1,41 @@
+import type { ConnectionInfo } from "../../src/contract/connections.js";
+import { chosenConnection, currentConnection, inspectorState } from "../backend/store.js";
+import { connectionName, STATUS_WORDS } from "./connection-name.js";
+
+/** The connections of the inspector; one of them is shown. */
+export function ConnectionList() {
+  const connections = inspectorState.value?.connections ?? [];
+  if (connections.length === 0) return <p class="soft">None yet.</p>;
+  return (
+    <ul class="connect-list">
+      {connections.map((connection) => (
+        <li key={connection.id}>
+          <ConnectionButton connection={connection} shown={connection.id === currentConnection.value?.id} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function ConnectionButton({ connection, shown }: { readonly connection: ConnectionInfo; readonly shown: boolean }) {
+  const { id, status, revision, era, opened } = connection;
+  const facts = [STATUS_WORDS[status], revision, era, opened > 1 ? reconnects(opened - 1) : undefined];
+  const choose = () => {
+    chosenConnection.value = id;
+  };
+  return (
+    <button type="button" class="connect-item" aria-current={shown ? "true" : undefined} onClick={choose}>
+      <StatusDot status={status} />
+      <span class="connect-item-name">{connectionName(connection)}</span>
+      <span class="connect-item-facts soft">{facts.filter((fact) => fact !== undefined).join(" · ")}</span>
+    </button>
+  );
+}
+
+/** How often a connection was opened again. */
+export const reconnects = (count: number) => (count === 1 ? "1 reconnect" : `${count} reconnects`);
+
+/** The state of a connection as a colour; the words always stand beside it. */
+export function StatusDot({ status }: Pick<ConnectionInfo, "status">) {
+  return <span class={`connect-dot connect-dot-${status}`} aria-hidden="true" />;
+}

@@ -1,0 +1,91 @@
+import type { ConnectionInfo, LoginInfo, LoginStep } from "../../src/contract/connections.js";
+import { act } from "../backend/act.js";
+import { showEntry } from "../backend/store.js";
+import { openOutside, outsideAddress } from "../parts/outside-address.js";
+import { ProblemNote } from "../parts/problem-note.js";
+import { useAction } from "../parts/use-action.js";
+
+interface LoginStepsProps {
+  readonly connection: ConnectionInfo;
+  readonly login: LoginInfo;
+  /** Whether there is still a server to log in at. */
+  readonly live: boolean;
+}
+
+/** How a login went, step by step, and the page to visit while the user is waited for. */
+export function LoginSteps({ connection, login, live }: LoginStepsProps) {
+  const action = useAction();
+  return (
+    <section class="connect-part" aria-labelledby="connect-login">
+      <h3 id="connect-login">Login</h3>
+      {live && login.visit !== undefined && <Visit address={login.visit} />}
+      <ol class="connect-steps">
+        {login.steps.map((step, index) => (
+          <Step key={step.seq ?? `step ${index}`} step={step} />
+        ))}
+      </ol>
+      {login.scopes !== undefined && (
+        <p>
+          Scopes: {login.scopes.length === 0 ? "none" : login.scopes.map((scope) => <code key={scope}>{scope} </code>)}
+        </p>
+      )}
+      {live && (
+        <div class="parts-actions">
+          <button
+            type="button"
+            disabled={action.busy}
+            onClick={() => action.run(() => act("logout", { connection: connection.id }))}
+          >
+            Log out
+          </button>
+        </div>
+      )}
+      {action.problem !== undefined && <ProblemNote problem={action.problem} />}
+    </section>
+  );
+}
+
+function Step({ step }: { readonly step: LoginStep }) {
+  const { seq } = step;
+  return (
+    <li class={step.ok ? "connect-step" : "connect-step connect-step-bad"}>
+      <span aria-hidden="true">{step.ok ? "✓" : "✕"}</span>
+      <span>
+        <strong>{step.step}</strong> <span class="mono">{step.shown}</span>
+        <span class="connect-outcome soft">
+          {!step.ok && "failed: "}
+          {step.outcome}
+        </span>
+      </span>
+      {seq !== undefined && (
+        <button
+          type="button"
+          class="parts-link"
+          aria-label={`Entry of ${step.step}: ${step.shown}`}
+          onClick={() => showEntry(seq)}
+        >
+          #{seq}
+        </button>
+      )}
+    </li>
+  );
+}
+
+function Visit({ address }: { readonly address: string }) {
+  const safe = outsideAddress(address);
+  return (
+    <div class="connect-visit">
+      <p>The server asks you to log in at this page:</p>
+      <p class="parts-address">{address}</p>
+      {safe === undefined ? (
+        <p class="connect-refused">It is neither http nor https, and is not opened.</p>
+      ) : (
+        <div class="parts-actions">
+          <button type="button" class="main" onClick={() => openOutside(safe)}>
+            Open the login page
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}

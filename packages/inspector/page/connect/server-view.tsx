@@ -1,0 +1,88 @@
+import type { ComponentChildren } from "preact";
+import type { ConnectionInfo } from "../../src/contract/connections.js";
+import { sharedSession } from "../backend/shared-session.js";
+import { ProblemNote } from "../parts/problem-note.js";
+import { CapabilityRows } from "./capability-rows.js";
+import { ConnectionControls } from "./connection-controls.js";
+import { reconnects, StatusDot } from "./connection-list.js";
+import { connectionName, STATUS_WORDS } from "./connection-name.js";
+import { LogLevelSelect } from "./log-level-select.js";
+import { LoginSteps } from "./login-steps.js";
+import { RootsEditor } from "./roots-editor.js";
+
+/** Everything about one connection and its server. */
+export function ServerView({ connection }: { readonly connection: ConnectionInfo }) {
+  const { status, problem, login, instructions } = connection;
+  const live = sharedSession() === undefined && status !== "imported";
+  return (
+    <div class="connect-server">
+      <header class="connect-server-head">
+        <h2>{connectionName(connection)}</h2>
+        <p class="connect-status">
+          <StatusDot status={status} /> {STATUS_WORDS[status]}
+          {connection.opened > 1 && <span class="soft"> · {reconnects(connection.opened - 1)}</span>}
+        </p>
+      </header>
+      {problem !== undefined && <ProblemNote problem={problem} />}
+      {live && <ConnectionControls connection={connection} />}
+      {login !== undefined && <LoginSteps connection={connection} login={login} live={live} />}
+      <ServerFacts connection={connection} />
+      <Part title="Capabilities">
+        <CapabilityRows capabilities={connection.capabilities} />
+      </Part>
+      {instructions !== undefined && (
+        <Part title="Instructions">
+          <pre class="connect-instructions">{instructions}</pre>
+        </Part>
+      )}
+      {live && (
+        <>
+          <Part title="Roots">
+            <RootsEditor key={connection.id} connection={connection} />
+          </Part>
+          <Part title="Log messages">
+            <LogLevelSelect connection={connection} />
+          </Part>
+        </>
+      )}
+    </div>
+  );
+}
+
+function ServerFacts({ connection }: { readonly connection: ConnectionInfo }) {
+  const { server, target, revision, era, wanted } = connection;
+  const negotiated = wanted === undefined ? "negotiated" : "as chosen";
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ["Name", server?.name],
+    ["Title", server?.title],
+    ["Version", server?.version],
+    ["Revision", revision === undefined ? undefined : `${revision} (${negotiated})`],
+    ["Era", era],
+    ["Target", target.shown],
+    ["Kind of target", target.kind],
+  ];
+  return (
+    <Part title="Server">
+      <dl class="connect-facts">
+        {facts.map(
+          ([name, value]) =>
+            value !== undefined && (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd class="mono">{value}</dd>
+              </div>
+            ),
+        )}
+      </dl>
+    </Part>
+  );
+}
+
+function Part({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+  return (
+    <section class="connect-part">
+      <h3>{title}</h3>
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,72 @@
+import type { Revision } from "@parley/mcp/protocol";
+import { useState } from "preact/hooks";
+import { act } from "../backend/act.js";
+import { chosenConnection } from "../backend/store.js";
+import { ProblemNote } from "../parts/problem-note.js";
+import { useAction } from "../parts/use-action.js";
+import { headerLines } from "./header-lines.js";
+import { RevisionSelect } from "./revision-select.js";
+
+/** Connects to a server by its address. */
+export function UrlForm({ onConnected }: { readonly onConnected?: (() => void) | undefined }) {
+  const [url, setUrl] = useState("");
+  const [transport, setTransport] = useState<"http" | "sse">("http");
+  const [revision, setRevision] = useState<Revision | undefined>(undefined);
+  const [headers, setHeaders] = useState("");
+  const action = useAction();
+  const connect = (event: Event) => {
+    event.preventDefault();
+    action.run(async () => {
+      const given = headerLines(headers);
+      const opened = await act("connectUrl", { url: url.trim(), transport, revision, headers: given });
+      chosenConnection.value = opened.connection;
+      onConnected?.();
+    });
+  };
+  return (
+    <form class="connect-form" onSubmit={connect}>
+      <label>
+        <span>URL</span>
+        <input
+          type="url"
+          required
+          value={url}
+          placeholder="https://example.com/mcp"
+          onInput={(event) => setUrl(event.currentTarget.value)}
+        />
+      </label>
+      <div class="connect-form-pair">
+        <label>
+          <span>Transport</span>
+          <select
+            value={transport}
+            onChange={(event) => setTransport(event.currentTarget.value === "sse" ? "sse" : "http")}
+          >
+            <option value="http">Streamable HTTP</option>
+            <option value="sse">HTTP with SSE (2024)</option>
+          </select>
+        </label>
+        <div class="connect-field">
+          <span aria-hidden="true">Revision</span>
+          <RevisionSelect label="Revision" chosen={revision} onChoose={setRevision} />
+        </div>
+      </div>
+      <label>
+        <span>Headers, one a line</span>
+        <textarea
+          rows={2}
+          value={headers}
+          placeholder="X-Api-Key: …"
+          spellcheck={false}
+          onInput={(event) => setHeaders(event.currentTarget.value)}
+        />
+      </label>
+      {action.problem !== undefined && <ProblemNote problem={action.problem} />}
+      <div class="parts-actions">
+        <button type="submit" class="main" disabled={action.busy}>
+          {action.busy ? "Connecting…" : "Connect"}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,108 @@
+import { useMemo } from "preact/hooks";
+import type { EntryDetail, MessageProblem } from "../../src/contract/timeline.js";
+import { CopyButton } from "../parts/copy-button.js";
+import { JsonLine } from "./json-line.js";
+import { problemLines } from "./problem-lines.js";
+
+/** Lines that get colours; longer messages are plain text, of which a browser can show much. */
+const MOST_COLOURED = 1_000;
+
+/** A message as JSON, with what is wrong beside the lines where it is wrong. */
+export function MessageText({ detail }: { readonly detail: EntryDetail }) {
+  const { text, problems } = detail;
+  return (
+    <div class="timeline-message">
+      <Verdict detail={detail} />
+      <div class="parts-code">
+        <CopyButton text={text} label="Message" />
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+        <section aria-label="Message" tabIndex={0}>
+          <pre>
+            <MessageLines text={text} problems={problems} />
+          </pre>
+        </section>
+      </div>
+      {detail.cut && <p class="soft">The message is longer; it is cut here. An export of the session has all of it.</p>}
+    </div>
+  );
+}
+
+function Verdict({ detail }: { readonly detail: EntryDetail }) {
+  const { definition, revision, problems } = detail;
+  const held = `${definition ?? "message"}${revision === undefined ? "" : ` of ${revision}`}`;
+  if (problems.length > 0) {
+    return (
+      <div class="timeline-verdict timeline-verdict-bad">
+        <p>
+          <strong>Breaks the published schema</strong> <code>{held}</code> in{" "}
+          {problems.length === 1 ? "1 place" : `${problems.length} places`}:
+        </p>
+        <ul aria-label="Problems of the schema">
+          {problems.map((problem) => (
+            <li key={`${problem.path} ${problem.message}`}>
+              <code>{problem.path === "" ? "(the message)" : problem.path}</code> {problem.message}{" "}
+              <code class="soft">{problem.definition}</code>
+            </li>
+          ))}
+        </ul>
+      </div>
+    );
+  }
+  if (definition === undefined) return null;
+  return (
+    <p class="timeline-verdict timeline-verdict-good">
+      ✓ Matches the published schema <code>{definition}</code>
+      {revision !== undefined && ` of ${revision}`}
+    </p>
+  );
+}
+
+interface Segment {
+  readonly text: string;
+  readonly problems: readonly MessageProblem[];
+}
+
+function MessageLines({ text, problems }: { readonly text: string; readonly problems: readonly MessageProblem[] }) {
+  const segments = useMemo(() => segmentsOf(text, problems), [text, problems]);
+  return (
+    <>
+      {segments.map((segment, index) =>
+        segment.problems.length === 0 ? (
+          <JsonLine key={index} text={segment.text} />
+        ) : (
+          <span key={index} class="timeline-wrong-line">
+            <JsonLine text={segment.text} />
+            <span class="timeline-notes">
+              {segment.problems.map((problem) => (
+                <span key={problem.path + problem.message}>
+                  ⚠ {problem.message} ({problem.definition})
+                </span>
+              ))}
+            </span>
+          </span>
+        ),
+      )}
+    </>
+  );
+}
+
+/** Every line by itself where there are few; else the lines with problems, and the text between them. */
+function segmentsOf(text: string, problems: readonly MessageProblem[]): readonly Segment[] {
+  const placed = problemLines(text, problems);
+  const lines = text.split("\n");
+  const alone = lines.length <= MOST_COLOURED;
+  const segments: Segment[] = [];
+  let between: string[] = [];
+  const flush = () => {
+    if (between.length > 0) segments.push({ text: between.join("\n"), problems: [] });
+    between = [];
+  };
+  lines.forEach((line, index) => {
+    const here = placed.get(index) ?? [];
+    if (here.length === 0) between.push(line);
+    if (here.length > 0 || alone) flush();
+    if (here.length > 0) segments.push({ text: line, problems: here });
+  });
+  flush();
+  return segments;
+}

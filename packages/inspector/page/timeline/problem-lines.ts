@@ -1,0 +1,75 @@
+import type { MessageProblem } from "../../src/contract/timeline.js";
+
+interface OpenValue {
+  readonly pointer: string;
+  /** Of an array: the index of the next element. */
+  next: number | undefined;
+}
+
+/**
+ * The lines, counted from 0, of all values in a JSON text that was written with one value a line, by their JSON pointers. A text that
+ * was cut has those up to the cut.
+ */
+export function linesOfPointers(text: string): ReadonlyMap<string, number> {
+  const lines = new Map<string, number>();
+  const open: OpenValue[] = [];
+  text.split("\n").forEach((raw, index) => {
+    const line = raw.trim();
+    if (line.startsWith("}") || line.startsWith("]")) {
+      open.pop();
+      return;
+    }
+    const parent = open.at(-1);
+    const { key, value } = memberOf(line, parent);
+    const pointer = parent === undefined ? "" : `${parent.pointer}/${escaped(key)}`;
+    if (!lines.has(pointer)) lines.set(pointer, index);
+    if (value === "{" || value === "[") open.push({ pointer, next: value === "[" ? 0 : undefined });
+  });
+  return lines;
+}
+
+function memberOf(line: string, parent: OpenValue | undefined): { key: string; value: string } {
+  if (parent === undefined) return { key: "", value: line };
+  if (parent.next !== undefined) {
+    const key = String(parent.next);
+    parent.next += 1;
+    return { key, value: line };
+  }
+  const end = endOfString(line);
+  return { key: textOf(line.slice(0, end)), value: line.slice(end + 2) };
+}
+
+/** Where the string that a line begins with ends, its quotes included. */
+function endOfString(line: string): number {
+  let at = 1;
+  while (at < line.length && line[at] !== '"') at += line[at] === "\\" ? 2 : 1;
+  return at + 1;
+}
+
+function textOf(quoted: string): string {
+  try {
+    return String(JSON.parse(quoted));
+  } catch {
+    // The line at which the text was cut.
+    return quoted;
+  }
+}
+
+const escaped = (key: string) => key.replaceAll("~", "~0").replaceAll("/", "~1");
+
+/** Problems by the line that they are shown beside: that of the value, or of the nearest value around one that is missing. */
+export function problemLines(
+  text: string,
+  problems: readonly MessageProblem[],
+): ReadonlyMap<number, readonly MessageProblem[]> {
+  const placed = new Map<number, MessageProblem[]>();
+  if (problems.length === 0) return placed;
+  const lines = linesOfPointers(text);
+  for (const problem of problems) {
+    let pointer = problem.path;
+    while (!lines.has(pointer) && pointer !== "") pointer = pointer.slice(0, Math.max(0, pointer.lastIndexOf("/")));
+    const line = lines.get(pointer) ?? 0;
+    placed.set(line, [...(placed.get(line) ?? []), problem]);
+  }
+  return placed;
+}

@@ -1,0 +1,103 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { EntrySummary } from "../../src/contract/timeline.js";
+import { act } from "../backend/act.js";
+import { sharedSession } from "../backend/shared-session.js";
+import { chosenEntry, entries } from "../backend/store.js";
+import { Dialog } from "../parts/dialog.js";
+import { ProblemNote } from "../parts/problem-note.js";
+import { useAction } from "../parts/use-action.js";
+import { VirtualList } from "../parts/virtual-list.js";
+import { EntryPane } from "./entry-pane.js";
+import { EntryColumns, EntryRow } from "./entry-row.js";
+import { FilterBar } from "./filter-bar.js";
+import { pairedEntry } from "./related-entries.js";
+import { EVERYTHING, passesFilter, passingEntries, timelineFilter } from "./timeline-filter.js";
+
+const ROW_HEIGHT = 30;
+const seqOf = ({ seq }: EntrySummary) => seq;
+const rowOf = (entry: EntrySummary) => <EntryRow entry={entry} />;
+const choose = ({ seq }: EntrySummary) => {
+  chosenEntry.value = seq;
+};
+
+/** Every message of both directions, and everything about the chosen one. */
+export function TimelineView() {
+  const [follow, setFollow] = useState(chosenEntry.value === undefined);
+  const all = entries.value;
+  const shown = passingEntries.value;
+  const seq = chosenEntry.value;
+  const chosen = useMemo(() => all.find((entry) => entry.seq === seq), [all, seq]);
+  const paired = useMemo(() => (chosen === undefined ? undefined : pairedEntry(chosen, all)), [chosen, all]);
+  useEffect(() => {
+    // An entry that was gone to from another view must be seen, whatever was filtered before.
+    if (chosen !== undefined && !passesFilter(chosen, timelineFilter.peek())) timelineFilter.value = EVERYTHING;
+  }, [chosen]);
+  return (
+    <div class="timeline">
+      <FilterBar>
+        <span class="timeline-tail">
+          <button type="button" aria-pressed={follow} onClick={() => setFollow(!follow)}>
+            Follow
+          </button>
+          {sharedSession() === undefined && <ClearButton />}
+        </span>
+      </FilterBar>
+      <div class={chosen === undefined ? "timeline-panes" : "timeline-panes timeline-panes-two"}>
+        <section class="timeline-entries" aria-label="Entries">
+          <EntryColumns />
+          {shown.length === 0 ? (
+            <p class="timeline-empty soft">{all.length === 0 ? "No message yet." : "No entry passes the filter."}</p>
+          ) : (
+            <VirtualList
+              label="Timeline"
+              items={shown}
+              rowHeight={ROW_HEIGHT}
+              keyOf={seqOf}
+              render={rowOf}
+              selected={seq}
+              onSelect={choose}
+              selectOnMove
+              rowClass={(entry) => (entry.seq === paired?.seq ? "timeline-paired" : undefined)}
+              follow={follow}
+              onEnd={setFollow}
+            />
+          )}
+        </section>
+        {chosen !== undefined && <EntryPane key={chosen.seq} entry={chosen} paired={paired} />}
+      </div>
+    </div>
+  );
+}
+
+function ClearButton() {
+  const [asking, setAsking] = useState(false);
+  const action = useAction();
+  const clear = () =>
+    action.run(async () => {
+      await act("clear", {});
+      entries.value = [];
+      chosenEntry.value = undefined;
+      setAsking(false);
+    });
+  return (
+    <>
+      <button type="button" onClick={() => setAsking(true)}>
+        Clear…
+      </button>
+      {asking && (
+        <Dialog title="Clear the timeline?" onClose={() => setAsking(false)}>
+          <p>All entries of all connections are forgotten. A recording that is under way keeps its messages.</p>
+          {action.problem !== undefined && <ProblemNote problem={action.problem} />}
+          <div class="parts-actions">
+            <button type="button" class="main" disabled={action.busy} onClick={clear}>
+              Clear the timeline
+            </button>
+            <button type="button" onClick={() => setAsking(false)}>
+              Keep it
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}

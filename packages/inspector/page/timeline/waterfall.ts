@@ -1,0 +1,55 @@
+import type { EntrySummary } from "../../src/contract/timeline.js";
+
+/** One row of a waterfall: a request until its answer, or notifications of one kind as points in time. */
+export interface WaterfallRow {
+  readonly seq: number;
+  /** `question`: a request of the server. */
+  readonly kind: "request" | "question" | "points";
+  readonly label: string;
+  readonly startMs: number;
+  /** Absent while a request has no answer. */
+  readonly endMs?: number | undefined;
+  readonly failed: boolean;
+  /** When each of them was, in order; more than `MOST_POINTS` are counted only. */
+  readonly points: readonly number[];
+  readonly count: number;
+}
+
+/** Rows of one waterfall. */
+export const MOST_ROWS = 200;
+const MOST_POINTS = 500;
+
+/** The rows of entries that belong together, in the order of their beginnings. Entries beyond `MOST_ROWS` rows are left out. */
+export function waterfallOf(entries: readonly EntrySummary[]): readonly WaterfallRow[] {
+  const answers = new Map<number, EntrySummary>();
+  for (const entry of entries) if (entry.answers !== undefined) answers.set(entry.answers, entry);
+  const rows = new Map<string, WaterfallRow>();
+  for (const entry of entries) {
+    if (entry.answers !== undefined) continue;
+    const key = entry.kind === "request" ? `${entry.seq}` : `${entry.direction} ${entry.kind} ${entry.label}`;
+    const known = rows.get(key);
+    if (known !== undefined) rows.set(key, withPoint(known, entry));
+    else if (rows.size < MOST_ROWS) rows.set(key, rowOf(entry, answers.get(entry.seq)));
+  }
+  return [...rows.values()];
+}
+
+function rowOf(entry: EntrySummary, answer: EntrySummary | undefined): WaterfallRow {
+  const about = entry.about === undefined ? "" : ` ${entry.about}`;
+  const isRequest = entry.kind === "request";
+  return {
+    seq: entry.seq,
+    kind: isRequest ? (entry.direction === "received" ? "question" : "request") : "points",
+    label: entry.label + about,
+    startMs: entry.ms,
+    endMs: isRequest ? answer?.ms : entry.ms,
+    failed: entry.failed || (answer?.failed ?? false),
+    points: isRequest ? [] : [entry.ms],
+    count: 1,
+  };
+}
+
+function withPoint(row: WaterfallRow, entry: EntrySummary): WaterfallRow {
+  const points = row.points.length < MOST_POINTS ? [...row.points, entry.ms] : row.points;
+  return { ...row, points, endMs: entry.ms, count: row.count + 1, failed: row.failed || entry.failed };
+}
