@@ -123,14 +123,17 @@ function chunkOf(id, context, many) {
   // What it names is there; from the file for many, that file and this one would import each other.
   if (id === runtimes.node["#transports"]) return "core-node";
   const rooms = Object.keys(onDemand).filter((room) => onDemand[room].some(needs));
-  // A host has the client and the questions whole, so it is no further reason to move what they need into the file for many.
-  const follows = (name) => name === "host" && rooms.some((room) => room === "client" || room === "questions");
+  // A host has the client and the questions whole, so it is no further reason to move what they need into the file for many;
+  // recordings are served by a host.
+  const hasHost = (name) => name === "host" || name === "recording";
+  const follows = (name) => hasHost(name) && rooms.some((room) => room === "client" || room === "questions");
   const entries = names.filter((name) => name !== "node" && !follows(name) && needs(`${name}.ts`));
   const users = [...rooms, ...entries].sort();
   if (needs("node.ts")) return users.length === 0 || id.startsWith(source("node/")) ? "core-node" : many;
   if (users.length === 0) return Object.keys(onDemandOnNode).find((room) => onDemandOnNode[room].some(needs)) ?? null;
-  // Lint looks at tools through the adapters, so what both need is needed once.
-  const reasons = users.filter((name) => name !== "lint" || !users.includes("adapters"));
+  // Lint looks at tools through the adapters, and recordings are served by a host, so what both need is needed once.
+  const within = { lint: "adapters", recording: "host" };
+  const reasons = users.filter((name) => !users.includes(within[name]));
   if (reasons.length > 2) return many;
   return rooms.length === 0 && users.length === 1 ? null : users.join("-and-");
 }

@@ -22,4 +22,5 @@ export type { ServeWebSocketOptions } from "./node/socket/websocket-server.js";
 export type { LaunchFailure, LaunchReportData } from "./node/stdio/launch-report.js";
 export { type StdioOptions, stdioTransport } from "./node/stdio/stdio-client.js";
 export { type ServeStdioOptions, serveStdio } from "./node/stdio/stdio-server.js";
+export type { InspectHandle, InspectOptions } from "./platform/platform.js";
 export type { ListeningHandle, ServeHandle } from "./transport/serve-handle.js";

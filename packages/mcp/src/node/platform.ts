@@ -20,6 +20,7 @@ export const platform: Platform = {
   fetch: (url, init) => globalThis.fetch(url, init),
   spawn,
   files: () => builtin("node:fs"),
+  inspect: async (server, options) => (await import("./inspect-server.js")).inspectServer(server, options),
   warn: (message) => void process.stderr.write(`${printableMessage(message)}\n`),
   guardRejections,
 };

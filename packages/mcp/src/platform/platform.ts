@@ -23,6 +23,8 @@ export interface Platform {
   spawn?: Spawn | undefined;
   /** Gives access to files; absent if the runtime has none. */
   files?: (() => Files) | undefined;
+  /** Opens the inspector on a server of this process; absent if the runtime cannot. */
+  inspect?: Inspect | undefined;
   /** Prints a message for the operator of the program, with control characters escaped; never sent to the peer. */
   warn(message: string): void;
   /**
@@ -48,6 +50,25 @@ export interface Cipher {
 
 /** The part of `fetch` that the library uses. */
 export type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
+
+/** Options of `server.inspect`. */
+export interface InspectOptions {
+  /** The port of the page, on this machine alone. Default: any free one, so that several servers can be inspected. */
+  port?: number | undefined;
+  /** Whether the page is opened in the browser. Default: where stderr is a terminal, except in continuous integration. */
+  open?: boolean | undefined;
+}
+
+/** An open inspector. */
+export interface InspectHandle {
+  /** The address of the page. It has the key to the page in it: whoever knows it may use the inspector. */
+  readonly url: string;
+  /** Ends the inspector and its connections; the server stays. */
+  close(): Promise<void>;
+}
+
+/** Opens the inspector on a server. Rejects with an `McpError` where it is not installed or not allowed. */
+export type Inspect = (server: object, options?: InspectOptions) => Promise<InspectHandle>;
 
 /** How to start a child process; never through a shell. */
 export interface SpawnOptions {

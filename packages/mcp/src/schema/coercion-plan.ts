@@ -1,4 +1,4 @@
-import { splitPointer } from "./json-schema/json-pointer.js";
+import { pointedMember, splitPointer } from "./json-schema/json-pointer.js";
 import { isSchemaObject } from "./json-schema/schema-resources.js";
 import { ANY_TYPE, isTypeName, TYPE_BITS, typeBit } from "./json-schema/type-mask.js";
 import type { JsonSchemaObject } from "./json-schema.js";
@@ -90,12 +90,7 @@ function combine(plan: CoercionPlan, alternatives: readonly unknown[], planning:
 
 function lookUp(reference: string, root: JsonSchemaObject): unknown {
   if (reference !== "#" && !reference.startsWith("#/")) return undefined;
-  let value: unknown = root;
-  for (const token of splitPointer(reference.slice(1))) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, token)) return undefined;
-    value = Object.getOwnPropertyDescriptor(value, token)?.value;
-  }
-  return value;
+  return splitPointer(reference.slice(1)).reduce<unknown>(pointedMember, root);
 }
 
 /** Removes branches with nothing to coerce, so that values below them are not visited. */

@@ -1,3 +1,4 @@
+import type { InspectHandle, InspectOptions } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
 import type { LoggingLevel } from "../protocol/features/logging.js";
 import type { Revision } from "../protocol/revisions.js";
@@ -63,8 +64,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
   readonly #hub: Hub;
   readonly #offers: Offers;
   readonly #mountable: MountableServer;
-  #mounts: Mounts | undefined;
-  readonly #listeners: PeerListener[] = [];
+  readonly #listeners: PeerListener[];
   #endpoint: Endpoint | undefined;
 
   constructor(info: ServerInfo, options: ServerOptions = {}) {
@@ -78,21 +78,12 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     this.#pipeline = pipeline;
     this.#hub = hub;
     this.#offers = offers;
-    const mounts = () => this.#mounts;
-    this.#mountable = {
-      facts,
-      registry,
-      pipeline,
-      hub,
-      offers,
-      get mounts() {
-        return mounts();
-      },
-    };
-    keepParts(this, this.#mountable);
-    this.#listeners.push(this.#offers.peers, pipeline);
-    options.quotas?.attachToServer(this.#mountable);
-    for (const extension of options.extensions ?? []) extension.attachToServer?.(this.#mountable);
+    this.#listeners = [offers.peers, pipeline];
+    const parts: MountableServer = { facts, registry, pipeline, hub, offers };
+    this.#mountable = parts;
+    keepParts(this, parts);
+    options.quotas?.attachToServer(parts);
+    for (const extension of options.extensions ?? []) extension.attachToServer?.(parts);
   }
 
   /**
@@ -274,13 +265,24 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     prefix: X,
     other: Server<E, U, Q>,
   ): Server<D, T & Mounted<X, U>, P & Mounted<X, Q>> {
-    if (this.#mounts === undefined) {
-      this.#mounts = new Mounts(this.#mountable);
-      this.#registry.addFeature(this.#mounts);
+    const parts = this.#mountable;
+    if (parts.mounts === undefined) {
+      parts.mounts = new Mounts(parts);
+      this.#registry.addFeature(parts.mounts);
     }
-    this.#mounts.add(prefix, other.#mountable);
+    parts.mounts.add(prefix, other.#mountable);
     // As for `add`.
     return this as unknown as Server<D, T & Mounted<X, U>, P & Mounted<X, Q>>;
+  }
+
+  /**
+   * Opens the inspector on this server: a page in the browser that tries what it offers and shows every message. For development;
+   * needs Node and the package `@parley/inspector`, and rejects without them and where `NODE_ENV` is `production`.
+   */
+  async inspect(options?: InspectOptions): Promise<InspectHandle> {
+    const { platform } = this.#facts;
+    if (platform.inspect === undefined) throw new McpError("unsupported", "the inspector needs Node");
+    return platform.inspect(this, options);
   }
 
   /** Adds middleware around every call. The one added first is the outermost. Throws for what is no function. */

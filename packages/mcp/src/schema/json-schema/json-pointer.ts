@@ -16,3 +16,9 @@ export function splitPointer(pointer: string): string[] {
     .split("/")
     .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
+
+/** The own member of an object or an array that a token of a pointer names; undefined if there is none. */
+export function pointedMember(value: unknown, token: string): unknown {
+  if (typeof value !== "object" || value === null) return undefined;
+  return Object.getOwnPropertyDescriptor(value, token)?.value;
+}

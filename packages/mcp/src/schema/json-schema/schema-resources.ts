@@ -1,7 +1,7 @@
 import type { JsonSchema, JsonSchemaObject } from "../json-schema.js";
 import { SchemaError } from "../schema-error.js";
 import { type Dialect, dialectOf, subschemasOf } from "./dialect.js";
-import { joinPointer, splitPointer } from "./json-pointer.js";
+import { joinPointer, pointedMember, splitPointer } from "./json-pointer.js";
 
 /** A schema with its own identity: a document, or a part of one that has `$id`. */
 export interface SchemaResource {
@@ -156,8 +156,7 @@ class ResourceIndex implements SchemaResources {
     let value: unknown = resource.root;
     let owner = resource;
     for (const token of splitPointer(fragment)) {
-      if (typeof value !== "object" || value === null || !Object.hasOwn(value, token)) return undefined;
-      value = Object.getOwnPropertyDescriptor(value, token)?.value;
+      value = pointedMember(value, token);
       if (isSchemaObject(value)) owner = this.#owners.get(value) ?? owner;
     }
     if (!isSchema(value)) return undefined;

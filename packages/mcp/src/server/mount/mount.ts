@@ -19,8 +19,8 @@ import { innerName, innerUri, mountedNames, outerItem, outerResult } from "./mou
 export interface MountableServer extends DispatchingServer {
   readonly hub: Hub;
   readonly offers: Offers;
-  /** The servers mounted in it, if any. */
-  readonly mounts: Mounts | undefined;
+  /** The servers mounted in it; set by the server with the first of them. */
+  mounts?: Mounts;
 }
 
 /** A mounted server. */
