@@ -1,0 +1,68 @@
+import type { SchemaObject } from "./merge-schemas.js";
+
+/** Examples that are shown, and how long each may be. */
+const MOST_EXAMPLES = 5;
+const LONGEST_EXAMPLE = 80;
+
+/** What a schema demands besides the type, each as a few words. */
+export function fieldHints(schema: SchemaObject): readonly string[] {
+  const number = (keyword: string) => {
+    const value = schema[keyword];
+    return typeof value === "number" ? value : undefined;
+  };
+  return [
+    ...rangeOf(number("minLength"), number("maxLength"), "characters"),
+    ...rangeOf(number("minItems"), number("maxItems"), "items"),
+    ...rangeOf(number("minProperties"), number("maxProperties"), "members"),
+    ...rangeOf(number("minimum"), number("maximum"), ""),
+    ...words("above", number("exclusiveMinimum")),
+    ...words("below", number("exclusiveMaximum")),
+    ...words("a multiple of", number("multipleOf")),
+    ...words("format", schema["format"]),
+    ...words("pattern", schema["pattern"]),
+    ...words("content of type", schema["contentMediaType"]),
+    ...(schema["uniqueItems"] === true ? ["no item twice"] : []),
+    ...(schema["readOnly"] === true ? ["read only"] : []),
+    ...requiredSets(schema),
+    ...examplesOf(schema["examples"] ?? schema["example"]),
+  ];
+}
+
+function rangeOf(least: number | undefined, most: number | undefined, of: string): string[] {
+  const unit = (count: number) => (of === "" ? "" : ` ${count === 1 ? of.slice(0, -1) : of}`);
+  if (least !== undefined && least === most) return [`exactly ${least}${unit(least)}`];
+  if (least !== undefined && most !== undefined) return [`${least} to ${most}${unit(most)}`];
+  if (least !== undefined && (least !== 0 || of === "")) return [`at least ${least}${unit(least)}`];
+  return most === undefined ? [] : [`at most ${most}${unit(most)}`];
+}
+
+function words(before: string, value: unknown): string[] {
+  return typeof value === "string" || typeof value === "number" ? [`${before} ${value}`] : [];
+}
+
+/** Alternatives that only demand members: `anyOf: [{ required: ["a"] }, { required: ["b"] }]`. */
+function requiredSets(schema: SchemaObject): string[] {
+  const either: unknown = schema["anyOf"] ?? schema["oneOf"];
+  if (!Array.isArray(either) || !either.every(demandsOnly)) return [];
+  const sets = either.map((each) => ((each as SchemaObject)["required"] as string[]).join(" and "));
+  return [`${schema["oneOf"] === undefined ? "at least" : "exactly"} one of: ${sets.join(" | ")}`];
+}
+
+/** Whether an alternative demands members and says nothing else. */
+export function demandsOnly(alternative: unknown): boolean {
+  if (typeof alternative !== "object" || alternative === null) return false;
+  const { required, title: _title, description: _description, type: _type, ...rest } = alternative as SchemaObject;
+  return (
+    Array.isArray(required) && required.every((name) => typeof name === "string") && Object.keys(rest).length === 0
+  );
+}
+
+function examplesOf(value: unknown): string[] {
+  const examples: readonly unknown[] = Array.isArray(value) ? value : value === undefined ? [] : [value];
+  if (examples.length === 0) return [];
+  const shown = examples.slice(0, MOST_EXAMPLES).map((each) => {
+    const text = JSON.stringify(each) ?? "";
+    return text.length > LONGEST_EXAMPLE ? `${text.slice(0, LONGEST_EXAMPLE)}…` : text;
+  });
+  return [`for example ${shown.join(", ")}`];
+}

@@ -1,0 +1,107 @@
+import { useMemo, useState } from "preact/hooks";
+import { TabPanel, Tabs } from "../parts/tabs.js";
+import { FieldView } from "./field-view.js";
+import { type CompleteText, FormContext, type FormIssue, issuesByPath } from "./form-context.js";
+import { readingProblem } from "./json-input.js";
+import { sameJson } from "./model/edit-value.js";
+import { jsonText, readJsonText } from "./model/json-text.js";
+
+interface SchemaFormProps {
+  readonly schema: unknown;
+  /** The whole value; `initialValue` gives the first. */
+  readonly value: unknown;
+  readonly onChange: (value: unknown) => void;
+  /** What is wrong with the value, shown at the fields. */
+  readonly issues?: readonly FormIssue[] | undefined;
+  /** Begins the ids of all controls; unique in the page. */
+  readonly idPrefix: string;
+  /** Suggests values of the members of the whole. */
+  readonly complete?: CompleteText | undefined;
+}
+
+const SIDES = [
+  { id: "form", title: "Form" },
+  { id: "json", title: "JSON" },
+] as const;
+
+type Side = (typeof SIDES)[number]["id"];
+
+const NO_ISSUES: readonly FormIssue[] = [];
+
+/** A form that is generated from a JSON Schema, with the whole value as JSON on its other side. */
+export function SchemaForm({ schema, value, onChange, issues = NO_ISSUES, idPrefix, complete }: SchemaFormProps) {
+  const [side, setSide] = useState<Side>("form");
+  // What was typed on the JSON side, and the value that it stood for or was typed over.
+  const [draft, setDraft] = useState<{ readonly text: string; readonly value: unknown }>();
+  const byPath = useMemo(() => issuesByPath(issues), [issues]);
+  const surroundings = useMemo(
+    () => ({ root: schema, idPrefix, issues: byPath, complete, Field: FieldView }),
+    [schema, idPrefix, byPath, complete],
+  );
+  const problem = draft === undefined ? undefined : readingProblem(readJsonText(draft.text));
+  const label = `Form or JSON of ${idPrefix}`;
+  return (
+    <FormContext.Provider value={surroundings}>
+      <div class="forms">
+        <Tabs label={label} tabs={SIDES} chosen={side} onChoose={setSide} />
+        <TabPanel label={label} chosen={side}>
+          {side === "form" ? (
+            <>
+              {problem !== undefined && (
+                <p class="forms-issue">The JSON side has an error and is not used. {problem}</p>
+              )}
+              {(byPath.get("") ?? []).length > 0 && <p class="forms-issue">{byPath.get("")?.join("; ")}</p>}
+              <FieldView schema={schema} value={value} onChange={onChange} path="" name="" required bare depth={0} />
+            </>
+          ) : (
+            <JsonSide {...{ value, onChange, idPrefix, draft, setDraft }} />
+          )}
+        </TabPanel>
+      </div>
+    </FormContext.Provider>
+  );
+}
+
+interface JsonSideProps {
+  readonly value: unknown;
+  readonly onChange: (value: unknown) => void;
+  readonly idPrefix: string;
+  readonly draft: { readonly text: string; readonly value: unknown } | undefined;
+  readonly setDraft: (draft: { readonly text: string; readonly value: unknown } | undefined) => void;
+}
+
+function JsonSide({ value, onChange, idPrefix, draft, setDraft }: JsonSideProps) {
+  const draftProblem = draft === undefined ? undefined : readingProblem(readJsonText(draft.text));
+  const isCurrent = draft !== undefined && sameJson(draft.value, value);
+  // A text with an error is kept, even if the form went on; one without stands for a value that is no longer there.
+  const text = draft !== undefined && (isCurrent || draftProblem !== undefined) ? draft.text : jsonText(value);
+  const id = `${idPrefix}-json`;
+  const onInput = (typed: string) => {
+    const reading = readJsonText(typed);
+    setDraft({ text: typed, value: reading.ok ? reading.value : value });
+    if (reading.ok) onChange(reading.value);
+  };
+  return (
+    <div class="forms-whole">
+      <label for={id}>The whole value as JSON</label>
+      <textarea
+        id={id}
+        class="forms-json"
+        rows={Math.min(24, Math.max(6, text.split("\n").length + 1))}
+        spellcheck={false}
+        aria-invalid={draftProblem !== undefined}
+        aria-describedby={`${id}-problem`}
+        value={text}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+      <p id={`${id}-problem`} class="forms-issue" aria-live="polite">
+        {draftProblem}
+      </p>
+      {draftProblem !== undefined && (
+        <button type="button" onClick={() => setDraft(undefined)}>
+          {isCurrent ? "Take back" : "Take the value of the form, which was changed since"}
+        </button>
+      )}
+    </div>
+  );
+}
