@@ -4,11 +4,12 @@ import { openWebServer } from "./web/web-server.js";
 
 /** Starts an inspector whose page is in a folder: of the built package, or of a test. */
 export async function openInspector(options: InspectorOptions, pageFolder: string): Promise<Inspector> {
-  const engine = openEngine(options);
+  const engine = openEngine(options, pageFolder);
   const web = await openWebServer(engine, { port: options.port ?? 0, pageFolder }).catch(async (reason: unknown) => {
     await engine.close();
     throw reason;
   });
+  engine.connectTargets();
   let ended = () => {};
   const closed = new Promise<void>((resolve) => {
     ended = resolve;

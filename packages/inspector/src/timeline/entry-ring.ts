@@ -1,3 +1,4 @@
+import type { Revision } from "@parley/mcp/protocol";
 import type { EntrySummary, HttpExchange } from "../contract/timeline.js";
 
 /** An entry of the timeline as it is kept. Messages are those of the connection, and must not be changed. */
@@ -8,6 +9,8 @@ export interface StoredEntry {
   /** The request on whose stream a message of the server arrived, if that is known. */
   readonly about?: string | number | undefined;
   readonly http?: HttpExchange | undefined;
+  /** Of messages, once one was agreed on. */
+  readonly revision?: Revision | undefined;
   /** Counts what was opened for one connection of the inspector, whose ids begin anew; 0 for what is no message. */
   readonly connectionNumber: number;
 }
@@ -21,22 +24,22 @@ export interface TimelineLimits {
 
 export const DEFAULT_TIMELINE_LIMITS: TimelineLimits = { entries: 20_000, bytes: 64 * 1024 * 1024 };
 
-interface Slot<T> {
-  entry: T;
+interface Slot {
+  entry: StoredEntry;
   bytes: number;
 }
 
 /** Keeps the newest entries by their numbers, which follow each other without a gap. Adding and finding take constant time. */
-export class EntryRing<T extends StoredEntry> {
+export class EntryRing {
   readonly limits: TimelineLimits;
-  readonly #slots: (Slot<T> | undefined)[];
+  readonly #slots: (Slot | undefined)[];
   #first = 1;
   #next = 1;
   #bytes = 0;
 
   constructor(limits: TimelineLimits) {
     this.limits = limits;
-    this.#slots = new Array<Slot<T> | undefined>(limits.entries).fill(undefined);
+    this.#slots = new Array<Slot | undefined>(limits.entries).fill(undefined);
   }
 
   /** The number of the oldest entry, and of the one that comes next. */
@@ -53,7 +56,7 @@ export class EntryRing<T extends StoredEntry> {
   }
 
   /** Adds an entry whose number is `next`. */
-  add(entry: T, bytes: number): void {
+  add(entry: StoredEntry, bytes: number): void {
     if (this.#next - this.#first >= this.limits.entries) this.#forgetFirst();
     this.#slots[this.#next % this.limits.entries] = { entry, bytes };
     this.#next += 1;
@@ -61,12 +64,12 @@ export class EntryRing<T extends StoredEntry> {
     this.#shrink();
   }
 
-  get(seq: number): T | undefined {
+  get(seq: number): StoredEntry | undefined {
     return this.#slot(seq)?.entry;
   }
 
   /** Puts another form of an entry in its place, with `more` bytes. */
-  replace(entry: T, more: number): void {
+  replace(entry: StoredEntry, more: number): void {
     const slot = this.#slot(entry.summary.seq);
     if (slot === undefined) return;
     slot.entry = entry;
@@ -75,7 +78,7 @@ export class EntryRing<T extends StoredEntry> {
     this.#shrink();
   }
 
-  *from(seq: number): IterableIterator<T> {
+  *from(seq: number): IterableIterator<StoredEntry> {
     for (let at = Math.max(Math.ceil(seq), this.#first); at < this.#next; at++) {
       const entry = this.get(at);
       if (entry !== undefined) yield entry;
@@ -88,7 +91,7 @@ export class EntryRing<T extends StoredEntry> {
     this.#bytes = 0;
   }
 
-  #slot(seq: number): Slot<T> | undefined {
+  #slot(seq: number): Slot | undefined {
     return seq >= this.#first && seq < this.#next ? this.#slots[seq % this.limits.entries] : undefined;
   }
 

@@ -25,10 +25,8 @@ export interface NotedMessage {
   /** The call that it belongs to where nothing else tells. */
   readonly otherwise?: (() => string | undefined) | undefined;
   readonly http?: HttpExchange | undefined;
-}
-
-interface KeptEntry extends StoredEntry {
-  readonly revision?: Revision | undefined;
+  /** When it passed, for a message of a recording. Default: now. */
+  readonly ms?: number | undefined;
 }
 
 /**
@@ -36,7 +34,7 @@ interface KeptEntry extends StoredEntry {
  * within its limits, and each takes the same time to add.
  */
 export class Timeline {
-  readonly #ring: EntryRing<KeptEntry>;
+  readonly #ring: EntryRing;
   readonly #began = performance.now();
   readonly #wires = new WeakMap<object, WireConnection>();
   /** How many wires each connection of the inspector had. */
@@ -61,7 +59,7 @@ export class Timeline {
     const { facts } = passed;
     const answers = at.answered(passed);
     const revision = at.revisionOf(passed, answers) ?? noted.revision;
-    const ms = this.now();
+    const ms = noted.ms ?? this.now();
     const method = facts.method ?? answers?.method;
     const about = facts.about ?? answers?.about;
     const call = callOf(noted, at, passed, answers);
@@ -156,7 +154,7 @@ export class Timeline {
   }
 
   /** One entry as it is kept. Throws `invalid_params` where it is not there. */
-  entry(seq: number): KeptEntry {
+  entry(seq: number): StoredEntry {
     const entry = this.#ring.get(seq);
     if (entry !== undefined) return entry;
     const { first, next } = this.#ring;
@@ -190,7 +188,7 @@ export class Timeline {
     return { seq: this.#ring.next, connection, ms: this.now(), kind, label, problems: 0, failed };
   }
 
-  #add(entry: KeptEntry, bytes: number): number {
+  #add(entry: StoredEntry, bytes: number): number {
     this.#ring.add(entry, bytes);
     for (const listener of this.#listeners) listener(entry);
     return entry.summary.seq;

@@ -1,0 +1,109 @@
+import { memoryTokenStore } from "@parley/mcp/auth";
+import { callActions } from "../calls/call-actions.js";
+import { callContext } from "../calls/call-context.js";
+import { RunningCalls } from "../calls/running-calls.js";
+import { compareActions } from "../compare/compare-actions.js";
+import { connectionActions } from "../connections/connection-actions.js";
+import { Connections } from "../connections/connections.js";
+import type { ActionHandlers } from "../contract/actions.js";
+import type { InspectorState } from "../contract/inspector-state.js";
+import type { InspectorOptions } from "../inspector-options.js";
+import { keepActions } from "../keep/keep-actions.js";
+import { SessionRecorder } from "../keep/session-recorder.js";
+import { modelActions } from "../model/model-actions.js";
+import { offerActions } from "../offers/offer-actions.js";
+import { OfferLists } from "../offers/offer-lists.js";
+import { Subscriptions } from "../offers/subscriptions.js";
+import { PendingQuestions } from "../questions/pending-questions.js";
+import { questionActions } from "../questions/question-actions.js";
+import { Timeline } from "../timeline/timeline.js";
+import { timelineActions } from "../timeline/timeline-actions.js";
+import type { InspectorEngine } from "./inspector-engine.js";
+
+/** The version of this package. */
+export const INSPECTOR_VERSION = "0.1.0";
+
+/** An engine that connects to the targets of the terminal when it is told to. */
+export interface OpenedEngine extends InspectorEngine {
+  /** Begins to connect to every target; called once the page is served, which is what the user waits for. */
+  connectTargets(): void;
+}
+
+/** Puts the rooms of the inspector together. `pageFolder` is where the built page is, for sessions that are shared with it. */
+export function openEngine(options: InspectorOptions, pageFolder: string): OpenedEngine {
+  const rooms = roomsOf(options);
+  const { timeline, connections, listeners } = rooms;
+  const sandbox = { url: "" };
+  return {
+    handlers: handlersOf(rooms, options, { pageFolder, sandbox }),
+    state: () => stateOf(rooms, options),
+    entries: (from, limit) => timeline.summaries(from, limit),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    sandboxIs(url) {
+      sandbox.url = url;
+    },
+    connectTargets() {
+      for (const { id } of connections.targets()) connections.connectTarget(id, options.revision);
+    },
+    close: () => connections.close(),
+  };
+}
+
+type Rooms = ReturnType<typeof roomsOf>;
+
+function roomsOf({ targets = [], tokens = memoryTokenStore(), model }: InspectorOptions) {
+  const listeners = new Set<() => void>();
+  const changed = () => {
+    for (const listener of listeners) listener();
+  };
+  const timeline = new Timeline();
+  const now = () => timeline.now();
+  const calls = new RunningCalls({ now, changed });
+  const onlyCall = (connection: string) => calls.only(connection);
+  const callOf = (connection: string) => callContext.getStore() ?? onlyCall(connection);
+  const questions = new PendingQuestions({ now, changed, callOf, model });
+  const answerers = (connection: string) => questions.answerers(connection);
+  const connections = new Connections(targets, { timeline, changed, answerers, onlyCall, tokens });
+  const recorder = new SessionRecorder({ timeline, open: () => connections.all().map(({ id }) => id), changed });
+  const offers = new OfferLists();
+  const subscriptions = new Subscriptions({ changed });
+  return { listeners, changed, timeline, calls, questions, connections, recorder, offers, subscriptions };
+}
+
+function handlersOf(
+  rooms: Rooms,
+  { countTokens }: InspectorOptions,
+  { pageFolder, sandbox }: { pageFolder: string; sandbox: { readonly url: string } },
+): ActionHandlers {
+  const { timeline, calls, questions, connections, recorder, offers, subscriptions, changed } = rooms;
+  const targetOf = (connection: string) => connections.get(connection).target;
+  return {
+    ...connectionActions(connections),
+    ...timelineActions({ timeline, targetOf, changed }),
+    ...callActions(calls, connections),
+    ...offerActions({ connections, offers, subscriptions, sandbox: () => sandbox.url }),
+    ...questionActions(questions),
+    ...modelActions({ connections, countTokens }),
+    ...compareActions({ connections }),
+    ...keepActions({ connections, timeline, recorder, pageFolder, changed }),
+  };
+}
+
+function stateOf(rooms: Rooms, { model }: InspectorOptions): InspectorState {
+  const { timeline, calls, questions, connections, recorder, subscriptions } = rooms;
+  const recording = recorder.info();
+  return {
+    version: INSPECTOR_VERSION,
+    targets: connections.targets(),
+    connections: connections.all().map(({ info }) => info),
+    calls: calls.list(),
+    questions: questions.list(),
+    subscriptions: subscriptions.list(),
+    ...(recording === undefined ? {} : { recording }),
+    modelCommand: model !== undefined,
+    timeline: timeline.range(),
+  };
+}
