@@ -1,0 +1,127 @@
+import { printableLine } from "@parley/mcp/protocol";
+import { type CopiedRequest, isObject, methodOf, ownParams } from "./copied-request.js";
+import { copiedHeaders, urlParts } from "./secret-parts.js";
+import { isPasteable, LONGEST_WORD, pasteableJson, shellWord } from "./shell-word.js";
+
+/** A command of `parley`: its name, the words behind its target, its options, and JSON for its last word. */
+interface ParleyCommand {
+  readonly name: string;
+  readonly words: readonly string[];
+  readonly options?: readonly string[];
+  readonly json?: unknown;
+}
+
+/** A command, or why there is none. */
+type Found = ParleyCommand | { readonly lack: string };
+
+const LISTS: Readonly<Record<string, string>> = {
+  "tools/list": "tools",
+  "resources/list": "resources",
+  "resources/templates/list": "templates",
+  "prompts/list": "prompts",
+  "skills/list": "skills",
+};
+/** Characters of a method that a comment shows. */
+const LONGEST_METHOD = 60;
+
+/** A line for a POSIX shell that does the same with `parley`, or a comment that says why there is none. */
+export function copyAsCommand(request: CopiedRequest): string {
+  const found = commandOf(request);
+  if ("lack" in found) return `# ${found.lack}`;
+  const target = targetWords(request);
+  if ("lack" in target) return `# ${target.lack}`;
+  const { name, words, options = [], json } = found;
+  const given = json === undefined ? undefined : pasteableJson(json);
+  if (json !== undefined && given === undefined) return "# The arguments are nested too deep to be written.";
+  const hostile = words.find((word) => word.startsWith("-") || !isPasteable(word));
+  if (hostile !== undefined) {
+    return `# ${words[0] === hostile ? "The name" : "A word"} cannot be written on a command line: it begins with a dash, or is no plain text.`;
+  }
+  const fromStdin = given !== undefined && Buffer.byteLength(given) > LONGEST_WORD;
+  const last = given === undefined ? [] : [fromStdin ? "-" : shellWord(given)];
+  const line = ["parley", name, ...target.before, ...words.map((word) => shellWord(word)), ...last, ...options];
+  if (request.revision !== undefined) line.push("--revision", request.revision);
+  line.push(...target.options, ...target.behind);
+  return fromStdin ? `${line.join(" ")} <<'JSON'\n${given}\nJSON` : line.join(" ");
+}
+
+function commandOf(request: CopiedRequest): Found {
+  const method = methodOf(request);
+  const params = ownParams(request);
+  const list = Object.hasOwn(LISTS, method) ? LISTS[method] : undefined;
+  if (list !== undefined) return { name: "list", words: [list] };
+  switch (method) {
+    case "tools/call":
+      return named(params, "call", params.task === undefined ? [] : ["--task"]);
+    case "prompts/get":
+      return named(params, "prompt");
+    case "resources/read":
+      return about(params, "read");
+    case "resources/subscribe":
+      return about(params, "subscribe");
+    case "completion/complete":
+      return completing(params);
+    case "ping":
+      return { name: "ping", words: [], options: ["--count", "1"] };
+    case "initialize":
+    case "server/discover":
+      return { name: "info", words: [] };
+    default:
+      return { lack: `parley has no command for ${printableLine(method.slice(0, LONGEST_METHOD))}.` };
+  }
+}
+
+function named(params: Readonly<Record<string, unknown>>, command: string, options: readonly string[] = []): Found {
+  const { name, arguments: args } = params;
+  if (typeof name !== "string" || name === "") return { lack: "The request has no name." };
+  const empty = args === undefined || (isObject(args) && Object.keys(args).length === 0);
+  if (!empty && !isObject(args)) return { lack: "The arguments are no object." };
+  return { name: command, words: [name], options, ...(empty ? {} : { json: args }) };
+}
+
+function about({ uri }: Readonly<Record<string, unknown>>, command: string): Found {
+  return typeof uri === "string" && uri !== "" ? { name: command, words: [uri] } : { lack: "The request has no URI." };
+}
+
+function completing({ ref, argument, context }: Readonly<Record<string, unknown>>): Found {
+  const [target, { name, value }] = [isObject(ref) ? ref : {}, isObject(argument) ? argument : {}];
+  const what = target.type === "ref/resource" ? target.uri : target.name;
+  if (typeof what !== "string" || typeof name !== "string" || typeof value !== "string") {
+    return { lack: "The request names nothing to complete." };
+  }
+  // The command line tells templates from prompts by what is in their names.
+  if (/[{}]|:\/\//.test(what) !== (target.type === "ref/resource")) {
+    return { lack: "parley would take this name for one of another kind." };
+  }
+  const settled = isObject(context) && isObject(context.arguments) ? Object.entries(context.arguments) : [];
+  const words = settled.map(([key, text]) => `${key}=${String(text).replace(/^@/, "@@")}`);
+  if (settled.some(([key]) => !/^[\w.][\w.-]*$/.test(key))) {
+    return { lack: "An argument has a name that cannot be written as name=value." };
+  }
+  return { name: "complete", words: [what, name, value, ...words] };
+}
+
+interface TargetWords {
+  readonly before: readonly string[];
+  readonly options: readonly string[];
+  readonly behind: readonly string[];
+}
+
+function targetWords({ target, headers }: CopiedRequest): TargetWords | { readonly lack: string } {
+  const { kind, shown, url, command } = target;
+  const plain = { before: [], options: [], behind: [] };
+  if (kind === "server") return { lack: "The server is one of the inspected program; no command can reach it." };
+  if (![shown, url ?? "", ...(command ?? [])].every(isPasteable)) return { lack: "The target is no plain text." };
+  if (kind === "url" && url !== undefined && /^https?:/i.test(shown)) {
+    const lines = copiedHeaders(headers, "own").map(({ name, value }) => shellWord([`${name}: `, value]));
+    return { ...plain, before: [shellWord(urlParts(url))], options: lines.flatMap((line) => ["-H", line]) };
+  }
+  // Of a configured server, the name is enough: the configuration has its headers and variables.
+  const isName = !/\s/.test(shown) && shown !== command?.join(" ") && !shown.startsWith("-");
+  if (kind === "command" && command !== undefined && !isName) {
+    return { ...plain, behind: ["--", ...command.map((word) => shellWord(word))] };
+  }
+  if (shown.startsWith("-")) return { lack: "The target begins with a dash." };
+  if (kind === "file") return { ...plain, behind: ["--", "parley", "replay", shellWord(shown), "--stdio"] };
+  return { ...plain, before: [shellWord(shown)] };
+}

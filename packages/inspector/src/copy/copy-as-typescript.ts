@@ -1,0 +1,99 @@
+import { type CopiedRequest, isObject, methodOf, ownParams } from "./copied-request.js";
+import { copiedHeaders, type TextPart, urlParts } from "./secret-parts.js";
+import { pasteableJson } from "./shell-word.js";
+
+/** Levels of nesting that are written out; what is deeper becomes a text that the program parses. */
+const DEEPEST = 50;
+
+/** A whole program that does the same with `connect` of the library. Secrets are read from the environment. */
+export function copyAsTypeScript(request: CopiedRequest): string {
+  const { kind } = request.target;
+  const method = methodOf(request);
+  const work = workOf(request, method);
+  return [
+    'import { connect } from "@parley/mcp";',
+    ...(kind === "server" ? ['import { server } from "./server.js"; // the module of your server'] : []),
+    "",
+    `const client = await connect(${targetText(request)}${optionsText(request)});`,
+    "try {",
+    ...work.split("\n").map((line) => (line === "" ? line : `  ${line}`)),
+    "} finally {",
+    "  await client.close();",
+    "}",
+    "",
+  ].join("\n");
+}
+
+function workOf(request: CopiedRequest, method: string): string {
+  if (method === "initialize" || method === "notifications/initialized") {
+    return "console.log(client.protocolVersion, client.serverInfo); // connecting has sent it";
+  }
+  const params = ownParams(request);
+  if (request.message.id === undefined) return `await client.notify(${argumentsText([method, params])});`;
+  const call = knownCall(method, params) ?? `request(${argumentsText([method, params])})`;
+  return `const result = await client.${call};\nconsole.log(JSON.stringify(result, undefined, 2));`;
+}
+
+/** The method of the client for a request that has nothing besides what the method takes. */
+function knownCall(method: string, params: Readonly<Record<string, unknown>>): string | undefined {
+  const { name, arguments: args, uri, ...rest } = params;
+  if (Object.keys(rest).length > 0) return undefined;
+  if (method === "resources/read" && typeof uri === "string") return `readResource(${literal(uri)})`;
+  if (typeof name !== "string" || uri !== undefined || !(args === undefined || isObject(args))) return undefined;
+  if (method === "tools/call") return `callTool(${argumentsText([name, args ?? {}])})`;
+  const texts = Object.values(args ?? {}).every((value) => typeof value === "string");
+  return method === "prompts/get" && texts ? `getPrompt(${argumentsText([name, args ?? {}])})` : undefined;
+}
+
+/** The arguments of a call, without a last one that is empty. */
+function argumentsText([first, second]: readonly [string, Readonly<Record<string, unknown>>]): string {
+  return Object.keys(second).length === 0 ? literal(first) : `${literal(first)}, ${literal(second)}`;
+}
+
+function targetText({ target: { kind, shown, url, command } }: CopiedRequest): string {
+  if (kind === "server") return "server";
+  if (kind === "url") return partsText(urlParts(url ?? shown));
+  const [program = "parley", ...args] = command ?? ["parley", kind === "file" ? "replay" : "run", shown, "--stdio"];
+  return `{ command: ${literal(program)}, args: [${args.map((each) => literal(each)).join(", ")}] }`;
+}
+
+function optionsText({ revision, target, headers }: CopiedRequest): string {
+  const options: string[] = revision === undefined ? [] : [`revisions: [${literal(revision)}]`];
+  const own = target.kind === "url" ? copiedHeaders(headers, "own") : [];
+  const lines = own.map(({ name, value }) => `    ${keyText(name)}: ${partsText([value])},`);
+  if (lines.length > 0) options.push(`headers: {\n${lines.join("\n")}\n  }`);
+  return options.length === 0 ? "" : `, {\n${options.map((each) => `  ${each},`).join("\n")}\n}`;
+}
+
+function partsText(parts: readonly TextPart[]): string {
+  const texts = parts.map((part) =>
+    typeof part === "string" ? literal(part) : `(process.env.${part.variable} ?? "")`,
+  );
+  const [only = '""', ...more] = texts;
+  return more.length === 0 ? only.replace(/^\((.*)\)$/, "$1") : texts.join(" + ");
+}
+
+/** A value as an expression; what is `JSON.parse`d has the same value. */
+function literal(value: unknown, indent = "", depth = 0): string {
+  if (depth > DEEPEST) {
+    const text = pasteableJson(value);
+    return text === undefined ? "undefined /* nested too deep to be written */" : `JSON.parse(${pasteableJson(text)})`;
+  }
+  const inner = `${indent}  `;
+  const items = Array.isArray(value)
+    ? value.map((item) => literal(item, inner, depth + 1))
+    : isObject(value)
+      ? Object.entries(value).map(([key, member]) => `${keyText(key)}: ${literal(member, inner, depth + 1)}`)
+      : undefined;
+  if (items === undefined) return pasteableJson(value) ?? "undefined";
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  return items.length === 0
+    ? `${open}${close}`
+    : `${open}\n${items.map((item) => `${inner}${item},`).join("\n")}\n${indent}${close}`;
+}
+
+function keyText(key: string): string {
+  // Written as a plain key, it would set the prototype.
+  if (key === "__proto__") return '["__proto__"]';
+  return /^[A-Za-z_$][\w$]*$/.test(key) ? key : (pasteableJson(key) ?? '""');
+}

@@ -1,0 +1,69 @@
+import { isSecretName, looksSecret } from "@parley/mcp/recording";
+
+/** A text, or the name of a variable that holds a secret in its place. */
+export type TextPart = string | { readonly variable: string };
+
+/** A header, with a variable for its value if that is a secret. */
+export interface CopiedHeader {
+  readonly name: string;
+  readonly value: TextPart;
+}
+
+/** What HTTP programs write for themselves, and what belongs to one request or one session alone. */
+const AUTOMATIC =
+  /^(?:host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|accept-encoding|user-agent|last-event-id|mcp-session-id|traceparent|tracestate|baggage|sec-.*|:.*)$/;
+/** What every client of the protocol writes for itself. */
+const PROTOCOL = /^(?:accept|content-type|mcp-.*)$/;
+
+/** The headers that a copy must bring itself; those of the protocol too if its program does not know them. */
+export function copiedHeaders(
+  headers: Readonly<Record<string, string>> | undefined,
+  which: "all" | "own",
+): CopiedHeader[] {
+  return Object.entries(headers ?? {}).flatMap(([given, value]) => {
+    const name = given.toLowerCase();
+    // Other names and control characters HTTP does not allow, and of other characters no two programs agree about the bytes.
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\t\x20-\x7e]/.test(value)) return [];
+    if (AUTOMATIC.test(name) || (which === "own" && PROTOCOL.test(name))) return [];
+    return [{ name, value: PROTOCOL.test(name) ? value : valuePart(name, value) }];
+  });
+}
+
+/** An address, with variables for the secrets in it. */
+export function urlParts(url: string): TextPart[] {
+  const [, before = "", credentials = "", rest = ""] = /^([a-z][a-z\d+.-]*:\/\/)(?:([^/?#]*)@)?(.*)$/is.exec(url) ?? [];
+  if (before === "") return [url];
+  const parts: TextPart[] = credentials === "" ? [before] : [before, { variable: "URL_CREDENTIALS" }, "@"];
+  const [path = "", ...query] = rest.split(/(?=[?&#])/);
+  parts.push(path);
+  for (const piece of query) {
+    const at = piece.indexOf("=");
+    const [name, value] = at < 0 ? [piece, ""] : [piece.slice(0, at + 1), piece.slice(at + 1)];
+    parts.push(name, value === "" ? "" : valuePart(name.slice(1, -1), value));
+  }
+  return joined(parts);
+}
+
+function valuePart(name: string, value: string): TextPart {
+  if (value === "") return value;
+  if (isSecretName(name)) return { variable: variableOf(name) };
+  // A variable of the same name may have a meaning of its own, such as `PATH`.
+  return looksSecret(value) ? { variable: `${variableOf(name)}_SECRET` } : value;
+}
+
+function variableOf(name: string): string {
+  return name
+    .toUpperCase()
+    .replace(/[^A-Z\d]+/g, "_")
+    .replace(/^(?=\d)/, "_");
+}
+
+function joined(parts: readonly TextPart[]): TextPart[] {
+  const found: TextPart[] = [];
+  for (const part of parts) {
+    const last = found.at(-1);
+    if (typeof part === "string" && typeof last === "string") found[found.length - 1] = last + part;
+    else if (part !== "") found.push(part);
+  }
+  return found;
+}
