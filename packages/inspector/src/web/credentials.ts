@@ -27,14 +27,11 @@ export class Credentials {
     return isSame(given, this.token);
   }
 
-  /** Whether the header `cookie` of a request has the cookie, exactly once. */
+  /** Whether the header `cookie` of a request has the cookie. Others of its name may be beside it: any port can plant some. */
   hasCookie(header: string | undefined): boolean {
-    const given = (header ?? "")
-      .split(";")
-      .map((pair) => pair.trim())
-      .filter((pair) => pair.startsWith(`${this.#cookieName}=`));
-    const [only, ...more] = given;
-    return only !== undefined && more.length === 0 && isSame(only.slice(this.#cookieName.length + 1), this.#cookie);
+    const [given, name] = [(header ?? "").split(";"), `${this.#cookieName}=`];
+    const named = given.map((pair) => pair.trim()).filter((pair) => pair.startsWith(name));
+    return named.some((pair) => isSame(pair.slice(name.length), this.#cookie));
   }
 
   /** Counts a wrong token, and tells whether there were too many of late. */

@@ -26,7 +26,7 @@ export async function openSandboxListener(): Promise<SandboxListener> {
   const answer: RequestListener = (request, response) => {
     const { method, url = "", headers } = request;
     if (page === undefined || !isOwnHost(headers.host, port) || method !== "GET" || pathOf(url) !== PATH) {
-      response.writeHead(404, { "cache-control": "no-store", "x-content-type-options": "nosniff" }).end();
+      response.writeHead(404, { "content-length": 0, "cache-control": "no-store" }).end();
       return;
     }
     // The page is framed from another origin, which this header would forbid by default under some policies.
