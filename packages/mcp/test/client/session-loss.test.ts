@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type Arrived, json, result, type ScriptedServer, scriptedServer } from "../http-client/scripted-server.js";
 import { until } from "../http-client/virtual-time.js";
 import { impatient } from "./impatient.js";
-import { STATEFUL } from "./scripted-pipe.js";
+import { greetsIn, STATEFUL, scriptedPipe } from "./scripted-pipe.js";
 
 const open: { close(): Promise<unknown> }[] = [];
 afterEach(async () => {
@@ -121,5 +121,27 @@ describe("a server that is not there for a while", () => {
     await expect(client.callTool("work")).rejects.toMatchObject({ kind: "connection_closed" });
     expect(await client.listTools()).toMatchObject({ tools: [] });
     expect(server.requests.filter(({ message }) => message?.method === "tools/list")).toHaveLength(2);
+  });
+});
+
+describe("a server that ends while it waits for an answer", () => {
+  it("is no longer answered: whoever would answer is told", async () => {
+    const params = { message: "who?", requestedSchema: { type: "object", properties: {} } };
+    const server = scriptedPipe((message, pipe) => {
+      if (greetsIn("stateful", message, pipe)) return;
+      pipe.say({ jsonrpc: "2.0", id: "q", method: "elicitation/create", params });
+    });
+    const unwanted: unknown[] = [];
+    const client = await connect(server, {
+      platform: impatient,
+      onElicit: (_question, { signal }) =>
+        new Promise((_, reject) => {
+          signal.addEventListener("abort", () => reject(unwanted.push(signal.reason)));
+          server.pipes[0]?.end();
+        }),
+    });
+    open.push(client);
+    await expect(client.callTool("work")).rejects.toMatchObject({ kind: "connection_closed" });
+    expect(unwanted).toMatchObject([{ kind: "cancelled" }]);
   });
 });

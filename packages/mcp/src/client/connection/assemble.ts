@@ -98,8 +98,10 @@ function eventsFor(parts: () => ClientParts): ConnectionEvents {
       parts().subscriptions.missed();
     },
     state(state, reason, transport) {
-      const { router, subscriptions, connection, caller } = parts();
+      const { router, subscriptions, connection, caller, requests } = parts();
       caller.observers?.state({ state, reason }, transport, connection.last?.era.revision);
+      // Whoever asked something is gone with the connection, and the user is asked in vain.
+      if (state !== "ready") requests.cancelAll();
       if (state === "closed") subscriptions.end();
       else if (state === "disconnected" && !connection.mayReturn) subscriptions.end(reason);
       router.emit("state", { state, reason });
