@@ -10,8 +10,8 @@ export interface InspectorOptions {
   port?: number | undefined;
   /** The revision to speak first; another can be chosen in the page. Default: it is negotiated. */
   revision?: Revision | undefined;
-  /** Counts the tokens of a text. Default: an estimate by its length. */
-  countTokens?: ((text: string) => number) | undefined;
+  /** Gives what counts the tokens of a text, when tools are first shown as models see them. Default: an estimate by its length. */
+  loadTokenizer?: (() => Promise<(text: string) => number>) | undefined;
   /** Answers for a model where the user lets it. Default: the user answers by hand. */
   model?: ((params: CreateMessageRequestParams, signal: AbortSignal) => Promise<CreateMessageResult>) | undefined;
   /** Where tokens of logins are kept. Default: in memory, for as long as the inspector runs. */

@@ -1,6 +1,5 @@
 import { memoryTokenStore } from "@parley/mcp/auth";
 import { callActions } from "../calls/call-actions.js";
-import { callContext } from "../calls/call-context.js";
 import { RunningCalls } from "../calls/running-calls.js";
 import { compareActions } from "../compare/compare-actions.js";
 import { connectionActions } from "../connections/connection-actions.js";
@@ -63,7 +62,7 @@ function roomsOf({ targets = [], tokens = memoryTokenStore(), model }: Inspector
   const now = () => timeline.now();
   const calls = new RunningCalls({ now, changed });
   const onlyCall = (connection: string) => calls.only(connection);
-  const callOf = (connection: string) => callContext.getStore() ?? onlyCall(connection);
+  const callOf = (connection: string) => calls.current(connection);
   const questions = new PendingQuestions({ now, changed, callOf, model });
   const answerers = (connection: string) => questions.answerers(connection);
   const connections = new Connections(targets, { timeline, changed, answerers, onlyCall, tokens });
@@ -75,7 +74,7 @@ function roomsOf({ targets = [], tokens = memoryTokenStore(), model }: Inspector
 
 function handlersOf(
   rooms: Rooms,
-  { countTokens }: InspectorOptions,
+  { loadTokenizer }: InspectorOptions,
   { pageFolder, sandbox }: { pageFolder: string; sandbox: { readonly url: string } },
 ): ActionHandlers {
   const { timeline, calls, questions, connections, recorder, offers, subscriptions, changed } = rooms;
@@ -86,7 +85,7 @@ function handlersOf(
     ...callActions(calls, connections),
     ...offerActions({ connections, offers, subscriptions, sandbox: () => sandbox.url }),
     ...questionActions(questions),
-    ...modelActions({ connections, countTokens }),
+    ...modelActions({ connections, loadTokenizer }),
     ...compareActions({ connections }),
     ...keepActions({ connections, timeline, recorder, pageFolder, changed }),
   };

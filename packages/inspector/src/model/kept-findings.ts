@@ -8,16 +8,11 @@ const MOST_LISTS = 8;
 /** Lints lists of tools, and remembers what was found: ten thousand tools take seconds. */
 export class KeptFindings {
   readonly #kept = new Map<string, readonly Finding[]>();
-  readonly #countTokens: ((text: string) => number) | undefined;
-
-  constructor(countTokens?: (text: string) => number) {
-    this.#countTokens = countTokens;
-  }
 
   /** What lint says of these tools. */
-  of(tools: readonly Tool[]): readonly Finding[] {
+  of(tools: readonly Tool[], countTokens?: (text: string) => number): readonly Finding[] {
     const key = createHash("sha256").update(JSON.stringify(tools)).digest("base64");
-    const findings = this.#kept.get(key) ?? lintTools(tools, { countTokens: this.#countTokens });
+    const findings = this.#kept.get(key) ?? lintTools(tools, { countTokens });
     // The one that was used last is forgotten last.
     this.#kept.delete(key);
     this.#kept.set(key, findings);

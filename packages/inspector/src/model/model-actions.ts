@@ -10,16 +10,16 @@ import { modelViewOf } from "./model-view-of.js";
 /** What the room needs of the others. */
 export interface ModelActionsOptions {
   readonly connections: ConnectionFinder;
-  /** Counts the tokens of a text. Default: an estimate, and the view says so. */
-  readonly countTokens?: ((text: string) => number) | undefined;
+  /** Gives what counts the tokens of a text. Default: an estimate, and the view says so. */
+  readonly loadTokenizer?: (() => Promise<(text: string) => number>) | undefined;
 }
 
 /** Tools of a server that are shown; adapters take no more. */
 export const MOST_MODEL_TOOLS = 10_000;
 
 /** Shows the tools of a server as a model gets them. */
-export function modelActions({ connections, countTokens }: ModelActionsOptions): Pick<ActionHandlers, "modelView"> {
-  const kept = new KeptFindings(countTokens);
+export function modelActions({ connections, loadTokenizer }: ModelActionsOptions): Pick<ActionHandlers, "modelView"> {
+  const kept = new KeptFindings();
   return {
     async modelView(input) {
       const provider = choiceOf(input, "provider", PROVIDERS);
@@ -28,7 +28,9 @@ export function modelActions({ connections, countTokens }: ModelActionsOptions):
       const { tools, cut } = await listedTools(client);
       const forModels = client.extension(extensions.apps).toolsForModel(withoutRepeats(tools));
       const { instructions = "" } = client;
-      return modelViewOf({ tools: forModels, cut, instructions, findings: kept.of(tools) }, provider, countTokens);
+      const countTokens = await loadTokenizer?.();
+      const findings = kept.of(tools, countTokens);
+      return modelViewOf({ tools: forModels, cut, instructions, findings }, provider, countTokens);
     },
   };
 }

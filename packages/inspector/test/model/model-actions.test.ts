@@ -24,7 +24,10 @@ async function connectionTo(server: Server): Promise<ConnectionFinder> {
 }
 
 async function viewOf(server: Server, provider: Provider, countTokens?: (text: string) => number): Promise<ModelView> {
-  const actions = modelActions({ connections: await connectionTo(server), countTokens });
+  const actions = modelActions({
+    connections: await connectionTo(server),
+    loadTokenizer: countTokens === undefined ? undefined : async () => countTokens,
+  });
   return actions.modelView({ connection: "c1", provider });
 }
 
