@@ -1,4 +1,21 @@
+import { inspectorState } from "../backend/store.js";
+import { ExportSection } from "./export-section.js";
+import { ImportSection } from "./import-section.js";
+import { RecordSection } from "./record-section.js";
+import { ReplaySection } from "./replay-section.js";
+import { ShareSection } from "./share-section.js";
+
 /** Recording, export, import, replay and sharing of sessions. */
 export function KeepView() {
-  return null;
+  const state = inspectorState.value;
+  const connections = state?.connections ?? [];
+  return (
+    <div class="keep">
+      <RecordSection recording={state?.recording} />
+      <ExportSection connections={connections} recording={state?.recording !== undefined} />
+      <ImportSection />
+      <ReplaySection connections={connections} />
+      <ShareSection />
+    </div>
+  );
 }

@@ -5,17 +5,15 @@ import type { ActionHandlers } from "../contract/actions.js";
 import type { EraComparison } from "../contract/timeline.js";
 import { isRecord, listOf, recordOf, textOf } from "../engine/read-input.js";
 import { boundedValue } from "../keep/bounded-value.js";
-import type { PendingQuestions } from "../questions/pending-questions.js";
 import { type ComparedConnection, type RevisionRun, runInRevision } from "./run-in-revision.js";
 
 /** What the room needs of the others. */
 export interface CompareActionsOptions {
   readonly connections: { get(id: string): ComparedConnection };
-  readonly questions: Pick<PendingQuestions, "answerers">;
 }
 
 /** Calls the same in two revisions, one after the other, and compares what comes back. */
-export function compareActions({ connections, questions }: CompareActionsOptions): Pick<ActionHandlers, "compare"> {
+export function compareActions({ connections }: CompareActionsOptions): Pick<ActionHandlers, "compare"> {
   let running = false;
   return {
     async compare(input) {
@@ -27,9 +25,8 @@ export function compareActions({ connections, questions }: CompareActionsOptions
       }
       running = true;
       try {
-        const answerers = questions.answerers(connection.id);
-        const first = await runInRevision(connection, request, left, answerers);
-        return comparisonOf(first, await runInRevision(connection, request, right, answerers));
+        const first = await runInRevision(connection, request, left);
+        return comparisonOf(first, await runInRevision(connection, request, right));
       } finally {
         running = false;
       }

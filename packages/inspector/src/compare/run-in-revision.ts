@@ -4,11 +4,12 @@ import type { CalledConnection } from "../calls/called-connection.js";
 import { performRequest } from "../calls/perform-request.js";
 import type { CallRequest } from "../contract/calls.js";
 import type { ComparedCall } from "../contract/timeline.js";
+import type { TimelineLimits } from "../timeline/entry-ring.js";
 import { Timeline } from "../timeline/timeline.js";
 
 /** A connection as far as a comparison needs it. */
 export interface ComparedConnection extends Omit<CalledConnection, "client"> {
-  /** Opens a further client for the same target, whose messages are not in the timeline. */
+  /** Opens a further client for the same target, whose messages are not in the timeline; the user answers its questions. */
   openAnother(options: ClientOptions): Promise<Client>;
 }
 
@@ -20,14 +21,15 @@ export interface RevisionRun {
 }
 
 /** Messages of one run that are kept: a call with questions has some twenty, one with progress more. */
-const LIMITS = { entries: 500, bytes: 4 * 1024 * 1024 };
+const LIMITS: TimelineLimits = { entries: 500, bytes: 4 * 1024 * 1024 };
+/** A user may think about a question for as long. */
+const IDLE_MS = 600_000;
 
 /** Performs a request over a fresh connection in one revision. Never rejects: a failure is an outcome. */
 export async function runInRevision(
   connection: ComparedConnection,
   request: CallRequest,
   revision: Revision,
-  answerers: ClientOptions,
 ): Promise<RevisionRun> {
   const timeline = new Timeline(LIMITS);
   const { id, extensions, info } = connection;
@@ -38,8 +40,8 @@ export async function runInRevision(
   });
   try {
     client = await connection.openAnother({
-      ...answerers,
       revisions: [revision],
+      timeouts: { idleMs: IDLE_MS },
       onMessage: (wire) => timeline.addMessage({ connection: id, wire, revision }),
     });
     startedMs = timeline.now();

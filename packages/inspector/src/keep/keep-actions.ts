@@ -1,8 +1,10 @@
-import { parseRecording, type Recording } from "@parley/mcp/recording";
+import { McpError } from "@parley/mcp/protocol";
+import { parseRecording } from "@parley/mcp/recording";
 import type { ActionHandlers } from "../contract/actions.js";
 import { flagOf, textOf } from "../engine/read-input.js";
 import type { Timeline } from "../timeline/timeline.js";
 import { exportSession, sessionOf } from "./export-session.js";
+import { type ImportPlace, importSession } from "./import-session.js";
 import type { KeptConnections } from "./kept-connection.js";
 import { replaySession } from "./replay-session.js";
 import type { SessionRecorder } from "./session-recorder.js";
@@ -10,14 +12,13 @@ import { shareSession } from "./share-session.js";
 
 /** What the room needs of the others. */
 export interface KeepActionsOptions {
-  readonly connections: KeptConnections & {
-    /** Shows a recording beside the connections, and gives its id. */
-    addImported(recording: Recording, name: string): string;
-  };
+  readonly connections: KeptConnections & ImportPlace["connections"];
   readonly timeline: Timeline;
   readonly recorder: SessionRecorder;
   /** Where the built page is. */
   readonly pageFolder: string;
+  /** Told when something was added to the timeline. */
+  readonly changed: () => void;
 }
 
 type KeepActions = Pick<
@@ -29,8 +30,10 @@ type KeepActions = Pick<
 const MOST_NAME = 100;
 
 /** Records, exports, imports, replays and shares sessions. */
-export function keepActions({ connections, timeline, recorder, pageFolder }: KeepActionsOptions): KeepActions {
+export function keepActions(options: KeepActionsOptions): KeepActions {
+  const { connections, timeline, recorder, pageFolder, changed } = options;
   const source = { timeline, recorder };
+  let replaying = false;
   return {
     startRecording() {
       recorder.start();
@@ -41,15 +44,25 @@ export function keepActions({ connections, timeline, recorder, pageFolder }: Kee
       return {};
     },
     exportSession: (input) => exportSession(connections.get(textOf(input, "connection")), source),
-    importSession(input) {
+    async importSession(input) {
       const name = textOf(input, "name").slice(0, MOST_NAME);
       // A recording may be longer than other texts, and its parser says how long.
       const text = typeof input.text === "string" ? input.text : textOf(input, "text");
-      return { connection: connections.addImported(parseRecording(text, name), name) };
+      return { connection: await importSession(parseRecording(text, name), name, { connections, timeline, changed }) };
     },
     async replay(input) {
       const session = sessionOf(connections.get(textOf(input, "session")), source);
-      return replaySession(session, connections.get(textOf(input, "against")), flagOf(input, "all"));
+      const against = connections.get(textOf(input, "against"));
+      const all = flagOf(input, "all");
+      if (replaying) {
+        throw new McpError("limit_exceeded", "another replay is under way", { fix: "Wait until it has ended." });
+      }
+      replaying = true;
+      try {
+        return await replaySession(session, against, all);
+      } finally {
+        replaying = false;
+      }
     },
     share: () => shareSession({ connections: connections.all(), timeline, pageFolder }),
   };

@@ -1,3 +1,4 @@
+import type { ClientOptions } from "@parley/mcp";
 import { parseRecording, type ReplayVerdict, replayRecording, type SkipReason } from "@parley/mcp/recording";
 import type { ReplayedCall, ReplayReport } from "../contract/keep.js";
 import { boundedValue } from "./bounded-value.js";
@@ -12,6 +13,9 @@ const REASONS: Readonly<Record<SkipReason, string>> = {
   may_change: "The tool may change something.",
 };
 
+/** Questions are answered as they were recorded, and not by the user. */
+const NOBODY: ClientOptions = { onElicit: undefined, onSample: undefined, roots: undefined };
+
 /** Sends the requests of a session to the server of a connection, over a client of its own, and compares the answers. */
 export async function replaySession(
   session: RecordedSession,
@@ -19,7 +23,7 @@ export async function replaySession(
   all: boolean,
 ): Promise<ReplayReport> {
   const recording = parseRecording(recordingOf(session), "the session");
-  const verdicts = await replayRecording(recording, (options) => against.openAnother(options), { all });
+  const verdicts = await replayRecording(recording, (given) => against.openAnother({ ...NOBODY, ...given }), { all });
   const calls = verdicts.map(shownVerdict);
   const count = (wanted: ReplayVerdict["verdict"]) => calls.filter(({ verdict }) => verdict === wanted).length;
   return { calls, same: count("same"), different: count("different"), skipped: count("skipped") };

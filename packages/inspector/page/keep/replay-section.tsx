@@ -1,0 +1,100 @@
+import { useState } from "preact/hooks";
+import type { ConnectionInfo } from "../../src/contract/connections.js";
+import type { ReplayReport } from "../../src/contract/keep.js";
+import { act } from "../backend/act.js";
+import { connectionName } from "../connect/connection-name.js";
+import { Dialog } from "../parts/dialog.js";
+import { ProblemNote } from "../parts/problem-note.js";
+import { useAction } from "../parts/use-action.js";
+import { KeepSection } from "./keep-section.js";
+import { ReplayedCalls } from "./replayed-calls.js";
+
+/** Sends the requests of a session again, and shows what is answered differently. */
+export function ReplaySection({ connections }: { readonly connections: readonly ConnectionInfo[] }) {
+  const [sessionId, setSession] = useState("");
+  const [againstId, setAgainst] = useState("");
+  const [all, setAll] = useState(false);
+  const [asking, setAsking] = useState(false);
+  const [report, setReport] = useState<ReplayReport | undefined>(undefined);
+  const action = useAction();
+  const servers = connections.filter(({ status }) => status === "ready");
+  const session = chosenOf(connections, sessionId) ?? connections.find(({ status }) => status === "imported");
+  const [chosen, against] = [session ?? connections[0], chosenOf(servers, againstId) ?? servers[0]];
+  const start = () => {
+    setAsking(false);
+    if (chosen === undefined || against === undefined) return;
+    const input = { session: chosen.id, against: against.id, all };
+    action.run(async () => {
+      setReport(undefined);
+      setReport(await act("replay", input));
+    });
+  };
+  return (
+    <KeepSection title="Replay">
+      <p class="soft">
+        Sends the requests of a session to a server again, over a connection of its own, and compares the answers. Tools
+        that do not say that they only read are left out, unless you let them run.
+      </p>
+      <div class="keep-replay">
+        <ConnectionSelect label="Session" connections={connections} chosen={chosen} onChoose={setSession} />
+        <ConnectionSelect label="Against" connections={servers} chosen={against} onChoose={setAgainst} />
+        <label class="keep-check">
+          <input type="checkbox" checked={all} onChange={(event) => setAll(event.currentTarget.checked)} />
+          Also tools that may change something
+        </label>
+        <button
+          type="button"
+          class="main"
+          disabled={action.busy || chosen === undefined || against === undefined}
+          onClick={() => (all ? setAsking(true) : start())}
+        >
+          {action.busy ? "Replaying…" : "Replay"}
+        </button>
+      </div>
+      {asking && against !== undefined && (
+        <Dialog title="Run tools that may change something?" onClose={() => setAsking(false)}>
+          <p>
+            Every call of the session is sent to <strong>{connectionName(against)}</strong> again. What it writes, buys
+            or deletes, it does once more.
+          </p>
+          <div class="parts-actions">
+            <button type="button" class="danger" onClick={start}>
+              Replay all calls
+            </button>
+            <button type="button" onClick={() => setAsking(false)}>
+              Stay here
+            </button>
+          </div>
+        </Dialog>
+      )}
+      {action.problem !== undefined && <ProblemNote problem={action.problem} />}
+      {report !== undefined && <ReplayedCalls report={report} />}
+    </KeepSection>
+  );
+}
+
+const chosenOf = (connections: readonly ConnectionInfo[], wanted: string) =>
+  connections.find(({ id }) => id === wanted);
+
+interface ConnectionSelectProps {
+  readonly label: string;
+  readonly connections: readonly ConnectionInfo[];
+  readonly chosen: ConnectionInfo | undefined;
+  readonly onChoose: (id: string) => void;
+}
+
+function ConnectionSelect({ label, connections, chosen, onChoose }: ConnectionSelectProps) {
+  return (
+    <label class="keep-select">
+      {label}
+      <select value={chosen?.id ?? ""} onChange={(event) => onChoose(event.currentTarget.value)}>
+        {connections.length === 0 && <option value="">none</option>}
+        {connections.map((connection) => (
+          <option key={connection.id} value={connection.id}>
+            {connectionName(connection)} ({connection.id})
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

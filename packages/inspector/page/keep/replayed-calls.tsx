@@ -1,0 +1,56 @@
+import { useState } from "preact/hooks";
+import type { ReplayedCall, ReplayReport } from "../../src/contract/keep.js";
+import { DifferenceTable } from "./difference-table.js";
+
+/** Calls that are put into the document before the user asks for more. */
+const FIRST_CALLS = 100;
+
+const counted = (count: number, what: string) => `${count.toLocaleString("en")} ${what}`;
+
+/** What became of each request of a replayed session; those with differences first. */
+export function ReplayedCalls({ report }: { readonly report: ReplayReport }) {
+  const [shown, setShown] = useState(FIRST_CALLS);
+  const { same, different, skipped } = report;
+  const calls = [...report.calls].sort((a, b) => rankOf(a) - rankOf(b));
+  return (
+    <div class="keep-report">
+      <output>
+        {[counted(same, "same"), counted(different, "different"), counted(skipped, "skipped")].join(", ")}
+      </output>
+      <ol>
+        {calls.slice(0, shown).map((call, at) => (
+          <Replayed key={at} call={call} />
+        ))}
+      </ol>
+      {calls.length > shown && (
+        <button type="button" onClick={() => setShown(shown + FIRST_CALLS)}>
+          Show more of {calls.length - shown}
+        </button>
+      )}
+    </div>
+  );
+}
+
+const rankOf = ({ verdict }: ReplayedCall) => ["different", "skipped", "same"].indexOf(verdict);
+
+function Replayed({ call }: { readonly call: ReplayedCall }) {
+  const { method, about, verdict, reason, differences } = call;
+  return (
+    <li class={`keep-call keep-${verdict}`}>
+      <p>
+        <span class="parts-mark">{verdict}</span>
+        <span class="mono">
+          {method} {about}
+        </span>
+        {reason !== undefined && <span class="soft"> {reason}</span>}
+      </p>
+      {differences.length > 0 && (
+        <DifferenceTable
+          label={`Differences of ${method} ${about ?? ""}`}
+          sides={["Recorded", "Now"]}
+          rows={differences.map(({ path, recorded, now }) => ({ path, left: recorded, right: now }))}
+        />
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,44 @@
+/** A line of one side, and whether the other side lacks it. */
+export interface MarkedLine {
+  readonly text: string;
+  readonly differs: boolean;
+}
+
+/** Lines of one side that are compared; the time grows with the square. */
+const MOST_LINES = 1_500;
+
+/** The lines of two texts of JSON, each marked where the other text lacks it. Texts that are too long are left unmarked. */
+export function lineDifferences(left: string, right: string): { left: MarkedLine[]; right: MarkedLine[] } {
+  const [ours, theirs] = [left.split("\n"), right.split("\n")];
+  if (ours.length > MOST_LINES || theirs.length > MOST_LINES) return { left: plain(ours), right: plain(theirs) };
+  const common = commonLines(ours.map(withoutComma), theirs.map(withoutComma));
+  return { left: marked(ours, common.left), right: marked(theirs, common.right) };
+}
+
+/** Whether a line ends with a comma depends on what follows it. */
+const withoutComma = (line: string) => (line.endsWith(",") ? line.slice(0, -1) : line);
+const plain = (lines: readonly string[]) => lines.map((text) => ({ text, differs: false }));
+const marked = (lines: readonly string[], common: ReadonlySet<number>) =>
+  lines.map((text, at) => ({ text, differs: !common.has(at) }));
+
+/** The positions of a longest common subsequence on both sides. */
+function commonLines(ours: readonly string[], theirs: readonly string[]): { left: Set<number>; right: Set<number> } {
+  const width = theirs.length + 1;
+  const lengths = new Uint16Array((ours.length + 1) * width);
+  const lengthAt = (i: number, j: number) => lengths[i * width + j] ?? 0;
+  for (let i = ours.length - 1; i >= 0; i--) {
+    for (let j = theirs.length - 1; j >= 0; j--) {
+      const longer = Math.max(lengthAt(i + 1, j), lengthAt(i, j + 1));
+      lengths[i * width + j] = ours[i] === theirs[j] ? lengthAt(i + 1, j + 1) + 1 : longer;
+    }
+  }
+  const [left, right] = [new Set<number>(), new Set<number>()];
+  for (let i = 0, j = 0; i < ours.length && j < theirs.length; ) {
+    if (ours[i] === theirs[j]) {
+      left.add(i++);
+      right.add(j++);
+    } else if (lengthAt(i + 1, j) >= lengthAt(i, j + 1)) i++;
+    else j++;
+  }
+  return { left, right };
+}

@@ -1,0 +1,76 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { ShownProblem } from "../../src/contract/connections.js";
+import type { ModelTool, Provider } from "../../src/contract/model-view.js";
+import { act } from "../backend/act.js";
+import { ProblemNote } from "../parts/problem-note.js";
+import { shownFailure } from "../parts/use-action.js";
+import { FindingList } from "./finding-list.js";
+import { lineDifferences } from "./line-differences.js";
+import { MarkedText } from "./marked-text.js";
+import { PROVIDER_NAMES } from "./provider-names.js";
+
+interface ToolPaneProps {
+  readonly connection: string;
+  readonly provider: Provider;
+  readonly tool: ModelTool;
+}
+
+/** One tool: what the server sent beside what the model gets, what is lost between them, and what lint says. */
+export function ToolPane({ connection, provider, tool }: ToolPaneProps) {
+  const { definition, problem } = useDefinition(connection, tool.name);
+  const sides = useMemo(
+    () => lineDifferences(jsonText(definition ?? {}), jsonText(tool.sent)),
+    [definition, tool.sent],
+  );
+  return (
+    <section class="model-tool" aria-label="Tool">
+      <h2 class="mono">{tool.name}</h2>
+      <p class="soft">{tool.tokens.toLocaleString("en")} tokens in every request</p>
+      {problem !== undefined && <ProblemNote problem={problem} />}
+      {tool.lost.length > 0 && (
+        <div class="model-lost">
+          <h3>What the model does not get to know</h3>
+          <ul>
+            {tool.lost.map((part) => (
+              <li key={part}>{part}</li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <FindingList title="What lint says" findings={tool.findings} />
+      <div class="model-sides">
+        <div>
+          <h3>What the server sent</h3>
+          {definition !== undefined && <MarkedText label="What the server sent" lines={sides.left} sign="−" />}
+        </div>
+        <div>
+          <h3>What {PROVIDER_NAMES[provider]} gets</h3>
+          <MarkedText label="What the model gets" lines={sides.right} sign="+" />
+        </div>
+      </div>
+    </section>
+  );
+}
+
+const jsonText = (value: object) => JSON.stringify(value, null, 2);
+
+interface LoadedDefinition {
+  readonly definition?: object;
+  readonly problem?: ShownProblem;
+}
+
+function useDefinition(connection: string, name: string): LoadedDefinition {
+  const [loaded, setLoaded] = useState<LoadedDefinition>({});
+  useEffect(() => {
+    let wanted = true;
+    setLoaded({});
+    act("offer", { connection, kind: "tools", name }).then(
+      ({ definition }) => wanted && setLoaded({ definition }),
+      (reason: unknown) => wanted && setLoaded({ problem: shownFailure(reason) }),
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [connection, name]);
+  return loaded;
+}
