@@ -1,4 +1,4 @@
-import { isSecretName, looksSecret } from "@parley/mcp/recording";
+import { isSecretName, looksSecret, REDACTED } from "@parley/mcp/recording";
 
 /** A text, or the name of a variable that holds a secret in its place. */
 export type TextPart = string | { readonly variable: string };
@@ -48,7 +48,7 @@ function valuePart(name: string, value: string): TextPart {
   if (value === "") return value;
   if (isSecretName(name)) return { variable: variableOf(name) };
   // A variable of the same name may have a meaning of its own, such as `PATH`.
-  return looksSecret(value) ? { variable: `${variableOf(name)}_SECRET` } : value;
+  return looksSecret(value) || value.includes(REDACTED) ? { variable: `${variableOf(name)}_SECRET` } : value;
 }
 
 function variableOf(name: string): string {

@@ -1,5 +1,5 @@
 import type { MessageProblem } from "../contract/timeline.js";
-import type { Definitions } from "./definitions.js";
+import type { SchemaDefinitions } from "./schema-definitions.js";
 import { jsonKindOf, type ObjectShape, type Shape } from "./shape.js";
 import { choicesOf, type UnionChoice, type UnionChoices } from "./shape-union.js";
 import { demandOf, describeValue, listed } from "./shape-words.js";
@@ -26,13 +26,13 @@ interface Finding {
 
 /** What is being examined: the definitions that hold, and what was found so far. */
 interface Examination {
-  readonly definitions: Definitions;
+  readonly definitions: SchemaDefinitions;
   readonly findings: Finding[];
 }
 
 /** Says where a value at a place breaks a definition; at most `MOST_PROBLEMS`. */
 export function checkDefinition(
-  definitions: Definitions,
+  definitions: SchemaDefinitions,
   name: string,
   value: unknown,
   place?: Place | undefined,

@@ -1,7 +1,7 @@
 import { nearestName, type Revision } from "@parley/mcp/protocol";
 import type { MessageProblem } from "../contract/timeline.js";
 import { checkDefinition, MOST_PROBLEMS } from "./check-shape.js";
-import { type Definitions, definitionsOf } from "./definitions.js";
+import { definitionsOf, type SchemaDefinitions } from "./schema-definitions.js";
 import { describeValue, listed, quoted } from "./shape-words.js";
 
 /** A message, and what must be known to hold it to the schema of its revision. */
@@ -49,7 +49,7 @@ export function messageProblems(judged: JudgedMessage): MessageVerdict {
   return parts[0] === "result" ? judgeResult(definitions, judged) : judgeError(definitions, judged);
 }
 
-function judgeCall(definitions: Definitions, { revision, sender, message }: JudgedMessage): MessageVerdict {
+function judgeCall(definitions: SchemaDefinitions, { revision, sender, message }: JudgedMessage): MessageVerdict {
   const envelope = Object.hasOwn(message, "id") ? "JSONRPCRequest" : "JSONRPCNotification";
   const outer = checkDefinition(definitions, envelope, message);
   const { method } = message;
@@ -70,7 +70,7 @@ function judgeCall(definitions: Definitions, { revision, sender, message }: Judg
   return verdict(name, outer, inner);
 }
 
-function judgeResult(definitions: Definitions, judged: JudgedMessage): MessageVerdict {
+function judgeResult(definitions: SchemaDefinitions, judged: JudgedMessage): MessageVerdict {
   const { message, answers } = judged;
   const envelope = definitions.has("JSONRPCResultResponse") ? "JSONRPCResultResponse" : "JSONRPCResponse";
   const outer = [...answererProblems(definitions, judged), ...checkDefinition(definitions, envelope, message)];
@@ -84,7 +84,7 @@ function judgeResult(definitions: Definitions, judged: JudgedMessage): MessageVe
 
 /** Holds a result to the definition that its kind has for the request. */
 function judgeAnswer(
-  definitions: Definitions,
+  definitions: SchemaDefinitions,
   base: string,
   result: Readonly<Record<string, unknown>>,
 ): MessageVerdict {
@@ -109,7 +109,7 @@ function isExtensionResult(resultType: string): boolean {
 }
 
 function judgeInterim(
-  definitions: Definitions,
+  definitions: SchemaDefinitions,
   base: string,
   { definition, problems }: MessageVerdict,
   { inputRequests, requestState }: Readonly<Record<string, unknown>>,
@@ -127,7 +127,7 @@ function judgeInterim(
   return verdict(definition, problems, more);
 }
 
-function judgeError(definitions: Definitions, judged: JudgedMessage): MessageVerdict {
+function judgeError(definitions: SchemaDefinitions, judged: JudgedMessage): MessageVerdict {
   const { message } = judged;
   const envelope = definitions.has("JSONRPCErrorResponse") ? "JSONRPCErrorResponse" : "JSONRPCError";
   // The older schemas demand an id even where JSON-RPC itself says that it could not be read and is null.
@@ -144,7 +144,7 @@ function judgeError(definitions: Definitions, judged: JudgedMessage): MessageVer
 }
 
 /** A revision whose schema knows no requests from the server has nothing for the client to answer. */
-function answererProblems(definitions: Definitions, { sender, revision }: JudgedMessage): MessageProblem[] {
+function answererProblems(definitions: SchemaDefinitions, { sender, revision }: JudgedMessage): MessageProblem[] {
   if (sender === "server" || definitions.has("ServerRequest")) return [];
   return [problem("", "JSONRPCResponse", `a client sends no responses in ${revision}`)];
 }

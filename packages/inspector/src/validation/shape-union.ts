@@ -1,4 +1,4 @@
-import type { Definitions } from "./definitions.js";
+import type { SchemaDefinitions } from "./schema-definitions.js";
 import type { JsonKind, ObjectShape, Shape, ShapeMember } from "./shape.js";
 
 /** One thing that a union allows, and the definition that it comes from. */
@@ -24,7 +24,7 @@ type Union = Extract<Shape, { kind: "union" }>;
 const known = new WeakMap<Union, UnionChoices>();
 
 /** What a union of a definition allows; kept, since large lists ask for the same one again and again. */
-export function choicesOf(definitions: Definitions, definition: string, union: Union): UnionChoices {
+export function choicesOf(definitions: SchemaDefinitions, definition: string, union: Union): UnionChoices {
   const kept = known.get(union);
   if (kept !== undefined) return kept;
   const choices = flatten(definitions, definition, union);
@@ -33,7 +33,7 @@ export function choicesOf(definitions: Definitions, definition: string, union: U
   return found;
 }
 
-function flatten(definitions: Definitions, definition: string, shape: Shape): UnionChoice[] {
+function flatten(definitions: SchemaDefinitions, definition: string, shape: Shape): UnionChoice[] {
   if (shape.kind === "named") return flatten(definitions, shape.name, definitions.shape(shape.name));
   if (shape.kind === "union") return shape.parts.flatMap((part) => flatten(definitions, definition, part));
   return [{ definition, shape, kinds: kindsOf(shape), members: membersOf(definitions, shape) }];
@@ -57,7 +57,7 @@ function kindsOf(shape: Shape): ReadonlySet<JsonKind> {
   }
 }
 
-function membersOf(definitions: Definitions, shape: Shape): ReadonlyMap<string, ShapeMember> {
+function membersOf(definitions: SchemaDefinitions, shape: Shape): ReadonlyMap<string, ShapeMember> {
   const resolved = definitions.resolve(shape);
   if (resolved.kind === "object") return (resolved satisfies ObjectShape).members;
   if (resolved.kind !== "both") return new Map();
@@ -65,7 +65,7 @@ function membersOf(definitions: Definitions, shape: Shape): ReadonlyMap<string, 
 }
 
 /** A tag is a member that every object of the union has, always with literal values, and not the same ones everywhere. */
-function tagsOf(definitions: Definitions, choices: readonly UnionChoice[]): UnionChoices["tags"] {
+function tagsOf(definitions: SchemaDefinitions, choices: readonly UnionChoice[]): UnionChoices["tags"] {
   const objects = choices.filter((choice) => choice.kinds.has("object"));
   const tags = new Map<string, Map<UnionChoice, readonly (string | number)[]>>();
   for (const key of objects[0]?.members.keys() ?? []) {
@@ -81,7 +81,7 @@ function tagsOf(definitions: Definitions, choices: readonly UnionChoice[]): Unio
   return tags;
 }
 
-function literalsOf(definitions: Definitions, shape: Shape): (string | number)[] | undefined {
+function literalsOf(definitions: SchemaDefinitions, shape: Shape): (string | number)[] | undefined {
   const resolved = definitions.resolve(shape);
   if (resolved.kind === "literal") return [resolved.value];
   if (resolved.kind !== "union") return undefined;

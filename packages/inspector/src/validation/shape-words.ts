@@ -1,5 +1,5 @@
 import { printableLine } from "@parley/mcp/protocol";
-import type { Definitions } from "./definitions.js";
+import type { SchemaDefinitions } from "./schema-definitions.js";
 import { jsonKindOf, type Shape, type SimpleType } from "./shape.js";
 
 /** Characters of a value that a message shows. */
@@ -17,7 +17,7 @@ const SIMPLE_WORDS: Readonly<Record<SimpleType, string>> = {
 };
 
 /** What a shape demands, as the end of a sentence: `a string or an integer`. */
-export function demandOf(definitions: Definitions, shape: Shape): string {
+export function demandOf(definitions: SchemaDefinitions, shape: Shape): string {
   return listed([...new Set(demands(definitions, shape))]);
 }
 
@@ -51,7 +51,7 @@ export function listed(words: readonly string[]): string {
   return `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
 }
 
-function demands(definitions: Definitions, shape: Shape): string[] {
+function demands(definitions: SchemaDefinitions, shape: Shape): string[] {
   switch (shape.kind) {
     case "unknown":
       return ["a value"];

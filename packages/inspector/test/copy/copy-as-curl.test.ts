@@ -96,6 +96,7 @@ describe("a request that is copied for curl", () => {
         Cookie: "id=1",
         "X-Api-Key": "key",
         "X-Path": "sk-0123456789abcdef0123",
+        "X-Note": "a [redacted] text",
         "X-Empty": "",
         Host: "a",
         "Content-Length": "5",
@@ -113,6 +114,7 @@ describe("a request that is copied for curl", () => {
       '-H "cookie: $COOKIE"',
       '-H "x-api-key: $X_API_KEY"',
       '-H "x-path: $X_PATH_SECRET"',
+      '-H "x-note: $X_NOTE_SECRET"',
       "-H 'x-empty;'",
       `--data-raw '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'`,
     ]);

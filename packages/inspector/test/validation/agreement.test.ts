@@ -10,8 +10,8 @@ import { loadDefinitions } from "../../../mcp/test/oracle/schema-definitions.js"
 import { openSchemaOracle } from "../../../mcp/test/oracle/schema-oracle.js";
 import { seededRandom } from "../../../mcp/test/soak/seeded-random.js";
 import { checkDefinition } from "../../src/validation/check-shape.js";
-import { definitionsOf } from "../../src/validation/definitions.js";
 import { messageProblems } from "../../src/validation/message-problems.js";
+import { definitionsOf } from "../../src/validation/schema-definitions.js";
 import { isPlain, readDefinitions, SchemaSamples } from "./schema-samples.js";
 
 const SEED = 17;

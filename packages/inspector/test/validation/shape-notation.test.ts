@@ -1,6 +1,6 @@
 import { REVISIONS } from "@parley/mcp/protocol";
 import { describe, expect, it } from "vitest";
-import { Definitions, definitionsOf } from "../../src/validation/definitions.js";
+import { definitionsOf, SchemaDefinitions } from "../../src/validation/schema-definitions.js";
 import type { Shape } from "../../src/validation/shape.js";
 import { parseShape } from "../../src/validation/shape-notation.js";
 import { demandOf } from "../../src/validation/shape-words.js";
@@ -74,7 +74,7 @@ describe("the notation of shapes", () => {
     ["object | { a: string } | string[]", "an object or an array"],
     ["Named", "a URI or a boolean"],
   ])("says of %s that it demands %s", (text, words) => {
-    const definitions = new Definitions(new Map([["Named", "uri | boolean"]]));
+    const definitions = new SchemaDefinitions(new Map([["Named", "uri | boolean"]]));
     expect(demandOf(definitions, parseShape(text))).toBe(words);
   });
 

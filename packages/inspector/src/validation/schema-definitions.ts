@@ -16,17 +16,17 @@ const TABLES: readonly (readonly [Revision, string])[] = [
   ["2026-07-28", SHAPES_2026_07_28],
 ];
 
-const read = new Map<Revision, Definitions>();
+const read = new Map<Revision, SchemaDefinitions>();
 
 /** The definitions of a revision; read on first use, then kept. */
-export function definitionsOf(revision: Revision): Definitions {
-  const known = read.get(revision) ?? new Definitions(readTables(revision));
+export function definitionsOf(revision: Revision): SchemaDefinitions {
+  const known = read.get(revision) ?? new SchemaDefinitions(readTables(revision));
   read.set(revision, known);
   return known;
 }
 
 /** The definitions of one published schema, with what can be read off them about methods and errors. */
-export class Definitions {
+export class SchemaDefinitions {
   readonly #texts: ReadonlyMap<string, string>;
   readonly #shapes = new Map<string, Shape>();
   readonly #methods = new Map<string, string>();
