@@ -111,7 +111,7 @@ function lint(tools: readonly Tool[]): readonly Finding[] {
   try {
     return lintTools(tools);
   } catch {
-    // A definition that is nested too deeply to be looked at has no findings, and is shown all the same.
+    // Findings are a help: a definition that lint stumbles over is shown all the same.
     return [];
   }
 }

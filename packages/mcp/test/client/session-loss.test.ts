@@ -136,7 +136,10 @@ describe("a server that ends while it waits for an answer", () => {
       platform: impatient,
       onElicit: (_question, { signal }) =>
         new Promise((_, reject) => {
-          signal.addEventListener("abort", () => reject(unwanted.push(signal.reason)));
+          signal.addEventListener("abort", () => {
+            unwanted.push(signal.reason);
+            reject(signal.reason);
+          });
           server.pipes[0]?.end();
         }),
     });
