@@ -77,8 +77,8 @@ function View({ id, connection }: { readonly id: ViewId; readonly connection: Co
 
 function useShortcuts(): void {
   useEffect(() => {
-    addEventListener("keydown", onShortcut);
-    return () => removeEventListener("keydown", onShortcut);
+    addEventListener("keydown", onShortcut, { capture: true });
+    return () => removeEventListener("keydown", onShortcut, { capture: true });
   }, []);
 }
 

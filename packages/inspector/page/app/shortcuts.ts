@@ -15,16 +15,17 @@ const FIELDS = "input, textarea, select, [contenteditable]";
 /** Whether typing belongs to what has the focus. */
 const isTyping = (target: EventTarget | null) => target instanceof Element && target.closest(FIELDS) !== null;
 
-/** Does what a key stands for, wherever the focus is. Fields and dialogs keep their keys. */
+/** Does what a key stands for, wherever the focus is. Fields and dialogs keep their keys. Lists must hear it later: they know `k` too. */
 export function onShortcut(event: KeyboardEvent): void {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey) return;
+  if (event.ctrlKey || event.metaKey) return;
   if (document.querySelector("dialog[open]") !== null) return;
   if (event.altKey) {
     const view = VIEW_LIST[Number(event.code.replace("Digit", "")) - 1];
     if (view === undefined) return;
     currentView.value = view.id;
-    event.preventDefault();
-  } else if (!isTyping(event.target) && pressed(event.key, event.timeStamp)) event.preventDefault();
+  } else if (isTyping(event.target) || !pressed(event.key, event.timeStamp)) return;
+  event.preventDefault();
+  event.stopPropagation();
 }
 
 function pressed(key: string, now: number): boolean {

@@ -1,15 +1,27 @@
 import { useState } from "preact/hooks";
 import { sharedSession } from "../backend/shared-session.js";
+import { currentConnection } from "../backend/store.js";
 import { Dialog } from "../parts/dialog.js";
-import { ConnectionList } from "./connection-list.js";
+import { ConnectionList, StatusDot } from "./connection-list.js";
+import { connectionName, STATUS_WORDS } from "./connection-name.js";
 import { TargetList } from "./target-list.js";
 import { UrlForm } from "./url-form.js";
 
-/** The connections, and what to connect to. */
+/** The connections, and what to connect to. In a narrow page it folds away behind the name of the connection that is shown. */
 export function ConnectPane() {
   const [adding, setAdding] = useState(false);
+  const [unfolded, setUnfolded] = useState(false);
+  const shown = currentConnection.value;
   return (
-    <nav class="connect-pane" aria-label="Connections">
+    <nav
+      class={unfolded || shown === undefined ? "connect-pane" : "connect-pane connect-pane-folded"}
+      aria-label="Connections"
+    >
+      {shown !== undefined && (
+        <button type="button" class="connect-fold" aria-expanded={unfolded} onClick={() => setUnfolded(!unfolded)}>
+          <StatusDot status={shown.status} /> {connectionName(shown)}, {STATUS_WORDS[shown.status]}
+        </button>
+      )}
       <section class="connect-section" aria-labelledby="connect-connections">
         <h2 id="connect-connections">Connections</h2>
         <ConnectionList />

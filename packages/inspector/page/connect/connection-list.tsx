@@ -1,6 +1,6 @@
 import type { ConnectionInfo } from "../../src/contract/connections.js";
 import { chosenConnection, currentConnection, inspectorState } from "../backend/store.js";
-import { connectionName, STATUS_WORDS } from "./connection-name.js";
+import { connectionFacts, connectionName, STATUS_WORDS } from "./connection-name.js";
 
 /** The connections of the inspector; one of them is shown. */
 export function ConnectionList() {
@@ -18,8 +18,7 @@ export function ConnectionList() {
 }
 
 function ConnectionButton({ connection, shown }: { readonly connection: ConnectionInfo; readonly shown: boolean }) {
-  const { id, status, revision, era, opened } = connection;
-  const facts = [STATUS_WORDS[status], revision, era, opened > 1 ? reconnects(opened - 1) : undefined];
+  const { id, status } = connection;
   const choose = () => {
     chosenConnection.value = id;
   };
@@ -27,13 +26,10 @@ function ConnectionButton({ connection, shown }: { readonly connection: Connecti
     <button type="button" class="connect-item" aria-current={shown ? "true" : undefined} onClick={choose}>
       <StatusDot status={status} />
       <span class="connect-item-name">{connectionName(connection)}</span>
-      <span class="connect-item-facts soft">{facts.filter((fact) => fact !== undefined).join(" · ")}</span>
+      <span class="connect-item-facts soft">{[STATUS_WORDS[status], ...connectionFacts(connection)].join(" · ")}</span>
     </button>
   );
 }
-
-/** How often a connection was opened again. */
-export const reconnects = (count: number) => (count === 1 ? "1 reconnect" : `${count} reconnects`);
 
 /** The state of a connection as a colour; the words always stand beside it. */
 export function StatusDot({ status }: Pick<ConnectionInfo, "status">) {

@@ -5,6 +5,12 @@ export function connectionName({ server, target }: ConnectionInfo): string {
   return server?.title ?? server?.name ?? target.shown;
 }
 
+/** The revision that a connection speaks, its era, and how often it was opened again, as far as there is something to say. */
+export function connectionFacts({ revision, era, opened }: ConnectionInfo): readonly string[] {
+  const again = opened === 2 ? "1 reconnect" : `${opened - 1} reconnects`;
+  return [revision, era, opened > 1 ? again : undefined].filter((fact) => fact !== undefined);
+}
+
 /** The state of a connection in words. */
 export const STATUS_WORDS: Readonly<Record<ConnectionStatus, string>> = {
   connecting: "connecting",

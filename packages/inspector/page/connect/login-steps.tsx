@@ -58,13 +58,8 @@ function Step({ step }: { readonly step: LoginStep }) {
         </span>
       </span>
       {seq !== undefined && (
-        <button
-          type="button"
-          class="parts-link"
-          aria-label={`Entry of ${step.step}: ${step.shown}`}
-          onClick={() => showEntry(seq)}
-        >
-          #{seq}
+        <button type="button" class="parts-link" onClick={() => showEntry(seq)}>
+          #{seq} <span class="visually-hidden">in the timeline</span>
         </button>
       )}
     </li>

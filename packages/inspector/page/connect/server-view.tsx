@@ -4,11 +4,19 @@ import { sharedSession } from "../backend/shared-session.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { CapabilityRows } from "./capability-rows.js";
 import { ConnectionControls } from "./connection-controls.js";
-import { reconnects, StatusDot } from "./connection-list.js";
-import { connectionName, STATUS_WORDS } from "./connection-name.js";
+import { StatusDot } from "./connection-list.js";
+import { connectionFacts, connectionName, STATUS_WORDS } from "./connection-name.js";
 import { LogLevelSelect } from "./log-level-select.js";
 import { LoginSteps } from "./login-steps.js";
 import { RootsEditor } from "./roots-editor.js";
+
+const TRANSPORTS: Readonly<Record<ConnectionInfo["target"]["kind"], string>> = {
+  url: "HTTP",
+  command: "stdio, with a process of its own",
+  module: "in memory, from a module",
+  server: "in memory, in this process",
+  file: "none, from a recording",
+};
 
 /** Everything about one connection and its server. */
 export function ServerView({ connection }: { readonly connection: ConnectionInfo }) {
@@ -20,7 +28,7 @@ export function ServerView({ connection }: { readonly connection: ConnectionInfo
         <h2>{connectionName(connection)}</h2>
         <p class="connect-status">
           <StatusDot status={status} /> {STATUS_WORDS[status]}
-          {connection.opened > 1 && <span class="soft"> · {reconnects(connection.opened - 1)}</span>}
+          <span class="soft">{connectionFacts(connection).map((fact) => ` · ${fact}`)}</span>
         </p>
       </header>
       {problem !== undefined && <ProblemNote problem={problem} />}
@@ -59,7 +67,7 @@ function ServerFacts({ connection }: { readonly connection: ConnectionInfo }) {
     ["Revision", revision === undefined ? undefined : `${revision} (${negotiated})`],
     ["Era", era],
     ["Target", target.shown],
-    ["Kind of target", target.kind],
+    ["Transport", TRANSPORTS[target.kind]],
   ];
   return (
     <Part title="Server">

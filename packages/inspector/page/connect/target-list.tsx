@@ -31,14 +31,14 @@ function Target({ target }: { readonly target: TargetInfo }) {
       chosenConnection.value = connection;
     });
   return (
-    <div class="connect-target">
-      <span class="connect-target-shown mono" title={target.shown}>
-        {target.shown}
-      </span>
-      <button type="button" aria-label={`Connect to ${target.shown}`} disabled={action.busy} onClick={connect}>
-        {connected ? "Once more" : "Connect"}
+    <>
+      <button type="button" class="connect-item" disabled={action.busy} onClick={connect}>
+        <span class="connect-target-shown mono" title={target.shown}>
+          {target.shown}
+        </span>
+        <span class="connect-item-facts soft">{connected ? "Connect again" : "Connect"}</span>
       </button>
       {action.problem !== undefined && <ProblemNote problem={action.problem} />}
-    </div>
+    </>
   );
 }

@@ -24,13 +24,12 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   };
   return (
     <dialog ref={element} class="parts-dialog" aria-labelledby={titleId} onCancel={onCancel}>
-      <header>
-        <h2 id={titleId}>{title}</h2>
-        <button type="button" class="quiet" aria-label="Close" onClick={onClose}>
-          ✕
-        </button>
-      </header>
+      <h2 id={titleId}>{title}</h2>
       <div class="parts-dialog-body">{children}</div>
+      {/* Last in the document, because a dialog opens with the focus on its first control. */}
+      <button type="button" class="quiet parts-dialog-close" aria-label="Close" onClick={onClose}>
+        ✕
+      </button>
     </dialog>
   );
 }

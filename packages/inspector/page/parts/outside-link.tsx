@@ -27,11 +27,11 @@ export function OutsideLink({ href, children }: OutsideLinkProps) {
           <p>It was given by a server, and leaves the inspector:</p>
           <p class="parts-address">{address}</p>
           <div class="parts-actions">
-            <button type="button" class="main" onClick={open}>
-              Open in a new tab
-            </button>
             <button type="button" onClick={() => setAsking(false)}>
               Stay here
+            </button>
+            <button type="button" class="main" onClick={open}>
+              Open in a new tab
             </button>
           </div>
         </Dialog>

@@ -15,12 +15,17 @@ interface TabsProps<K extends string> {
 }
 
 const idOf = (label: string, id: string) => `${label}-${id}`.replaceAll(/[^a-zA-Z0-9_-]+/g, "-");
-const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
+const STEPS: ReadonlyMap<string, number> = new Map([
+  ["ArrowLeft", -1],
+  ["ArrowRight", 1],
+  ["Home", -Infinity],
+  ["End", Infinity],
+]);
 
 /** A row of tabs. One of them is in the tab order; arrows, Home and End go on from there. */
 export function Tabs<K extends string>({ label, tabs, chosen, onChoose }: TabsProps<K>) {
   const onKeyDown = (event: KeyboardEvent) => {
-    const step = STEPS[event.key];
+    const step = STEPS.get(event.key);
     if (step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     const at = tabs.findIndex(({ id }) => id === chosen);

@@ -39,6 +39,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     if (chosen >= 0) setActive(chosen);
   }, [chosen]);
   useShownRow(box, selected, chosen, row);
+  useAnchoredRow(box, props, row, () => box.current !== null && setSeen(shownPart(box.current)));
   useFollowedEnd(box, follow, items.length * row);
   const page = Math.max(1, Math.floor(seen.height / row) - 1);
   const onKeyDown = (event: KeyboardEvent) => {
@@ -145,6 +146,26 @@ function useShownRow(box: BoxRef, selected: unknown, chosen: number, row: number
     shown.current = selected;
     box.current.scrollTop = scrolledTo(chosen, row, shownPart(box.current));
   }, [box, selected, chosen, row]);
+}
+
+/** Keeps the rows that are read where they are when those before them are forgotten; for lists that can be followed. */
+function useAnchoredRow<T>(box: BoxRef, props: VirtualListProps<T>, row: number, moved: () => void): void {
+  const { items, keyOf, follow } = props;
+  const anchor = useRef<{ key: string | number; at: number } | undefined>(undefined);
+  useLayoutEffect(() => {
+    const element = box.current;
+    const kept = anchor.current;
+    if (follow !== false || element === null) return;
+    const there = kept === undefined ? undefined : items[kept.at];
+    if (kept !== undefined && (there === undefined || keyOf(there) !== kept.key)) {
+      const at = items.findIndex((item) => keyOf(item) === kept.key);
+      if (at >= 0) element.scrollTop += (at - kept.at) * row;
+      moved();
+    }
+    const at = Math.floor(element.scrollTop / row);
+    const first = items[at];
+    anchor.current = first === undefined ? undefined : { key: keyOf(first), at };
+  });
 }
 
 function useFollowedEnd(box: BoxRef, follow: boolean, height: number): void {

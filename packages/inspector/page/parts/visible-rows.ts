@@ -16,17 +16,29 @@ export function visibleRows(count: number, row: number, { top, height }: ListWin
 
 /** Where a key moves to in a list, or undefined where the key moves nothing. */
 export function movedRow(key: string, at: number, count: number, page: number): number | undefined {
-  const to = {
-    ArrowDown: at + 1,
-    j: at + 1,
-    ArrowUp: at - 1,
-    k: at - 1,
-    PageDown: at + page,
-    PageUp: at - page,
-    Home: 0,
-    End: count - 1,
-  }[key];
+  const to = targetOf(key, at, count, page);
   return to === undefined || count === 0 ? undefined : Math.max(0, Math.min(count - 1, to));
+}
+
+function targetOf(key: string, at: number, count: number, page: number): number | undefined {
+  switch (key) {
+    case "ArrowDown":
+    case "j":
+      return at + 1;
+    case "ArrowUp":
+    case "k":
+      return at - 1;
+    case "PageDown":
+      return at + page;
+    case "PageUp":
+      return at - page;
+    case "Home":
+      return 0;
+    case "End":
+      return count - 1;
+    default:
+      return undefined;
+  }
 }
 
 /** Where the list must be scrolled to for a row to be seen; unchanged if it is. */

@@ -52,16 +52,18 @@ export function FilterBar({ children }: { readonly children?: ComponentChildren 
           onChoose={(connection) => narrowTimeline({ connection })}
         />
       )}
-      <Switch
-        label="Only problems"
-        on={filter.onlyProblems}
-        onSet={(onlyProblems) => narrowTimeline({ onlyProblems })}
-      />
-      <Switch
-        label="Only failures"
-        on={filter.onlyFailures}
-        onSet={(onlyFailures) => narrowTimeline({ onlyFailures })}
-      />
+      <span class="timeline-switches">
+        <Switch
+          label="Only problems"
+          on={filter.onlyProblems}
+          onSet={(onlyProblems) => narrowTimeline({ onlyProblems })}
+        />
+        <Switch
+          label="Only failures"
+          on={filter.onlyFailures}
+          onSet={(onlyFailures) => narrowTimeline({ onlyFailures })}
+        />
+      </span>
       {filter !== EVERYTHING && <Narrowed call={filter.call} />}
       {children}
     </search>

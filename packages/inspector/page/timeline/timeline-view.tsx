@@ -16,16 +16,17 @@ import { EVERYTHING, passesFilter, passingEntries, timelineFilter } from "./time
 const ROW_HEIGHT = 30;
 const seqOf = ({ seq }: EntrySummary) => seq;
 const rowOf = (entry: EntrySummary) => <EntryRow entry={entry} />;
-const choose = ({ seq }: EntrySummary) => {
-  chosenEntry.value = seq;
-};
-
 /** Every message of both directions, and everything about the chosen one. */
 export function TimelineView() {
   const [follow, setFollow] = useState(chosenEntry.value === undefined);
   const all = entries.value;
   const shown = passingEntries.value;
   const seq = chosenEntry.value;
+  const choose = (entry: EntrySummary) => {
+    chosenEntry.value = entry.seq;
+    // What is being read must not run away.
+    setFollow(false);
+  };
   const chosen = useMemo(() => all.find((entry) => entry.seq === seq), [all, seq]);
   const paired = useMemo(() => (chosen === undefined ? undefined : pairedEntry(chosen, all)), [chosen, all]);
   useEffect(() => {
@@ -89,11 +90,11 @@ function ClearButton() {
           <p>All entries of all connections are forgotten. A recording that is under way keeps its messages.</p>
           {action.problem !== undefined && <ProblemNote problem={action.problem} />}
           <div class="parts-actions">
-            <button type="button" class="main" disabled={action.busy} onClick={clear}>
-              Clear the timeline
-            </button>
             <button type="button" onClick={() => setAsking(false)}>
               Keep it
+            </button>
+            <button type="button" class="main" disabled={action.busy} onClick={clear}>
+              Clear the timeline
             </button>
           </div>
         </Dialog>
