@@ -21,7 +21,7 @@ export interface CalledConnection {
     readonly skills: GivenExtension<SkillsClient>;
     readonly apps: GivenExtension<AppPages>;
   };
-  readonly info: Pick<ConnectionInfo, "lists">;
+  readonly info: Pick<ConnectionInfo, "lists" | "era">;
 }
 
 /** Finds a connection by its id. Throws `invalid_params` where there is none. */

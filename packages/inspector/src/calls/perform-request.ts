@@ -19,7 +19,9 @@ export async function performRequest(
   const options: CallOptions = { signal, onProgress, cache: false };
   switch (request.kind) {
     case "tool":
-      if (request.asTask === true) return callAsTask(connection, request, { ...options, signal }, { onTask });
+      // Where the server decides alone what becomes a task, each call may be one, and is shown as such.
+      if (request.asTask === true || connection.info.era === "stateless")
+        return callAsTask(connection, request, { ...options, signal }, { onTask });
       return client.callTool(request.name, request.arguments, options);
     case "prompt":
       return client.getPrompt(request.name, request.arguments, options);

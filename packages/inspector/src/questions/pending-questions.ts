@@ -88,13 +88,6 @@ export class PendingQuestions {
     throw unfit(answer.action, "a question to a model");
   }
 
-  /** Ends the questions of a connection that is gone. */
-  end(connection: string): void {
-    for (const { info, reject } of this.#pending.values()) {
-      if (info.connection === connection) reject(new McpError("cancelled", "the connection was closed"));
-    }
-  }
-
   #ask<R extends ElicitResult | CreateMessageResult>(
     connection: string,
     question: QuestionInfo["question"],

@@ -1,7 +1,12 @@
 import { type Client, connect, type Server, type Target } from "@parley/mcp";
 import { apps } from "@parley/mcp/apps";
 import { serveHttp } from "@parley/mcp/node";
-import type { CreateMessageRequestParams, CreateMessageResult, Revision } from "@parley/mcp/protocol";
+import {
+  type CreateMessageRequestParams,
+  type CreateMessageResult,
+  type Revision,
+  shownRevision,
+} from "@parley/mcp/protocol";
 import { skillsExtension } from "@parley/mcp/skills";
 import { tasks } from "@parley/mcp/tasks";
 import { onTestFinished } from "vitest";
@@ -67,7 +72,7 @@ export async function openRooms(target: Server | Target, options: RoomOptions = 
   });
   onTestFinished(() => client.close());
   const lists: Partial<Record<OfferKind, number>> = {};
-  const connection = { id: "c1", client, extensions, info: { lists } };
+  const connection = { id: "c1", client, extensions, info: { lists, era: shownRevision(client.protocolVersion).era } };
   const when = <T>(condition: () => T | undefined | false) =>
     new Promise<T>((resolve) => {
       const look = () => {

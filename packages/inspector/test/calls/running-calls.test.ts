@@ -136,6 +136,18 @@ describe("a call", () => {
     });
   });
 
+  it("asks the server each time, whatever may be kept", async () => {
+    let reads = 0;
+    const server = new Server(info, { cache: { ttlMs: 60_000, scope: "public" } }).resource("count://me", {}, () =>
+      String(++reads),
+    );
+    const rooms = await openRooms(server, { revision: "2026-07-28" });
+    for (const text of ["1", "2"]) {
+      const { result } = await rooms.call({ kind: "resource", uri: "count://me" });
+      expect(result).toMatchObject({ contents: [{ text }] });
+    }
+  });
+
   it("is known to what it causes, and to nothing else", async () => {
     const seen: (string | undefined)[] = [];
     const rooms = await openRooms(everything);

@@ -99,6 +99,29 @@ for (const revision of ERAS) {
   }
 }
 
+describe("a server that decides what becomes a task", () => {
+  it("shows the task also of a call that did not ask for one", async () => {
+    const { server, released } = taskServer();
+    const rooms = await openRooms(server, { revision: "2026-07-28" });
+    const id = rooms.calls.start(rooms.connection, { kind: "tool", name: "slow", arguments: {} });
+    expect(await rooms.when(() => rooms.calls.list()[0]?.task)).toMatchObject({ status: "working" });
+    await expect.poll(() => released.length).toBe(1);
+    released[0]?.();
+    expect(await rooms.ended(id)).toMatchObject({ status: "done" });
+  });
+
+  it("has no task where the revision lets the client decide", async () => {
+    const { server, released } = taskServer();
+    const rooms = await openRooms(server, { revision: "2025-11-25" });
+    const id = rooms.calls.start(rooms.connection, { kind: "tool", name: "slow", arguments: {} });
+    await expect.poll(() => released.length).toBe(1);
+    released[0]?.();
+    const ended = await rooms.ended(id);
+    expect(ended).toMatchObject({ status: "done" });
+    expect(ended.task).toBeUndefined();
+  });
+});
+
 describe("a server that goes on with a cancelled task", () => {
   it("is waited for no longer, and its task stays visible", async () => {
     const task = {

@@ -207,8 +207,7 @@ describe("questions of a server that asks too much", () => {
       const id = rooms.calls.start(rooms.connection, tool("asks"));
       expect(await rooms.ended(id)).toMatchObject({ status: "failed" });
       expect(JSON.stringify(rooms.calls.outcome(id))).toContain("2 questions wait already");
-      rooms.questions.end("c1");
-      expect(rooms.questions.list()).toEqual([]);
+      await rooms.when(() => rooms.questions.list().length === 0);
     });
 
     it(`are refused when they are too long, ${revision}`, async () => {
@@ -219,17 +218,6 @@ describe("questions of a server that asks too much", () => {
       expect(rooms.questions.list()).toEqual([]);
     });
   }
-
-  it("end with their connection, whoever else asks", async () => {
-    const rooms = await openRooms(everything, { revision: "2025-11-25" });
-    const id = rooms.calls.start(rooms.connection, tool("survey"));
-    await rooms.asked();
-    rooms.questions.end("another");
-    expect(rooms.questions.list()).toHaveLength(1);
-    rooms.questions.end("c1");
-    expect(rooms.questions.list()).toEqual([]);
-    expect(await rooms.ended(id)).toMatchObject({ status: "failed" });
-  });
 
   it("go when the server ends the connection", async () => {
     const params = { message: "who?", requestedSchema: { type: "object", properties: {} } };
