@@ -10,6 +10,8 @@ export interface InspectorOptions {
   port?: number | undefined;
   /** The revision to speak first; another can be chosen in the page. Default: it is negotiated. */
   revision?: Revision | undefined;
+  /** How long a server may take to connect, in milliseconds, the time of a login not counted. Default: 30 s. */
+  connectMs?: number | undefined;
   /** Gives what counts the tokens of a text, when tools are first shown as models see them. Default: an estimate by its length. */
   loadTokenizer?: (() => Promise<(text: string) => number>) | undefined;
   /** Answers for a model where the user lets it. Default: the user answers by hand. */

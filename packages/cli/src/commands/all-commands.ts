@@ -1,5 +1,6 @@
 import { COMPLETION_COMMANDS } from "../completion/completion-commands.js";
 import { DOCTOR_COMMANDS } from "../doctor/doctor-commands.js";
+import { INSPECT_COMMANDS } from "../inspect/inspect-commands.js";
 import { LINT_COMMANDS } from "../lint/lint-commands.js";
 import { LOCK_COMMANDS } from "../lock/lock-commands.js";
 import { LOGIN_COMMANDS } from "../login/login-commands.js";
@@ -14,6 +15,7 @@ import type { CommandDeclaration } from "./command.js";
 /** Every command, in the order of help. */
 export const ALL_COMMANDS: readonly CommandDeclaration[] = [
   ...USE_COMMANDS,
+  ...INSPECT_COMMANDS,
   ...DOCTOR_COMMANDS,
   ...LINT_COMMANDS,
   ...TOKENS_COMMANDS,

@@ -1,14 +1,11 @@
 import { resolve } from "node:path";
-import { isSecretName, type RecordedTarget, Redactor } from "@parley/mcp/recording";
+import { type RecordedTarget, Redactor } from "@parley/mcp/recording";
 import type { Invocation } from "../commands/command.js";
 import type { ServerTarget } from "../target/target.js";
+import { targetSecrets } from "../target/target-secrets.js";
 import { show } from "../terminal/shown.js";
 import { UsageError } from "../terminal/usage-error.js";
 import { Recorder } from "./recorder.js";
-
-/** Shorter values of variables are words such as `true` or `prod`, which a recording must keep. */
-const SHORTEST_VALUE = 8;
-const SHORTEST_SECRET = 4;
 
 /** Begins the recording that a command line asks for; `force` replaces a file that is there. Throws a `UsageError` where the file cannot be made. */
 export function recordTarget(
@@ -43,15 +40,7 @@ function redactorOf(
   inherited: Readonly<Record<string, string | undefined>>,
   patterns: readonly RegExp[],
 ): Redactor {
-  const { env = {}, headers = {} } = target.kind === "module" ? {} : target.entry;
-  const given = Object.entries(env).filter(
-    ([name, value]) => value.length >= (isSecretName(name) ? SHORTEST_SECRET : SHORTEST_VALUE),
-  );
-  const ofShell = Object.entries(inherited).flatMap(([name, value]) =>
-    value !== undefined && value.length >= SHORTEST_VALUE && isSecretName(name) ? [value] : [],
-  );
-  const ofHeaders = Object.values(headers).filter((value) => value.length >= SHORTEST_SECRET);
-  return new Redactor({ values: [...given.map(([, value]) => value), ...ofHeaders, ...ofShell], patterns });
+  return new Redactor({ values: targetSecrets(target, inherited), patterns });
 }
 
 function patternOf(source: string): RegExp {

@@ -21,8 +21,17 @@ const ADDRESS = /^[a-z][a-z+.-]*:\/\//i;
  */
 export async function takeTarget(invocation: Invocation): Promise<[ServerTarget, readonly string[]]> {
   const [target, rest] = await namedTarget(invocation);
-  checkFitting(target, invocation);
+  checkFitting([target], invocation);
   return [target, rest];
+}
+
+/** Finds every target of a command line: each word, and what is behind `--`. Rejects with a `UsageError` as `takeTarget` does. */
+export async function takeTargets(invocation: Invocation): Promise<ServerTarget[]> {
+  const targets: ServerTarget[] = [];
+  for (const word of invocation.words) targets.push(await targetOf(word, invocation));
+  if (invocation.program.length > 0) targets.push((await namedTarget({ ...invocation, words: [] }))[0]);
+  checkFitting(targets, invocation);
+  return targets;
 }
 
 async function namedTarget(invocation: Invocation): Promise<[ServerTarget, readonly string[]]> {
@@ -74,11 +83,13 @@ const MEANT_FOR = [
   ["cwd", "command", "a program"],
 ] as const;
 
-function checkFitting({ kind, name }: ServerTarget, { options }: Invocation): void {
+function checkFitting(targets: readonly ServerTarget[], { options }: Invocation): void {
   for (const [option, meant, words] of MEANT_FOR) {
     const given = options.text(option) !== undefined || options.many(option).length > 0;
-    if (given && kind !== meant)
-      throw new UsageError(`--${option} is for ${words}, and ${name} is none`, "Leave it out.");
+    if (!given || targets.some(({ kind }) => kind === meant)) continue;
+    const [first] = targets;
+    const what = targets.length === 1 ? `${first?.name} is none` : "there is none";
+    throw new UsageError(`--${option} is for ${words}, and ${what}`, "Leave it out.");
   }
 }
 

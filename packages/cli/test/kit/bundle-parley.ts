@@ -30,12 +30,13 @@ export async function bundleParley(): Promise<string> {
       {
         name: "sources-of-the-library",
         resolveId: (id) => {
+          if (id === "@parley/inspector") return join(root, "packages/inspector/src/index.ts");
           const [, entry] = /^@parley\/mcp(?:\/([a-z-]+))?$/.exec(id) ?? [id, null];
           return entry === null ? undefined : join(library, `${entry ?? "index"}.ts`);
         },
       },
     ],
-    external: (id) => !/^[./#]/.test(id) && !/^(?:@parley\/mcp|@oxc-project\/)/.test(id),
+    external: (id) => !/^[./#]/.test(id) && !/^(?:@parley\/|@oxc-project\/)/.test(id),
   });
   const { output } = await build.generate({
     format: "esm",

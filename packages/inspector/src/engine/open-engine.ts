@@ -53,7 +53,7 @@ export function openEngine(options: InspectorOptions, pageFolder: string): Opene
 
 type Rooms = ReturnType<typeof roomsOf>;
 
-function roomsOf({ targets = [], tokens = memoryTokenStore(), model }: InspectorOptions) {
+function roomsOf({ targets = [], tokens = memoryTokenStore(), model, connectMs }: InspectorOptions) {
   const listeners = new Set<() => void>();
   const changed = () => {
     for (const listener of listeners) listener();
@@ -65,7 +65,7 @@ function roomsOf({ targets = [], tokens = memoryTokenStore(), model }: Inspector
   const callOf = (connection: string) => calls.current(connection);
   const questions = new PendingQuestions({ now, changed, callOf, model });
   const answerers = (connection: string) => questions.answerers(connection);
-  const connections = new Connections(targets, { timeline, changed, answerers, onlyCall, tokens });
+  const connections = new Connections(targets, { timeline, changed, answerers, onlyCall, tokens, connectMs });
   const recorder = new SessionRecorder({ timeline, open: () => connections.all().map(({ id }) => id), changed });
   const offers = new OfferLists();
   const subscriptions = new Subscriptions({ changed });

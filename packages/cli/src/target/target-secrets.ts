@@ -1,0 +1,30 @@
+import { isSecretName } from "@parley/mcp/recording";
+import type { ServerTarget } from "./target.js";
+
+/** Shorter values of variables are words such as `true` or `prod`, which messages must keep. */
+const SHORTEST_VALUE = 8;
+const SHORTEST_SECRET = 4;
+
+/** Values that a target is given and nobody else shall see: of its headers and variables, and of secrets in the shell's environment. */
+export function targetSecrets(
+  target: ServerTarget,
+  inherited: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const { env = {}, headers = {} } = target.kind === "module" ? {} : target.entry;
+  const given = Object.entries(env).filter(
+    ([name, value]) => value.length >= (isSecretName(name) ? SHORTEST_SECRET : SHORTEST_VALUE),
+  );
+  const ofShell = Object.entries(inherited).flatMap(([name, value]) =>
+    value !== undefined && value.length >= SHORTEST_VALUE && isSecretName(name) ? [value] : [],
+  );
+  const ofHeaders = Object.entries(headers)
+    .flatMap(credentialsOf)
+    .filter((value) => value.length >= SHORTEST_SECRET);
+  return [...given.map(([, value]) => value), ...ofHeaders, ...ofShell];
+}
+
+/** A credential is a secret with its scheme, such as `Bearer`, and without. */
+function credentialsOf([name, value]: readonly [string, string]): string[] {
+  const [, ...rest] = value.split(" ");
+  return isSecretName(name) ? [value, ...rest] : [value];
+}

@@ -1,0 +1,170 @@
+import { readFileSync } from "node:fs";
+import { connect as connectSocket } from "node:net";
+import { Server } from "@parley/mcp";
+import { serveHttp } from "@parley/mcp/node";
+import { describe, expect, it } from "vitest";
+import { runParley } from "../kit/run-parley.js";
+import { ModuleFolder } from "../run/module-folder.js";
+import { InspectingParley } from "./inspecting-parley.js";
+
+const MODULE = `import { Server } from "@parley/mcp";
+  export default new Server({ name: "module", version: "1.0.0" }).tool("pid", () => String(process.pid));`;
+/** A program that serves, and writes its number to a file. */
+const PROGRAM = `import { writeFileSync } from "node:fs"; import { Server } from "@parley/mcp"; import { serveStdio } from "@parley/mcp/node";
+  writeFileSync("pid", String(process.pid)); console.error("started with " + process.env.API_KEY);
+  await serveStdio(new Server({ name: "program", version: "1.0.0" }).tool("hello", () => "hello"));`;
+
+const project = () => new ModuleFolder({ "server.ts": MODULE, "program.mjs": PROGRAM }).link();
+
+const isAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+const isListening = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connectSocket(port, "127.0.0.1");
+    socket.on("connect", () => resolve(true)).on("error", () => resolve(false));
+    socket.on("close", () => undefined).setTimeout(5_000, () => socket.destroy());
+    socket.once("connect", () => socket.destroy());
+  });
+
+describe("parley inspect", () => {
+  it("prints one line with the address, serves the page there, and connects", async () => {
+    using folder = project();
+    await using parley = await InspectingParley.start(["server.ts"], { cwd: folder.path });
+    const url = await parley.url();
+    expect(url.href).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43}$/);
+    const page = await fetch(url);
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain("Parley inspector");
+    const { connections, targets } = await parley.connected(1);
+    expect(connections[0]).toMatchObject({
+      server: { name: "module" },
+      target: { kind: "module", shown: "server.ts" },
+    });
+    expect(targets).toHaveLength(1);
+    expect(parley.stdout).toBe(`${url.href}\n`);
+  });
+
+  it.each(["SIGINT", "SIGTERM"] as const)(
+    "ends with 0 after %s, and leaves neither a child nor a listener",
+    async (signal) => {
+      using folder = project();
+      await using parley = await InspectingParley.start(["--", process.execPath, "program.mjs"], { cwd: folder.path });
+      await parley.connected(1);
+      const pid = Number(readFileSync(`${folder.path}/pid`, "utf8"));
+      const port = Number((await parley.url()).port);
+      expect([isAlive(pid), await isListening(port)]).toEqual([true, true]);
+      expect(await parley.end(signal), parley.stderr).toBe(0);
+      await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
+      expect(await isListening(port)).toBe(false);
+    },
+  );
+
+  it("ends while a page follows, and while a server does not answer", async () => {
+    using folder = project();
+    folder.write("silent.mjs", "setInterval(() => {}, 1000);");
+    await using parley = await InspectingParley.start(["--", process.execPath, "silent.mjs"], { cwd: folder.path });
+    await parley.until(({ connections }) => connections[0]?.status === "connecting");
+    expect(await parley.end("SIGINT"), parley.stderr).toBe(0);
+  });
+
+  it("connects to several servers of all kinds, with the options that fit each", async () => {
+    using folder = project();
+    const seen: string[] = [];
+    const server = new Server({ name: "remote", version: "1.0.0" }).tool("key", (_: unknown, { http }) => {
+      seen.push(http?.headers()["x-key"] ?? "");
+      return "seen";
+    });
+    await using handle = await serveHttp(server, { port: 0 });
+    const args = [handle.url, "server.ts", "-H", "X-Key: for-the-url", "-e", "API_KEY=secret-of-the-program"];
+    await using parley = await InspectingParley.start([...args, "--", process.execPath, "program.mjs"], {
+      cwd: folder.path,
+    });
+    const { connections } = await parley.connected(3);
+    expect(connections.map(({ server: who }) => who?.name).sort()).toEqual(["module", "program", "remote"]);
+    const remote = connections.find(({ target }) => target.kind === "url");
+    await parley.act("call", { connection: remote?.id, request: { kind: "tool", name: "key", arguments: {} } });
+    await expect.poll(() => seen).toEqual(["for-the-url"]);
+    const { timeline } = await parley.state();
+    const details = await Promise.all(
+      Array.from({ length: timeline.next - timeline.first }, (_, at) =>
+        parley.act("entry", { seq: timeline.first + at }),
+      ),
+    );
+    const shown = JSON.stringify(details);
+    expect(shown).toContain("stderr: started with [redacted]");
+    expect(shown).not.toMatch(/secret-of-the-program|for-the-url/);
+  });
+
+  it("connects to every server of a file, and says which cannot be used", async () => {
+    using folder = project();
+    const program = { command: process.execPath, args: ["program.mjs"], cwd: folder.path };
+    const servers = { one: program, two: program, off: { ...program, disabled: true }, broken: { command: 5 } };
+    folder.write("servers.json", JSON.stringify({ mcpServers: servers }));
+    await using parley = await InspectingParley.start(["--config", "servers.json"], { cwd: folder.path });
+    expect((await parley.connected(2)).targets).toHaveLength(2);
+    expect(parley.stderr).toMatch(/left out .*broken/);
+  });
+
+  it("opens with no server, and connects to an address of the page", async () => {
+    using folder = project();
+    await using parley = await InspectingParley.start([], { cwd: folder.path });
+    expect((await parley.state()).connections).toEqual([]);
+    await using handle = await serveHttp(new Server({ name: "remote", version: "1.0.0" }), { port: 0 });
+    await parley.act("connectUrl", { url: handle.url });
+    expect((await parley.connected(1)).connections[0]?.server?.name).toBe("remote");
+  });
+
+  it("prints JSON for programs, at the port that is asked for", async () => {
+    using folder = project();
+    await using first = await InspectingParley.start(["--json"], { cwd: folder.path });
+    const { url } = JSON.parse(await first.line);
+    const { port } = new URL(url);
+    expect(await first.end("SIGINT")).toBe(0);
+    await using second = await InspectingParley.start(["--json", "--port", port], { cwd: folder.path });
+    expect(new URL(JSON.parse(await second.line).url).port).toBe(port);
+  });
+
+  it("speaks the revision that is asked for", async () => {
+    using folder = project();
+    await using parley = await InspectingParley.start(["server.ts", "--revision", "2025-06-18"], { cwd: folder.path });
+    expect((await parley.connected(1)).connections[0]?.revision).toBe("2025-06-18");
+  });
+
+  it("shows a server that cannot be reached as one that failed, and goes on", async () => {
+    using folder = project();
+    await using parley = await InspectingParley.start(["http://127.0.0.1:9/mcp", "server.ts"], { cwd: folder.path });
+    const { connections } = await parley.until((state) => state.connections.some(({ status }) => status === "failed"));
+    expect(connections.find(({ status }) => status === "failed")?.problem?.message).toMatch(/127\.0\.0\.1:9/);
+    await parley.connected(1);
+  });
+
+  it("offers the program of --sample-with", async () => {
+    using folder = project();
+    await using parley = await InspectingParley.start(["--sample-with", "node model.mjs"], { cwd: folder.path });
+    expect((await parley.state()).modelCommand).toBe(true);
+  });
+});
+
+describe("parley inspect with a wrong command line", () => {
+  it.each([
+    [["ftp://example.com/"], /no address that this program speaks to/],
+    [["./missing.ts"], /there is no file/],
+    [["nobody"], /there is no server "nobody"/],
+    [["--config", "missing.json"], /does not exist/],
+    [["--port", "70000"], /--port is "70000"/],
+    [["--header", "X-Key: a"], /--header is for a server at a URL, and there is none/],
+    [["--sample-with", ""], /names no program/],
+    [["--revision", "1999-01-01"], /1999-01-01/],
+    [["--record", "a.jsonl"], /unknown option/],
+  ])("is refused: %j", async (args, message) => {
+    const { code, stdout, stderr } = await runParley(["inspect", ...args]);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(message);
+  });
+});
