@@ -1,0 +1,89 @@
+import { printable } from "@parley/mcp/protocol";
+import { formatBytes } from "../parts/format-bytes.js";
+import { JsonTree } from "../parts/json-tree.js";
+import { fileNameOf, plainType } from "./media-data.js";
+import { BinaryView, MediaView } from "./media-view.js";
+import { TextView } from "./text-view.js";
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The members of what should be an object; none of what is not. */
+export function membersIn(value: unknown): Members {
+  // Whatever is an object can be asked for its members; those that are used are checked one by one.
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : {};
+}
+
+/** A text among the members of something that a server sent. */
+export function textIn(members: Members, name: string): string | undefined {
+  const value = Object.hasOwn(members, name) ? members[name] : undefined;
+  return typeof value === "string" ? value : undefined;
+}
+
+interface ContentViewProps {
+  readonly block: unknown;
+  /** Reads a resource that is only named. */
+  readonly onRead?: ((uri: string) => void) | undefined;
+}
+
+/** One content block of a result or a message, by its type. One that is not as it should be is shown as JSON. */
+export function ContentView({ block, onRead }: ContentViewProps) {
+  const members = membersIn(block);
+  const type = textIn(members, "type");
+  const text = textIn(members, "text");
+  const data = textIn(members, "data");
+  if (type === "text" && text !== undefined) return <TextView text={text} />;
+  if ((type === "image" || type === "audio") && data !== undefined) {
+    return <MediaView kind={type} data={data} mimeType={textIn(members, "mimeType")} />;
+  }
+  if (type === "resource") return <ResourceContentsView contents={members["resource"]} />;
+  if (type === "resource_link") return <ResourceLinkView link={members} onRead={onRead} />;
+  return <JsonTree value={block} label={printable(type ?? "Content")} />;
+}
+
+/** The contents of a resource: text, picture, sound or bytes, under its address. */
+export function ResourceContentsView({ contents }: { readonly contents: unknown }) {
+  const members = membersIn(contents);
+  const uri = textIn(members, "uri") ?? "";
+  const mimeType = textIn(members, "mimeType");
+  const text = textIn(members, "text");
+  const blob = textIn(members, "blob");
+  const type = plainType(mimeType);
+  return (
+    <article class="results-resource">
+      <p class="results-address">
+        <code>{printable(uri)}</code> <span class="soft">{printable(mimeType ?? "no media type")}</span>
+      </p>
+      {text !== undefined ? (
+        <TextView text={text} mimeType={mimeType} fileName={fileNameOf(uri)} />
+      ) : blob === undefined ? (
+        <JsonTree value={contents} label="Contents" />
+      ) : type.startsWith("image/") || type.startsWith("audio/") ? (
+        <MediaView kind={type.startsWith("image/") ? "image" : "audio"} data={blob} mimeType={mimeType} uri={uri} />
+      ) : (
+        <BinaryView data={blob} uri={uri} />
+      )}
+    </article>
+  );
+}
+
+function ResourceLinkView({ link, onRead }: { readonly link: Members; readonly onRead: ContentViewProps["onRead"] }) {
+  const uri = textIn(link, "uri") ?? "";
+  const { size } = link;
+  return (
+    <article class="results-resource">
+      <p>
+        <strong>{printable(textIn(link, "title") ?? textIn(link, "name") ?? "Resource")}</strong>{" "}
+        <code>{printable(uri)}</code>{" "}
+        <span class="soft">
+          {printable(textIn(link, "mimeType") ?? "")} {typeof size === "number" ? formatBytes(size) : ""}
+        </span>
+      </p>
+      {textIn(link, "description") !== undefined && <p>{printable(textIn(link, "description") ?? "")}</p>}
+      {onRead !== undefined && (
+        <button type="button" aria-label={`Read ${printable(uri)}`} onClick={() => onRead(uri)}>
+          Read
+        </button>
+      )}
+    </article>
+  );
+}

@@ -1,0 +1,114 @@
+import { printable } from "@parley/mcp/protocol";
+import { useState } from "preact/hooks";
+import type { CallOutcome } from "../../src/contract/calls.js";
+import { formatBytes } from "../parts/format-bytes.js";
+import { formatMs } from "../parts/format-ms.js";
+import { JsonTree } from "../parts/json-tree.js";
+import { ProblemNote } from "../parts/problem-note.js";
+import { TabPanel, Tabs } from "../parts/tabs.js";
+import { ContentView, membersIn, ResourceContentsView, textIn } from "./content-view.js";
+import { fileNameOf } from "./media-data.js";
+import { MessageView } from "./message-view.js";
+import { saveBytes } from "./save-bytes.js";
+import { StructuredView } from "./structured-view.js";
+import { PlainText, TextView } from "./text-view.js";
+
+interface ResultViewProps {
+  readonly outcome: CallOutcome;
+  /** Reads a resource that the result names. */
+  readonly onRead?: ((uri: string) => void) | undefined;
+}
+
+const SIDES = [
+  { id: "shown", title: "Result" },
+  { id: "json", title: "JSON" },
+] as const;
+
+type Side = (typeof SIDES)[number]["id"];
+
+/** How a call ended: its problem, or its result by type and as JSON. */
+export function ResultView({ outcome, onRead }: ResultViewProps) {
+  const [side, setSide] = useState<Side>("shown");
+  const { call, result, problem, bytes } = outcome;
+  const isError = result?.["isError"] === true;
+  const label = `Result of ${call.id}`;
+  const text = () => JSON.stringify(result, null, 2) ?? "";
+  return (
+    <section class="results" aria-label="Result of the call">
+      <p class={`results-status results-${isError ? "failed" : call.status}`}>
+        <strong>{isError ? "The tool reports an error" : STATUS[call.status]}</strong>
+        <span class="soft">
+          {call.durationMs !== undefined && ` ${formatMs(call.durationMs)}`}
+          {result !== undefined && ` · ${formatBytes(bytes)}`}
+        </span>
+        {result !== undefined && (
+          <button type="button" class="quiet" onClick={() => saveBytes(`${fileNameOf(call.name)}.json`, text())}>
+            Save
+          </button>
+        )}
+      </p>
+      {problem !== undefined && <ProblemNote problem={problem} />}
+      {result !== undefined && (
+        <>
+          <Tabs label={label} tabs={SIDES} chosen={side} onChoose={setSide} />
+          <TabPanel label={label} chosen={side}>
+            {side === "shown" ? (
+              <ResultParts result={result} onRead={onRead} />
+            ) : (
+              <PlainText text={text()} fileName="result.json" />
+            )}
+          </TabPanel>
+        </>
+      )}
+    </section>
+  );
+}
+
+const STATUS = { running: "Running", done: "Done", failed: "Failed", cancelled: "Cancelled" } as const;
+
+/** Blocks, messages or files that are shown at first, and with each further step. */
+const SHOWN = 100;
+
+interface ResultPartsProps {
+  readonly result: Readonly<Record<string, unknown>>;
+  readonly onRead: ResultViewProps["onRead"];
+}
+
+/** The parts of a result, whatever it is the result of. */
+function ResultParts({ result, onRead }: ResultPartsProps) {
+  const [shown, setShown] = useState(SHOWN);
+  const listOf = (name: string): readonly unknown[] => (Array.isArray(result[name]) ? result[name] : []);
+  const parts = [
+    ...listOf("content").map((block) => ({ kind: "content" as const, value: block })),
+    ...listOf("messages").map((message) => ({ kind: "message" as const, value: message })),
+    ...listOf("contents").map((contents) => ({ kind: "contents" as const, value: contents })),
+  ];
+  const description = textIn(result, "description");
+  const body = textIn(result, "body");
+  const structured = result["structuredContent"];
+  const isKnown = parts.length > 0 || structured !== undefined || body !== undefined;
+  return (
+    <div class="results-parts">
+      {description !== undefined && <p>{printable(description)}</p>}
+      {body !== undefined && <TextView text={body} mimeType="text/markdown" fileName="SKILL.md" />}
+      {structured !== undefined && <StructuredView value={structured} />}
+      {parts.slice(0, shown).map(({ kind, value }, index) => (
+        <div key={index} class="results-part">
+          {kind === "content" ? (
+            <ContentView block={value} onRead={onRead} />
+          ) : kind === "message" ? (
+            <MessageView message={membersIn(value)} onRead={onRead} />
+          ) : (
+            <ResourceContentsView contents={value} />
+          )}
+        </div>
+      ))}
+      {parts.length > shown && (
+        <button type="button" onClick={() => setShown(shown + SHOWN)}>
+          Show {Math.min(SHOWN, parts.length - shown)} more of {parts.length - shown} parts
+        </button>
+      )}
+      {!isKnown && <JsonTree value={result} label="Result" />}
+    </div>
+  );
+}
