@@ -43,6 +43,7 @@ export function TimelineView() {
           {sharedSession() === undefined && <ClearButton />}
         </span>
       </FilterBar>
+      {seq !== undefined && chosen === undefined && <p class="timeline-gone">Entry {seq} is no longer kept.</p>}
       <div class={chosen === undefined ? "timeline-panes" : "timeline-panes timeline-panes-two"}>
         <section class="timeline-entries" aria-label="Entries">
           <EntryColumns />
