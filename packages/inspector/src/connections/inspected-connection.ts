@@ -172,6 +172,7 @@ export class InspectedConnection {
       opening.client = client;
       this.#stands(client);
       const problem = (error: unknown) => this.#event(`changes of lists are not announced: ${messageOf(error)}`, true);
+      client.on("fault", (error) => this.#event(`the server broke the protocol: ${messageOf(error)}`, true));
       watchLists(client, (kind) => this.listChanged(kind), problem);
     } catch (error) {
       if (this.#opening !== opening) return;
