@@ -31,6 +31,8 @@ describe("Redactor", () => {
     '{ "password" : "a \\"hunter2222\\" b" }',
     "{'secret': 'hunter2222 is long'}",
     String.raw`{\"token\":\"hunter2222 too\"}`,
+    String.raw`{"note":"{\"token\": \"hunter2222 inside\"}"}`,
+    `{"note":"{'secret': 'hunter2222 inside'}"}`,
     "token=hunter2222&name=Ada",
     "https://ada:hunter2222@example.com/",
     "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----",

@@ -72,13 +72,9 @@ export class Redactor {
     for (const value of this.#values) clean = clean.replaceAll(value, () => REDACTED);
     for (const pattern of this.#patterns) clean = clean.replace(pattern, (match) => (match === "" ? "" : REDACTED));
     for (const pattern of SECRET_TEXTS) clean = clean.replace(pattern, REDACTED);
-    return clean
-      .replace(MEMBER_IN_TEXT, (all: string, quote: string, name: string, colon: string) =>
-        isSecretName(name) ? `${quote}${name}${quote}${colon}${quote}${REDACTED}${quote}` : all,
-      )
-      .replace(SETTING_IN_TEXT, (all: string, name: string, quote: string) =>
-        isSecretName(name) ? `${name}=${quote}${REDACTED}` : all,
-      );
+    return withoutMembers(clean).replace(SETTING_IN_TEXT, (all: string, name: string, quote: string) =>
+      isSecretName(name) ? `${name}=${quote}${REDACTED}` : all,
+    );
   }
 
   #copy(value: unknown, secret: boolean, names: boolean, depth: number): unknown {
@@ -96,6 +92,15 @@ export class Redactor {
     // `fromEntries` makes even `__proto__` a member like any other.
     return Object.fromEntries(members);
   }
+}
+
+/** Takes out the values of secret members, also of those inside the value of another one, such as JSON that a member holds. */
+function withoutMembers(text: string): string {
+  return text.replace(MEMBER_IN_TEXT, (all: string, quote: string, name: string, colon: string) => {
+    const start = `${quote}${name}${quote}${colon}${quote}`;
+    const value = all.slice(start.length, -quote.length);
+    return `${start}${isSecretName(name) ? REDACTED : withoutMembers(value)}${quote}`;
+  });
 }
 
 /** Whether a text can be what a recorded one was before secrets were taken out of it. */
