@@ -31,7 +31,12 @@ export function sessionOf({ id, info }: KeptConnection, { timeline, recorder }: 
     notes.push(`the inspector had forgotten ${forgotten} entries of all connections when this was written`);
   }
   const began = new Date(Date.now() - (timeline.now() - first.summary.ms));
-  return { target: info.target, began, entries, notes };
+  const { target, revision, server } = info;
+  const agreed = {
+    ...(revision === undefined ? {} : { revision }),
+    ...(server === undefined ? {} : { server: { name: server.name, version: server.version } }),
+  };
+  return { target, agreed, began, entries, notes };
 }
 
 /** The recording of a connection as a file, without secrets. */

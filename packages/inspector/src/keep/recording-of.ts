@@ -1,10 +1,18 @@
-import { type RecordedMessage, type RecordedTarget, type Redactor, recordingText } from "@parley/mcp/recording";
+import {
+  type RecordedMessage,
+  type RecordedTarget,
+  type RecordingHeader,
+  type Redactor,
+  recordingText,
+} from "@parley/mcp/recording";
 import type { TargetInfo } from "../contract/connections.js";
 import type { StoredEntry } from "../timeline/entry-ring.js";
 
 /** Messages of one connection, as they are to be written down. */
 export interface RecordedSession {
   readonly target: Pick<TargetInfo, "kind" | "shown">;
+  /** What came of the handshake, which may not be among the messages. */
+  readonly agreed: Pick<RecordingHeader, "revision" | "server">;
   /** When the first of them passed. */
   readonly began: Date;
   readonly entries: readonly StoredEntry[];
@@ -15,11 +23,15 @@ export interface RecordedSession {
 }
 
 /** The text of a recording, in the form of `parley record`. */
-export function recordingOf({ target, began, entries, notes, redactor }: RecordedSession): string {
+export function recordingOf({ target, agreed, began, entries, notes, redactor }: RecordedSession): string {
   const first = entries.find(isMessage)?.summary.ms ?? 0;
   const messages = entries.filter(isMessage).map((entry) => recordedMessage(entry, first));
   const text = recordingText({ target: recordedTarget(target), began, redactor }, messages);
-  return text + notes.map((note) => `${JSON.stringify({ note })}\n`).join("");
+  const end = text.indexOf("\n");
+  const known = redactor === undefined ? agreed : redactor.value(agreed);
+  // The first line is the header, which is an object; what messages tell counts more.
+  const header: object = Object.assign({}, known, JSON.parse(text.slice(0, end)));
+  return [JSON.stringify(header), text.slice(end), ...notes.map((note) => `${JSON.stringify({ note })}\n`)].join("");
 }
 
 type MessageEntry = StoredEntry & Required<Pick<StoredEntry, "message">>;

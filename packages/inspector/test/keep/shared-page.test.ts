@@ -1,0 +1,41 @@
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { inertJson, sharedPage } from "../../src/keep/shared-page.js";
+
+describe("a shared page", () => {
+  it("holds a session that no parser takes for markup", () => {
+    const text = "</script><script>alert(1)</script><!-- \u2028\u2029 <img src=x onerror=alert(1)>";
+    const json = inertJson(JSON.stringify({ text }));
+    expect(json).not.toMatch(/[<\u2028\u2029]/);
+    expect(JSON.parse(json)).toEqual({ text });
+  });
+
+  it("cannot be ended by its own script or style", () => {
+    const script = 'const end = "</script>", open = "<!--<SCRIPT >";\r\nconst pattern = /<\\/script/;';
+    const html = sharedPage({ script, style: 'a::after { content: "</style>" }', json: "{}" });
+    expect(html.match(/<\/script>/gi)).toHaveLength(2);
+    expect(html.match(/<script[\s>]/gi)).toHaveLength(2);
+    expect(html.match(/<\/style>/gi)).toHaveLength(1);
+    const [, inlined = ""] = /<script type="module">(.*?)<\/script>/s.exec(html) ?? [];
+    const values = new Function(`${inlined} return [end, open];`)() as string[];
+    expect(values).toEqual(["</script>", "<!--<SCRIPT >"]);
+  });
+
+  it("lets only its own script and style run", () => {
+    const html = sharedPage({ script: "let a = 1;\r\n", style: "p { color: red }", json: "{}" });
+    const digest = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+    const [, policy] = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(html) ?? [];
+    expect(policy?.split("; ")).toEqual([
+      "default-src 'none'",
+      `script-src ${digest("let a = 1;\n")}`,
+      `style-src ${digest("p { color: red }")}`,
+      "img-src data:",
+      "media-src data:",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "require-trusted-types-for 'script'",
+      "trusted-types 'none'",
+    ]);
+    expect(html.indexOf("Content-Security-Policy")).toBeLessThan(html.indexOf("<style>"));
+  });
+});
