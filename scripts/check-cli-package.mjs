@@ -1,11 +1,13 @@
-// Checks what a user of the command line would install: packs @parley/cli and @parley/mcp, lints the first, and uses it in a
-// fresh project: a server from `parley init` is checked, tested and called.
+// Checks what a user of the command line would install: packs @parley/cli and what it depends on, lints the first, and uses it in
+// a fresh project: a server from `parley init` is checked, tested and called, and inspected in a page.
 //
 // Usage: node scripts/check-cli-package.mjs      after `npm run build`
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
 import { installInto, pack } from "./pack-package.mjs";
 
 const root = resolve(import.meta.dirname, "..");
@@ -15,12 +17,13 @@ const installed = join(place, "node_modules/@parley/cli");
 const { version } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8"));
 
 try {
-  const [cli, library] = ["cli", "mcp"].map((name) => pack(name, place));
+  const [cli, ...others] = ["cli", "inspector", "mcp"].map((name) => pack(name, place));
   execFileSync(join(root, "node_modules/.bin/publint"), ["run", cli, "--strict"], { cwd: root, stdio: "inherit" });
-  install(cli, library);
+  install(cli, ...others);
   checkContents();
   useIt();
-  makeProject(library, cli);
+  await inspectIt();
+  makeProject(cli, ...others);
 } finally {
   rmSync(place, { recursive: true, force: true });
 }
@@ -52,6 +55,23 @@ export const server = new Server({ name: "mine", version: "1" }).tool("greet", (
     parley("call", "greet", "--", "node_modules/.bin/parley", "run", "./server.ts", "--stdio") === "hello",
     "it starts and calls a server over stdio",
   );
+}
+
+/** The page of the inspector comes with the package. */
+async function inspectIt() {
+  const inspecting = spawn(join(place, "node_modules/.bin/parley"), ["inspect", "./server.ts", "--json"], {
+    cwd: place,
+  });
+  try {
+    const [line] = await once(createInterface({ input: inspecting.stdout }), "line");
+    const { url } = JSON.parse(line);
+    const { status, headers } = await fetch(url);
+    const cookie = headers.get("set-cookie").split(";")[0];
+    const script = await fetch(new URL("/inspector.js", url), { headers: { cookie } });
+    expect(status === 200 && script.status === 200, "it shows the inspector");
+  } finally {
+    inspecting.kill();
+  }
 }
 
 /** What `parley init` makes passes its own tests once the packages are there. */

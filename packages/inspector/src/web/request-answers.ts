@@ -15,6 +15,8 @@ export interface AnswerParts {
   readonly credentials: Credentials;
   /** The port that is listened on, which requests must name. */
   readonly port: number;
+  /** Called whenever a page has begun to follow the events, and so has been painted. */
+  readonly onFollowed?: (() => void) | undefined;
   /** Sent with every answer. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -112,6 +114,7 @@ export class RequestAnswers {
     const end = streamEvents(this.#parts.engine, response, from);
     this.#streams.add(end);
     response.once("close", () => this.#streams.delete(end));
+    this.#parts.onFollowed?.();
   }
 
   #refuse(response: ServerResponse, { status, problem }: Refusal): void {

@@ -13,6 +13,8 @@ export interface WebServerOptions {
   readonly port: number;
   /** The folder with the built page. */
   readonly pageFolder: string;
+  /** Called whenever a page has begun to follow the events. */
+  readonly onFollowed?: (() => void) | undefined;
   readonly limits?: Partial<ListenLimits> | undefined;
 }
 
@@ -40,7 +42,9 @@ export async function openWebServer(engine: InspectorEngine, options: WebServerO
   const credentials = new Credentials(port);
   sandbox.serveFor([`http://127.0.0.1:${port}`, `http://localhost:${port}`]);
   engine.sandboxIs(sandbox.url);
-  const serving = new RequestAnswers({ engine, page, credentials, port, headers: securityHeaders(sandbox.origin) });
+  const { onFollowed } = options;
+  const headers = securityHeaders(sandbox.origin);
+  const serving = new RequestAnswers({ engine, page, credentials, port, headers, onFollowed });
   answers = serving;
   return {
     url: `http://127.0.0.1:${port}/?token=${credentials.token}`,
