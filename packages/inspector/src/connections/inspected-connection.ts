@@ -172,11 +172,11 @@ export class InspectedConnection {
       opening.client = client;
       this.#stands(client);
       const problem = (error: unknown) => this.#event(`changes of lists are not announced: ${messageOf(error)}`, true);
-      client.on("fault", (error) => this.#event(`the server broke the protocol: ${messageOf(error)}`, true));
       watchLists(client, (kind) => this.listChanged(kind), problem);
     } catch (error) {
       if (this.#opening !== opening) return;
       const problem = shownProblem(opening.deadline?.error ?? error);
+      if (problem.kind === "authorization_failed") opening.access?.login?.progress.broke();
       this.#set({ status: "failed", problem });
       this.#event(`not connected: ${problem.message}`, true);
     } finally {
@@ -208,7 +208,10 @@ export class InspectedConnection {
       timeouts: { connectMs: deadline === undefined ? connectMs : CONNECT_WITH_LOGIN_MS, idleMs: IDLE_MS },
       onMessage: (wire) => this.#note(opening, wire),
       onWarning: (text) => this.#event(`warning: ${text}`, true),
-      observe: { state: ({ state, reason }) => this.#moved(opening, state, reason) },
+      observe: {
+        state: ({ state, reason }) => this.#moved(opening, state, reason),
+        fault: (error) => this.#event(`the server broke the protocol: ${error.message}`, true),
+      },
       ...access?.options,
     };
   }

@@ -49,6 +49,14 @@ export class LoginProgress {
     this.#changed();
   }
 
+  /** The login went no further: what was answered last is not accepted, even where its status says nothing of it. */
+  broke(): void {
+    const last = this.#steps.at(-1);
+    if (last?.ok !== true) return;
+    this.#steps = this.#steps.with(-1, { ...last, ok: false, outcome: `${last.outcome}, which is not accepted` });
+    this.#changed();
+  }
+
   /** Forgets what happened, for a login that begins anew. */
   restart(): void {
     this.#steps = [];

@@ -196,13 +196,14 @@ describe("a connection", () => {
     expect(entries().some(({ kind, failed }) => kind === "event" && failed)).toBe(true);
   });
 
-  it("to a program that prints something else shows it", async () => {
-    const { engine, act, reaches, when, entries } = driveEngine({ targets: [programTarget(PROGRAM)] });
+  it("to a program that prints something else shows it, also before the handshake", async () => {
+    const { engine, act, reaches, when, entries } = driveEngine({ targets: [programTarget(PROGRAM, "greets")] });
     engine.connectTargets();
     await reaches("c1", "ready");
+    const [greeting] = entries().filter(({ kind, failed }) => kind === "event" && failed);
+    expect(greeting?.label).toMatch(/Welcome to the server!/);
     await act("list", { connection: "c1", kind: "tools" });
-    const shown = await when(() => entries().find(({ kind, failed }) => kind === "event" && failed));
-    expect(shown.label).toMatch(/Listing the tools!/);
+    await when(() => entries().some(({ kind, label }) => kind === "event" && label.includes("Listing the tools!")));
   });
 
   it("to a server that hangs is given up", async () => {

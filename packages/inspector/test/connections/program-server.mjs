@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 const [mode = ""] = process.argv.slice(2);
 process.stderr.write(`started as ${process.pid}\n`);
 
+if (mode === "greets") process.stdout.write("Welcome to the server!\n");
 if (mode === "dies") process.exit(3);
 
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);

@@ -93,4 +93,6 @@ export interface ClientObserver {
   answer?: ((request: AnswerStarted) => AnswerFollower | undefined) | undefined;
   /** Called when the connection is being opened, ready, lost and closed. */
   state?: ((change: ConnectionChange) => void) | undefined;
+  /** Called when the server sent something that is not a message, or that it must not send; also during the handshake. */
+  fault?: ((error: Error) => void) | undefined;
 }

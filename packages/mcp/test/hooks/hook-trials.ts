@@ -6,7 +6,7 @@ import { serveSocket, serveWebSocket, stdioTransport } from "@parley/mcp/node";
 import { memoryStorage } from "@parley/mcp/storage";
 import { logCalls, prometheusMetrics } from "@parley/mcp/telemetry";
 import { channelPair } from "@parley/mcp/testing";
-import { serveChannel } from "@parley/mcp/transport";
+import { channelTransport, serveChannel } from "@parley/mcp/transport";
 import { WebSocket } from "ws";
 import { APP_HOOK_TRIALS } from "./app-trials.js";
 import { EXTENSION_HOOK_TRIALS } from "./extension-trials.js";
@@ -199,6 +199,14 @@ export const HOOK_TRIALS: Readonly<Record<string, Trial>> = {
   "ClientObserver.answer, within": followingAnswers("within"),
   "ClientObserver.answer, ended": followingAnswers("ended"),
   "ClientObserver.state": (fail) => withClient(plainServer(), { observe: { state: fail } }, add),
+  "ClientObserver.fault": (fail) => {
+    const [mine, theirs] = channelPair();
+    serveChannel(plainServer(), theirs);
+    return withClient(channelTransport(mine, "a server"), { observe: { fault: fail } }, (client) => {
+      theirs.send("{no message");
+      return add(client);
+    });
+  },
   "ClientObserver.request, within": followingRequests("within"),
   "ClientObserver.request, ended": followingRequests("ended"),
   "ClientObserver.request, content": followingRequests("content"),

@@ -115,6 +115,13 @@ export class RequestObservers {
       callHook(this.#platform, "observer.state", () => observer.state?.(told));
     }
   }
+
+  /** Tells of what the server must not send. */
+  fault(error: Error): void {
+    for (const observer of this.#observers) {
+      callHook(this.#platform, "observer.fault", () => observer.fault?.(error));
+    }
+  }
 }
 
 /** One request with those who follow it. */

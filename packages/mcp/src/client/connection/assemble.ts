@@ -92,7 +92,10 @@ function eventsFor(parts: () => ClientParts): ConnectionEvents {
   return {
     request: (message, about) => parts().requests.answer(message, about),
     notification: (message, about) => receive(parts(), message, about),
-    fault: (error) => parts().router.emit("fault", error),
+    fault(error) {
+      parts().caller.observers?.fault(error);
+      parts().router.emit("fault", error);
+    },
     missed() {
       forget(parts());
       parts().subscriptions.missed();
