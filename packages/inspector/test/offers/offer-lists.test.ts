@@ -96,6 +96,19 @@ describe("lists", () => {
     expect(server.methods().filter((method) => method === "tools/list")).toHaveLength(3);
   });
 
+  it("are refreshed also where the server lets them be kept", async () => {
+    const server = new Server(info, { cache: { ttlMs: 60_000, scope: "public" } }).tool("first", {}, () => "x");
+    const asked: unknown[] = [];
+    server.use((request, next) => {
+      asked.push(request.method);
+      return next();
+    });
+    const { offers, connection } = await openRooms(server, { revision: "2026-07-28" });
+    await offers.list(connection, "tools");
+    await offers.list(connection, "tools", true);
+    expect(asked.filter((method) => method === "tools/list")).toHaveLength(2);
+  });
+
   it("are asked for again after a failure", async () => {
     let failing = true;
     const server = scriptedPipe((message, pipe) => {
