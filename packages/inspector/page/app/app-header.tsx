@@ -22,7 +22,7 @@ export function AppHeader() {
       <p class="soft">
         {shared === undefined
           ? [state?.version, REACHED_WORDS[reached.value]].filter((word) => word !== undefined).join(" · ")
-          : `session of ${shared.exported}, read only`}
+          : `session of ${shared.exported}, read only${shared.leftOut > 0 ? `, ${shared.leftOut} entries are not in the file` : ""}`}
       </p>
       <span class="app-header-space" />
       {questions > 0 && <span class="app-badge">{questionsInWords(questions)}</span>}

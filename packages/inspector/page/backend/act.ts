@@ -1,5 +1,6 @@
 import type { ActionAnswer, ActionInput, ActionName, ActionOutput } from "../../src/contract/actions.js";
 import type { ShownProblem } from "../../src/contract/connections.js";
+import { sharedSession } from "./shared-session.js";
 
 /** An action that could not be done; `problem` says why, and what to change. */
 export class ActionFailed extends Error {
@@ -29,6 +30,12 @@ export function pageToken(): string {
 
 /** Asks the inspector to do something. Rejects with `ActionFailed`. */
 export async function act<N extends ActionName>(name: N, input: ActionInput<N>): Promise<ActionOutput<N>> {
+  if (sharedSession() !== undefined) {
+    throw new ActionFailed({
+      message: "a saved session has no inspector behind it",
+      fix: "Start `parley inspect` to call servers.",
+    });
+  }
   const response = await fetch(`/api/${name}`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-parley-token": pageToken() },

@@ -6,23 +6,15 @@ import { saveFile } from "../parts/save-file.js";
 import { useAction } from "../parts/use-action.js";
 import { KeepSection } from "./keep-section.js";
 
-interface ExportSectionProps {
-  readonly connections: readonly ConnectionInfo[];
-  /** Whether a recording is under way. */
-  readonly recording: boolean;
-}
-
 /** Saves the session of each connection as a file. */
-export function ExportSection({ connections, recording }: ExportSectionProps) {
+export function ExportSection({ connections }: { readonly connections: readonly ConnectionInfo[] }) {
   const action = useAction();
   const save = (connection: string) => action.run(async () => saveFile(await act("exportSession", { connection })));
   return (
     <KeepSection title="Export">
       <p class="soft">
-        {recording
-          ? "A file holds what was recorded so far"
-          : "A file holds the last recording of a connection, or else what the timeline has of it"}
-        , in the form of <code>parley record</code>: <code>parley replay</code> reads it. Secrets are taken out.
+        A file holds what was recorded of a connection, or else what the timeline has of it , in the form of{" "}
+        <code>parley record</code>: <code>parley replay</code> reads it. Secrets are taken out.
       </p>
       {connections.length === 0 && <p>There is no connection yet.</p>}
       <ul class="keep-exports">

@@ -12,7 +12,7 @@ export function KeepView() {
   return (
     <div class="keep">
       <RecordSection recording={state?.recording} />
-      <ExportSection connections={connections} recording={state?.recording !== undefined} />
+      <ExportSection connections={connections} />
       <ImportSection />
       <ReplaySection connections={connections} />
       <ShareSection />

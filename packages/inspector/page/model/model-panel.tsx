@@ -154,7 +154,7 @@ function ToolRow({ tool, total, dearest }: ToolRowProps) {
       <span class="mono model-name">{tool.name}</span>
       <span class="model-marks">
         {tool.lost.length > 0 && <span class="model-mark-lost">{tool.lost.length} lost</span>}
-        {faults > 0 && <span class="model-mark-found">{faults} found</span>}
+        {faults > 0 && <span class="model-mark-found">{faults === 1 ? "1 finding" : `${faults} findings`}</span>}
       </span>
       <span class="model-tokens">{tool.tokens.toLocaleString("en")}</span>
       <span class="model-share">{share < 0.1 ? "<0.1" : share.toFixed(1)} %</span>

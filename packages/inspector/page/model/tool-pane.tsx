@@ -37,7 +37,6 @@ export function ToolPane({ connection, provider, tool }: ToolPaneProps) {
           </ul>
         </div>
       )}
-      <FindingList title="What lint says" findings={tool.findings} />
       <div class="model-sides">
         <div>
           <h3>What the server sent</h3>
@@ -48,6 +47,7 @@ export function ToolPane({ connection, provider, tool }: ToolPaneProps) {
           <MarkedText label="What the model gets" lines={sides.right} sign="+" />
         </div>
       </div>
+      <FindingList title="What lint says" findings={tool.findings} />
     </section>
   );
 }

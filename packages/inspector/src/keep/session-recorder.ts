@@ -16,6 +16,8 @@ export interface SessionRecorderOptions {
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Messages that are kept, however small they are. */
 const MOST_MESSAGES = 200_000;
+/** Messages of handshakes that are taken over for one connection: a handful each time it was opened. */
+const MOST_BEGINNING = 50;
 
 /** Requests by which a connection begins; without them a recording tells neither the revision nor who spoke. */
 const HANDSHAKE = new Set(["initialize", "notifications/initialized", "server/discover"]);
@@ -24,6 +26,8 @@ const HANDSHAKE = new Set(["initialize", "notifications/initialized", "server/di
 export class SessionRecorder {
   readonly #options: SessionRecorderOptions;
   readonly #byConnection = new Map<string, StoredEntry[]>();
+  /** How each connection had begun when the recording did. */
+  readonly #beginnings = new Map<string, StoredEntry[]>();
   #startedMs = 0;
   #messages = 0;
   #bytes = 0;
@@ -40,12 +44,14 @@ export class SessionRecorder {
     const { timeline, open, changed } = this.#options;
     this.#end?.();
     this.#byConnection.clear();
+    this.#beginnings.clear();
     this.#startedMs = timeline.now();
     this.#messages = 0;
     this.#bytes = 0;
     this.#full = false;
     for (const id of open()) {
-      for (const entry of timeline.stored(id)) if (HANDSHAKE.has(entry.summary.label)) this.#keep(entry);
+      const beginning = timeline.stored(id).filter(({ summary }) => HANDSHAKE.has(summary.label));
+      this.#beginnings.set(id, beginning.slice(-MOST_BEGINNING));
     }
     this.#end = timeline.onAdded((entry) => {
       if (entry.message === undefined) return;
@@ -70,8 +76,9 @@ export class SessionRecorder {
 
   /** What the last recording has of a connection, and whether messages are missing at its end; undefined where it has nothing. */
   recorded(connection: string): { readonly entries: readonly StoredEntry[]; readonly full: boolean } | undefined {
-    const entries = this.#byConnection.get(connection);
-    return entries === undefined ? undefined : { entries, full: this.#full };
+    const kept = this.#byConnection.get(connection);
+    if (kept === undefined) return undefined;
+    return { entries: [...(this.#beginnings.get(connection) ?? []), ...kept], full: this.#full };
   }
 
   #keep(entry: StoredEntry): void {

@@ -1,10 +1,10 @@
-import type { Client } from "@parley/mcp";
 import type { Tool } from "@parley/mcp/protocol";
 import type { ConnectionFinder } from "../calls/called-connection.js";
 import type { ActionHandlers } from "../contract/actions.js";
 import { PROVIDERS } from "../contract/model-view.js";
 import { choiceOf, textOf } from "../engine/read-input.js";
 import { KeptFindings } from "./kept-findings.js";
+import { KeptTools } from "./kept-tools.js";
 import { modelViewOf } from "./model-view-of.js";
 
 /** What the room needs of the others. */
@@ -14,35 +14,23 @@ export interface ModelActionsOptions {
   readonly loadTokenizer?: (() => Promise<(text: string) => number>) | undefined;
 }
 
-/** Tools of a server that are shown; adapters take no more. */
-export const MOST_MODEL_TOOLS = 10_000;
-
 /** Shows the tools of a server as a model gets them. */
 export function modelActions({ connections, loadTokenizer }: ModelActionsOptions): Pick<ActionHandlers, "modelView"> {
   const kept = new KeptFindings();
+  const lists = new KeptTools();
   return {
     async modelView(input) {
       const provider = choiceOf(input, "provider", PROVIDERS);
       const connection = connections.get(textOf(input, "connection"));
       const { client, extensions } = connection;
-      const { tools, cut } = await listedTools(client);
+      const { tools, cut } = await lists.of(connection);
       const forModels = client.extension(extensions.apps).toolsForModel(withoutRepeats(tools));
       const { instructions = "" } = client;
       const countTokens = await loadTokenizer?.();
-      const findings = kept.of(tools, countTokens);
+      const findings = await kept.of(tools, countTokens);
       return modelViewOf({ tools: forModels, cut, instructions, findings }, provider, countTokens);
     },
   };
-}
-
-async function listedTools(client: Client): Promise<{ tools: Tool[]; cut: boolean }> {
-  const tools: Tool[] = [];
-  if (client.serverCapabilities.tools === undefined) return { tools, cut: false };
-  for await (const tool of client.tools()) {
-    if (tools.length === MOST_MODEL_TOOLS) return { tools, cut: true };
-    tools.push(tool);
-  }
-  return { tools, cut: false };
 }
 
 /** Providers refuse a name that is there twice, so that only the first tool of a name is offered. */
