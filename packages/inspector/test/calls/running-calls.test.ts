@@ -210,6 +210,7 @@ describe("running calls", () => {
     const [first = "", second = ""] = ids;
     held.released[1]?.();
     await ended(second);
+    expect(calls.outcome(second).result).toBeDefined();
     held.released[0]?.();
     await ended(first);
     expect(calls.list().map(({ id }) => id)).toEqual([first]);
