@@ -20,6 +20,8 @@ function program(): Promise<string> {
 
 /** `parley inspect` in a process of its own. */
 export class InspectingParley implements AsyncDisposable {
+  /** When the command was given. */
+  readonly began = performance.now();
   readonly process: ChildProcess;
   /** The first line of stdout. */
   readonly line: Promise<string>;
