@@ -19,6 +19,8 @@ export interface CallLimits {
 const DEFAULT_LIMITS: CallLimits = { calls: 200, running: 100, bytes: 64 * 1024 * 1024 };
 /** Characters of a text of a server that go into the state, which is sent as a whole after each change. */
 const MOST_SHOWN = 300;
+/** Characters of the name of a call: the page finds the calls of an offer by it, and addresses of resources are long. */
+const MOST_NAME = 2000;
 
 /** What the calls are made with. */
 export interface RunningCallsOptions {
@@ -61,7 +63,7 @@ export class RunningCalls {
         id,
         connection: connection.id,
         kind: request.kind,
-        name: shown(nameOf(request)),
+        name: shown(nameOf(request), MOST_NAME),
         status: "running",
         startedMs: this.#options.now(),
       },
@@ -197,6 +199,6 @@ function shownTask({ taskId, status, statusMessage }: DetailedTask): CallInfo["t
   };
 }
 
-function shown(text: string): string {
-  return text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN)}…`;
+function shown(text: string, most = MOST_SHOWN): string {
+  return text.length <= most ? text : `${text.slice(0, most)}…`;
 }
