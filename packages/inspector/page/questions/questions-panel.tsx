@@ -1,4 +1,78 @@
-/** The questions of servers that wait for an answer. */
+import { printable } from "@parley/mcp/protocol";
+import { useState } from "preact/hooks";
+import type { InspectorState } from "../../src/contract/inspector-state.js";
+import type { QuestionInfo } from "../../src/contract/questions.js";
+import { inspectorState } from "../backend/store.js";
+import { Dialog } from "../parts/dialog.js";
+import { FormQuestion } from "./form-question.js";
+import { SamplingQuestion } from "./sampling-question.js";
+import { UrlQuestion } from "./url-question.js";
+
+/** The questions of servers that wait for an answer. Put aside, they stay behind a button until another comes. */
 export function QuestionsPanel() {
-  return null;
+  const state = inspectorState.value;
+  const questions = state?.questions ?? [];
+  const [aside, setAside] = useState<readonly string[]>([]);
+  const [chosen, setChosen] = useState<string>();
+  const [first] = questions;
+  if (state === undefined || first === undefined) return null;
+  if (questions.every(({ id }) => aside.includes(id))) {
+    return (
+      <button type="button" class="main questions-aside" onClick={() => setAside([])}>
+        {questions.length === 1 ? "1 question waits" : `${questions.length} questions wait`}
+      </button>
+    );
+  }
+  const shown = questions.find(({ id }) => id === chosen) ?? first;
+  return (
+    <Dialog title={titleOf(shown, state)} onClose={() => setAside(questions.map(({ id }) => id))}>
+      <div class="questions">
+        {questions.length > 1 && (
+          <ul class="questions-list" aria-label="Questions that wait">
+            {questions.map((question) => (
+              <li key={question.id}>
+                <button type="button" aria-pressed={question.id === shown.id} onClick={() => setChosen(question.id)}>
+                  {KINDS[question.question.kind]} of {serverOf(question, state)}
+                </button>
+              </li>
+            ))}
+          </ul>
+        )}
+        <p class="soft">{whenOf(shown, state)}</p>
+        <Question key={shown.id} info={shown} />
+      </div>
+    </Dialog>
+  );
+}
+
+const KINDS = { form: "Form", url: "Page to visit", sampling: "Question to a model" } as const;
+
+function Question({ info }: { readonly info: QuestionInfo }) {
+  const { question } = info;
+  switch (question.kind) {
+    case "form":
+      return <FormQuestion info={info} params={question.params} />;
+    case "url":
+      return <UrlQuestion info={info} params={question.params} />;
+    case "sampling":
+      return (
+        <SamplingQuestion info={info} params={question.params} draft={question.draft} command={question.command} />
+      );
+  }
+}
+
+function serverOf({ connection }: QuestionInfo, { connections }: InspectorState): string {
+  const asking = connections.find(({ id }) => id === connection);
+  return printable(asking?.server?.title ?? asking?.server?.name ?? asking?.target.shown ?? connection);
+}
+
+function titleOf(info: QuestionInfo, state: InspectorState): string {
+  const asks = info.question.kind === "sampling" ? "asks a model" : "asks you";
+  return `${serverOf(info, state)} ${asks}`;
+}
+
+function whenOf({ call, connection }: QuestionInfo, { calls, connections }: InspectorState): string {
+  const during = calls.find(({ id }) => id === call);
+  const target = printable(connections.find(({ id }) => id === connection)?.target.shown ?? "");
+  return during === undefined ? `From ${target}` : `From ${target}, during ${during.kind} ${printable(during.name)}`;
 }

@@ -1,6 +1,135 @@
-import type { ConnectionInfo } from "../../src/contract/connections.js";
+import { printable } from "@parley/mcp/protocol";
+import type { ConnectionInfo, OfferKind } from "../../src/contract/connections.js";
+import { act } from "../backend/act.js";
+import { ProblemNote } from "../parts/problem-note.js";
+import { TabPanel, Tabs } from "../parts/tabs.js";
+import { useAction } from "../parts/use-action.js";
+import { CallArea } from "./call-area.js";
+import { OfferPane } from "./offer-list.js";
+import type { PanelProps } from "./panel-props.js";
+import { PromptPanel } from "./prompt-panel.js";
+import { RequestPanel } from "./request-panel.js";
+import { ResourcePanel } from "./resource-panel.js";
+import { SkillPanel } from "./skill-panel.js";
+import { TemplatePanel } from "./template-panel.js";
+import { ToolPanel } from "./tool-panel.js";
+import { type LoadedList, useOffer, useOffers } from "./use-offers.js";
+import { remember, useRemembered } from "./use-remembered.js";
+
+type TabId = OfferKind | "request";
+
+const TITLES: Readonly<Record<TabId, string>> = {
+  tools: "Tools",
+  resources: "Resources",
+  templates: "Templates",
+  prompts: "Prompts",
+  skills: "Skills",
+  request: "Request",
+};
+const LABEL = "What the server offers";
 
 /** Lists of a server, forms and results. */
-export function UseView(_props: { readonly connection: ConnectionInfo }) {
-  return null;
+export function UseView({ connection }: { readonly connection: ConnectionInfo }) {
+  const lists: Readonly<Record<OfferKind, LoadedList>> = {
+    tools: useOffers(connection, "tools"),
+    resources: useOffers(connection, "resources"),
+    templates: useOffers(connection, "templates"),
+    prompts: useOffers(connection, "prompts"),
+    skills: useOffers(connection, "skills"),
+  };
+  const kinds = (["tools", "resources", "templates", "prompts", "skills"] as const).filter(
+    (kind) => connection.lists[kind] !== undefined,
+  );
+  const [wanted, setWanted] = useRemembered<TabId>(`tab ${connection.id}`, () => "tools");
+  const tab = wanted === "request" || kinds.includes(wanted) ? wanted : (kinds[0] ?? "request");
+  const tabs = [...kinds, "request" as const].map((id) => ({
+    id,
+    title: TITLES[id],
+    count: id === "request" ? undefined : lists[id].list?.offers.length,
+  }));
+  const { run, problem } = useAction();
+  const onRead = (uri: string) =>
+    run(async () => {
+      const { call } = await act("call", { connection: connection.id, request: { kind: "resource", uri } });
+      remember(`shown ${connection.id} resource ${uri}`, call);
+      remember(`chosen ${connection.id} resources`, uri);
+      setWanted("resources");
+    });
+  return (
+    <div class="use">
+      <Tabs label={LABEL} tabs={tabs} chosen={tab} onChoose={setWanted} />
+      {problem !== undefined && <ProblemNote problem={problem} />}
+      <TabPanel label={LABEL} chosen={tab}>
+        {tab === "request" ? (
+          <RequestPanel connection={connection} onRead={onRead} />
+        ) : (
+          <Offers key={tab} connection={connection} kind={tab} loaded={lists[tab]} onRead={onRead} />
+        )}
+      </TabPanel>
+    </div>
+  );
+}
+
+interface OffersProps {
+  readonly connection: ConnectionInfo;
+  readonly kind: OfferKind;
+  readonly loaded: LoadedList;
+  readonly onRead: (uri: string) => void;
+}
+
+function Offers({ connection, kind, loaded, onRead }: OffersProps) {
+  const [chosen, setChosen] = useRemembered<string | undefined>(`chosen ${connection.id} ${kind}`, () => undefined);
+  return (
+    <div class="use-offers">
+      <OfferPane connection={connection.id} what={kind} loaded={loaded} chosen={chosen} onChoose={setChosen} />
+      <div class="use-detail">
+        {chosen === undefined ? (
+          <p class="soft use-hint">Choose one of the {kind} to see it and to try it.</p>
+        ) : (
+          <Offer key={chosen} connection={connection} kind={kind} loaded={loaded} name={chosen} onRead={onRead} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+const PANELS = {
+  tools: ToolPanel,
+  resources: ResourcePanel,
+  templates: TemplatePanel,
+  prompts: PromptPanel,
+  skills: SkillPanel,
+} as const satisfies Record<OfferKind, (props: PanelProps) => unknown>;
+
+function Offer({ connection, kind, loaded, name, onRead }: OffersProps & { readonly name: string }) {
+  const summary = loaded.list?.offers.find((each) => each.name === name);
+  const { offer, problem } = useOffer(connection.id, kind, name, connection.lists[kind]);
+  const Panel = PANELS[kind];
+  if (offer !== undefined) return <Panel {...{ connection, name, summary, offer, onRead }} />;
+  if (problem === undefined) return <p class="soft">Reading…</p>;
+  if (kind !== "resources") return <ProblemNote problem={problem} />;
+  return <UnlistedResource connection={connection} uri={name} onRead={onRead} />;
+}
+
+interface UnlistedResourceProps {
+  readonly connection: ConnectionInfo;
+  readonly uri: string;
+  readonly onRead: (uri: string) => void;
+}
+
+/** A resource that a result named, and that is in no list. */
+function UnlistedResource({ connection, uri, onRead }: UnlistedResourceProps) {
+  const [shown, setShown] = useRemembered<string | undefined>(
+    `shown ${connection.id} resource ${uri}`,
+    () => undefined,
+  );
+  return (
+    <div class="use-panel">
+      <header class="use-head">
+        <h2>{printable(uri)}</h2>
+        <p class="use-description">The server does not list this resource.</p>
+      </header>
+      <CallArea connection={connection.id} kind="resource" name={uri} shown={shown} onShow={setShown} onRead={onRead} />
+    </div>
+  );
 }

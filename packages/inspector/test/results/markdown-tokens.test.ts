@@ -9,7 +9,7 @@ import {
 describe("the parts of a Markdown text", () => {
   it("are found, down to the words", () => {
     const tokens = markdownTokens("# One\n\nSome **bold** text\r\n\r\n- a\n- b\n");
-    expect(tokens?.map(({ type }) => type)).toEqual(["heading", "paragraph", "list"]);
+    expect(tokens?.map(({ type }) => type)).toEqual(["heading", "space", "paragraph", "space", "list"]);
     expect(JSON.stringify(tokens)).toContain('"type":"strong"');
   });
 

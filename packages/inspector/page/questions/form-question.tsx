@@ -1,0 +1,49 @@
+import { type ElicitRequestFormParams, type ElicitValue, printable } from "@parley/mcp/protocol";
+import { useState } from "preact/hooks";
+import type { QuestionInfo } from "../../src/contract/questions.js";
+import { isJsonObject } from "../forms/model/edit-value.js";
+import { initialValue } from "../forms/model/initial-value.js";
+import { SchemaForm } from "../forms/schema-form.js";
+import { ProblemNote } from "../parts/problem-note.js";
+import { issuesIn, useAnswer } from "./question-props.js";
+
+interface FormQuestionProps {
+  readonly info: QuestionInfo;
+  readonly params: ElicitRequestFormParams;
+}
+
+/** A form of a server. What it refuses is said at the fields. */
+export function FormQuestion({ info, params }: FormQuestionProps) {
+  const schema = params.requestedSchema;
+  const [value, setValue] = useState<unknown>(() => initialValue(schema, schema) ?? {});
+  const { answer, busy, problem } = useAnswer(info);
+  const issues = issuesIn(problem?.data);
+  const accept = () => {
+    // What a form gives may be wrong; the inspector checks it against the schema and refuses it with issues.
+    if (isJsonObject(value)) answer({ action: "accept", content: value as Record<string, ElicitValue> });
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a key of the whole form, which its button has too
+    <div
+      class="questions-body"
+      onKeyDown={(event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && accept()}
+    >
+      <p class="questions-message">{printable(params.message)}</p>
+      <SchemaForm schema={schema} value={value} onChange={setValue} issues={issues} idPrefix={`question-${info.id}`} />
+      {problem !== undefined && (
+        <ProblemNote problem={issues.length === 0 ? problem : { message: problem.message, fix: problem.fix }} />
+      )}
+      <div class="parts-actions">
+        <button type="button" class="main" disabled={busy || !isJsonObject(value)} onClick={accept}>
+          Accept
+        </button>
+        <button type="button" disabled={busy} onClick={() => answer({ action: "decline" })}>
+          Decline
+        </button>
+        <button type="button" class="quiet" disabled={busy} onClick={() => answer({ action: "cancel" })}>
+          Cancel
+        </button>
+      </div>
+    </div>
+  );
+}

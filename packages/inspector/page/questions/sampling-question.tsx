@@ -1,0 +1,92 @@
+import { type CreateMessageRequestParams, type CreateMessageResult, printable } from "@parley/mcp/protocol";
+import { useEffect, useState } from "preact/hooks";
+import type { QuestionInfo } from "../../src/contract/questions.js";
+import { inspectorState } from "../backend/store.js";
+import { isJsonObject } from "../forms/model/edit-value.js";
+import { SchemaForm } from "../forms/schema-form.js";
+import { JsonTree } from "../parts/json-tree.js";
+import { ProblemNote } from "../parts/problem-note.js";
+import { membersIn } from "../results/content-view.js";
+import { MessageView } from "../results/message-view.js";
+import { TextView } from "../results/text-view.js";
+import { useAnswer } from "./question-props.js";
+import { FIRST_SAMPLE, SAMPLE_SCHEMA } from "./sample-schema.js";
+
+interface SamplingQuestionProps {
+  readonly info: QuestionInfo;
+  readonly params: CreateMessageRequestParams;
+  readonly draft?: CreateMessageResult | undefined;
+  readonly command?: "running" | "failed" | undefined;
+}
+
+/** A question of a server to a model: answered by hand, or by the configured command whose answer is read before it is sent. */
+export function SamplingQuestion({ info, params, draft, command }: SamplingQuestionProps) {
+  const [value, setValue] = useState<unknown>(draft ?? FIRST_SAMPLE);
+  const { answer, busy, problem } = useAnswer(info);
+  const drafted = draft === undefined ? undefined : JSON.stringify(draft);
+  useEffect(() => {
+    if (drafted !== undefined) setValue(JSON.parse(drafted));
+  }, [drafted]);
+  const send = () => {
+    // The inspector checks what it gets, and refuses what is no answer of a model.
+    if (isJsonObject(value)) answer({ action: "sample", result: value as unknown as CreateMessageResult });
+  };
+  return (
+    <div class="questions-body">
+      <Asked params={params} />
+      <h3>Your answer{draft !== undefined && ", as the command drafted it"}</h3>
+      <SchemaForm schema={SAMPLE_SCHEMA} value={value} onChange={setValue} idPrefix={`question-${info.id}`} />
+      {command === "failed" && <p class="forms-issue">The configured command failed.</p>}
+      {problem !== undefined && <ProblemNote problem={problem} />}
+      <div class="parts-actions">
+        <button type="button" class="main" disabled={busy || !isJsonObject(value)} onClick={send}>
+          Send
+        </button>
+        {inspectorState.value?.modelCommand === true && (
+          <button
+            type="button"
+            disabled={busy || command === "running"}
+            onClick={() => answer({ action: "run-command" })}
+          >
+            {command === "running" ? "The command is running…" : "Run the configured command"}
+          </button>
+        )}
+        <button type="button" disabled={busy} onClick={() => answer({ action: "decline" })}>
+          Decline
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** Messages that are shown at first. */
+const SHOWN = 50;
+
+function Asked({ params }: { readonly params: CreateMessageRequestParams }) {
+  const { messages, systemPrompt, tools, ...preferences } = params;
+  const [all, setAll] = useState(false);
+  const list: readonly unknown[] = Array.isArray(messages) ? messages : [];
+  return (
+    <div class="questions-asked">
+      {systemPrompt !== undefined && (
+        <section aria-label="System prompt">
+          <h3>System prompt</h3>
+          <TextView text={String(systemPrompt)} />
+        </section>
+      )}
+      <section aria-label="Messages">
+        <h3>Messages</h3>
+        {list.slice(0, all ? list.length : SHOWN).map((message, index) => (
+          <MessageView key={index} message={membersIn(message)} />
+        ))}
+        {!all && list.length > SHOWN && (
+          <button type="button" onClick={() => setAll(true)}>
+            Show {list.length - SHOWN} more messages
+          </button>
+        )}
+      </section>
+      {tools !== undefined && <JsonTree value={tools} label={printable("Tools for the model")} />}
+      <JsonTree value={preferences} label="Preferences" />
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+import { type ElicitRequestURLParams, printable } from "@parley/mcp/protocol";
+import { useState } from "preact/hooks";
+import type { QuestionInfo } from "../../src/contract/questions.js";
+import { openOutside } from "../parts/outside-address.js";
+import { ProblemNote } from "../parts/problem-note.js";
+import { addressParts } from "./address-parts.js";
+import { useAnswer } from "./question-props.js";
+
+interface UrlQuestionProps {
+  readonly info: QuestionInfo;
+  readonly params: ElicitRequestURLParams;
+}
+
+/** A page that a server wants to be visited. It is shown as a whole, and opened by nothing but a click. */
+export function UrlQuestion({ info, params }: UrlQuestionProps) {
+  const { answer, busy, problem } = useAnswer(info);
+  const [opened, setOpened] = useState(false);
+  const { before, host, after, warnings, opens } = addressParts(params.url);
+  const open = () => {
+    setOpened(true);
+    openOutside(params.url);
+  };
+  return (
+    <div class="questions-body">
+      <p class="questions-message">{printable(params.message)}</p>
+      <p>The server wants you to visit this address:</p>
+      <p class="questions-address">
+        {printable(before)}
+        <strong>{printable(host)}</strong>
+        {printable(after)}
+      </p>
+      {warnings.length > 0 && (
+        <ul class="questions-warnings" aria-label="Look twice">
+          {warnings.map((warning) => (
+            <li key={warning}>{warning}</li>
+          ))}
+        </ul>
+      )}
+      {problem !== undefined && <ProblemNote problem={problem} />}
+      <div class="parts-actions">
+        <button type="button" class={opened ? "" : "main"} disabled={!opens} onClick={open}>
+          Open in a new tab
+        </button>
+        <button type="button" class={opened ? "main" : ""} disabled={busy} onClick={() => answer({ action: "accept" })}>
+          Accept
+        </button>
+        <button type="button" disabled={busy} onClick={() => answer({ action: "decline" })}>
+          Decline
+        </button>
+        <button type="button" class="quiet" disabled={busy} onClick={() => answer({ action: "cancel" })}>
+          Cancel
+        </button>
+      </div>
+    </div>
+  );
+}

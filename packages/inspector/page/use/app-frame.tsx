@@ -1,0 +1,136 @@
+import { type AppToolCall, showApp } from "@parley/mcp/apps";
+import { type CallToolResult, printable, type Tool } from "@parley/mcp/protocol";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { CallOutcome } from "../../src/contract/calls.js";
+import type { ConnectionInfo, ShownProblem } from "../../src/contract/connections.js";
+import { act } from "../backend/act.js";
+import { inspectorState } from "../backend/store.js";
+import { CodeText } from "../parts/code-text.js";
+import { Dialog } from "../parts/dialog.js";
+import { openOutside } from "../parts/outside-address.js";
+import { ProblemNote } from "../parts/problem-note.js";
+import { shownFailure } from "../parts/use-action.js";
+import { appServer } from "./app-server.js";
+
+interface AppFrameProps {
+  readonly connection: ConnectionInfo;
+  /** Of the tool that brings the page. */
+  readonly definition: Readonly<Record<string, unknown>>;
+  readonly outcome: CallOutcome;
+}
+
+/** What an app asks the user for. */
+interface Consent {
+  readonly title: string;
+  readonly shown: string;
+  readonly answer: (agreed: boolean) => void;
+}
+
+/** What apps log and are refused; older lines are forgotten. */
+const MOST_LINES = 50;
+
+/** The app of a tool, in its sandbox, with the result of a call. It does nothing on the server that the user does not agree to. */
+export function AppFrame({ connection, definition, outcome }: AppFrameProps) {
+  const container = useRef<HTMLDivElement>(null);
+  const [problem, setProblem] = useState<ShownProblem>();
+  const [consent, setConsent] = useState<Consent>();
+  const [lines, setLines] = useState<readonly string[]>([]);
+  useEffect(() => {
+    const ended = new AbortController();
+    const ask = (title: string, shown: string, signal: AbortSignal) =>
+      new Promise<boolean>((resolve) => {
+        const answer = (agreed: boolean) => {
+          setConsent(undefined);
+          resolve(agreed);
+        };
+        signal.addEventListener("abort", () => answer(false));
+        setConsent({ title, shown, answer });
+      });
+    const note = (line: string) => setLines((before) => [...before, line].slice(-MOST_LINES));
+    const element = container.current;
+    if (element !== null) {
+      showIn(element, { connection, definition, outcome }, { ask, note, signal: ended.signal }).catch(
+        (reason: unknown) => {
+          if (!ended.signal.aborted) setProblem(shownFailure(reason));
+        },
+      );
+    }
+    return () => ended.abort();
+    // An app is shown once for a call; other changes of the connection do not concern it.
+  }, [outcome.call.id]);
+  return (
+    <section class="use-app" aria-label="App of the tool">
+      <h3>App</h3>
+      {problem !== undefined && <ProblemNote problem={problem} />}
+      <div class="use-app-frame" ref={container} />
+      {lines.length > 0 && <CodeText text={lines.join("\n")} label="What the app says" />}
+      {consent !== undefined && (
+        <Dialog title={consent.title} onClose={() => consent.answer(false)}>
+          <CodeText text={consent.shown} label="What the app asks for" />
+          <div class="parts-actions">
+            <button type="button" class="main" onClick={() => consent.answer(true)}>
+              Allow once
+            </button>
+            <button type="button" onClick={() => consent.answer(false)}>
+              Refuse
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </section>
+  );
+}
+
+interface AppUser {
+  readonly ask: (title: string, shown: string, signal: AbortSignal) => Promise<boolean>;
+  readonly note: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+async function showIn(
+  container: HTMLDivElement,
+  { connection, definition, outcome }: AppFrameProps,
+  user: AppUser,
+): Promise<void> {
+  const { request, result } = outcome;
+  if (request.kind !== "tool" || result === undefined) return;
+  const { page, sandbox } = await act("appPage", { connection: connection.id, tool: request.name });
+  if (user.signal.aborted) return;
+  const app = showApp(page, {
+    container,
+    sandbox,
+    server: appServer(connection.id),
+    hostInfo: { name: "parley-inspector", version: inspectorState.value?.version ?? "0" },
+    // The client has checked what the server lists.
+    tool: definition as unknown as Tool,
+    context: { theme: isDark() ? "dark" : "light", locale: navigator.language },
+    mayCallTool: ({ tool, arguments: args, signal }: AppToolCall) =>
+      user.ask(`The app calls ${printable(tool.name)}`, JSON.stringify(args, null, 2), signal),
+    mayReadResource: (uri, signal) => user.ask("The app reads a resource", printable(uri), signal),
+    openLink: async (url, signal) => {
+      const agreed = await user.ask("The app opens an address in a new tab", printable(url), signal);
+      if (agreed) openOutside(url);
+      return agreed;
+    },
+    sendMessage: (message, signal) =>
+      user.ask("The app adds a message to the conversation", JSON.stringify(message, null, 2), signal),
+    updateModelContext: (context) => {
+      user.note(`for the model: ${printable(JSON.stringify(context))}`);
+      return true;
+    },
+    onLog: (message) => user.note(`log: ${printable(JSON.stringify(message))}`),
+    onRefused: ({ method, reason }) => user.note(`refused: ${printable(`${method ?? "message"}: ${reason}`)}`),
+    onWarning: (message) => user.note(`warning: ${printable(message)}`),
+  });
+  user.signal.addEventListener("abort", () => void app.close("the inspector shows something else"));
+  void app.closed.then((reason) => user.note(`closed: ${printable(String(reason))}`));
+  app.toolInput(request.arguments);
+  // The client has checked the result of the tool.
+  app.toolResult(result as unknown as CallToolResult);
+  await app.ready;
+}
+
+function isDark(): boolean {
+  const chosen = document.documentElement.dataset["theme"];
+  return chosen === undefined ? matchMedia("(prefers-color-scheme: dark)").matches : chosen === "dark";
+}

@@ -1,0 +1,85 @@
+import { printable } from "@parley/mcp/protocol";
+import type { ComponentChildren } from "preact";
+import type { CallInfo, CallOutcome, CallRequest } from "../../src/contract/calls.js";
+import { inspectorState } from "../backend/store.js";
+import { formatMs } from "../parts/format-ms.js";
+import { ProblemNote } from "../parts/problem-note.js";
+import { ResultView } from "../results/result-view.js";
+import { useOutcome } from "./call-outcomes.js";
+import { RunningCall } from "./running-call.js";
+
+interface CallAreaProps {
+  readonly connection: string;
+  readonly kind: CallRequest["kind"];
+  /** The calls of this tool, prompt, URI or skill; of every method where it is left out. */
+  readonly name?: string | undefined;
+  /** The call whose outcome is shown; the newest where it is left out. */
+  readonly shown: string | undefined;
+  readonly onShow: (call: string) => void;
+  /** Takes the arguments of a call into the form. */
+  readonly onAgain?: ((request: CallRequest) => void) | undefined;
+  readonly onRead?: ((uri: string) => void) | undefined;
+  /** What else belongs to an outcome. */
+  readonly more?: ((outcome: CallOutcome) => ComponentChildren) | undefined;
+}
+
+/** Calls that are listed. */
+const MOST_LISTED = 20;
+
+/** The calls of one offer: those that run, how the chosen one ended, and those before. */
+export function CallArea({ connection, kind, name, shown, onShow, onAgain, onRead, more }: CallAreaProps) {
+  const calls = (inspectorState.value?.calls ?? []).filter(
+    (call) => call.connection === connection && call.kind === kind && (name === undefined || call.name === name),
+  );
+  const running = calls.filter(({ status }) => status === "running");
+  const chosen = calls.find(({ id }) => id === shown) ?? calls.find(({ status }) => status !== "running");
+  const { outcome, problem } = useOutcome(chosen);
+  if (calls.length === 0) return null;
+  return (
+    <div class="use-calls">
+      {running.map((call) => (
+        <RunningCall key={call.id} call={call} />
+      ))}
+      {problem !== undefined && <ProblemNote problem={problem} />}
+      {outcome !== undefined && (
+        <>
+          <ResultView key={outcome.call.id} outcome={outcome} onRead={onRead} />
+          {more?.(outcome)}
+        </>
+      )}
+      <section class="use-history" aria-label="Calls so far">
+        <h3>Calls so far</h3>
+        <ul>
+          {calls.slice(0, MOST_LISTED).map((call) => (
+            <li key={call.id}>
+              <button type="button" class="quiet" aria-pressed={call.id === chosen?.id} onClick={() => onShow(call.id)}>
+                <CallLine call={call} withName={name === undefined} />
+              </button>
+            </li>
+          ))}
+        </ul>
+        {outcome !== undefined && onAgain !== undefined && (
+          <button type="button" onClick={() => onAgain(outcome.request)}>
+            Use these arguments again
+          </button>
+        )}
+      </section>
+    </div>
+  );
+}
+
+const STATUS = { running: "running", done: "done", failed: "failed", cancelled: "cancelled" } as const;
+
+function CallLine({ call, withName }: { readonly call: CallInfo; readonly withName: boolean }) {
+  return (
+    <>
+      <span class={`use-status use-${call.status}`}>{STATUS[call.status]}</span>
+      {withName && ` ${printable(call.name)}`}
+      <span class="soft">
+        {" "}
+        at {formatMs(call.startedMs)}
+        {call.durationMs !== undefined && `, took ${formatMs(call.durationMs)}`}
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,62 @@
+import { useMemo } from "preact/hooks";
+import type { CallRequest } from "../../src/contract/calls.js";
+import { SchemaForm } from "../forms/schema-form.js";
+import { ProblemNote } from "../parts/problem-note.js";
+import { membersIn, textIn } from "../results/content-view.js";
+import { CallArea } from "./call-area.js";
+import { OfferHead } from "./offer-head.js";
+import { isRunKey, type PanelProps, usePanelCalls } from "./panel-props.js";
+import { textSchema, textsOf, useTextCompletion } from "./text-arguments.js";
+import { useRemembered } from "./use-remembered.js";
+
+/** A prompt: its arguments, with suggestions while typing, and its messages. */
+export function PromptPanel({ connection, name, summary, offer, onRead }: PanelProps) {
+  const about = `prompt ${name}`;
+  const schema = useMemo(() => schemaOf(offer.definition), [offer.definition]);
+  const [value, setValue] = useRemembered<unknown>(`value ${connection.id} ${about}`, () => ({}));
+  const complete = useTextCompletion(connection.id, { prompt: name }, value);
+  const calls = usePanelCalls(connection.id, about);
+  const isReady = connection.status === "ready";
+  const start = () => {
+    if (isReady) calls.start({ kind: "prompt", name, arguments: textsOf(value) });
+  };
+  const again = (request: CallRequest) => request.kind === "prompt" && setValue(request.arguments);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a key of the whole panel, which its button has too
+    <div class="use-panel" onKeyDown={(event) => isRunKey(event) && start()}>
+      <OfferHead {...{ name, summary, offer }} />
+      <SchemaForm {...{ schema, value, complete }} onChange={setValue} idPrefix={`prompt-${connection.id}`} />
+      <div class="use-actions">
+        <button type="button" class="main" disabled={!isReady || calls.busy} onClick={start}>
+          Get the prompt <kbd>Ctrl ↵</kbd>
+        </button>
+      </div>
+      {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}
+      <CallArea
+        connection={connection.id}
+        kind="prompt"
+        name={name}
+        shown={calls.shown}
+        onShow={calls.show}
+        onAgain={again}
+        onRead={onRead}
+      />
+    </div>
+  );
+}
+
+/** Arguments of a prompt that are asked for. */
+const MOST_ARGUMENTS = 200;
+
+function schemaOf(definition: Readonly<Record<string, unknown>>) {
+  const args: readonly unknown[] = Array.isArray(definition["arguments"]) ? definition["arguments"] : [];
+  return textSchema(
+    args.slice(0, MOST_ARGUMENTS).flatMap((each) => {
+      const members = membersIn(each);
+      const name = textIn(members, "name");
+      if (name === undefined) return [];
+      const required = members["required"] === true;
+      return [{ name, required, title: textIn(members, "title"), description: textIn(members, "description") }];
+    }),
+  );
+}

@@ -1,0 +1,92 @@
+import type { CallRequest } from "../../src/contract/calls.js";
+import type { ConnectionInfo } from "../../src/contract/connections.js";
+import { JsonInput } from "../forms/json-input.js";
+import { isJsonObject } from "../forms/model/edit-value.js";
+import { ProblemNote } from "../parts/problem-note.js";
+import { CallArea } from "./call-area.js";
+import { isRunKey, usePanelCalls } from "./panel-props.js";
+import { useRemembered } from "./use-remembered.js";
+
+/** Methods that are suggested; any other can be written. */
+const METHODS = [
+  "ping",
+  "tools/list",
+  "tools/call",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+  "prompts/list",
+  "prompts/get",
+  "completion/complete",
+  "server/discover",
+  "tasks/list",
+  "tasks/get",
+  "skills/list",
+] as const;
+
+interface RequestPanelProps {
+  readonly connection: ConnectionInfo;
+  readonly onRead: (uri: string) => void;
+}
+
+/** Any request, as it is. */
+export function RequestPanel({ connection, onRead }: RequestPanelProps) {
+  const [method, setMethod] = useRemembered(`method ${connection.id}`, () => "ping");
+  const [params, setParams] = useRemembered<unknown>(`params ${connection.id}`, () => ({}));
+  const calls = usePanelCalls(connection.id, "request");
+  const given = params === undefined ? {} : params;
+  const isReady = connection.status === "ready" && method !== "" && isJsonObject(given);
+  const send = () => {
+    if (isReady) calls.start({ kind: "request", method, params: given });
+  };
+  const again = (request: CallRequest) => {
+    if (request.kind !== "request") return;
+    setMethod(request.method);
+    setParams(request.params);
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a key of the whole panel, which its button has too
+    <div class="use-panel" onKeyDown={(event) => isRunKey(event) && send()}>
+      <header class="use-head">
+        <h2>Any request</h2>
+        <p class="use-description">Sends a method with its params as they are, also such that a server may not know.</p>
+      </header>
+      <div class="forms-field">
+        <label for="request-method">Method</label>
+        <input
+          id="request-method"
+          type="text"
+          list="request-methods"
+          spellcheck={false}
+          autocomplete="off"
+          value={method}
+          onInput={(event) => setMethod(event.currentTarget.value)}
+        />
+        <datalist id="request-methods">
+          {METHODS.map((each) => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
+      </div>
+      <div class="forms-field">
+        <label for="request-params">Params as JSON</label>
+        <JsonInput id="request-params" value={params} onChange={setParams} rows={8} />
+        {!isJsonObject(given) && <p class="forms-issue">Params are a JSON object.</p>}
+      </div>
+      <div class="use-actions">
+        <button type="button" class="main" disabled={!isReady || calls.busy} onClick={send}>
+          Send <kbd>Ctrl ↵</kbd>
+        </button>
+      </div>
+      {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}
+      <CallArea
+        connection={connection.id}
+        kind="request"
+        shown={calls.shown}
+        onShow={calls.show}
+        onAgain={again}
+        onRead={onRead}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,81 @@
+import { useEffect, useRef } from "preact/hooks";
+import { act } from "../backend/act.js";
+import { inspectorState } from "../backend/store.js";
+import { ProblemNote } from "../parts/problem-note.js";
+import { useAction } from "../parts/use-action.js";
+import { CallArea } from "./call-area.js";
+import { OfferHead } from "./offer-head.js";
+import { isRunKey, type PanelProps, usePanelCalls } from "./panel-props.js";
+import { useRemembered } from "./use-remembered.js";
+
+/** A resource: its contents, and its changes while it is watched. */
+export function ResourcePanel({ connection, name, summary, offer, onRead }: PanelProps) {
+  const calls = usePanelCalls(connection.id, `resource ${name}`);
+  const isReady = connection.status === "ready";
+  const read = () => {
+    if (isReady) calls.start({ kind: "resource", uri: name });
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a key of the whole panel, which its button has too
+    <div class="use-panel" onKeyDown={(event) => isRunKey(event) && read()}>
+      <OfferHead {...{ name, summary, offer }} />
+      <div class="use-actions">
+        <button type="button" class="main" disabled={!isReady || calls.busy} onClick={read}>
+          Read <kbd>Ctrl ↵</kbd>
+        </button>
+        <Watching connection={connection.id} uri={name} isReady={isReady} read={read} />
+      </div>
+      {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}
+      <CallArea
+        connection={connection.id}
+        kind="resource"
+        name={name}
+        shown={calls.shown}
+        onShow={calls.show}
+        onRead={onRead}
+      />
+    </div>
+  );
+}
+
+interface WatchingProps {
+  readonly connection: string;
+  readonly uri: string;
+  readonly isReady: boolean;
+  readonly read: () => void;
+}
+
+/** Subscribes to the changes of a resource, counts them, and reads it again if the user wants. */
+export function Watching({ connection, uri, isReady, read }: WatchingProps) {
+  const { run, busy, problem } = useAction();
+  const [rereads, setRereads] = useRemembered(`rereads ${connection} ${uri}`, () => true);
+  const subscription = inspectorState.value?.subscriptions.find(
+    (each) => each.connection === connection && each.uri === uri,
+  );
+  const updates = subscription?.updates;
+  const seen = useRef(updates);
+  useEffect(() => {
+    const before = seen.current;
+    seen.current = updates;
+    if (rereads && before !== undefined && updates !== undefined && updates > before) read();
+    // Only a change of the count is a reason to read again.
+  }, [updates]);
+  const change = () => run(() => act(subscription === undefined ? "subscribe" : "unsubscribe", { connection, uri }));
+  return (
+    <>
+      <button type="button" disabled={!isReady || busy} aria-pressed={subscription !== undefined} onClick={change}>
+        {subscription === undefined ? "Subscribe" : "Unsubscribe"}
+      </button>
+      {subscription !== undefined && (
+        <>
+          <output class="soft">{updates === 1 ? "1 update" : `${updates ?? 0} updates`}</output>
+          <label>
+            <input type="checkbox" checked={rereads} onChange={(event) => setRereads(event.currentTarget.checked)} />{" "}
+            read again at once
+          </label>
+        </>
+      )}
+      {problem !== undefined && <ProblemNote problem={problem} />}
+    </>
+  );
+}

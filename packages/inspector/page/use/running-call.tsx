@@ -1,0 +1,67 @@
+import { printable } from "@parley/mcp/protocol";
+import { useEffect, useState } from "preact/hooks";
+import type { CallInfo } from "../../src/contract/calls.js";
+import { act } from "../backend/act.js";
+import { formatMs } from "../parts/format-ms.js";
+import { ProblemNote } from "../parts/problem-note.js";
+import { useAction } from "../parts/use-action.js";
+
+/** When the page first saw each running call; the clock of the inspector is not the page's. */
+const MOST_SEEN = 500;
+const firstSeen = new Map<string, number>();
+
+function seenSince(call: string): number {
+  const known = firstSeen.get(call) ?? performance.now();
+  if (!firstSeen.has(call)) firstSeen.set(call, known);
+  const [oldest] = firstSeen.keys();
+  if (firstSeen.size > MOST_SEEN && oldest !== undefined) firstSeen.delete(oldest);
+  return known;
+}
+
+/** How often the time is written anew. */
+const TICK_MS = 250;
+
+function useElapsed(call: string): number {
+  const [now, setNow] = useState(performance.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(performance.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return Math.max(0, now - seenSince(call));
+}
+
+/** A call that has not ended: how far it is, for how long, and a way to end it. */
+export function RunningCall({ call }: { readonly call: CallInfo }) {
+  const elapsed = useElapsed(call.id);
+  const { run, busy, problem } = useAction();
+  const { progress, task } = call;
+  const label = `Progress of ${printable(call.name)}`;
+  const total = progress?.total;
+  const hasTotal = progress !== undefined && total !== undefined && total > 0;
+  return (
+    <div class="use-running">
+      <div class="use-running-row">
+        {hasTotal ? (
+          <progress aria-label={label} value={Math.min(progress.progress, total)} max={total} />
+        ) : (
+          <progress aria-label={label} />
+        )}
+        <span class="soft">{formatMs(Math.round(elapsed / TICK_MS) * TICK_MS)}</span>
+        <button type="button" disabled={busy} onClick={() => run(() => act("cancelCall", { call: call.id }))}>
+          Cancel
+        </button>
+      </div>
+      {progress !== undefined && (
+        <p>
+          {hasTotal ? `${progress.progress} of ${total}` : `${progress.progress}`} {printable(progress.message ?? "")}
+        </p>
+      )}
+      {task !== undefined && (
+        <p>
+          Task <code>{printable(task.id)}</code>: {printable(task.status)} {printable(task.message ?? "")}
+        </p>
+      )}
+      {problem !== undefined && <ProblemNote problem={problem} />}
+    </div>
+  );
+}

@@ -1,0 +1,33 @@
+import { ProblemNote } from "../parts/problem-note.js";
+import { CallArea } from "./call-area.js";
+import { OfferHead } from "./offer-head.js";
+import { isRunKey, type PanelProps, usePanelCalls } from "./panel-props.js";
+
+/** A skill: its text and files, once they are loaded. */
+export function SkillPanel({ connection, name, summary, offer, onRead }: PanelProps) {
+  const calls = usePanelCalls(connection.id, `skill ${name}`);
+  const isReady = connection.status === "ready";
+  const load = () => {
+    if (isReady) calls.start({ kind: "skill", name });
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a key of the whole panel, which its button has too
+    <div class="use-panel" onKeyDown={(event) => isRunKey(event) && load()}>
+      <OfferHead {...{ name, summary, offer }} />
+      <div class="use-actions">
+        <button type="button" class="main" disabled={!isReady || calls.busy} onClick={load}>
+          Load with its files <kbd>Ctrl ↵</kbd>
+        </button>
+      </div>
+      {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}
+      <CallArea
+        connection={connection.id}
+        kind="skill"
+        name={name}
+        shown={calls.shown}
+        onShow={calls.show}
+        onRead={onRead}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+import { printable } from "@parley/mcp/protocol";
+import { useMemo } from "preact/hooks";
+import { SchemaForm } from "../forms/schema-form.js";
+import { ProblemNote } from "../parts/problem-note.js";
+import { CallArea } from "./call-area.js";
+import { OfferHead } from "./offer-head.js";
+import { isRunKey, type PanelProps, usePanelCalls } from "./panel-props.js";
+import { Watching } from "./resource-panel.js";
+import { templateUri, templateVariables } from "./template-uri.js";
+import { textSchema, textsOf, useTextCompletion } from "./text-arguments.js";
+import { useRemembered } from "./use-remembered.js";
+
+/** A template: its variables, with suggestions while typing, the address that they make, and what is there. */
+export function TemplatePanel({ connection, name, summary, offer, onRead }: PanelProps) {
+  const schema = useMemo(
+    () =>
+      textSchema(templateVariables(name).map((variable) => ({ name: variable.name, required: !variable.optional }))),
+    [name],
+  );
+  const [value, setValue] = useRemembered<unknown>(`value ${connection.id} template ${name}`, () => ({}));
+  const complete = useTextCompletion(connection.id, { template: name }, value);
+  const uri = templateUri(name, textsOf(value));
+  const calls = usePanelCalls(connection.id, `template ${name}`);
+  const isReady = connection.status === "ready";
+  const read = () => {
+    if (isReady) calls.start({ kind: "resource", uri });
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a key of the whole panel, which its button has too
+    <div class="use-panel" onKeyDown={(event) => isRunKey(event) && read()}>
+      <OfferHead {...{ name, summary, offer }} />
+      <SchemaForm {...{ schema, value, complete }} onChange={setValue} idPrefix={`template-${connection.id}`} />
+      <p>
+        Address: <code class="use-address">{printable(uri)}</code>
+      </p>
+      <div class="use-actions">
+        <button type="button" class="main" disabled={!isReady || calls.busy} onClick={read}>
+          Read <kbd>Ctrl ↵</kbd>
+        </button>
+        <Watching key={uri} connection={connection.id} uri={uri} isReady={isReady} read={read} />
+      </div>
+      {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}
+      <CallArea
+        connection={connection.id}
+        kind="resource"
+        name={uri}
+        shown={calls.shown}
+        onShow={calls.show}
+        onRead={onRead}
+      />
+    </div>
+  );
+}

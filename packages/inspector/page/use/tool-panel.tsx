@@ -1,0 +1,68 @@
+import type { CallRequest } from "../../src/contract/calls.js";
+import { isJsonObject } from "../forms/model/edit-value.js";
+import { initialValue } from "../forms/model/initial-value.js";
+import { SchemaForm } from "../forms/schema-form.js";
+import { ProblemNote } from "../parts/problem-note.js";
+import { membersIn } from "../results/content-view.js";
+import { AppFrame } from "./app-frame.js";
+import { CallArea } from "./call-area.js";
+import { OfferHead } from "./offer-head.js";
+import { isRunKey, type PanelProps, usePanelCalls } from "./panel-props.js";
+import { useRemembered } from "./use-remembered.js";
+
+/** A tool: its form, its calls and their results. */
+export function ToolPanel({ connection, name, summary, offer, onRead }: PanelProps) {
+  const { definition } = offer;
+  const schema = definition["inputSchema"];
+  const about = `tool ${name}`;
+  const [value, setValue] = useRemembered<unknown>(
+    `value ${connection.id} ${about}`,
+    () => initialValue(schema, schema) ?? {},
+  );
+  const taskSupport = membersIn(definition["execution"])["taskSupport"];
+  const [wantsTask, setWantsTask] = useRemembered(`task ${connection.id} ${about}`, () => false);
+  const calls = usePanelCalls(connection.id, about);
+  const asTask = taskSupport === "required" || (wantsTask && taskSupport === "optional");
+  const isReady = connection.status === "ready" && isJsonObject(value);
+  const start = () => {
+    if (isReady) calls.start({ kind: "tool", name, arguments: value, asTask });
+  };
+  const again = (request: CallRequest) => request.kind === "tool" && setValue(request.arguments);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a key of the whole panel, which its button has too
+    <div class="use-panel" onKeyDown={(event) => isRunKey(event) && start()}>
+      <OfferHead {...{ name, summary, offer }} />
+      <SchemaForm schema={schema} value={value} onChange={setValue} idPrefix={`tool-${connection.id}`} />
+      {!isJsonObject(value) && <p class="forms-issue">Arguments are a JSON object.</p>}
+      <div class="use-actions">
+        <button type="button" class="main" disabled={!isReady || calls.busy} onClick={start}>
+          Run <kbd>Ctrl ↵</kbd>
+        </button>
+        {(taskSupport === "optional" || taskSupport === "required") && (
+          <label>
+            <input
+              type="checkbox"
+              checked={asTask}
+              disabled={taskSupport === "required"}
+              onChange={(event) => setWantsTask(event.currentTarget.checked)}
+            />{" "}
+            run as a task
+          </label>
+        )}
+      </div>
+      {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}
+      <CallArea
+        connection={connection.id}
+        kind="tool"
+        name={name}
+        shown={calls.shown}
+        onShow={calls.show}
+        onAgain={again}
+        onRead={onRead}
+        more={(outcome) =>
+          summary?.marks.includes("app") && <AppFrame key={outcome.call.id} {...{ connection, definition, outcome }} />
+        }
+      />
+    </div>
+  );
+}

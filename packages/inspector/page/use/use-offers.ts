@@ -1,0 +1,75 @@
+import { useEffect, useState } from "preact/hooks";
+import type { ConnectionInfo, OfferKind, ShownProblem } from "../../src/contract/connections.js";
+import type { OfferDetail, OfferList } from "../../src/contract/offers.js";
+import { act } from "../backend/act.js";
+import { shownFailure } from "../parts/use-action.js";
+
+/** A list as far as it is known. */
+export interface LoadedList {
+  readonly list?: OfferList | undefined;
+  readonly problem?: ShownProblem | undefined;
+  readonly loading: boolean;
+  /** Asks the server once more. */
+  refresh(): void;
+}
+
+/** The last lists, so that coming back to a connection shows them at once. A few, because a list may be large. */
+const MOST_LISTS = 20;
+const lists = new Map<string, OfferList>();
+
+function keepList(key: string, list: OfferList): void {
+  lists.delete(key);
+  lists.set(key, list);
+  const [oldest] = lists.keys();
+  if (lists.size > MOST_LISTS && oldest !== undefined) lists.delete(oldest);
+}
+
+/** A list of a server, read again whenever the server says that it changed. */
+export function useOffers(connection: ConnectionInfo, kind: OfferKind): LoadedList {
+  const version = connection.lists[kind];
+  const key = `${connection.id} ${kind} ${connection.opened} ${version}`;
+  const [state, setState] = useState<Omit<LoadedList, "refresh">>({ list: lists.get(key), loading: true });
+  const [asked, setAsked] = useState(0);
+  const isThere = connection.status === "ready" && version !== undefined;
+  useEffect(() => {
+    const known = lists.get(key);
+    if (!isThere || (known !== undefined && asked === 0)) {
+      setState({ list: known, loading: false });
+      return;
+    }
+    let current = true;
+    setState((before) => ({ list: before.list, loading: true }));
+    act("list", { connection: connection.id, kind, refresh: asked > 0 }).then(
+      (list) => {
+        keepList(key, list);
+        if (current) setState({ list, loading: false });
+      },
+      (reason: unknown) => current && setState({ loading: false, problem: shownFailure(reason) }),
+    );
+    return () => {
+      current = false;
+    };
+  }, [key, isThere, asked, connection.id, kind]);
+  return { ...state, refresh: () => setAsked(asked + 1) };
+}
+
+/** An entry of a list as a whole; `version` changes when it must be read again. */
+export function useOffer(
+  connection: string,
+  kind: OfferKind,
+  name: string,
+  version: number | undefined,
+): { readonly offer?: OfferDetail | undefined; readonly problem?: ShownProblem | undefined } {
+  const [state, setState] = useState<{ offer?: OfferDetail; problem?: ShownProblem }>({});
+  useEffect(() => {
+    let current = true;
+    act("offer", { connection, kind, name }).then(
+      (offer) => current && setState({ offer }),
+      (reason: unknown) => current && setState({ problem: shownFailure(reason) }),
+    );
+    return () => {
+      current = false;
+    };
+  }, [connection, kind, name, version]);
+  return state;
+}
