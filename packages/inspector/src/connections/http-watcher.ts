@@ -75,11 +75,16 @@ export class HttpWatcher {
       }
     };
     show(this.#exchange(request));
-    return {
+    const follower: ExchangeFollower = {
       responded: (response) => {
         const exchange = this.#answered(request, response, begun);
         show(exchange);
-        if (response.status >= 400) this.#noteRefusal(request, response, exchange);
+        if (response.status < 400) return;
+        const refused = this.#noteRefusal(request, response, exchange);
+        // What is answered in place of a message is often the page of a proxy, which explains it.
+        follower.body = (text) => {
+          timeline.attachHttp(refused, { ...exchange, responseBody: shownBody(text, this.#parts.redactor) });
+        };
       },
       failed: (error) => {
         const exchange = this.#failed(request, error, begun);
@@ -87,6 +92,7 @@ export class HttpWatcher {
         this.#add(request, exchange, `failed: ${exchange.failure}`);
       },
     };
+    return follower;
   }
 
   /** Streams, and the end of a session. */
@@ -133,12 +139,13 @@ export class HttpWatcher {
     };
   }
 
-  #noteRefusal(request: SendRequest, response: SendResponse, exchange: HttpExchange): void {
+  #noteRefusal(request: SendRequest, response: SendResponse, exchange: HttpExchange): number {
     const seq = this.#add(request, exchange, `HTTP ${response.status}`);
-    if (response.status !== 401 && response.status !== 403) return;
+    if (response.status !== 401 && response.status !== 403) return seq;
     const challenge = exchange.responseHeaders?.["www-authenticate"] ?? "no WWW-Authenticate";
     const outcome = `HTTP ${response.status}: ${challenge.slice(0, 500)}`;
     this.#parts.login?.note({ step: "challenge", seq, shown: this.#shown(request), outcome, ok: true });
+    return seq;
   }
 
   #add(request: SendRequest, exchange: HttpExchange, outcome: string): number {

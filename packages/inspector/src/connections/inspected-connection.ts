@@ -95,7 +95,8 @@ export class InspectedConnection {
     const before = this.#opening;
     this.#opening = undefined;
     if (before !== undefined) {
-      this.#set({ status: "closed" });
+      const { login } = this.#info;
+      this.#set({ status: "closed", login: login === undefined ? undefined : { ...login, visit: undefined } });
       this.#event("closed");
     }
     await Promise.allSettled([before?.leave(), ...[...this.#others].map((client) => client.close())]);
@@ -266,7 +267,7 @@ export class InspectedConnection {
       this.#event("waits for the user to log in");
     } else if (!progress.waits && this.#info.status === "login") {
       if (client === undefined) deadline?.go();
-      this.#set({ status: client === undefined ? "connecting" : "ready" });
+      this.#set({ status: client === undefined ? "connecting" : client.state === "ready" ? "ready" : "lost" });
     }
   }
 

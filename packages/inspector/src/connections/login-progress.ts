@@ -4,6 +4,8 @@ import type { LoginInfo, LoginStep } from "../contract/connections.js";
 
 /** Steps that are kept; a server that refuses every token must not fill the page. */
 const MOST_STEPS = 60;
+/** Characters of the address of a login. */
+const MOST_VISIT = 16_384;
 
 /** How far the login of one connection has come. */
 export class LoginProgress {
@@ -86,9 +88,9 @@ export class LoginProgress {
   }
 
   async #visiting(url: URL, visit: () => Promise<URLSearchParams>): Promise<URLSearchParams> {
-    if (url.protocol !== "https:" && url.protocol !== "http:") {
-      throw new McpError("authorization_failed", `the page of the login has an address with ${url.protocol}`, {
-        fix: "Let the authorization server name an https address as its `authorization_endpoint`.",
+    if ((url.protocol !== "https:" && url.protocol !== "http:") || url.href.length > MOST_VISIT) {
+      throw new McpError("authorization_failed", "the page of the login has no web address, or one that is too long", {
+        fix: "Let the authorization server name a short https address as its `authorization_endpoint`.",
       });
     }
     this.#visit = url.href;

@@ -14,14 +14,18 @@ export interface ExchangeFollower {
 export function watchedSender(sender: Sender, follow: (request: SendRequest) => ExchangeFollower): Sender {
   return (request, onResponse, onError) => {
     const follower = follow(request);
+    // Who gives a request up after its failure may hear of it once more.
+    let isOver = false;
     return sender(
       request,
       (response) => {
+        isOver = true;
         follower.responded(response);
         onResponse(follower.body === undefined ? response : readResponse(response, follower.body));
       },
       (error) => {
-        follower.failed(error);
+        if (!isOver) follower.failed(error);
+        isOver = true;
         onError(error);
       },
     );

@@ -174,6 +174,36 @@ describe("a connection", () => {
     await expect(act("disconnect", { connection })).rejects.toMatchObject({ kind: "invalid_params" });
   });
 
+  it("over HTTP whose session the server forgot is opened again", async () => {
+    const port = await freePort();
+    const first = await serveHttp(everything, { port });
+    const { act, reaches, when } = driveEngine();
+    const { connection } = await act("connectUrl", { url: first.url, revision: "2025-11-25" });
+    await reaches(connection, "ready");
+    await first.close();
+    const second = await serveHttp(everything, { port });
+    onTestFinished(() => second.close());
+    // It may fail: the first that is noticed is a socket that the former server closed, and nothing is sent more than twice.
+    await act("list", { connection, kind: "tools", refresh: true }).catch(() => undefined);
+    const info = await when(({ connections }) =>
+      connections.find(({ status, opened }) => status === "ready" && opened > 1),
+    );
+    expect(info.lists.tools).toBeGreaterThan(1);
+  });
+
+  it("over the older transport with its own stream shows the exchanges of messages too", async () => {
+    const handle = await serveHttp(everything, { port: 0, legacySse: {} });
+    onTestFinished(() => handle.close());
+    const { act, reaches, entries } = driveEngine();
+    const url = handle.url.replace(/\/mcp$/, "/sse");
+    const { connection } = await act("connectUrl", { url, transport: "sse" });
+    expect(await reaches(connection, "ready")).toMatchObject({ era: "stateful" });
+    await act("list", { connection, kind: "tools" });
+    expect(entries().find(({ kind }) => kind === "http")?.label).toMatch(/^GET .*\/sse: HTTP 200$/);
+    const asked = entries().find(({ label, kind }) => label === "tools/list" && kind === "request");
+    expect((await act("entry", { seq: asked?.seq ?? 0 })).http).toMatchObject({ method: "POST", status: 202 });
+  });
+
   it("to something that is no server says so", async () => {
     const page = createServer((_, response) =>
       response.writeHead(200, { "content-type": "text/html" }).end("<p>hello"),
