@@ -1,0 +1,138 @@
+import { Server } from "@parley/mcp";
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { serverTarget } from "../engine/opened-engine.js";
+import { hasBrowser } from "../kit/inspected-page.js";
+import { goTo, openPage, startWrongServer, timelineOf, urlTarget, whenReady } from "./page-session.js";
+
+const server = () => new Server({ name: "weather", version: "1" }).tool("forecast", {}, () => "sunny");
+const chosenView = (page: Page) =>
+  page.getByRole("tablist", { name: "Views" }).getByRole("tab", { selected: true }).textContent();
+const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent ?? "");
+
+/** What axe finds that keeps somebody from using the page. */
+async function barriers(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<axe.AxeResults>("axe.run()");
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" ")}`);
+}
+
+describe.skipIf(!hasBrowser)("the frame of the page", () => {
+  test("goes to a view by keys, keeps it in the address, and comes back by the browser", async () => {
+    const { page } = await openPage({ targets: [serverTarget(server())] });
+    await whenReady(page);
+    for (const [key, view, name] of [
+      ["s", "Server", "server"],
+      ["t", "Timeline", "timeline"],
+      ["k", "Session", "session"],
+    ] as const) {
+      await page.keyboard.press("g");
+      await page.keyboard.press(key);
+      await expect.poll(() => chosenView(page)).toContain(view);
+      expect(new URL(page.url()).hash).toContain(`#${name}`);
+      expect(await page.title()).toContain(view);
+    }
+    await page.keyboard.press("Alt+1");
+    await expect.poll(() => chosenView(page)).toBe("Server");
+    await page.goBack();
+    await expect.poll(() => chosenView(page)).toBe("Session");
+    await page.reload();
+    await expect.poll(() => chosenView(page)).toBe("Session");
+  });
+
+  test("leaves keys to fields, and `/` goes to the search of the view", async () => {
+    const { page } = await openPage({ targets: [serverTarget(server())] });
+    await goTo(page, "Timeline");
+    await page.keyboard.press("/");
+    await page.keyboard.type("gs?/");
+    expect(await page.getByRole("searchbox", { name: "Filter by text" }).inputValue()).toBe("gs?/");
+    expect(await chosenView(page)).toContain("Timeline");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+  });
+
+  test("explains its keys, keeps the focus in the dialog, and gives it back", async () => {
+    const { page } = await openPage({ targets: [serverTarget(server())] });
+    await page.getByRole("tab", { name: "Server" }).click();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).getByText("go to Timeline").waitFor();
+    await page.keyboard.press("g");
+    await page.keyboard.press("t");
+    expect(await chosenView(page)).toBe("Server");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await focused(page)).toBe("Server");
+  });
+
+  test("begins with a way past the connections", async () => {
+    const { page } = await openPage({ targets: [serverTarget(server())] });
+    await page.keyboard.press("Tab");
+    expect(await focused(page)).toBe("Skip to the view");
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("MAIN");
+  });
+
+  test("says aloud when a connection changes", async () => {
+    const { page } = await openPage({ targets: [serverTarget(server())] });
+    await whenReady(page);
+    await page.getByRole("tab", { name: "Server" }).click();
+    await page.getByRole("button", { name: "Disconnect" }).click();
+    await expect.poll(() => page.getByRole("status").first().textContent()).toContain("weather: closed");
+  });
+
+  test("is dark or light as the system is, or as the user chose, also after a reload", async () => {
+    const { page } = await openPage({}, { colorScheme: "dark" });
+    const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const dark = await paper();
+    await page.getByLabel("Theme").selectOption("light");
+    const light = await paper();
+    expect(light).not.toBe(dark);
+    await page.reload();
+    await page.getByRole("tab", { name: "Timeline" }).waitFor();
+    expect(await paper()).toBe(light);
+    await page.getByLabel("Theme").selectOption("system");
+    expect(await paper()).toBe(dark);
+  });
+
+  test("says that the inspector has ended", async () => {
+    const { page, inspector } = await openPage({});
+    await inspector.close();
+    await page.getByRole("alert").getByText("The inspector has ended").waitFor();
+  });
+
+  test("says how to open it where the tab has no token", async () => {
+    const { page, inspector } = await openPage({});
+    const other = await page.context().newPage();
+    await other.goto(new URL("/", inspector.url).href);
+    const text = await other.locator("body").textContent();
+    expect(text).toContain("parley inspect");
+  });
+
+  for (const [what, more] of [
+    ["light", {}],
+    ["dark", { colorScheme: "dark" }],
+    ["320 pixels wide", { viewport: { width: 320, height: 640 } }],
+    ["at 200 %", { viewport: { width: 640, height: 400 } }],
+  ] as const) {
+    test(`has no barrier that axe knows, and nothing beyond its edge, ${what}`, async () => {
+      const { page, problems } = await openPage({ targets: [urlTarget(await startWrongServer())] }, more);
+      await whenReady(page);
+      for (const view of ["Server", "Timeline"]) {
+        await goTo(page, view);
+        if (view === "Timeline") await timelineOf(page).getByRole("option", { name: /sent/ }).first().click();
+        expect(await barriers(page), view).toEqual([]);
+        const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        expect(beyond, view).toBeLessThanOrEqual(0);
+      }
+      for (const tab of ["Headers", "Waterfall", "Copy as"]) {
+        await page.getByRole("tab", { name: tab }).click();
+        expect(await barriers(page), tab).toEqual([]);
+      }
+      await page.keyboard.press("?");
+      expect(await barriers(page), "help").toEqual([]);
+      expect(problems).toEqual([]);
+    });
+  }
+});
