@@ -1,0 +1,52 @@
+import type { Revision } from "@parley/mcp/protocol";
+import type { Locator, Page } from "playwright-core";
+import type { ActionInput, ActionName } from "../../src/contract/actions.js";
+
+/** What a user may type besides an address. */
+export interface TypedParts {
+  readonly revision?: Revision | undefined;
+  /** Lines of `Name: value`. */
+  readonly headers?: string;
+}
+
+/** Connects as a user does: types an address into the dialog, and waits until it is gone. The connection is then the one shown. */
+export async function connectToUrl(page: Page, url: string, { revision, headers }: TypedParts = {}): Promise<void> {
+  await page.getByRole("button", { name: "Connect to a URL…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Connect to a URL" });
+  await dialog.getByLabel("URL").fill(url);
+  if (revision !== undefined) await dialog.getByLabel("Revision").selectOption(revision);
+  if (headers !== undefined) await dialog.getByLabel("Headers, one a line").fill(headers);
+  await dialog.getByRole("button", { name: "Connect", exact: true }).click();
+  await dialog.waitFor({ state: "detached" });
+}
+
+/** Goes to a view by its tab. */
+export async function showView(page: Page, name: string): Promise<void> {
+  await page.getByRole("tablist", { name: "Views" }).getByRole("tab", { name }).click();
+}
+
+/** The list of connections. */
+export function connectionItems(page: Page): Locator {
+  return page.getByRole("region", { name: "Connections" }).getByRole("button");
+}
+
+/** The connection that is shown, in the list, once its words have a text in them. */
+export async function shownConnection(page: Page, words: string | RegExp): Promise<Locator> {
+  const shown = page.locator("[aria-current=true]").filter({ hasText: words });
+  await shown.waitFor();
+  return shown;
+}
+
+/** What actions of the page's own API answer, as texts. */
+export function answerTexts(page: Page, asked: readonly AskedAction[]): Promise<string[]> {
+  const bodies = asked.map(([name, input]) => [name, JSON.stringify(input)] as const);
+  return page.evaluate((all) => {
+    const token = sessionStorage.getItem("parley-inspector-token") ?? "";
+    const headers = { "content-type": "application/json", "x-parley-token": token };
+    return Promise.all(
+      all.map(async ([name, body]) => (await fetch(`/api/${name}`, { method: "POST", headers, body })).text()),
+    );
+  }, bodies);
+}
+
+type AskedAction = { [N in ActionName]: readonly [name: N, input: ActionInput<N>] }[ActionName];
