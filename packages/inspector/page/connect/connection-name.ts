@@ -1,8 +1,12 @@
 import type { ConnectionInfo, ConnectionStatus } from "../../src/contract/connections.js";
 
+/** Characters of a name that are shown; a server may send any number. */
+const MOST_NAME = 120;
+
 /** What a connection is called: the title or name that its server gave, or else its target. */
 export function connectionName({ server, target }: ConnectionInfo): string {
-  return server?.title ?? server?.name ?? target.shown;
+  const name = server?.title ?? server?.name ?? target.shown;
+  return name.length <= MOST_NAME ? name : `${name.slice(0, MOST_NAME)}…`;
 }
 
 /** The revision that a connection speaks, its era, and how often it was opened again, as far as there is something to say. */

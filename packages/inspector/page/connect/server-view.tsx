@@ -40,7 +40,10 @@ export function ServerView({ connection }: { readonly connection: ConnectionInfo
       </Part>
       {instructions !== undefined && (
         <Part title="Instructions">
-          <pre class="connect-instructions">{instructions}</pre>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
+          <section class="connect-instructions" aria-label="Instructions" tabIndex={0}>
+            <pre>{instructions}</pre>
+          </section>
         </Part>
       )}
       {live && (

@@ -62,10 +62,11 @@ interface TabPanelProps {
   readonly children: ComponentChildren;
 }
 
-/** What the chosen tab shows. */
+/** What the chosen tab shows. It takes the focus itself, because what it shows may scroll and have no control. */
 export function TabPanel({ label, chosen, children }: TabPanelProps) {
   return (
-    <div class="parts-tab-panel" role="tabpanel" aria-labelledby={idOf(label, chosen)}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: as above
+    <div class="parts-tab-panel" role="tabpanel" aria-labelledby={idOf(label, chosen)} tabIndex={0}>
       {children}
     </div>
   );

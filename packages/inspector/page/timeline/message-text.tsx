@@ -1,15 +1,19 @@
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { EntryDetail, MessageProblem } from "../../src/contract/timeline.js";
 import { CopyButton } from "../parts/copy-button.js";
 import { JsonLine } from "./json-line.js";
 import { problemLines } from "./problem-lines.js";
 
+/** Characters that are shown before the user asks for all: a browser takes its time to lay out more. */
+const FIRST_CHARACTERS = 100_000;
 /** Lines that get colours; longer messages are plain text, of which a browser can show much. */
 const MOST_COLOURED = 1_000;
 
 /** A message as JSON, with what is wrong beside the lines where it is wrong. */
 export function MessageText({ detail }: { readonly detail: EntryDetail }) {
   const { text, problems } = detail;
+  const [whole, setWhole] = useState(false);
+  if (text === "") return <Verdict detail={detail} />;
   return (
     <div class="timeline-message">
       <Verdict detail={detail} />
@@ -18,17 +22,22 @@ export function MessageText({ detail }: { readonly detail: EntryDetail }) {
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
         <section aria-label="Message" tabIndex={0}>
           <pre>
-            <MessageLines text={text} problems={problems} />
+            <MessageLines text={whole ? text : text.slice(0, FIRST_CHARACTERS)} problems={problems} />
           </pre>
         </section>
       </div>
+      {!whole && text.length > FIRST_CHARACTERS && (
+        <button type="button" onClick={() => setWhole(true)}>
+          Show all {text.length} characters
+        </button>
+      )}
       {detail.cut && <p class="soft">The message is longer; it is cut here. An export of the session has all of it.</p>}
     </div>
   );
 }
 
 function Verdict({ detail }: { readonly detail: EntryDetail }) {
-  const { definition, revision, problems } = detail;
+  const { definition, revision, problems, unchecked } = detail;
   const held = `${definition ?? "message"}${revision === undefined ? "" : ` of ${revision}`}`;
   if (problems.length > 0) {
     return (
@@ -37,23 +46,42 @@ function Verdict({ detail }: { readonly detail: EntryDetail }) {
           <strong>Breaks the published schema</strong> <code>{held}</code> in{" "}
           {problems.length === 1 ? "1 place" : `${problems.length} places`}:
         </p>
-        <ul aria-label="Problems of the schema">
-          {problems.map((problem) => (
-            <li key={`${problem.path} ${problem.message}`}>
-              <code>{problem.path === "" ? "(the message)" : problem.path}</code> {problem.message}{" "}
-              <code class="soft">{problem.definition}</code>
-            </li>
-          ))}
-        </ul>
+        <ProblemList problems={problems} />
       </div>
     );
   }
+  if (unchecked !== undefined)
+    return <p class="timeline-verdict soft">Not held to the published schema: {unchecked}.</p>;
   if (definition === undefined) return null;
   return (
     <p class="timeline-verdict timeline-verdict-good">
       ✓ Matches the published schema <code>{definition}</code>
       {revision !== undefined && ` of ${revision}`}
     </p>
+  );
+}
+
+/** Problems that are listed before the user asks for all; each stands beside its line anyway. */
+const FIRST_PROBLEMS = 5;
+
+function ProblemList({ problems }: Pick<EntryDetail, "problems">) {
+  const [all, setAll] = useState(false);
+  return (
+    <>
+      <ul aria-label="Problems of the schema">
+        {problems.slice(0, all ? undefined : FIRST_PROBLEMS).map((problem) => (
+          <li key={`${problem.path} ${problem.message}`}>
+            <code>{problem.path === "" ? "(the message)" : problem.path}</code> {problem.message}{" "}
+            <code class="soft">{problem.definition}</code>
+          </li>
+        ))}
+      </ul>
+      {!all && problems.length > FIRST_PROBLEMS && (
+        <button type="button" onClick={() => setAll(true)}>
+          Show all {problems.length}
+        </button>
+      )}
+    </>
   );
 }
 
