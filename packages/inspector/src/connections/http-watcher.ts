@@ -150,7 +150,10 @@ export class HttpWatcher {
 
   #add(request: SendRequest, exchange: HttpExchange, outcome: string): number {
     const { timeline, connection } = this.#parts;
-    const failed = exchange.failure !== undefined || (exchange.status ?? 0) >= 400;
+    const { status = 0, failure } = exchange;
+    // A server may have no stream of its own, and may let no client end a session; it says so in this way.
+    const isDeclined = status === 405 && request.method !== "POST";
+    const failed = failure !== undefined || (status >= 400 && !isDeclined);
     return timeline.addHttp({ connection, label: `${this.#shown(request)}: ${outcome}`, exchange, failed });
   }
 

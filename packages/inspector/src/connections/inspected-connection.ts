@@ -18,7 +18,7 @@ import { watchLists } from "./watch-lists.js";
 /** What all connections of an inspector share. */
 export interface ConnectionSurroundings {
   readonly timeline: Timeline;
-  /** Called after every change of `info` and of the timeline. */
+  /** Called after every change of `info`. */
   readonly changed: () => void;
   /** Who answers the questions of a connection's server. */
   readonly answerers: (connection: string) => Pick<ClientOptions, "onElicit" | "onSample">;
@@ -218,7 +218,7 @@ export class InspectedConnection {
   }
 
   #note({ access }: Opening, wire: WireMessage): void {
-    const { timeline, onlyCall, changed } = this.#around;
+    const { timeline, onlyCall } = this.#around;
     const { direction, message } = wire;
     const { id, method } = message;
     const isSent = direction === "sent";
@@ -229,7 +229,6 @@ export class InspectedConnection {
     const otherwise = isSent ? undefined : () => onlyCall(this.id);
     const seq = timeline.addMessage({ connection: this.id, wire, revision, call, otherwise, http });
     if (isSent) access?.watcher.noteSent(message, seq);
-    changed();
   }
 
   /** The client opens a lost connection again by itself. */
@@ -278,7 +277,6 @@ export class InspectedConnection {
 
   #event(text: string, failed = false): void {
     this.#around.timeline.addEvent({ connection: this.id, text: this.redactor.text(text), failed });
-    this.#around.changed();
   }
 }
 

@@ -59,6 +59,7 @@ function roomsOf({ targets = [], tokens = memoryTokenStore(), model, connectMs }
     for (const listener of listeners) listener();
   };
   const timeline = new Timeline();
+  timeline.onAdded(changed);
   const now = () => timeline.now();
   const calls = new RunningCalls({ now, changed });
   const onlyCall = (connection: string) => calls.only(connection);

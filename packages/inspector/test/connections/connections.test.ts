@@ -14,6 +14,7 @@ import type { InspectorTarget } from "../../src/connections/inspector-target.js"
 import { urlTarget } from "../../src/connections/url-target.js";
 import { Timeline } from "../../src/timeline/timeline.js";
 import { driveEngine, ERAS, programTarget, serverTarget } from "../engine/opened-engine.js";
+import { startHostileServer } from "../hostile/hostile-server.js";
 
 const PROGRAM = fileURLToPath(new URL("./program-server.mjs", import.meta.url));
 
@@ -202,6 +203,16 @@ describe("a connection", () => {
     expect(entries().find(({ kind }) => kind === "http")?.label).toMatch(/^GET .*\/sse: HTTP 200$/);
     const asked = entries().find(({ label, kind }) => label === "tools/list" && kind === "request");
     expect((await act("entry", { seq: asked?.seq ?? 0 })).http).toMatchObject({ method: "POST", status: 202 });
+  });
+
+  it("does not count it as a failure that a server has no stream of its own", async () => {
+    const hostile = await startHostileServer();
+    onTestFinished(() => hostile.close());
+    const { act, reaches, when, entries } = driveEngine();
+    const { connection } = await act("connectUrl", { url: hostile.url, revision: "2025-11-25" });
+    await reaches(connection, "ready");
+    const declined = await when(() => entries().find(({ label }) => label.endsWith("HTTP 405")));
+    expect(declined).toMatchObject({ kind: "http", failed: false });
   });
 
   it("to something that is no server says so", async () => {

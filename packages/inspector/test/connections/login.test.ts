@@ -158,6 +158,19 @@ describe("a login", () => {
     expect(login?.steps.map(({ step }) => step)).toContain("discovery");
   });
 
+  it.each(["javascript:alert(1)", "file:///etc/passwd", "data:text/html,x"])(
+    "never shows %s as its page",
+    async (page) => {
+      const { url } = await protectedServer({ metadata: { authorization_endpoint: page } });
+      const { engine, act, reaches } = driveEngine();
+      const visits = new Set<string | undefined>();
+      engine.onChange(() => visits.add(engine.state().connections[0]?.login?.visit));
+      const { connection } = await act("connectUrl", { url });
+      expect((await reaches(connection, "failed")).problem?.kind).toBe("authorization_failed");
+      expect([...visits]).toEqual([undefined]);
+    },
+  );
+
   it("in which the server refuses the user shows that", async () => {
     const { url } = await protectedServer({ redirect: { error: "access_denied", code: undefined } });
     const { act, reaches } = driveEngine();
