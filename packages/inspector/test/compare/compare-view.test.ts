@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { server as everything } from "../../../../examples/everything/server.js";
+import { serverTarget } from "../engine/opened-engine.js";
+import { barriers } from "../kit/barriers.js";
+import { hasBrowser } from "../kit/inspected-page.js";
+import { actInPage, goTo, openPage, whenReady } from "../page/page-session.js";
+
+const [OLD, RECENT] = ["2025-11-25", "2026-07-28"] as const;
+
+describe.skipIf(!hasBrowser)("the view of both eras", () => {
+  it("lays the messages of a call side by side, after it has asked", async () => {
+    const { page, problems } = await openPage({ targets: [serverTarget(everything)] });
+    await whenReady(page);
+    await goTo(page, "Eras");
+    await page.getByLabel("Tool").fill("sum");
+    await page.getByLabel("Arguments, as JSON").fill('{"numbers": [1, 2]}');
+    await page.getByRole("button", { name: "Call in both" }).click();
+    const dialog = page.getByRole("dialog", { name: "Call twice?" });
+    expect(await dialog.textContent()).toContain(`asked in ${OLD} and then in ${RECENT}`);
+    await dialog.getByRole("button", { name: "Call twice" }).click();
+    await page.getByText("The results are the same.").waitFor();
+    const handshake = (revision: string) => page.getByRole("list", { name: `Handshake in ${revision}` }).textContent();
+    expect(await handshake(OLD)).toContain("initialize");
+    expect(await handshake(RECENT)).toContain("server/discover");
+    const answers = page.getByRole("region", { name: "Answer" }).getByRole("button", { name: "tools/call" });
+    expect(await answers.count()).toBe(2);
+    await answers.first().click();
+    await page.getByRole("region", { name: /^result tools\/call/ }).waitFor();
+    expect(await page.getByText("Every message keeps to the schema.").count()).toBe(2);
+    expect(await barriers(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  it("takes a call that was made before, and asks the questions of both", async () => {
+    const { page } = await openPage({ targets: [serverTarget(everything)] });
+    await whenReady(page);
+    const { call } = await actInPage(page, "call", {
+      connection: "c1",
+      request: { kind: "resource", uri: "config://app" },
+    });
+    await goTo(page, "Eras");
+    const calls = page.getByLabel("As before");
+    await calls.selectOption(call);
+    await page.getByText('"uri":"config://app"').waitFor();
+    await page.getByRole("button", { name: "Call in both" }).click();
+    await page.getByRole("button", { name: "Call twice" }).click();
+    await page.getByText("The results are the same.").waitFor();
+    const requests = page.getByRole("region", { name: "Request" });
+    expect(await requests.getByRole("button", { name: "resources/read" }).count()).toBe(2);
+  });
+
+  it("says what is wrong with what was typed, and what a revision fails with", async () => {
+    const { page } = await openPage({ targets: [serverTarget(everything)] });
+    await whenReady(page);
+    await goTo(page, "Eras");
+    const ask = () => page.getByRole("button", { name: "Call in both" }).click();
+    await ask();
+    await page.getByText("Name a tool, or choose a call that was made.").waitFor();
+    await page.getByLabel("Tool").fill("no-such-tool");
+    await page.getByLabel("Arguments, as JSON").fill("{");
+    await ask();
+    await page.getByText("The arguments are not JSON").waitFor();
+    await page.getByLabel("Arguments, as JSON").fill("[]");
+    await ask();
+    await page.getByText("The arguments are no object.").waitFor();
+    await page.getByLabel("Arguments, as JSON").fill("{}");
+    await ask();
+    await page.getByRole("button", { name: "Call twice" }).click();
+    await expect.poll(() => page.getByText("failed", { exact: true }).count()).toBe(2);
+    expect(await page.locator(".compare-problem").allTextContents()).toEqual([
+      expect.stringContaining("no-such-tool"),
+      expect.stringContaining("no-such-tool"),
+    ]);
+  });
+});
