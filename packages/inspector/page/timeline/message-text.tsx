@@ -1,7 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import type { EntryDetail, MessageProblem } from "../../src/contract/timeline.js";
 import { CopyButton } from "../parts/copy-button.js";
-import { JsonLine } from "./json-line.js";
 import { problemLines } from "./problem-lines.js";
 
 /** Characters that are shown before the user asks for all: a browser takes its time to lay out more. */
@@ -133,4 +132,27 @@ function segmentsOf(text: string, problems: readonly MessageProblem[]): readonly
   });
   flush();
   return segments;
+}
+
+/** A line of JSON text is a key, a value, or both; longer ones are not looked into. */
+const MOST_READ = 10_000;
+const MEMBER = /^(\s*)("(?:[^"\\]|\\.)*")(: )(.*)$/;
+
+const valueClass = (value: string) =>
+  value.startsWith('"') ? "parts-tree-string" : /^[\d\-tfn]/.test(value) ? "parts-tree-number" : undefined;
+
+/** Lines of JSON text as they are; a single line gets colours. */
+function JsonLine({ text }: { readonly text: string }) {
+  if (text.length > MOST_READ || text.includes("\n")) return <span class="timeline-line">{text}</span>;
+  const [, indent = "", key = "", colon = "", value = text] = MEMBER.exec(text) ?? [];
+  const bare = value.trimStart();
+  return (
+    <span class="timeline-line">
+      {indent}
+      {key !== "" && <span class="parts-tree-name">{key}</span>}
+      {colon}
+      {value.slice(0, value.length - bare.length)}
+      <span class={valueClass(bare)}>{bare}</span>
+    </span>
+  );
 }

@@ -38,6 +38,23 @@ test("a call is a row for each request until its answer, and one for all notific
   ]);
 });
 
+test("a request that is sent again in the same call has the questions between its rounds", () => {
+  const rounds = [
+    entry(1, { about: "book" }),
+    entry(2, { kind: "result", direction: "received", about: "book", answers: 1 }),
+    entry(5, { about: "book" }),
+    entry(6, { kind: "result", direction: "received", about: "book", answers: 5 }),
+  ];
+  const rows = waterfallOf(rounds).map(({ seq, kind, label, startMs, endMs }) => [seq, kind, label, startMs, endMs]);
+  expect(rows).toEqual([
+    [1, "request", "tools/call book", 10, 20],
+    [2, "question", "questions, round 1", 20, 50],
+    [5, "request", "tools/call book", 50, 60],
+  ]);
+  const again = rounds.map((one) => (one.seq === 2 ? { ...one, failed: true } : one));
+  expect(waterfallOf(again).map(({ kind }) => kind)).toEqual(["request", "request"]);
+});
+
 test("a request is failed when its answer is, and open when it has none", () => {
   expect(waterfallOf(call)[0]?.failed).toBe(true);
   expect(waterfallOf(call.slice(0, 3))[0]?.endMs).toBeUndefined();
@@ -46,6 +63,7 @@ test("a request is failed when its answer is, and open when it has none", () => 
 test("rows and points are bounded, and all are counted", () => {
   const requests = Array.from({ length: MOST_ROWS + 50 }, (_, at) => entry(at, {}));
   expect(waterfallOf(requests)).toHaveLength(MOST_ROWS);
+  expect(waterfallOf([...call, ...requests]).length).toBe(MOST_ROWS);
   const [row] = waterfallOf(Array.from({ length: 2_000 }, (_, at) => progress(at)));
   expect(row?.count).toBe(2_000);
   expect(row?.points.length).toBeLessThan(1_000);

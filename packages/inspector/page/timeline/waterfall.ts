@@ -31,7 +31,39 @@ export function waterfallOf(entries: readonly EntrySummary[]): readonly Waterfal
     if (known !== undefined) rows.set(key, withPoint(known, entry));
     else if (rows.size < MOST_ROWS) rows.set(key, rowOf(entry, answers.get(entry.seq)));
   }
-  return [...rows.values()];
+  const all = [...rows.values(), ...questionRows(entries, answers)];
+  return all.sort((left, right) => left.seq - right.seq).slice(0, MOST_ROWS);
+}
+
+/**
+ * The times between the rounds of a call: without sessions a server asks in its result, and the same request is sent again with the
+ * answers.
+ */
+function questionRows(entries: readonly EntrySummary[], answers: ReadonlyMap<number, EntrySummary>): WaterfallRow[] {
+  const sent = entries.filter(
+    ({ kind, direction, call }) => kind === "request" && direction === "sent" && call !== undefined,
+  );
+  const rounds = sent.filter(({ label, about }) => label === sent[0]?.label && about === sent[0]?.about);
+  return rounds.slice(0, MOST_ROWS).flatMap((request, index) => {
+    const asked = answers.get(request.seq);
+    const sentAgain = rounds[index + 1];
+    // After a failure it is sent again for another reason.
+    if (asked === undefined || asked.failed || sentAgain === undefined) return [];
+    return [questionsBetween(asked, sentAgain, index + 1)];
+  });
+}
+
+function questionsBetween(asked: EntrySummary, sentAgain: EntrySummary, round: number): WaterfallRow {
+  return {
+    seq: asked.seq,
+    kind: "question",
+    label: `questions, round ${round}`,
+    startMs: asked.ms,
+    endMs: sentAgain.ms,
+    failed: false,
+    points: [],
+    count: 1,
+  };
 }
 
 function rowOf(entry: EntrySummary, answer: EntrySummary | undefined): WaterfallRow {
