@@ -1,0 +1,95 @@
+import { readFileSync } from "node:fs";
+import { Server } from "@parley/mcp";
+import { parseRecording } from "@parley/mcp/recording";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { serverTarget } from "../engine/opened-engine.js";
+import { barriers } from "../kit/barriers.js";
+import { hasBrowser } from "../kit/inspected-page.js";
+import { actInPage, goTo, openPage, timelineOf, whenReady } from "../page/page-session.js";
+
+function clockServer() {
+  const clock = { time: "noon", writes: 0 };
+  const server = new Server({ name: "clock", version: "1" })
+    .tool("read", { annotations: { readOnlyHint: true } }, () => clock.time)
+    .tool("write", { annotations: { readOnlyHint: false } }, () => {
+      clock.writes += 1;
+      return "written";
+    });
+  return { clock, server };
+}
+
+async function callTool(page: Page, name: string): Promise<void> {
+  const request = { kind: "tool", name, arguments: {} } as const;
+  const { call } = await actInPage(page, "call", { connection: "c1", request });
+  await expect.poll(() => actInPage(page, "outcome", { call }).catch(() => undefined)).toBeDefined();
+}
+
+async function savedBy(page: Page, button: string): Promise<{ name: string; text: string }> {
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: button }).click(),
+  ]);
+  return { name: download.suggestedFilename(), text: readFileSync(await download.path(), "utf8") };
+}
+
+describe.skipIf(!hasBrowser)("the view of sessions", () => {
+  it("records, exports, imports and replays, and shows what is answered differently", async () => {
+    const { clock, server } = clockServer();
+    const { page, problems } = await openPage({ targets: [serverTarget(server)] });
+    await whenReady(page);
+    await goTo(page, "Session");
+    await page.getByRole("button", { name: "Start recording" }).click();
+    await callTool(page, "read");
+    await callTool(page, "write");
+    await page.getByText(/^[4-9] messages, /).waitFor();
+    await page.getByRole("button", { name: "Stop recording" }).click();
+    const file = await savedBy(page, "Export clock");
+    expect(file.name).toMatch(/^clock-.*\.jsonl$/);
+    expect(parseRecording(file.text, file.name).header.server).toEqual({ name: "clock", version: "1" });
+
+    await page
+      .getByLabel(/Choose a recording/)
+      .setInputFiles({ name: "kept.jsonl", mimeType: "application/x-ndjson", buffer: Buffer.from(file.text) });
+    await timelineOf(page).waitFor();
+    await page.getByRole("button", { name: /imported session · / }).waitFor();
+
+    await goTo(page, "Session");
+    clock.time = "midnight";
+    const replay = page.getByRole("button", { name: "Replay" });
+    await replay.click();
+    await page.getByText(/1 different, 1 skipped/).waitFor();
+    const table = page.getByRole("region", { name: "Differences of tools/call read" });
+    expect(await table.textContent()).toMatch(/content\.0\.text.*"noon".*"midnight"/);
+    expect(clock.writes).toBe(1);
+
+    await page.getByLabel("Also tools that may change something").check();
+    await replay.click();
+    const dialog = page.getByRole("dialog", { name: "Run tools that may change something?" });
+    await dialog.getByRole("button", { name: "Stay here" }).click();
+    expect(clock.writes).toBe(1);
+    await replay.click();
+    await dialog.getByRole("button", { name: "Replay all calls" }).click();
+    await page.getByText(/1 different, 0 skipped/).waitFor();
+    expect(clock.writes).toBe(2);
+    expect(await barriers(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  it("takes a file that is dropped, and says which line of it is wrong", async () => {
+    const { page } = await openPage({ targets: [serverTarget(clockServer().server)] });
+    await whenReady(page);
+    await goTo(page, "Session");
+    const target = { kind: "url", name: "x" };
+    const header = JSON.stringify({ format: "parley-recording", version: 1, began: "", target, redacted: true });
+    const transfer = await page.evaluateHandle((text) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([text], "broken.jsonl"));
+      return transfer;
+    }, `${header}\n<b>no message</b>\n{}\n`);
+    const place = page.locator("label", { hasText: "drop it here" });
+    await place.dispatchEvent("drop", { dataTransfer: transfer });
+    await page.getByText("broken.jsonl: line 2 is not JSON").waitFor();
+    await page.getByText("Correct or remove the line").waitFor();
+  });
+});
