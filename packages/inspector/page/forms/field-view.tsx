@@ -118,12 +118,7 @@ function FieldName({ field, props }: { readonly field: FormField; readonly props
   return (
     <>
       {title !== undefined && <span>{printable(title)} </span>}
-      <code>{printable(name)}</code>
-      {required && (
-        <span class="forms-required" aria-hidden="true" title="required">
-          *
-        </span>
-      )}
+      <code class={required ? "forms-required" : undefined}>{printable(name)}</code>
     </>
   );
 }

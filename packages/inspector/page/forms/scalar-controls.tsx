@@ -59,7 +59,14 @@ function FormatControl(control: ControlProps<"text">) {
   }
   const inputMode = Object.hasOwn(INPUT_MODES, format) ? INPUT_MODES[format] : undefined;
   if (inputMode !== undefined) return <input type="text" inputMode={inputMode} spellcheck={false} {...names} />;
-  return <textarea class="forms-text" rows={field.multiline ? 4 : 1} spellcheck={false} {...names} />;
+  return (
+    <textarea
+      class={field.multiline ? "forms-text forms-lines" : "forms-text"}
+      rows={field.multiline ? 4 : 1}
+      spellcheck={false}
+      {...names}
+    />
+  );
 }
 
 /** A number. What is no number stays in the field and is said to be none. */
@@ -133,6 +140,15 @@ export function NullControl(control: ControlProps<"null">) {
 export function ChoiceControl(control: ControlProps<"choice">) {
   const { field, props } = control;
   const chosen = field.options.findIndex(({ value }) => props.value !== undefined && sameJson(value, props.value));
+  const [only] = field.options;
+  // Nothing can be chosen.
+  if (chosen === 0 && field.options.length === 1 && props.required) {
+    return (
+      <output id={control.id} aria-label={control.label}>
+        {printable(only?.title ?? "")}
+      </output>
+    );
+  }
   return (
     <select
       {...namesOf(control)}

@@ -1,4 +1,4 @@
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { TabPanel, Tabs } from "../parts/tabs.js";
 import { FieldView } from "./field-view.js";
 import { type CompleteText, FormContext, type FormIssue, issuesByPath } from "./form-context.js";
@@ -15,6 +15,8 @@ interface SchemaFormProps {
   readonly issues?: readonly FormIssue[] | undefined;
   /** Begins the ids of all controls; unique in the page. */
   readonly idPrefix: string;
+  /** Told when the JSON side, while it is shown, has an error: the value is not what the user sees. */
+  readonly onBroken?: ((broken: boolean) => void) | undefined;
   /** Suggests values of the members of the whole. */
   readonly complete?: CompleteText | undefined;
 }
@@ -29,7 +31,8 @@ type Side = (typeof SIDES)[number]["id"];
 const NO_ISSUES: readonly FormIssue[] = [];
 
 /** A form that is generated from a JSON Schema, with the whole value as JSON on its other side. */
-export function SchemaForm({ schema, value, onChange, issues = NO_ISSUES, idPrefix, complete }: SchemaFormProps) {
+export function SchemaForm(props: SchemaFormProps) {
+  const { schema, value, onChange, issues = NO_ISSUES, idPrefix, onBroken, complete } = props;
   const [side, setSide] = useState<Side>("form");
   // What was typed on the JSON side, and the value that it stood for or was typed over.
   const [draft, setDraft] = useState<{ readonly text: string; readonly value: unknown }>();
@@ -39,6 +42,8 @@ export function SchemaForm({ schema, value, onChange, issues = NO_ISSUES, idPref
     [schema, idPrefix, byPath, complete],
   );
   const problem = draft === undefined ? undefined : readingProblem(readJsonText(draft.text));
+  const isBroken = side === "json" && problem !== undefined;
+  useEffect(() => onBroken?.(isBroken), [isBroken, onBroken]);
   const label = `Form or JSON of ${idPrefix}`;
   return (
     <FormContext.Provider value={surroundings}>

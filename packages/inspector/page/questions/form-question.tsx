@@ -16,11 +16,12 @@ interface FormQuestionProps {
 export function FormQuestion({ info, params }: FormQuestionProps) {
   const schema = params.requestedSchema;
   const [value, setValue] = useState<unknown>(() => initialValue(schema, schema) ?? {});
+  const [broken, setBroken] = useState(false);
   const { answer, busy, problem } = useAnswer(info);
   const issues = issuesIn(problem?.data);
   const accept = () => {
     // What a form gives may be wrong; the inspector checks it against the schema and refuses it with issues.
-    if (isJsonObject(value)) answer({ action: "accept", content: value as Record<string, ElicitValue> });
+    if (isJsonObject(value) && !broken) answer({ action: "accept", content: value as Record<string, ElicitValue> });
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: a key of the whole form, which its button has too
@@ -29,12 +30,19 @@ export function FormQuestion({ info, params }: FormQuestionProps) {
       onKeyDown={(event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && accept()}
     >
       <p class="questions-message">{printable(params.message)}</p>
-      <SchemaForm schema={schema} value={value} onChange={setValue} issues={issues} idPrefix={`question-${info.id}`} />
+      <SchemaForm
+        schema={schema}
+        value={value}
+        onChange={setValue}
+        issues={issues}
+        idPrefix={`question-${info.id}`}
+        onBroken={setBroken}
+      />
       {problem !== undefined && (
         <ProblemNote problem={issues.length === 0 ? problem : { message: problem.message, fix: problem.fix }} />
       )}
       <div class="parts-actions">
-        <button type="button" class="main" disabled={busy || !isJsonObject(value)} onClick={accept}>
+        <button type="button" class="main" disabled={busy || broken || !isJsonObject(value)} onClick={accept}>
           Accept
         </button>
         <button type="button" disabled={busy} onClick={() => answer({ action: "decline" })}>

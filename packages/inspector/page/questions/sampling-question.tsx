@@ -22,6 +22,7 @@ interface SamplingQuestionProps {
 /** A question of a server to a model: answered by hand, or by the configured command whose answer is read before it is sent. */
 export function SamplingQuestion({ info, params, draft, command }: SamplingQuestionProps) {
   const [value, setValue] = useState<unknown>(draft ?? FIRST_SAMPLE);
+  const [broken, setBroken] = useState(false);
   const { answer, busy, problem } = useAnswer(info);
   const drafted = draft === undefined ? undefined : JSON.stringify(draft);
   useEffect(() => {
@@ -35,11 +36,17 @@ export function SamplingQuestion({ info, params, draft, command }: SamplingQuest
     <div class="questions-body">
       <Asked params={params} />
       <h3>Your answer{draft !== undefined && ", as the command drafted it"}</h3>
-      <SchemaForm schema={SAMPLE_SCHEMA} value={value} onChange={setValue} idPrefix={`question-${info.id}`} />
+      <SchemaForm
+        schema={SAMPLE_SCHEMA}
+        value={value}
+        onChange={setValue}
+        idPrefix={`question-${info.id}`}
+        onBroken={setBroken}
+      />
       {command === "failed" && <p class="forms-issue">The configured command failed.</p>}
       {problem !== undefined && <ProblemNote problem={problem} />}
       <div class="parts-actions">
-        <button type="button" class="main" disabled={busy || !isJsonObject(value)} onClick={send}>
+        <button type="button" class="main" disabled={busy || broken || !isJsonObject(value)} onClick={send}>
           Send
         </button>
         {inspectorState.value?.modelCommand === true && (

@@ -1,5 +1,6 @@
 import { printable } from "@parley/mcp/protocol";
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import type { CallInfo, CallOutcome, CallRequest } from "../../src/contract/calls.js";
 import { inspectorState } from "../backend/store.js";
 import { formatMs } from "../parts/format-ms.js";
@@ -34,9 +35,10 @@ export function CallArea({ connection, kind, name, shown, onShow, onAgain, onRea
   const running = calls.filter(({ status }) => status === "running");
   const chosen = calls.find(({ id }) => id === shown) ?? calls.find(({ status }) => status !== "running");
   const { outcome, problem } = useOutcome(chosen);
+  const area = useScrolledTo(shown, outcome?.call.id);
   if (calls.length === 0) return null;
   return (
-    <div class="use-calls">
+    <div class="use-calls" ref={area}>
       {running.map((call) => (
         <RunningCall key={call.id} call={call} />
       ))}
@@ -68,12 +70,24 @@ export function CallArea({ connection, kind, name, shown, onShow, onAgain, onRea
   );
 }
 
+/** Brings the calls into sight when another is shown, and once more when its outcome is there: forms may be long. */
+function useScrolledTo(shown: string | undefined, ended: string | undefined) {
+  const area = useRef<HTMLDivElement>(null);
+  const reached = useRef(shown);
+  useEffect(() => {
+    if (reached.current === shown || area.current === null) return;
+    area.current.scrollIntoView({ block: "nearest" });
+    if (ended === shown) reached.current = shown;
+  });
+  return area;
+}
+
 const STATUS = { running: "running", done: "done", failed: "failed", cancelled: "cancelled" } as const;
 
 function CallLine({ call, withName }: { readonly call: CallInfo; readonly withName: boolean }) {
   return (
     <>
-      <span class={`use-status use-${call.status}`}>{STATUS[call.status]}</span>
+      <span class={`use-status use-status-${call.status}`}>{STATUS[call.status]}</span>
       {withName && ` ${printable(call.name)}`}
       <span class="soft">
         {" "}

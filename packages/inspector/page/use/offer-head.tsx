@@ -7,6 +7,9 @@ import { textIn } from "../results/content-view.js";
 /** Characters of a description; servers may send any number. */
 const LONGEST_DESCRIPTION = 20_000;
 
+/** Findings that are shown at once; more of them would push the form out of sight. */
+const FINDINGS_OPEN = 2;
+
 interface OfferHeadProps {
   readonly name: string;
   readonly summary?: OfferSummary | undefined;
@@ -26,7 +29,12 @@ export function OfferHead({ name, summary, offer }: OfferHeadProps) {
       {description !== undefined && (
         <p class="use-description">{printable(description.slice(0, LONGEST_DESCRIPTION))}</p>
       )}
-      {findings.length > 0 && <Findings findings={findings} />}
+      {findings.length > 0 && (
+        <details open={findings.length <= FINDINGS_OPEN}>
+          <summary>{findings.length === 1 ? "1 finding of lint" : `${findings.length} findings of lint`}</summary>
+          <Findings findings={findings} />
+        </details>
+      )}
       <details>
         <summary>Definition as JSON</summary>
         <CodeText text={JSON.stringify(definition, null, 2)} label={`Definition of ${printable(name)}`} />

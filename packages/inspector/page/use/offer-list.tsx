@@ -62,7 +62,8 @@ export function OfferPane({ connection, what, loaded, chosen, onChoose }: OfferP
 function countOf({ list, loading }: LoadedList, found: number, what: string): string {
   if (list === undefined) return loading ? "Reading…" : "";
   const all = list.offers.length;
-  const shown = found === all ? `${all} ${what}` : `${found} of ${all} ${what}`;
+  const words = all === 1 ? what.slice(0, -1) : what;
+  const shown = found === all ? `${all} ${words}` : `${found} of ${all} ${words}`;
   return list.cut ? `${shown}; the server has more, which are not read` : shown;
 }
 

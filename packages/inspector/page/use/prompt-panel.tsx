@@ -1,4 +1,4 @@
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { CallRequest } from "../../src/contract/calls.js";
 import { SchemaForm } from "../forms/schema-form.js";
 import { ProblemNote } from "../parts/problem-note.js";
@@ -6,6 +6,7 @@ import { membersIn, textIn } from "../results/content-view.js";
 import { CallArea } from "./call-area.js";
 import { OfferHead } from "./offer-head.js";
 import { isRunKey, type PanelProps, usePanelCalls } from "./panel-props.js";
+import { RunButton } from "./run-button.js";
 import { textSchema, textsOf, useTextCompletion } from "./text-arguments.js";
 import { useRemembered } from "./use-remembered.js";
 
@@ -16,7 +17,8 @@ export function PromptPanel({ connection, name, summary, offer, onRead }: PanelP
   const [value, setValue] = useRemembered<unknown>(`value ${connection.id} ${about}`, () => ({}));
   const complete = useTextCompletion(connection.id, { prompt: name }, value);
   const calls = usePanelCalls(connection.id, about);
-  const isReady = connection.status === "ready";
+  const [broken, setBroken] = useState(false);
+  const isReady = connection.status === "ready" && !broken;
   const start = () => {
     if (isReady) calls.start({ kind: "prompt", name, arguments: textsOf(value) });
   };
@@ -25,11 +27,14 @@ export function PromptPanel({ connection, name, summary, offer, onRead }: PanelP
     // biome-ignore lint/a11y/noStaticElementInteractions: a key of the whole panel, which its button has too
     <div class="use-panel" onKeyDown={(event) => isRunKey(event) && start()}>
       <OfferHead {...{ name, summary, offer }} />
-      <SchemaForm {...{ schema, value, complete }} onChange={setValue} idPrefix={`prompt-${connection.id}`} />
+      <SchemaForm
+        {...{ schema, value, complete }}
+        onChange={setValue}
+        idPrefix={`prompt-${connection.id}`}
+        onBroken={setBroken}
+      />
       <div class="use-actions">
-        <button type="button" class="main" disabled={!isReady || calls.busy} onClick={start}>
-          Get the prompt <kbd>Ctrl ↵</kbd>
-        </button>
+        <RunButton title="Get the prompt" disabled={!isReady || calls.busy} onRun={start} />
       </div>
       {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}
       <CallArea

@@ -5,6 +5,7 @@ import { isJsonObject } from "../forms/model/edit-value.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { CallArea } from "./call-area.js";
 import { isRunKey, usePanelCalls } from "./panel-props.js";
+import { RunButton } from "./run-button.js";
 import { useRemembered } from "./use-remembered.js";
 
 /** Methods that are suggested; any other can be written. */
@@ -74,9 +75,7 @@ export function RequestPanel({ connection, onRead }: RequestPanelProps) {
         {!isJsonObject(given) && <p class="forms-issue">Params are a JSON object.</p>}
       </div>
       <div class="use-actions">
-        <button type="button" class="main" disabled={!isReady || calls.busy} onClick={send}>
-          Send <kbd>Ctrl ↵</kbd>
-        </button>
+        <RunButton title="Send" disabled={!isReady || calls.busy} onRun={send} />
       </div>
       {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}
       <CallArea

@@ -6,6 +6,7 @@ import { useAction } from "../parts/use-action.js";
 import { CallArea } from "./call-area.js";
 import { OfferHead } from "./offer-head.js";
 import { isRunKey, type PanelProps, usePanelCalls } from "./panel-props.js";
+import { RunButton } from "./run-button.js";
 import { useRemembered } from "./use-remembered.js";
 
 /** A resource: its contents, and its changes while it is watched. */
@@ -20,9 +21,7 @@ export function ResourcePanel({ connection, name, summary, offer, onRead }: Pane
     <div class="use-panel" onKeyDown={(event) => isRunKey(event) && read()}>
       <OfferHead {...{ name, summary, offer }} />
       <div class="use-actions">
-        <button type="button" class="main" disabled={!isReady || calls.busy} onClick={read}>
-          Read <kbd>Ctrl ↵</kbd>
-        </button>
+        <RunButton title="Read" disabled={!isReady || calls.busy} onRun={read} />
         <Watching connection={connection.id} uri={name} isReady={isReady} read={read} />
       </div>
       {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}

@@ -2,6 +2,7 @@ import { ProblemNote } from "../parts/problem-note.js";
 import { CallArea } from "./call-area.js";
 import { OfferHead } from "./offer-head.js";
 import { isRunKey, type PanelProps, usePanelCalls } from "./panel-props.js";
+import { RunButton } from "./run-button.js";
 
 /** A skill: its text and files, once they are loaded. */
 export function SkillPanel({ connection, name, summary, offer, onRead }: PanelProps) {
@@ -15,9 +16,7 @@ export function SkillPanel({ connection, name, summary, offer, onRead }: PanelPr
     <div class="use-panel" onKeyDown={(event) => isRunKey(event) && load()}>
       <OfferHead {...{ name, summary, offer }} />
       <div class="use-actions">
-        <button type="button" class="main" disabled={!isReady || calls.busy} onClick={load}>
-          Load with its files <kbd>Ctrl ↵</kbd>
-        </button>
+        <RunButton title="Load with its files" disabled={!isReady || calls.busy} onRun={load} />
       </div>
       {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}
       <CallArea

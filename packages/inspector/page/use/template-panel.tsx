@@ -1,11 +1,12 @@
 import { printable } from "@parley/mcp/protocol";
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { SchemaForm } from "../forms/schema-form.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { CallArea } from "./call-area.js";
 import { OfferHead } from "./offer-head.js";
 import { isRunKey, type PanelProps, usePanelCalls } from "./panel-props.js";
 import { Watching } from "./resource-panel.js";
+import { RunButton } from "./run-button.js";
 import { templateUri, templateVariables } from "./template-uri.js";
 import { textSchema, textsOf, useTextCompletion } from "./text-arguments.js";
 import { useRemembered } from "./use-remembered.js";
@@ -21,7 +22,8 @@ export function TemplatePanel({ connection, name, summary, offer, onRead }: Pane
   const complete = useTextCompletion(connection.id, { template: name }, value);
   const uri = templateUri(name, textsOf(value));
   const calls = usePanelCalls(connection.id, `template ${name}`);
-  const isReady = connection.status === "ready";
+  const [broken, setBroken] = useState(false);
+  const isReady = connection.status === "ready" && !broken;
   const read = () => {
     if (isReady) calls.start({ kind: "resource", uri });
   };
@@ -29,14 +31,17 @@ export function TemplatePanel({ connection, name, summary, offer, onRead }: Pane
     // biome-ignore lint/a11y/noStaticElementInteractions: a key of the whole panel, which its button has too
     <div class="use-panel" onKeyDown={(event) => isRunKey(event) && read()}>
       <OfferHead {...{ name, summary, offer }} />
-      <SchemaForm {...{ schema, value, complete }} onChange={setValue} idPrefix={`template-${connection.id}`} />
+      <SchemaForm
+        {...{ schema, value, complete }}
+        onChange={setValue}
+        idPrefix={`template-${connection.id}`}
+        onBroken={setBroken}
+      />
       <p>
         Address: <code class="use-address">{printable(uri)}</code>
       </p>
       <div class="use-actions">
-        <button type="button" class="main" disabled={!isReady || calls.busy} onClick={read}>
-          Read <kbd>Ctrl ↵</kbd>
-        </button>
+        <RunButton title="Read" disabled={!isReady || calls.busy} onRun={read} />
         <Watching key={uri} connection={connection.id} uri={uri} isReady={isReady} read={read} />
       </div>
       {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}

@@ -1,13 +1,15 @@
+import { useState } from "preact/hooks";
 import type { CallRequest } from "../../src/contract/calls.js";
 import { isJsonObject } from "../forms/model/edit-value.js";
 import { initialValue } from "../forms/model/initial-value.js";
 import { SchemaForm } from "../forms/schema-form.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { membersIn } from "../results/content-view.js";
-import { AppFrame } from "./app-frame.js";
+import { AppFrame } from "./app/app-frame.js";
 import { CallArea } from "./call-area.js";
 import { OfferHead } from "./offer-head.js";
 import { isRunKey, type PanelProps, usePanelCalls } from "./panel-props.js";
+import { RunButton } from "./run-button.js";
 import { useRemembered } from "./use-remembered.js";
 
 /** A tool: its form, its calls and their results. */
@@ -23,7 +25,8 @@ export function ToolPanel({ connection, name, summary, offer, onRead }: PanelPro
   const [wantsTask, setWantsTask] = useRemembered(`task ${connection.id} ${about}`, () => false);
   const calls = usePanelCalls(connection.id, about);
   const asTask = taskSupport === "required" || (wantsTask && taskSupport === "optional");
-  const isReady = connection.status === "ready" && isJsonObject(value);
+  const [broken, setBroken] = useState(false);
+  const isReady = connection.status === "ready" && isJsonObject(value) && !broken;
   const start = () => {
     if (isReady) calls.start({ kind: "tool", name, arguments: value, asTask });
   };
@@ -32,12 +35,16 @@ export function ToolPanel({ connection, name, summary, offer, onRead }: PanelPro
     // biome-ignore lint/a11y/noStaticElementInteractions: a key of the whole panel, which its button has too
     <div class="use-panel" onKeyDown={(event) => isRunKey(event) && start()}>
       <OfferHead {...{ name, summary, offer }} />
-      <SchemaForm schema={schema} value={value} onChange={setValue} idPrefix={`tool-${connection.id}`} />
+      <SchemaForm
+        schema={schema}
+        value={value}
+        onChange={setValue}
+        idPrefix={`tool-${connection.id}`}
+        onBroken={setBroken}
+      />
       {!isJsonObject(value) && <p class="forms-issue">Arguments are a JSON object.</p>}
       <div class="use-actions">
-        <button type="button" class="main" disabled={!isReady || calls.busy} onClick={start}>
-          Run <kbd>Ctrl ↵</kbd>
-        </button>
+        <RunButton title="Run" disabled={!isReady || calls.busy} onRun={start} />
         {(taskSupport === "optional" || taskSupport === "required") && (
           <label>
             <input

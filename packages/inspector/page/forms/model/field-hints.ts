@@ -4,6 +4,9 @@ import type { SchemaObject } from "./merge-schemas.js";
 const MOST_EXAMPLES = 5;
 const LONGEST_EXAMPLE = 80;
 
+/** Formats that only say how a text is written; the field shows it. */
+const LINES: readonly string[] = ["textarea", "multiline"];
+
 /** What a schema demands besides the type, each as a few words. */
 export function fieldHints(schema: SchemaObject): readonly string[] {
   const number = (keyword: string) => {
@@ -18,7 +21,7 @@ export function fieldHints(schema: SchemaObject): readonly string[] {
     ...words("above", number("exclusiveMinimum")),
     ...words("below", number("exclusiveMaximum")),
     ...words("a multiple of", number("multipleOf")),
-    ...words("format", schema["format"]),
+    ...(LINES.includes(String(schema["format"])) ? [] : words("format", schema["format"])),
     ...words("pattern", schema["pattern"]),
     ...words("content of type", schema["contentMediaType"]),
     ...(schema["uniqueItems"] === true ? ["no item twice"] : []),

@@ -1,6 +1,6 @@
 import type { AppServer } from "@parley/mcp/apps";
 import type { CallToolResult, ReadResourceResult, Tool } from "@parley/mcp/protocol";
-import { callToItsEnd, resultOf } from "./call-outcomes.js";
+import { callToItsEnd, resultOf } from "../call-outcomes.js";
 
 /** Pages of a list that are read for an app. */
 const MOST_PAGES = 200;

@@ -1,15 +1,15 @@
 import { type AppToolCall, showApp } from "@parley/mcp/apps";
 import { type CallToolResult, printable, type Tool } from "@parley/mcp/protocol";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { CallOutcome } from "../../src/contract/calls.js";
-import type { ConnectionInfo, ShownProblem } from "../../src/contract/connections.js";
-import { act } from "../backend/act.js";
-import { inspectorState } from "../backend/store.js";
-import { CodeText } from "../parts/code-text.js";
-import { Dialog } from "../parts/dialog.js";
-import { openOutside } from "../parts/outside-address.js";
-import { ProblemNote } from "../parts/problem-note.js";
-import { shownFailure } from "../parts/use-action.js";
+import type { CallOutcome } from "../../../src/contract/calls.js";
+import type { ConnectionInfo, ShownProblem } from "../../../src/contract/connections.js";
+import { act } from "../../backend/act.js";
+import { inspectorState } from "../../backend/store.js";
+import { CodeText } from "../../parts/code-text.js";
+import { Dialog } from "../../parts/dialog.js";
+import { openOutside } from "../../parts/outside-address.js";
+import { ProblemNote } from "../../parts/problem-note.js";
+import { shownFailure } from "../../parts/use-action.js";
 import { appServer } from "./app-server.js";
 
 interface AppFrameProps {
