@@ -6,15 +6,19 @@ import { builtPage } from "./built-page.js";
 
 export { hasBrowser };
 
-/** The page of an inspector in a real browser. */
-export interface InspectedPage {
+/** A page of an inspector in a real browser. */
+export interface OpenedPage {
   readonly page: Page;
-  readonly inspector: Inspector;
   /** The addresses of everything that the browser asked for. */
   readonly requests: string[];
   /** Errors of the console and of scripts, and violations of the content security policy. */
   readonly problems: string[];
   close(): Promise<void>;
+}
+
+/** The page of an inspector of this process. */
+export interface InspectedPage extends OpenedPage {
+  readonly inspector: Inspector;
 }
 
 /** How the browser is set up. */
@@ -28,22 +32,26 @@ export interface PageOptions {
 /** Starts an inspector, and opens its page in a browser of its own. */
 export async function openInspectedPage(options: InspectorOptions, more: PageOptions = {}): Promise<InspectedPage> {
   const inspector = more.inspector ?? (await openInspector(options, await builtPage()));
+  const opened = await openPageAt(inspector.url, more);
+  return {
+    ...opened,
+    inspector,
+    close: async () => {
+      await opened.close();
+      if (more.inspector === undefined) await inspector.close();
+    },
+  };
+}
+
+/** Opens the page at the address of an inspector, in a browser of its own. */
+export async function openPageAt(url: string, more: Omit<PageOptions, "inspector"> = {}): Promise<OpenedPage> {
   const browser = await launchBrowser();
   const { colorScheme = "light", viewport = { width: 1280, height: 800 } } = more;
   const context = await browser.newContext({ colorScheme, viewport, acceptDownloads: true });
   const [requests, problems] = watch(context);
   const page = await context.newPage();
-  await page.goto(inspector.url, { waitUntil: "load" });
-  return {
-    page,
-    inspector,
-    requests,
-    problems,
-    close: async () => {
-      await browser.close();
-      if (more.inspector === undefined) await inspector.close();
-    },
-  };
+  await page.goto(url, { waitUntil: "load" });
+  return { page, requests, problems, close: () => browser.close() };
 }
 
 /** Notes what pages of a context ask for, and what goes wrong in them. A violation of the policy is an error of the console. */
