@@ -34,6 +34,8 @@ const CONNECT_MS = 30_000;
 const CONNECT_WITH_LOGIN_MS = 600_000;
 /** The user sees that a call runs and can cancel it, so that silence alone ends it late. */
 const IDLE_MS = 600_000;
+/** Characters of an event, such as a line of stderr, that are looked at; fewer of them are shown. */
+const MOST_EVENT_READ = 8_000;
 /** Further clients of one connection at a time. */
 const MOST_OTHERS = 8;
 
@@ -48,6 +50,8 @@ export class InspectedConnection {
   readonly #others = new Set<Client>();
   #info: ConnectionInfo;
   #opening: Opening | undefined;
+  /** Changes of every list so far; a page that saw a number never sees it again for another content. */
+  #listCounts: ConnectionInfo["lists"] = {};
 
   constructor(
     target: InspectorTarget,
@@ -143,10 +147,10 @@ export class InspectedConnection {
     this.#set({ logLevel });
   }
 
-  /** A list of the server has changed. */
+  /** A list of the server has changed; one that the server does not declare is none. */
   listChanged(kind: OfferKind): void {
     const { lists } = this.#info;
-    this.#set({ lists: { ...lists, [kind]: (lists[kind] ?? 0) + 1 } });
+    if (lists[kind] !== undefined) this.#setLists({ ...lists, [kind]: lists[kind] + 1 });
   }
 
   /** Shows facts of a recorded session, which has no client. */
@@ -251,7 +255,8 @@ export class InspectedConnection {
 
   #stands(client: Client): void {
     const opened = this.#info.opened + 1;
-    const facts = factsOfServer(client, this.#info.lists);
+    const facts = factsOfServer(client, this.#listCounts);
+    this.#setLists(facts.lists);
     this.#set({ ...facts, status: "ready", opened, problem: undefined });
     this.#event(`connected${opened === 1 ? "" : ` for the ${opened}. time`} in ${facts.revision}`);
   }
@@ -270,13 +275,19 @@ export class InspectedConnection {
     }
   }
 
+  #setLists(lists: ConnectionInfo["lists"]): void {
+    this.#listCounts = { ...this.#listCounts, ...lists };
+    this.#set({ lists });
+  }
+
   #set(change: Partial<ConnectionInfo>): void {
     this.#info = { ...this.#info, ...change };
     this.#around.changed();
   }
 
   #event(text: string, failed = false): void {
-    this.#around.timeline.addEvent({ connection: this.id, text: this.redactor.text(text), failed });
+    const shown = this.redactor.text(text.slice(0, MOST_EVENT_READ));
+    this.#around.timeline.addEvent({ connection: this.id, text: shown, failed });
   }
 }
 

@@ -8,6 +8,8 @@ export type SendResponse = Parameters<Parameters<Sender>[1]>[0];
 
 /** Characters of a body that are kept. */
 export const MOST_BODY = 64 * 1024;
+/** Characters of a JSON text that is read; the documents of a login are shorter. */
+const MOST_DOCUMENT = 512 * 1024;
 /** Headers of one exchange that are kept. */
 const MOST_HEADERS = 100;
 /** Characters of one header that are kept. */
@@ -56,7 +58,7 @@ export function shownBody(body: string, redactor: Redactor): string {
 
 /** A text that is an object of JSON. */
 export function jsonRecord(text: string): Readonly<Record<string, unknown>> | undefined {
-  if (text.length > MOST_BODY * 4 || !text.trimStart().startsWith("{")) return undefined;
+  if (text.length > MOST_DOCUMENT || !text.trimStart().startsWith("{")) return undefined;
   try {
     // Safe: a JSON text that begins with a brace is an object.
     return JSON.parse(text) as Readonly<Record<string, unknown>>;

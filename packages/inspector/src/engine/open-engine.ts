@@ -3,7 +3,7 @@ import { callActions } from "../calls/call-actions.js";
 import { RunningCalls } from "../calls/running-calls.js";
 import { compareActions } from "../compare/compare-actions.js";
 import { connectionActions } from "../connections/connection-actions.js";
-import { Connections } from "../connections/connections.js";
+import { Connections, MOST_CONNECTIONS } from "../connections/connections.js";
 import type { ActionHandlers } from "../contract/actions.js";
 import type { InspectorState } from "../contract/inspector-state.js";
 import type { InspectorOptions } from "../inspector-options.js";
@@ -45,7 +45,8 @@ export function openEngine(options: InspectorOptions, pageFolder: string): Opene
       sandbox.url = url;
     },
     connectTargets() {
-      for (const { id } of connections.targets()) connections.connectTarget(id, options.revision);
+      for (const { id } of connections.targets().slice(0, MOST_CONNECTIONS))
+        connections.connectTarget(id, options.revision);
     },
     close: () => connections.close(),
   };

@@ -152,6 +152,8 @@ describe("a connection", () => {
     engine.connectTargets();
     expect(await reaches("c1", "ready")).toMatchObject({ revision: "2026-07-28", era: "stateless" });
     await act("reopen", { connection: "c1", revision: "2025-06-18" });
+    // A page that knows the lists of before must see that they may be others now.
+    expect((await reaches("c1", "ready")).lists.tools).toBe(2);
     expect(await reaches("c1", "ready")).toMatchObject({
       revision: "2025-06-18",
       era: "stateful",

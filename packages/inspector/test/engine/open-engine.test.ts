@@ -117,6 +117,13 @@ describe("the engine", () => {
     ).toBe(true);
   });
 
+  it("connects to no more targets than there may be connections", () => {
+    const { engine } = driveEngine({ targets: new Array(60).fill(serverTarget(everything)) });
+    engine.connectTargets();
+    expect(engine.state().targets).toHaveLength(60);
+    expect(engine.state().connections).toHaveLength(50);
+  });
+
   it("closes everything, and opens nothing afterwards", async () => {
     const closed: string[] = [];
     const server = new Server({ name: "plain", version: "1" });
