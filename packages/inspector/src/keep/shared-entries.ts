@@ -72,15 +72,14 @@ export class SharedEntries {
   #exchange(http: HttpExchange): HttpExchange {
     const { responseBody, requestBody, responseHeaders, failure } = http;
     // A metadata document is read by GET; what is posted in a login, and what answers it, are codes and tokens.
-    const isOpen = http.method === "GET";
-    const body = (text: string) => (isOpen ? this.text(text) : REDACTED);
+    const answered = (text: string) => (http.method === "GET" ? this.text(text) : REDACTED);
     return {
       ...http,
       url: this.text(http.url),
       requestHeaders: this.#headers(http.requestHeaders),
       ...(responseHeaders === undefined ? {} : { responseHeaders: this.#headers(responseHeaders) }),
-      ...(requestBody === undefined ? {} : { requestBody: body(requestBody) }),
-      ...(responseBody === undefined ? {} : { responseBody: body(responseBody) }),
+      ...(requestBody === undefined ? {} : { requestBody: REDACTED }),
+      ...(responseBody === undefined ? {} : { responseBody: answered(responseBody) }),
       ...(failure === undefined ? {} : { failure: this.text(failure) }),
     };
   }

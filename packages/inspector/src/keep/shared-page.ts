@@ -10,8 +10,8 @@ export interface SharedPageParts {
   readonly json: string;
 }
 
-/** The id of the element that holds the session. */
-export const SHARED_SESSION_ID = "shared-session";
+/** The id of the element that holds the session; the page looks for it. */
+const SHARED_SESSION_ID = "shared-session";
 
 /**
  * One HTML file that needs nothing else: the page with a session in it. Its policy lets this script and this style run and nothing
