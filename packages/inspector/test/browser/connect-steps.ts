@@ -20,11 +20,6 @@ export async function connectToUrl(page: Page, url: string, { revision, headers 
   await dialog.waitFor({ state: "detached" });
 }
 
-/** Goes to a view by its tab. */
-export async function showView(page: Page, name: string): Promise<void> {
-  await page.getByRole("tablist", { name: "Views" }).getByRole("tab", { name }).click();
-}
-
 /** The list of connections. */
 export function connectionItems(page: Page): Locator {
   return page.getByRole("region", { name: "Connections" }).getByRole("button");

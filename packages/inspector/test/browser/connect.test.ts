@@ -11,8 +11,8 @@ import { bundleFixture } from "../../../mcp/test/stdio/bundle-fixture.js";
 import { eventually, isRunning } from "../../../mcp/test/stdio/processes.js";
 import { ERAS, programTarget, serverTarget } from "../engine/opened-engine.js";
 import { hasBrowser, type InspectedPage, openInspectedPage } from "../kit/inspected-page.js";
-import { timelineOf } from "../page/page-session.js";
-import { connectionItems, connectToUrl, shownConnection, showView } from "./connect-steps.js";
+import { goTo, timelineOf } from "../page/page-session.js";
+import { connectionItems, connectToUrl, shownConnection } from "./connect-steps.js";
 
 if (!peersInstalled) console.log("the peers are not installed (npm run peers); server-everything was not inspected");
 
@@ -52,12 +52,12 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
   /** Shows the connection at a place in the list, and what is known of its server. */
   async function show(at: number): Promise<void> {
     await connectionItems(page).nth(at).click();
-    await showView(page, "Server");
+    await goTo(page, "Server");
   }
 
   /** Shows only what one kind of entry says about one connection. */
   async function eventsOf(at: number): Promise<string> {
-    await showView(page, "Timeline");
+    await goTo(page, "Timeline");
     await page.getByLabel("Kind", { exact: true }).selectOption("event");
     await page.getByLabel("Connection", { exact: true }).selectOption({ index: at + 1 });
     return (await timelineOf(page).getByRole("option").allInnerTexts()).join("\n");
@@ -109,7 +109,7 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
       const handle = await serveHttp(everything, { port: 0 });
       onTestFinished(() => handle.close());
       await connectToUrl(page, handle.url, { revision });
-      await showView(page, "Server");
+      await goTo(page, "Server");
       const { era } = shownRevision(revision);
       await shownConnection(page, `ready · ${revision} · ${era}`);
       expect(await fact("Revision")).toBe(`${revision} (as chosen)`);
@@ -146,7 +146,7 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
 
   it("to an address where nobody listens fail, with what to do", async () => {
     await connectToUrl(page, `http://127.0.0.1:${await freePort()}/mcp`);
-    await showView(page, "Server");
+    await goTo(page, "Server");
     await shownConnection(page, "failed");
     expect(await problem().textContent()).toMatch(/^connect_failed.*Fix: ./);
     await forgetShown();

@@ -10,7 +10,8 @@ import type { IssuerBehaviour } from "../../../mcp/test/auth/test-issuer.js";
 import { freePort } from "../../../mcp/test/free-port.js";
 import { ERAS } from "../engine/opened-engine.js";
 import { hasBrowser, type InspectedPage, openInspectedPage } from "../kit/inspected-page.js";
-import { answerTexts, connectionItems, connectToUrl, shownConnection, showView } from "./connect-steps.js";
+import { goTo } from "../page/page-session.js";
+import { answerTexts, connectionItems, connectToUrl, shownConnection } from "./connect-steps.js";
 
 const SCOPES = "basic shop:buy";
 const CLIENT_SECRET = "a-secret-of-the-registered-client";
@@ -55,7 +56,7 @@ describe.skipIf(!hasBrowser)("a login", () => {
   /** Connects to a server, and shows what is known of it. */
   async function connectTo({ url }: { readonly url: string }, revision = REVISIONS.at(-1)): Promise<void> {
     await connectToUrl(page, url, { revision });
-    await showView(page, "Server");
+    await goTo(page, "Server");
   }
 
   /** The address of the login, as it is shown. */
@@ -282,10 +283,10 @@ describe.skipIf(!hasBrowser)("a login", () => {
     const seen: string[] = [];
     for (let at = 0; at < count; at++) {
       await connectionItems(page).nth(at).click();
-      await showView(page, "Server");
+      await goTo(page, "Server");
       seen.push(await page.content());
     }
-    await showView(page, "Timeline");
+    await goTo(page, "Timeline");
     seen.push(await page.content());
     const stream = await page.evaluate(async () => {
       const token = sessionStorage.getItem("parley-inspector-token") ?? "";

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ERAS } from "../engine/opened-engine.js";
 import { bundleInspector } from "../kit/bundled-inspector.js";
 import { hasBrowser, type OpenedPage, openPageAt } from "../kit/inspected-page.js";
-import { shownConnection, showView } from "./connect-steps.js";
+import { goTo } from "../page/page-session.js";
+import { shownConnection } from "./connect-steps.js";
 
 describe.skipIf(!hasBrowser)("the page of a server that inspects itself", () => {
   let program: ChildProcessWithoutNullStreams;
@@ -32,12 +33,12 @@ describe.skipIf(!hasBrowser)("the page of a server that inspects itself", () => 
 
   describe.each(ERAS)("in %s", (revision) => {
     it("runs its tools in its own process", async () => {
-      await showView(page, "Server");
+      await goTo(page, "Server");
       await shownConnection(page, "ready");
       await page.getByLabel("Revision to speak").selectOption(revision);
       await shownConnection(page, `ready · ${revision}`);
       await page.getByText("in memory, in this process").waitFor();
-      await showView(page, "Use");
+      await goTo(page, "Use");
       await tools().filter({ hasText: "hello" }).click();
       await page.getByRole("button", { name: "Run" }).click();
       const calls = page
@@ -49,7 +50,7 @@ describe.skipIf(!hasBrowser)("the page of a server that inspects itself", () => 
     });
 
     it("shows tools that come and go while it runs", async () => {
-      await showView(page, "Use");
+      await goTo(page, "Use");
       change("later");
       await tools().filter({ hasText: "later" }).waitFor();
       change("later");
