@@ -1,3 +1,4 @@
+import { printable } from "@parley/mcp/protocol";
 import { CopyButton } from "./copy-button.js";
 
 /** Characters that are put into the document; the button copies all. */
@@ -16,7 +17,7 @@ export function CodeText({ text, label }: CodeTextProps) {
       <CopyButton text={text} label={label} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
       <section aria-label={label} tabIndex={0}>
-        <pre>{text.slice(0, MOST_SHOWN)}</pre>
+        <pre>{printable(text.slice(0, MOST_SHOWN))}</pre>
       </section>
       {text.length > MOST_SHOWN && (
         <p class="soft">

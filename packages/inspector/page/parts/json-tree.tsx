@@ -1,3 +1,4 @@
+import { printable } from "@parley/mcp/protocol";
 import { useState } from "preact/hooks";
 
 /** Members of one value that are shown before the user asks for more. */
@@ -78,12 +79,12 @@ function Branch({ name, value, level }: TreeNodeProps & { readonly value: object
 }
 
 function NodeName({ name }: { readonly name: string | undefined }) {
-  return name === undefined ? null : <span class="parts-tree-name">{name}: </span>;
+  return name === undefined ? null : <span class="parts-tree-name">{printable(name)}: </span>;
 }
 
 function Leaf({ value }: { readonly value: unknown }) {
   const [whole, setWhole] = useState(false);
-  const text = typeof value === "string" ? JSON.stringify(value) : String(value);
+  const text = typeof value === "string" ? printable(JSON.stringify(value)) : String(value);
   const kind = value === null ? "null" : typeof value;
   if (text.length <= FIRST_CHARACTERS || whole) return <span class={`parts-tree-${kind}`}>{text}</span>;
   return (

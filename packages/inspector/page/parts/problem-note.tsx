@@ -1,3 +1,4 @@
+import { printable } from "@parley/mcp/protocol";
 import type { ShownProblem } from "../../src/contract/connections.js";
 import { JsonTree } from "./json-tree.js";
 
@@ -7,11 +8,11 @@ export function ProblemNote({ problem }: { readonly problem: ShownProblem }) {
     <div class="parts-problem" role="note" aria-label="Problem">
       <p class="parts-problem-message">
         {problem.kind !== undefined && <code class="parts-mark">{problem.kind}</code>}
-        {problem.message}
+        {printable(problem.message)}
       </p>
       {problem.fix !== undefined && (
         <p>
-          <strong>Fix:</strong> {problem.fix}
+          <strong>Fix:</strong> {printable(problem.fix)}
         </p>
       )}
       {problem.data !== undefined && <JsonTree value={problem.data} label="What the server sent with it" />}

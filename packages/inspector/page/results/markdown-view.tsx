@@ -73,8 +73,8 @@ function Part({ token, depth }: { readonly token: Token; readonly depth: number 
 
 function Heading({ level, children }: { readonly level: number; readonly children: ComponentChildren }) {
   // Below the headings of the page itself.
-  if (level === 1) return <h4>{children}</h4>;
-  return level === 2 ? <h5>{children}</h5> : <h6>{children}</h6>;
+  if (level === 1) return <h3>{children}</h3>;
+  return level === 2 ? <h4>{children}</h4> : <h5>{children}</h5>;
 }
 
 function List({ list, depth }: { readonly list: Tokens.List; readonly depth: number }) {
