@@ -9,7 +9,7 @@ import { bundleParley } from "../kit/bundle-parley.js";
 let bundled: Promise<string> | undefined;
 
 /** The program with the inspector's page beside it. */
-function program(): Promise<string> {
+export function inspectingProgram(): Promise<string> {
   bundled ??= (async () => {
     const path = await bundleParley();
     await buildPage(join(dirname(path), "page"));
@@ -51,7 +51,7 @@ export class InspectingParley implements AsyncDisposable {
     args: readonly string[],
     { cwd, env = {} }: { cwd: string; env?: Readonly<Record<string, string>> },
   ): Promise<InspectingParley> {
-    return new InspectingParley([await program(), "inspect", ...args], cwd, env);
+    return new InspectingParley([await inspectingProgram(), "inspect", ...args], cwd, env);
   }
 
   /** The address that was printed. */

@@ -14,10 +14,10 @@ export class ModuleFolder implements Disposable {
   }
 
   /** Writes a file and gives its path. */
-  write(name: string, text: string): string {
+  write(name: string, text: string, mode = 0o644): string {
     const path = join(this.path, name);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
+    writeFileSync(path, text, { mode });
     return path;
   }
 
