@@ -13,7 +13,7 @@ export function ExportSection({ connections }: { readonly connections: readonly 
   return (
     <KeepSection title="Export">
       <p class="soft">
-        A file holds what was recorded of a connection, or else what the timeline has of it , in the form of{" "}
+        A file holds what was recorded of a connection, or else what the timeline has of it, in the form of{" "}
         <code>parley record</code>: <code>parley replay</code> reads it. Secrets are taken out.
       </p>
       {connections.length === 0 && <p>There is no connection yet.</p>}
