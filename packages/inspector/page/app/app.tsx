@@ -20,6 +20,7 @@ import { AppHeader, ReachedBanner } from "./app-header.js";
 import { HelpDialog } from "./help-dialog.js";
 import { onShortcut } from "./shortcuts.js";
 import { VIEW_LIST } from "./view-list.js";
+import { visibleText } from "./visible-text.js";
 
 /** The whole page. */
 export function App() {
@@ -101,6 +102,7 @@ function useTitle(): void {
       connection === undefined ? undefined : connectionName(connection),
       "Parley inspector",
     ];
-    document.title = (waiting > 0 ? `(${waiting}) ` : "") + parts.filter((part) => part !== undefined).join(" – ");
+    const title = parts.filter((part) => part !== undefined).join(" – ");
+    document.title = (waiting > 0 ? `(${waiting}) ` : "") + visibleText(title);
   });
 }
