@@ -3,6 +3,7 @@ import { differencesOf } from "@parley/mcp/recording";
 import { readCallRequest } from "../calls/call-actions.js";
 import type { ActionHandlers } from "../contract/actions.js";
 import type { EraComparison } from "../contract/timeline.js";
+import { OneAtATime } from "../engine/one-at-a-time.js";
 import { isRecord, listOf, recordOf, textOf } from "../engine/read-input.js";
 import { boundedValue } from "../keep/bounded-value.js";
 import { type ComparedConnection, type RevisionRun, runInRevision } from "./run-in-revision.js";
@@ -14,22 +15,16 @@ export interface CompareActionsOptions {
 
 /** Calls the same in two revisions, one after the other, and compares what comes back. */
 export function compareActions({ connections }: CompareActionsOptions): Pick<ActionHandlers, "compare"> {
-  let running = false;
+  const comparisons = new OneAtATime("another comparison");
   return {
     async compare(input) {
       const connection = connections.get(textOf(input, "connection"));
       const request = readCallRequest(recordOf(input, "request"));
       const [left, right] = revisionsOf(input);
-      if (running) {
-        throw new McpError("limit_exceeded", "another comparison is under way", { fix: "Wait until it has ended." });
-      }
-      running = true;
-      try {
+      return comparisons.run(async () => {
         const first = await runInRevision(connection, request, left);
         return comparisonOf(first, await runInRevision(connection, request, right));
-      } finally {
-        running = false;
-      }
+      });
     },
   };
 }

@@ -1,6 +1,6 @@
-import { McpError } from "@parley/mcp/protocol";
 import { parseRecording } from "@parley/mcp/recording";
 import type { ActionHandlers } from "../contract/actions.js";
+import { OneAtATime } from "../engine/one-at-a-time.js";
 import { flagOf, textOf } from "../engine/read-input.js";
 import type { Timeline } from "../timeline/timeline.js";
 import { exportSession, sessionOf } from "./export-session.js";
@@ -33,7 +33,9 @@ const MOST_NAME = 100;
 export function keepActions(options: KeepActionsOptions): KeepActions {
   const { connections, timeline, recorder, pageFolder, changed } = options;
   const source = { timeline, recorder };
-  let replaying = false;
+  const imports = new OneAtATime("another import");
+  const replays = new OneAtATime("another replay");
+  const shares = new OneAtATime("another shared file");
   return {
     startRecording() {
       recorder.start();
@@ -48,22 +50,16 @@ export function keepActions(options: KeepActionsOptions): KeepActions {
       const name = textOf(input, "name").slice(0, MOST_NAME);
       // A recording may be longer than other texts, and its parser says how long.
       const text = typeof input.text === "string" ? input.text : textOf(input, "text");
-      return { connection: await importSession(parseRecording(text, name), name, { connections, timeline, changed }) };
+      const recording = parseRecording(text, name);
+      const connection = await imports.run(() => importSession(recording, name, { connections, timeline, changed }));
+      return { connection };
     },
     async replay(input) {
       const session = sessionOf(connections.get(textOf(input, "session")), source);
       const against = connections.get(textOf(input, "against"));
       const all = flagOf(input, "all");
-      if (replaying) {
-        throw new McpError("limit_exceeded", "another replay is under way", { fix: "Wait until it has ended." });
-      }
-      replaying = true;
-      try {
-        return await replaySession(session, against, all);
-      } finally {
-        replaying = false;
-      }
+      return replays.run(() => replaySession(session, against, all));
     },
-    share: () => shareSession({ connections: connections.all(), timeline, pageFolder }),
+    share: () => shares.run(() => shareSession({ connections: connections.all(), timeline, pageFolder })),
   };
 }

@@ -1,9 +1,10 @@
-import { McpError, Server } from "@parley/mcp";
-import { parseRecording } from "@parley/mcp/recording";
+import { connect, McpError, Server } from "@parley/mcp";
+import { parseRecording, replayedServer } from "@parley/mcp/recording";
 import { describe, expect, it } from "vitest";
 import { server as everything } from "../../../../examples/everything/server.js";
 import type { CallRequest } from "../../src/contract/calls.js";
 import { type DrivenEngine, driveEngine, ERAS, serverTarget } from "../engine/opened-engine.js";
+import { builtPage } from "../kit/built-page.js";
 
 const quiet = { onError: () => {}, platform: { warn: () => {} } };
 
@@ -44,7 +45,10 @@ describe.each(ERAS)("a session in %s", (revision) => {
     expect(notes).toEqual([]);
     const methods = messages.map(({ message }) => message["method"]);
     expect(methods).toContain("tools/call");
-    expect(messages.length).toBe(driven.entries().filter(({ kind }) => kind !== "event").length);
+    await using again = await connect(await replayedServer(parseRecording(file.text, file.name)), {
+      revisions: [revision],
+    });
+    expect(await again.call("sum", { numbers: [1, 2] })).toMatchObject({ sum: 3 });
   });
 
   it("is the same when it is replayed, until the server answers differently", async () => {
@@ -137,6 +141,23 @@ describe("a recording", () => {
     await expect(driven.act("exportSession", { connection })).rejects.toMatchObject({ kind: "invalid_params" });
     await expect(driven.act("exportSession", { connection: "c99" })).rejects.toMatchObject({ kind: "invalid_params" });
   });
+});
+
+it("happens once at a time", async () => {
+  const driven = driveEngine({ targets: [serverTarget(everything)] }, await builtPage());
+  const connection = await connected(driven, "target-1");
+  await called(driven, connection, "sum", { numbers: [2] });
+  const { text } = await driven.act("exportSession", { connection });
+  for (const start of [
+    () => driven.act("share", {}),
+    () => driven.act("importSession", { text, name: "a.jsonl" }),
+    () => driven.act("replay", { session: connection, against: connection, all: false }),
+  ]) {
+    const first = start();
+    await expect(start()).rejects.toMatchObject({ kind: "limit_exceeded" });
+    await first;
+    await start();
+  }
 });
 
 describe("an import", () => {
