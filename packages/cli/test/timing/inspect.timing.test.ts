@@ -16,24 +16,30 @@ describe.runIf(hasBrowser)("parley inspect", () => {
   });
   afterAll(() => browser?.close());
 
-  it("is painted within 1 s of the command", async () => {
+  it("is painted, and can be used, within 1 s of the command", async () => {
     using folder = new ModuleFolder({ "server.ts": MODULE }).link();
-    const times: number[] = [];
+    const painted: number[] = [];
+    const usable: number[] = [];
     // The first is not counted: it bundles the program and the page, and warms the machine.
-    for (let run = 0; run < 5; run++) {
+    for (let run = 0; run < 6; run++) {
       const page = await (await browser.newContext()).newPage();
       await using parley = await InspectingParley.start(["server.ts"], { cwd: folder.path });
       const url = (await parley.url()).href;
       const printed = performance.now() - parley.began;
       await page.goto(url);
-      const painted = await page.waitForFunction(
-        'performance.getEntriesByName("first-contentful-paint")[0]?.startTime',
-      );
-      times.push(printed + Number(await painted.jsonValue()));
+      await page.getByRole("tab").first().waitFor();
+      usable.push(printed + Number(await page.evaluate("performance.now()")));
+      const first = () => page.evaluate('performance.getEntriesByName("first-contentful-paint")[0]?.startTime');
+      await expect.poll(first).toBeGreaterThan(0);
+      painted.push(printed + Number(await first()));
       await parley.connected(1);
       await page.context().close();
     }
-    console.log(`painted after ${times.map((ms) => Math.round(ms)).join(", ")} ms, the first not counted`);
-    expect(Math.max(...times.slice(1))).toBeLessThan(BOUND_MS);
+    console.log(`painted after ${inWords(painted)}; usable after ${inWords(usable)}; the first not counted`);
+    expect(median(painted.slice(1))).toBeLessThan(BOUND_MS);
+    expect(median(usable.slice(1))).toBeLessThan(BOUND_MS);
   });
 });
+
+const inWords = (times: readonly number[]) => `${times.map((ms) => Math.round(ms)).join(", ")} ms`;
+const median = (times: readonly number[]) => times.toSorted((a, b) => a - b)[times.length >> 1];
