@@ -20,8 +20,16 @@ export async function inspect(server: Server, { port, open }: InspectOptions = {
   const inspector = await startInspector({ port, targets: [targetOf(server)] });
   process.stderr.write(`inspector: ${inspector.url}\n`);
   const isWatched = process.stderr.isTTY === true && (process.env["CI"] ?? "") === "";
-  if (open ?? isWatched) openInBrowser(inspector.url);
+  if (open ?? isWatched) openPage(inspector.url);
   return inspector;
+}
+
+function openPage(url: string): void {
+  try {
+    openInBrowser(url);
+  } catch {
+    // No program is known here that opens addresses; it was written down.
+  }
 }
 
 function targetOf(server: Server): InspectorTarget {

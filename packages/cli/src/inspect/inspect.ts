@@ -19,7 +19,7 @@ export const inspect: CommandRun = async (invocation) => {
     else terminal.print(show`${inspector.url}`);
     const { dim } = terminal.noteStyle;
     terminal.note(show`${dim("the address has the key in it; Ctrl-C ends the inspector")}`);
-    if (terminal.io.stdout.isTTY === true && !options.isOff("open")) openInBrowser(inspector.url);
+    if (terminal.io.stdout.isTTY === true && !options.isOff("open")) openPage(inspector.url);
     await ended(inspector, terminal.io);
   } finally {
     await inspector.close();
@@ -41,6 +41,14 @@ function inspectorOptions({ options, terminal: { io } }: Invocation): InspectorO
       ? {}
       : { model: (question, signal) => answerByCommand(words, question, io, AbortSignal.any([signal, io.signal])) }),
   };
+}
+
+function openPage(url: string): void {
+  try {
+    openInBrowser(url);
+  } catch {
+    // No program is known here that opens addresses; it stands on the screen.
+  }
 }
 
 async function ended({ closed }: Inspector, { signal }: Io): Promise<void> {

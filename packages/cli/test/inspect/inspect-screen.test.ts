@@ -11,11 +11,11 @@ const ADDRESS = /http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43}/;
 
 describe.skipIf(noScreen !== undefined || process.platform !== "linux")("parley inspect on a terminal", () => {
   /** The command, with a browser that notes what it is to open. */
-  async function inspecting(folder: ModuleFolder, ...args: string[]): Promise<Screen> {
+  async function inspecting(folder: ModuleFolder, args: readonly string[] = [], node: readonly string[] = []) {
     const opener = `#!/bin/sh\nprintf '%s' "$*" > '${folder.path}/opened.new' && mv '${folder.path}/opened.new' '${folder.path}/opened'\n`;
     folder.write("xdg-open", opener, 0o755);
     const env = { PATH: `${folder.path}:${process.env["PATH"]}`, HOME: folder.path };
-    const program = [process.execPath, await inspectingProgram(), "inspect", ...args];
+    const program = [process.execPath, ...node, await inspectingProgram(), "inspect", ...args];
     return new Screen(program, { cwd: folder.path, env, columns: 160 });
   }
 
@@ -32,11 +32,21 @@ describe.skipIf(noScreen !== undefined || process.platform !== "linux")("parley 
 
   it("opens nothing with --no-open", async () => {
     using folder = new ModuleFolder();
-    await using screen = await inspecting(folder, "--no-open");
+    await using screen = await inspecting(folder, ["--no-open"]);
     const [address = ""] = ADDRESS.exec(await screen.shows("Ctrl-C ends the inspector")) ?? [];
     expect((await fetch(address)).status).toBe(200);
     screen.press("C-c");
     expect(await screen.ended()).toBe(0);
     expect(existsSync(join(folder.path, "opened"))).toBe(false);
+  });
+
+  it("serves on a system where nothing is known that opens a browser", async () => {
+    using folder = new ModuleFolder();
+    const elsewhere = 'data:text/javascript,Object.defineProperty(process, "platform", { value: "aix" })';
+    await using screen = await inspecting(folder, [], ["--import", elsewhere]);
+    const [address = ""] = ADDRESS.exec(await screen.shows("Ctrl-C ends the inspector")) ?? [];
+    expect((await fetch(address)).status).toBe(200);
+    screen.press("C-c");
+    expect(await screen.ended()).toBe(0);
   });
 });
