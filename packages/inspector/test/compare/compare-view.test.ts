@@ -31,7 +31,7 @@ describe.skipIf(!hasBrowser)("the view of both eras", () => {
     expect(problems).toEqual([]);
   });
 
-  it("takes a call that was made before, and asks the questions of both", async () => {
+  it("takes a call that was made before", async () => {
     const { page } = await openPage({ targets: [serverTarget(everything)] });
     await whenReady(page);
     const { call } = await actInPage(page, "call", {
