@@ -17,7 +17,7 @@ export function FormQuestion({ info, params }: FormQuestionProps) {
   const schema = params.requestedSchema;
   const [value, setValue] = useState<unknown>(() => initialValue(schema, schema) ?? {});
   const [broken, setBroken] = useState(false);
-  const { answer, busy, problem } = useAnswer(info);
+  const { answer, problem } = useAnswer(info);
   const issues = issuesIn(problem?.data);
   const accept = () => {
     // What a form gives may be wrong; the inspector checks it against the schema and refuses it with issues.
@@ -42,13 +42,13 @@ export function FormQuestion({ info, params }: FormQuestionProps) {
         <ProblemNote problem={issues.length === 0 ? problem : { message: problem.message, fix: problem.fix }} />
       )}
       <div class="parts-actions">
-        <button type="button" class="main" disabled={busy || broken || !isJsonObject(value)} onClick={accept}>
+        <button type="button" class="main" disabled={broken || !isJsonObject(value)} onClick={accept}>
           Accept
         </button>
-        <button type="button" disabled={busy} onClick={() => answer({ action: "decline" })}>
+        <button type="button" onClick={() => answer({ action: "decline" })}>
           Decline
         </button>
-        <button type="button" class="quiet" disabled={busy} onClick={() => answer({ action: "cancel" })}>
+        <button type="button" class="quiet" onClick={() => answer({ action: "cancel" })}>
           Cancel
         </button>
       </div>

@@ -5,14 +5,18 @@ import { type RunningAction, useAction } from "../parts/use-action.js";
 import { membersIn, textIn } from "../results/content-view.js";
 
 /** Sends an answer, and keeps what was wrong with it. */
-export interface Answering extends Pick<RunningAction, "busy" | "problem"> {
+export interface Answering extends Pick<RunningAction, "problem"> {
   answer(answer: QuestionAnswer): void;
 }
 
 /** The way to answer one question. */
 export function useAnswer({ id }: QuestionInfo): Answering {
   const { run, busy, problem } = useAction();
-  return { busy, problem, answer: (answer) => run(() => act("answer", { question: id, answer })) };
+  const send = (answer: QuestionAnswer) => {
+    // A second press. Buttons are not disabled meanwhile, because the pressed one would lose the focus.
+    if (!busy) run(() => act("answer", { question: id, answer }));
+  };
+  return { problem, answer: send };
 }
 
 /** What a refusal says of single fields. */

@@ -23,7 +23,7 @@ interface SamplingQuestionProps {
 export function SamplingQuestion({ info, params, draft, command }: SamplingQuestionProps) {
   const [value, setValue] = useState<unknown>(draft ?? FIRST_SAMPLE);
   const [broken, setBroken] = useState(false);
-  const { answer, busy, problem } = useAnswer(info);
+  const { answer, problem } = useAnswer(info);
   const drafted = draft === undefined ? undefined : JSON.stringify(draft);
   useEffect(() => {
     if (drafted !== undefined) setValue(JSON.parse(drafted));
@@ -46,19 +46,15 @@ export function SamplingQuestion({ info, params, draft, command }: SamplingQuest
       {command === "failed" && <p class="forms-issue">The configured command failed.</p>}
       {problem !== undefined && <ProblemNote problem={problem} />}
       <div class="parts-actions">
-        <button type="button" class="main" disabled={busy || broken || !isJsonObject(value)} onClick={send}>
+        <button type="button" class="main" disabled={broken || !isJsonObject(value)} onClick={send}>
           Send
         </button>
         {inspectorState.value?.modelCommand === true && (
-          <button
-            type="button"
-            disabled={busy || command === "running"}
-            onClick={() => answer({ action: "run-command" })}
-          >
+          <button type="button" disabled={command === "running"} onClick={() => answer({ action: "run-command" })}>
             {command === "running" ? "The command is running…" : "Run the configured command"}
           </button>
         )}
-        <button type="button" disabled={busy} onClick={() => answer({ action: "decline" })}>
+        <button type="button" onClick={() => answer({ action: "decline" })}>
           Decline
         </button>
       </div>

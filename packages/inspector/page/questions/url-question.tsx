@@ -13,7 +13,7 @@ interface UrlQuestionProps {
 
 /** A page that a server wants to be visited. It is shown as a whole, and opened by nothing but a click. */
 export function UrlQuestion({ info, params }: UrlQuestionProps) {
-  const { answer, busy, problem } = useAnswer(info);
+  const { answer, problem } = useAnswer(info);
   const [opened, setOpened] = useState(false);
   const { before, host, after, warnings, opens } = addressParts(params.url);
   const open = () => {
@@ -41,13 +41,13 @@ export function UrlQuestion({ info, params }: UrlQuestionProps) {
         <button type="button" class={opened ? "" : "main"} disabled={!opens} onClick={open}>
           Open in a new tab
         </button>
-        <button type="button" class={opened ? "main" : ""} disabled={busy} onClick={() => answer({ action: "accept" })}>
+        <button type="button" class={opened ? "main" : ""} onClick={() => answer({ action: "accept" })}>
           Accept
         </button>
-        <button type="button" disabled={busy} onClick={() => answer({ action: "decline" })}>
+        <button type="button" onClick={() => answer({ action: "decline" })}>
           Decline
         </button>
-        <button type="button" class="quiet" disabled={busy} onClick={() => answer({ action: "cancel" })}>
+        <button type="button" class="quiet" onClick={() => answer({ action: "cancel" })}>
           Cancel
         </button>
       </div>

@@ -78,13 +78,18 @@ interface ResultPartsProps {
 function ResultParts({ result, onRead }: ResultPartsProps) {
   const [shown, setShown] = useState(SHOWN);
   const listOf = (name: string): readonly unknown[] => (Array.isArray(result[name]) ? result[name] : []);
+  const description = textIn(result, "description");
+  const body = textIn(result, "body");
+  const skill = textIn(membersIn(result["skill"]), "uri");
+  // The file of a skill that its body was taken from would be there twice.
+  const isFurther = (contents: unknown) => body === undefined || textIn(membersIn(contents), "uri") !== skill;
   const parts = [
     ...listOf("content").map((block) => ({ kind: "content" as const, value: block })),
     ...listOf("messages").map((message) => ({ kind: "message" as const, value: message })),
-    ...listOf("contents").map((contents) => ({ kind: "contents" as const, value: contents })),
+    ...listOf("contents")
+      .filter(isFurther)
+      .map((contents) => ({ kind: "contents" as const, value: contents })),
   ];
-  const description = textIn(result, "description");
-  const body = textIn(result, "body");
   const structured = result["structuredContent"];
   const isKnown = parts.length > 0 || structured !== undefined || body !== undefined;
   return (

@@ -20,7 +20,6 @@ export interface PanelCalls {
   readonly shown: string | undefined;
   show(call: string): void;
   start(request: CallRequest): void;
-  readonly busy: boolean;
   readonly problem: ShownProblem | undefined;
 }
 
@@ -28,12 +27,15 @@ export interface PanelCalls {
 export function usePanelCalls(connection: string, about: string): PanelCalls {
   const [shown, show] = useRemembered<string | undefined>(`shown ${connection} ${about}`, () => undefined);
   const { run, busy, problem } = useAction();
-  const start = (request: CallRequest) =>
+  const start = (request: CallRequest) => {
+    // A second press. The button is not disabled meanwhile, because it would lose the focus.
+    if (busy) return;
     run(async () => {
       const { call } = await act("call", { connection, request });
       show(call);
     });
-  return { shown, show, start, busy, problem };
+  };
+  return { shown, show, start, problem };
 }
 
 /** Ctrl or Command and Enter: what runs a form from any of its fields. */

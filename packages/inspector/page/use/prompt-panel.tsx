@@ -34,7 +34,7 @@ export function PromptPanel({ connection, name, summary, offer, onRead }: PanelP
         onBroken={setBroken}
       />
       <div class="use-actions">
-        <RunButton title="Get the prompt" disabled={!isReady || calls.busy} onRun={start} />
+        <RunButton title="Get the prompt" disabled={!isReady} onRun={start} />
       </div>
       {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}
       <CallArea

@@ -75,7 +75,7 @@ export function RequestPanel({ connection, onRead }: RequestPanelProps) {
         {!isJsonObject(given) && <p class="forms-issue">Params are a JSON object.</p>}
       </div>
       <div class="use-actions">
-        <RunButton title="Send" disabled={!isReady || calls.busy} onRun={send} />
+        <RunButton title="Send" disabled={!isReady} onRun={send} />
       </div>
       {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}
       <CallArea

@@ -21,7 +21,7 @@ export function ResourcePanel({ connection, name, summary, offer, onRead }: Pane
     <div class="use-panel" onKeyDown={(event) => isRunKey(event) && read()}>
       <OfferHead {...{ name, summary, offer }} />
       <div class="use-actions">
-        <RunButton title="Read" disabled={!isReady || calls.busy} onRun={read} />
+        <RunButton title="Read" disabled={!isReady} onRun={read} />
         <Watching connection={connection.id} uri={name} isReady={isReady} read={read} />
       </div>
       {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}
@@ -59,10 +59,11 @@ export function Watching({ connection, uri, isReady, read }: WatchingProps) {
     if (rereads && before !== undefined && updates !== undefined && updates > before) read();
     // Only a change of the count is a reason to read again.
   }, [updates]);
-  const change = () => run(() => act(subscription === undefined ? "subscribe" : "unsubscribe", { connection, uri }));
+  const change = () =>
+    busy || run(() => act(subscription === undefined ? "subscribe" : "unsubscribe", { connection, uri }));
   return (
     <>
-      <button type="button" disabled={!isReady || busy} aria-pressed={subscription !== undefined} onClick={change}>
+      <button type="button" disabled={!isReady} aria-pressed={subscription !== undefined} onClick={change}>
         {subscription === undefined ? "Subscribe" : "Unsubscribe"}
       </button>
       {subscription !== undefined && (

@@ -47,7 +47,11 @@ export function RunningCall({ call }: { readonly call: CallInfo }) {
           <progress aria-label={label} />
         )}
         <span class="soft">{formatMs(Math.round(elapsed / TICK_MS) * TICK_MS)}</span>
-        <button type="button" disabled={busy} onClick={() => run(() => act("cancelCall", { call: call.id }))}>
+        <button
+          type="button"
+          aria-disabled={busy}
+          onClick={() => busy || run(() => act("cancelCall", { call: call.id }))}
+        >
           Cancel
         </button>
       </div>

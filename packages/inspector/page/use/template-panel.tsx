@@ -41,7 +41,7 @@ export function TemplatePanel({ connection, name, summary, offer, onRead }: Pane
         Address: <code class="use-address">{printable(uri)}</code>
       </p>
       <div class="use-actions">
-        <RunButton title="Read" disabled={!isReady || calls.busy} onRun={read} />
+        <RunButton title="Read" disabled={!isReady} onRun={read} />
         <Watching key={uri} connection={connection.id} uri={uri} isReady={isReady} read={read} />
       </div>
       {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}

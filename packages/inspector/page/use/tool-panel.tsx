@@ -1,5 +1,7 @@
 import { useState } from "preact/hooks";
 import type { CallRequest } from "../../src/contract/calls.js";
+import type { ConnectionInfo } from "../../src/contract/connections.js";
+import type { OfferDetail } from "../../src/contract/offers.js";
 import { isJsonObject } from "../forms/model/edit-value.js";
 import { initialValue } from "../forms/model/initial-value.js";
 import { SchemaForm } from "../forms/schema-form.js";
@@ -21,7 +23,7 @@ export function ToolPanel({ connection, name, summary, offer, onRead }: PanelPro
     `value ${connection.id} ${about}`,
     () => initialValue(schema, schema) ?? {},
   );
-  const taskSupport = membersIn(definition["execution"])["taskSupport"];
+  const taskSupport = taskSupportOf(connection, definition);
   const [wantsTask, setWantsTask] = useRemembered(`task ${connection.id} ${about}`, () => false);
   const calls = usePanelCalls(connection.id, about);
   const asTask = taskSupport === "required" || (wantsTask && taskSupport === "optional");
@@ -44,8 +46,8 @@ export function ToolPanel({ connection, name, summary, offer, onRead }: PanelPro
       />
       {!isJsonObject(value) && <p class="forms-issue">Arguments are a JSON object.</p>}
       <div class="use-actions">
-        <RunButton title="Run" disabled={!isReady || calls.busy} onRun={start} />
-        {(taskSupport === "optional" || taskSupport === "required") && (
+        <RunButton title="Run" disabled={!isReady} onRun={start} />
+        {taskSupport !== undefined && (
           <label>
             <input
               type="checkbox"
@@ -72,4 +74,13 @@ export function ToolPanel({ connection, name, summary, offer, onRead }: PanelPro
       />
     </div>
   );
+}
+
+const TASKS = "io.modelcontextprotocol/tasks";
+
+/** Whether a tool may or must run as a task. Where tools do not say so, a server with the extension decides by itself. */
+function taskSupportOf({ capabilities }: ConnectionInfo, definition: OfferDetail["definition"]) {
+  const { taskSupport } = membersIn(definition["execution"]);
+  if (taskSupport === "optional" || taskSupport === "required") return taskSupport;
+  return Object.hasOwn(membersIn(capabilities["extensions"]), TASKS) ? "optional" : undefined;
 }
