@@ -5,16 +5,20 @@ import type { ActionInput, ActionName } from "../../src/contract/actions.js";
 /** What a user may type besides an address. */
 export interface TypedParts {
   readonly revision?: Revision | undefined;
+  /** As the select calls it; Streamable HTTP unless given. */
+  readonly transport?: string;
   /** Lines of `Name: value`. */
   readonly headers?: string;
 }
 
 /** Connects as a user does: types an address into the dialog, and waits until it is gone. The connection is then the one shown. */
-export async function connectToUrl(page: Page, url: string, { revision, headers }: TypedParts = {}): Promise<void> {
+export async function connectToUrl(page: Page, url: string, typed: TypedParts = {}): Promise<void> {
+  const { revision, transport, headers } = typed;
   await page.getByRole("button", { name: "Connect to a URL…" }).click();
   const dialog = page.getByRole("dialog", { name: "Connect to a URL" });
   await dialog.getByLabel("URL").fill(url);
   if (revision !== undefined) await dialog.getByLabel("Revision").selectOption(revision);
+  if (transport !== undefined) await dialog.getByLabel("Transport").selectOption({ label: transport });
   if (headers !== undefined) await dialog.getByLabel("Headers, one a line").fill(headers);
   await dialog.getByRole("button", { name: "Connect", exact: true }).click();
   await dialog.waitFor({ state: "detached" });

@@ -19,7 +19,7 @@ if (!peersInstalled) console.log("the peers are not installed (npm run peers); s
 const PROGRAM = fileURLToPath(new URL("../connections/program-server.mjs", import.meta.url));
 const EVERYTHING = "node_modules/@modelcontextprotocol/server-everything/dist/index.js";
 /** Long for a handshake on a busy machine; the program that hangs is waited for this long. */
-const CONNECT_MS = 15_000;
+const CONNECT_MS = 10_000;
 
 const NEWEST = REVISIONS.at(-1);
 
@@ -101,6 +101,21 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
     await page.getByLabel("Revision to speak").selectOption(String(NEWEST));
     await shownConnection(page, "failed");
     expect(await problem().textContent()).toMatch(/Fix:/);
+    await forgetShown();
+  });
+
+  it.skipIf(!peersInstalled)("reach servers of the first revision by the transport of that time", async () => {
+    const peer = await startPeer(EVERYTHING, ["sse"]);
+    onTestFinished(() => peer.stop());
+    await connectToUrl(page, peer.url);
+    await goTo(page, "Server");
+    await shownConnection(page, "failed");
+    expect(await problem().textContent()).toMatch(/Fix: ./);
+    await forgetShown();
+    await connectToUrl(page, peer.url, { transport: "HTTP with SSE (2024)" });
+    await shownConnection(page, /ready · \S+ · stateful/);
+    await page.getByRole("button", { name: "Disconnect" }).click();
+    await shownConnection(page, "closed");
     await forgetShown();
   });
 
