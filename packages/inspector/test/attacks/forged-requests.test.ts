@@ -69,14 +69,11 @@ describe("a name that was made to point at this machine", () => {
     "",
   ]) {
     it(`is refused as Host: ${host === "" ? "(empty)" : host}`, async () => {
-      expectRefused(await act({ Host: host.replace("PORT", `${keys.port}`) }), [400, 403]);
+      // With the origin that fits it, so that the name alone is what is wrong.
+      const filled = host.replace("PORT", `${keys.port}`);
+      expectRefused(await act({ Host: filled, Origin: `http://${filled}` }), [400, 403]);
     });
   }
-
-  it("is refused with the origin that fits it", async () => {
-    const host = `evil.example:${keys.port}`;
-    expectRefused(await act({ Host: host, Origin: `http://${host}` }), [403]);
-  });
 
   it("does not get the page, nor a hint of it", async () => {
     const headers = [`Host: evil.example:${keys.port}`, `Cookie: ${keys.cookie}`];
