@@ -8,6 +8,7 @@ interface CompletingInputProps {
   readonly label?: string | undefined;
   readonly describedBy?: string | undefined;
   readonly required: boolean;
+  readonly invalid: boolean;
   readonly value: string | undefined;
   readonly onChange: (value: string) => void;
   readonly complete: CompleteText;
@@ -78,6 +79,7 @@ export function CompletingInput(props: CompletingInputProps) {
         aria-label={props.label}
         aria-describedby={props.describedBy}
         aria-required={props.required}
+        aria-invalid={props.invalid}
         value={value}
         onInput={(event) => {
           setActive(-1);

@@ -8,7 +8,7 @@ import { JsonInput } from "./json-input.js";
 import { fieldShows } from "./model/field-branches.js";
 import { jsonTypeOf } from "./model/fits-schema.js";
 import type { FormField } from "./model/form-field.js";
-import { fieldOf } from "./model/form-model.js";
+import { formFieldOf } from "./model/form-model.js";
 import { newItem } from "./model/initial-value.js";
 import { ObjectControl } from "./object-control.js";
 import {
@@ -29,7 +29,7 @@ const LONGEST_DESCRIPTION = 2_000;
 export function FieldView(props: FieldProps) {
   const { schema, value, path } = props;
   const form = useForm();
-  const field = useMemo(() => fieldOf(schema, form.root, value), [schema, form.root, value]);
+  const field = useMemo(() => formFieldOf(schema, form.root, value), [schema, form.root, value]);
   const id = fieldId(form.idPrefix, path);
   const issues = form.issues.get(path) ?? [];
   const about = aboutOf(field, props);
@@ -147,6 +147,7 @@ function FieldMarks({ field, props }: { readonly field: FormField; readonly prop
 
 function typeNameOf(field: FormField): string {
   if (field.kind === "number" && field.integer) return "integer";
+  if (field.kind === "choice" && field.options.length === 1) return "always";
   const names: Partial<Record<FormField["kind"], string>> = {
     text: "string",
     choices: "several of",

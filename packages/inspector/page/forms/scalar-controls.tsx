@@ -2,7 +2,7 @@ import { printable } from "@parley/mcp/protocol";
 import { useState } from "preact/hooks";
 import { CompletingInput } from "./completing-input.js";
 import { type ControlProps, useForm } from "./form-context.js";
-import { sameJson } from "./model/edit-value.js";
+import { sameJson } from "./model/json-members.js";
 import { readNumberText } from "./model/number-text.js";
 
 /** What every control says of itself. */
@@ -25,10 +25,10 @@ export function TextControl(control: ControlProps<"text">) {
   const { complete } = useForm();
   const value = typeof props.value === "string" ? props.value : undefined;
   if (complete === undefined || props.depth !== 1) return <FormatControl {...control} />;
-  const { id, label, describedBy } = control;
+  const { id, label, describedBy, invalid } = control;
   return (
     <CompletingInput
-      {...{ id, label, describedBy, complete, value }}
+      {...{ id, label, describedBy, invalid, complete, value }}
       name={props.name}
       required={props.required}
       onChange={props.onChange}

@@ -1,10 +1,12 @@
+import { printable } from "@parley/mcp/protocol";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { TabPanel, Tabs } from "../parts/tabs.js";
 import { FieldView } from "./field-view.js";
-import { type CompleteText, FormContext, type FormIssue, issuesByPath } from "./form-context.js";
+import { type CompleteText, type FieldIssue, FormContext, issuesByPath } from "./form-context.js";
 import { readingProblem } from "./json-input.js";
-import { sameJson } from "./model/edit-value.js";
+import { sameJson } from "./model/json-members.js";
 import { jsonText, readJsonText } from "./model/json-text.js";
+import { valueIssues } from "./model/value-issues.js";
 
 interface SchemaFormProps {
   readonly schema: unknown;
@@ -12,7 +14,9 @@ interface SchemaFormProps {
   readonly value: unknown;
   readonly onChange: (value: unknown) => void;
   /** What is wrong with the value, shown at the fields. */
-  readonly issues?: readonly FormIssue[] | undefined;
+  readonly issues?: readonly FieldIssue[] | undefined;
+  /** Also show at the fields what keeps the value from fitting the schema, as far as the page can tell. */
+  readonly checks?: boolean | undefined;
   /** Begins the ids of all controls; unique in the page. */
   readonly idPrefix: string;
   /** Told when the JSON side, while it is shown, has an error: the value is not what the user sees. */
@@ -28,15 +32,16 @@ const SIDES = [
 
 type Side = (typeof SIDES)[number]["id"];
 
-const NO_ISSUES: readonly FormIssue[] = [];
+const NO_ISSUES: readonly FieldIssue[] = [];
 
 /** A form that is generated from a JSON Schema, with the whole value as JSON on its other side. */
 export function SchemaForm(props: SchemaFormProps) {
-  const { schema, value, onChange, issues = NO_ISSUES, idPrefix, onBroken, complete } = props;
+  const { schema, value, onChange, issues = NO_ISSUES, checks = false, idPrefix, onBroken, complete } = props;
   const [side, setSide] = useState<Side>("form");
   // What was typed on the JSON side, and the value that it stood for or was typed over.
   const [draft, setDraft] = useState<{ readonly text: string; readonly value: unknown }>();
-  const byPath = useMemo(() => issuesByPath(issues), [issues]);
+  const found = useMemo(() => (checks ? valueIssues(schema, value) : NO_ISSUES), [checks, schema, value]);
+  const byPath = useMemo(() => issuesByPath([...issues, ...found]), [issues, found]);
   const surroundings = useMemo(
     () => ({ root: schema, idPrefix, issues: byPath, complete, Field: FieldView }),
     [schema, idPrefix, byPath, complete],
@@ -62,8 +67,32 @@ export function SchemaForm(props: SchemaFormProps) {
             <JsonSide {...{ value, onChange, idPrefix, draft, setDraft }} />
           )}
         </TabPanel>
+        <Unfit issues={found} places={side === "json"} />
       </div>
     </FormContext.Provider>
+  );
+}
+
+interface UnfitProps {
+  readonly issues: readonly FieldIssue[];
+  /** Where no field says what is wrong with it. */
+  readonly places: boolean;
+}
+
+function Unfit({ issues, places }: UnfitProps) {
+  const count = issues.length === 1 ? "1 value does" : `${issues.length} values do`;
+  return (
+    <div role="status">
+      {issues.length > 0 && (
+        <p class="forms-issue">{count} not fit the schema; the server is sent what is written here.</p>
+      )}
+      {places &&
+        issues.map(({ path, message }) => (
+          <p key={`${path} ${message}`} class="forms-issue">
+            <code>{printable(path)}</code> {message}
+          </p>
+        ))}
+    </div>
   );
 }
 

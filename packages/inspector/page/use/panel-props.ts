@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import type { CallRequest } from "../../src/contract/calls.js";
 import type { ConnectionInfo, ShownProblem } from "../../src/contract/connections.js";
 import type { OfferDetail, OfferSummary } from "../../src/contract/offers.js";
@@ -21,21 +22,25 @@ export interface PanelCalls {
   show(call: string): void;
   start(request: CallRequest): void;
   readonly problem: ShownProblem | undefined;
+  /** Something was started from here: the user wants to know what is wrong with the form. */
+  readonly tried: boolean;
 }
 
 /** Starts the calls of a panel, and remembers which is shown. */
 export function usePanelCalls(connection: string, about: string): PanelCalls {
   const [shown, show] = useRemembered<string | undefined>(`shown ${connection} ${about}`, () => undefined);
   const { run, busy, problem } = useAction();
+  const [tried, setTried] = useState(false);
   const start = (request: CallRequest) => {
     // A second press. The button is not disabled meanwhile, because it would lose the focus.
     if (busy) return;
+    setTried(true);
     run(async () => {
       const { call } = await act("call", { connection, request });
       show(call);
     });
   };
-  return { shown, show, start, problem };
+  return { shown, show, start, problem, tried };
 }
 
 /** Ctrl or Command and Enter: what runs a form from any of its fields. */

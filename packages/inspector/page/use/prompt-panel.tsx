@@ -7,7 +7,7 @@ import { CallArea } from "./call-area.js";
 import { OfferHead } from "./offer-head.js";
 import { isRunKey, type PanelProps, usePanelCalls } from "./panel-props.js";
 import { RunButton } from "./run-button.js";
-import { textSchema, textsOf, useTextCompletion } from "./text-arguments.js";
+import { textSchema, textValues, useTextCompletion } from "./text-arguments.js";
 import { useRemembered } from "./use-remembered.js";
 
 /** A prompt: its arguments, with suggestions while typing, and its messages. */
@@ -20,7 +20,7 @@ export function PromptPanel({ connection, name, summary, offer, onRead }: PanelP
   const [broken, setBroken] = useState(false);
   const isReady = connection.status === "ready" && !broken;
   const start = () => {
-    if (isReady) calls.start({ kind: "prompt", name, arguments: textsOf(value) });
+    if (isReady) calls.start({ kind: "prompt", name, arguments: textValues(value) });
   };
   const again = (request: CallRequest) => request.kind === "prompt" && setValue(request.arguments);
   return (
@@ -30,6 +30,7 @@ export function PromptPanel({ connection, name, summary, offer, onRead }: PanelP
       <SchemaForm
         {...{ schema, value, complete }}
         onChange={setValue}
+        checks={calls.tried}
         idPrefix={`prompt-${connection.id}`}
         onBroken={setBroken}
       />

@@ -8,7 +8,7 @@ import { isRunKey, type PanelProps, usePanelCalls } from "./panel-props.js";
 import { Watching } from "./resource-panel.js";
 import { RunButton } from "./run-button.js";
 import { templateUri, templateVariables } from "./template-uri.js";
-import { textSchema, textsOf, useTextCompletion } from "./text-arguments.js";
+import { textSchema, textValues, useTextCompletion } from "./text-arguments.js";
 import { useRemembered } from "./use-remembered.js";
 
 /** A template: its variables, with suggestions while typing, the address that they make, and what is there. */
@@ -20,7 +20,7 @@ export function TemplatePanel({ connection, name, summary, offer, onRead }: Pane
   );
   const [value, setValue] = useRemembered<unknown>(`value ${connection.id} template ${name}`, () => ({}));
   const complete = useTextCompletion(connection.id, { template: name }, value);
-  const uri = templateUri(name, textsOf(value));
+  const uri = templateUri(name, textValues(value));
   const calls = usePanelCalls(connection.id, `template ${name}`);
   const [broken, setBroken] = useState(false);
   const isReady = connection.status === "ready" && !broken;
@@ -34,6 +34,7 @@ export function TemplatePanel({ connection, name, summary, offer, onRead }: Pane
       <SchemaForm
         {...{ schema, value, complete }}
         onChange={setValue}
+        checks={calls.tried}
         idPrefix={`template-${connection.id}`}
         onBroken={setBroken}
       />

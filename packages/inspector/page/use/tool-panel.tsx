@@ -2,8 +2,8 @@ import { useState } from "preact/hooks";
 import type { CallRequest } from "../../src/contract/calls.js";
 import type { ConnectionInfo } from "../../src/contract/connections.js";
 import type { OfferDetail } from "../../src/contract/offers.js";
-import { isJsonObject } from "../forms/model/edit-value.js";
 import { initialValue } from "../forms/model/initial-value.js";
+import { isJsonObject } from "../forms/model/json-members.js";
 import { SchemaForm } from "../forms/schema-form.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { membersIn } from "../results/content-view.js";
@@ -41,6 +41,7 @@ export function ToolPanel({ connection, name, summary, offer, onRead }: PanelPro
         schema={schema}
         value={value}
         onChange={setValue}
+        checks={calls.tried}
         idPrefix={`tool-${connection.id}`}
         onBroken={setBroken}
       />
