@@ -1,8 +1,8 @@
 import { printable } from "@parley/mcp/protocol";
 import { useRef, useState } from "preact/hooks";
 import { type ControlProps, childPath, useForm } from "./form-context.js";
-import { withItem, withMoved, withoutItem } from "./model/edit-value.js";
 import { newItem } from "./model/initial-value.js";
+import { withItem, withMoved, withoutItem } from "./model/json-members.js";
 
 /** Items that are in the document at once, at first. */
 const ITEMS_SHOWN = 50;

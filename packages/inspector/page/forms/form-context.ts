@@ -3,7 +3,7 @@ import { useContext } from "preact/hooks";
 import type { FieldKind, FormField } from "./model/form-field.js";
 
 /** Something that is wrong with a value; `path` is a JSON pointer, or the name of a member of the whole. */
-export interface FormIssue {
+export interface FieldIssue {
   readonly path: string;
   readonly message: string;
 }
@@ -69,7 +69,7 @@ export function childPath(path: string, step: string | number): string {
 }
 
 /** Issues by the path of their field. */
-export function issuesByPath(issues: readonly FormIssue[]): ReadonlyMap<string, readonly string[]> {
+export function issuesByPath(issues: readonly FieldIssue[]): ReadonlyMap<string, readonly string[]> {
   const byPath = new Map<string, string[]>();
   for (const { path, message } of issues) {
     const pointer = path === "" || path.startsWith("/") ? path : childPath("", path);

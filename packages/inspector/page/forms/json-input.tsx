@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { sameJson } from "./model/edit-value.js";
+import { sameJson } from "./model/json-members.js";
 import { type JsonReading, jsonText, readJsonText } from "./model/json-text.js";
 
 interface JsonInputProps {

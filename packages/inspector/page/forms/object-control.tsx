@@ -1,10 +1,10 @@
 import { printable } from "@parley/mcp/protocol";
 import { useState } from "preact/hooks";
 import { type ControlProps, childPath, fieldId, useForm } from "./form-context.js";
-import { isJsonObject, memberOf, withMember, withRenamed } from "./model/edit-value.js";
 import { fitsSchema } from "./model/fits-schema.js";
 import type { FieldExtras } from "./model/form-field.js";
 import { newItem } from "./model/initial-value.js";
+import { isJsonObject, memberOf, withMember, withRenamed } from "./model/json-members.js";
 
 /** Members that are in the document at once, at first. */
 const MEMBERS_SHOWN = 50;

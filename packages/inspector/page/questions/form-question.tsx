@@ -1,11 +1,11 @@
 import { type ElicitRequestFormParams, type ElicitValue, printable } from "@parley/mcp/protocol";
-import { useState } from "preact/hooks";
 import type { QuestionInfo } from "../../src/contract/questions.js";
-import { isJsonObject } from "../forms/model/edit-value.js";
 import { initialValue } from "../forms/model/initial-value.js";
+import { isJsonObject } from "../forms/model/json-members.js";
 import { SchemaForm } from "../forms/schema-form.js";
 import { ProblemNote } from "../parts/problem-note.js";
-import { issuesIn, useAnswer } from "./question-props.js";
+import { useRemembered } from "../use/use-remembered.js";
+import { issuesIn, useAnswer } from "./answer-question.js";
 
 interface FormQuestionProps {
   readonly info: QuestionInfo;
@@ -15,7 +15,8 @@ interface FormQuestionProps {
 /** A form of a server. What it refuses is said at the fields. */
 export function FormQuestion({ info, params }: FormQuestionProps) {
   const schema = params.requestedSchema;
-  const [value, setValue] = useState<unknown>(() => initialValue(schema, schema) ?? {});
+  // A question may be put aside, or another be looked at first.
+  const [value, setValue] = useRemembered<unknown>(`question ${info.id}`, () => initialValue(schema, schema) ?? {});
   const [broken, setBroken] = useState(false);
   const { answer, problem } = useAnswer(info);
   const issues = issuesIn(problem?.data);

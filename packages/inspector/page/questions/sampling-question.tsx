@@ -2,14 +2,15 @@ import { type CreateMessageRequestParams, type CreateMessageResult, printable } 
 import { useEffect, useState } from "preact/hooks";
 import type { QuestionInfo } from "../../src/contract/questions.js";
 import { inspectorState } from "../backend/store.js";
-import { isJsonObject } from "../forms/model/edit-value.js";
+import { isJsonObject } from "../forms/model/json-members.js";
 import { SchemaForm } from "../forms/schema-form.js";
 import { JsonTree } from "../parts/json-tree.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { membersIn } from "../results/content-view.js";
 import { MessageView } from "../results/message-view.js";
 import { TextView } from "../results/text-view.js";
-import { useAnswer } from "./question-props.js";
+import { useRemembered } from "../use/use-remembered.js";
+import { useAnswer } from "./answer-question.js";
 import { FIRST_SAMPLE, SAMPLE_SCHEMA } from "./sample-schema.js";
 
 interface SamplingQuestionProps {
@@ -21,13 +22,17 @@ interface SamplingQuestionProps {
 
 /** A question of a server to a model: answered by hand, or by the configured command whose answer is read before it is sent. */
 export function SamplingQuestion({ info, params, draft, command }: SamplingQuestionProps) {
-  const [value, setValue] = useState<unknown>(draft ?? FIRST_SAMPLE);
+  const [value, setValue] = useRemembered<unknown>(`question ${info.id}`, () => draft ?? FIRST_SAMPLE);
   const [broken, setBroken] = useState(false);
   const { answer, problem } = useAnswer(info);
   const drafted = draft === undefined ? undefined : JSON.stringify(draft);
+  const [taken, setTaken] = useRemembered(`draft of ${info.id}`, () => drafted);
   useEffect(() => {
-    if (drafted !== undefined) setValue(JSON.parse(drafted));
-  }, [drafted]);
+    // Each draft is taken once: what the user made of it stays, also when the question was put aside.
+    if (drafted === undefined || drafted === taken) return;
+    setTaken(drafted);
+    setValue(JSON.parse(drafted));
+  });
   const send = () => {
     // The inspector checks what it gets, and refuses what is no answer of a model.
     if (isJsonObject(value)) answer({ action: "sample", result: value as unknown as CreateMessageResult });

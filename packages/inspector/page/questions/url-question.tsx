@@ -4,7 +4,7 @@ import type { QuestionInfo } from "../../src/contract/questions.js";
 import { openOutside } from "../parts/outside-address.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { addressParts } from "./address-parts.js";
-import { useAnswer } from "./question-props.js";
+import { useAnswer } from "./answer-question.js";
 
 interface UrlQuestionProps {
   readonly info: QuestionInfo;

@@ -10,7 +10,7 @@ export function plainType(mimeType: string | undefined): string {
 }
 
 /** Whether a text is base64, with or without padding; white space is allowed. */
-export function isBase64(data: string): boolean {
+export function isBase64Data(data: string): boolean {
   const plain = data.replaceAll(/\s/g, "");
   return plain.length % 4 !== 1 && /^[A-Za-z0-9+/]*={0,2}$/.test(plain);
 }
@@ -32,7 +32,7 @@ export function mediaAddress(
     return { refused: `The type ${type === "" ? "is missing" : `${type} is not shown`}.` };
   }
   if (data.length > MOST_MEDIA) return { refused: "It is too large to be shown here." };
-  if (!isBase64(data)) return { refused: "Its data is not base64." };
+  if (!isBase64Data(data)) return { refused: "Its data is not base64." };
   return { address: `data:${type};base64,${data.replaceAll(/\s/g, "")}` };
 }
 
@@ -44,7 +44,7 @@ export function isInlineImage(address: string): boolean {
 
 /** The bytes of a base64 text; none where it is not base64. */
 export function base64Bytes(data: string): Uint8Array<ArrayBuffer> {
-  if (!isBase64(data)) return new Uint8Array();
+  if (!isBase64Data(data)) return new Uint8Array();
   const text = atob(data.replaceAll(/\s/g, ""));
   return Uint8Array.from(text, (char) => char.charCodeAt(0));
 }

@@ -1,7 +1,7 @@
 import { printable } from "@parley/mcp/protocol";
 import { useMemo, useState } from "preact/hooks";
 import { formatBytes } from "../parts/format-bytes.js";
-import { base64Bytes, base64Size, fileNameOf, hexLines, isBase64, mediaAddress, plainType } from "./media-data.js";
+import { base64Bytes, base64Size, fileNameOf, hexLines, isBase64Data, mediaAddress, plainType } from "./media-data.js";
 import { saveBytes } from "./save-bytes.js";
 
 interface MediaViewProps {
@@ -57,7 +57,7 @@ const MOST_BYTES = 512;
 
 /** Binary content that is neither a picture nor a sound. */
 export function BinaryView({ data, uri }: { readonly data: string; readonly uri?: string | undefined }) {
-  if (!isBase64(data)) return <p class="results-refused">The data is not base64.</p>;
+  if (!isBase64Data(data)) return <p class="results-refused">The data is not base64.</p>;
   const size = base64Size(data);
   return (
     <div class="results-binary">

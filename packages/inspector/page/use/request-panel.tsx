@@ -1,7 +1,7 @@
 import type { CallRequest } from "../../src/contract/calls.js";
 import type { ConnectionInfo } from "../../src/contract/connections.js";
 import { JsonInput } from "../forms/json-input.js";
-import { isJsonObject } from "../forms/model/edit-value.js";
+import { isJsonObject } from "../forms/model/json-members.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { CallArea } from "./call-area.js";
 import { isRunKey, usePanelCalls } from "./panel-props.js";

@@ -23,7 +23,7 @@ export function textSchema(texts: readonly TextArgument[]): Readonly<Record<stri
 }
 
 /** The texts of a form; what is no text is left out. */
-export function textsOf(value: unknown): Readonly<Record<string, string>> {
+export function textValues(value: unknown): Readonly<Record<string, string>> {
   if (typeof value !== "object" || value === null) return {};
   return Object.fromEntries(
     Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
@@ -36,7 +36,7 @@ export function useTextCompletion(
   target: { readonly prompt: string } | { readonly template: string },
   value: unknown,
 ): CompleteText {
-  const key = JSON.stringify([target, textsOf(value)]);
+  const key = JSON.stringify([target, textValues(value)]);
   return useMemo(() => {
     const [about, settled] = JSON.parse(key) as [typeof target, Record<string, string>];
     return async (name, typed) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { branchOfValue, fieldShows } from "../../page/forms/model/field-branches.js";
-import { fieldOf } from "../../page/forms/model/form-model.js";
+import { formFieldOf } from "../../page/forms/model/form-model.js";
 import { initialValue } from "../../page/forms/model/initial-value.js";
 import { NESTED_SCHEMAS } from "./nested-schemas.js";
 import { SCALAR_SCHEMAS } from "./scalar-schemas.js";
@@ -22,12 +22,12 @@ describe("the form of a schema", () => {
 
   it("can show what it begins with", () => {
     for (const [name, schema, , begins] of CASES) {
-      expect([name, fieldShows(fieldOf(schema, schema, begins), begins)]).toEqual([name, true]);
+      expect([name, fieldShows(formFieldOf(schema, schema, begins), begins)]).toEqual([name, true]);
     }
   });
 
   it("says in words what is demanded besides the type", () => {
-    const hints = (schema: object) => fieldOf(schema, schema, undefined).hints.join("; ");
+    const hints = (schema: object) => formFieldOf(schema, schema, undefined).hints.join("; ");
     expect(hints({ type: "integer", minimum: 1, maximum: 9 })).toBe("1 to 9");
     expect(hints({ type: "number", exclusiveMinimum: 0, multipleOf: 0.5 })).toBe("above 0; a multiple of 0.5");
     expect(hints({ type: "string", minLength: 1 })).toBe("at least 1 character");
@@ -81,7 +81,7 @@ describe("the form of a schema", () => {
   });
 
   it("keeps what does not fit a field, by showing it as JSON", () => {
-    const shows = (schema: object, value: unknown) => fieldShows(fieldOf(schema, schema, value), value);
+    const shows = (schema: object, value: unknown) => fieldShows(formFieldOf(schema, schema, value), value);
     expect(shows({ type: "string" }, 5)).toBe(false);
     expect(shows({ type: "number" }, "5")).toBe(false);
     expect(shows({ type: "boolean" }, null)).toBe(false);

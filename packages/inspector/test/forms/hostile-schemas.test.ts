@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fitsSchema } from "../../page/forms/model/fits-schema.js";
 import { MOST_BRANCHES, MOST_MEMBERS } from "../../page/forms/model/form-field.js";
-import { fieldOf } from "../../page/forms/model/form-model.js";
+import { formFieldOf } from "../../page/forms/model/form-model.js";
 import { initialValue } from "../../page/forms/model/initial-value.js";
 import { sketch } from "./sketch.js";
 
@@ -25,7 +25,7 @@ describe("the form of a hostile schema", () => {
     ["in a circle through anyOf", { anyOf: [{ $ref: "#" }, { type: "null" }] }],
     ["in a circle through a condition", { if: { $ref: "#" }, [THEN]: { $ref: "#" } }],
   ])("ends for references %s", (_name, schema) => {
-    expect(fieldOf(schema, schema, {}).kind).toBe("json");
+    expect(formFieldOf(schema, schema, {}).kind).toBe("json");
     expect(initialValue(schema, schema)).toBeUndefined();
   });
 
@@ -47,13 +47,16 @@ describe("the form of a hostile schema", () => {
       type: "object",
       properties: Object.fromEntries(names(count).map((name) => [name, { type: "string" }])),
     });
-    expect(fieldOf(many(1_000), {}, {})).toMatchObject({ kind: "object", members: { length: 1_000 } });
-    expect(fieldOf(many(MOST_MEMBERS + 1), {}, {})).toMatchObject({ members: { length: MOST_MEMBERS } });
+    expect(formFieldOf(many(1_000), {}, {})).toMatchObject({ kind: "object", members: { length: 1_000 } });
+    expect(formFieldOf(many(MOST_MEMBERS + 1), {}, {})).toMatchObject({ members: { length: MOST_MEMBERS } });
   });
 
   it("shows no more branches than it says", () => {
     const oneOf = names(500).map((name) => ({ type: "object", properties: { [name]: { type: "string" } } }));
-    expect(fieldOf({ oneOf }, {}, undefined)).toMatchObject({ kind: "branches", branches: { length: MOST_BRANCHES } });
+    expect(formFieldOf({ oneOf }, {}, undefined)).toMatchObject({
+      kind: "branches",
+      branches: { length: MOST_BRANCHES },
+    });
   });
 
   it("takes an enum that is too long as text", () => {
@@ -62,7 +65,7 @@ describe("the form of a hostile schema", () => {
 
   it("puts together no more than a number of parts", () => {
     const schema = { allOf: names(5_000).map((name) => ({ properties: { [name]: { type: "string" } } })) };
-    const field = fieldOf(schema, schema, {});
+    const field = formFieldOf(schema, schema, {});
     expect(field.kind === "object" && field.members.length).toBe(199);
   });
 
@@ -72,7 +75,7 @@ describe("the form of a hostile schema", () => {
     ["objects", nested(1_000, required)],
     ["lists", nested(1_000, (items) => ({ type: "array", items, minItems: 1 }))],
   ])("survives %s a thousand levels deep", (_name, schema) => {
-    expect(() => fieldOf(schema, schema, undefined)).not.toThrow();
+    expect(() => formFieldOf(schema, schema, undefined)).not.toThrow();
     expect(() => initialValue(schema, schema)).not.toThrow();
   });
 
@@ -118,7 +121,7 @@ describe("the form of a hostile schema", () => {
       '{"allOf":[{"__proto__":{"polluted":1}},{"properties":{"__proto__":{"default":{"polluted":1}}}}]}',
     );
     initialValue(schema, schema);
-    fieldOf(schema, schema, {});
+    formFieldOf(schema, schema, {});
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
     expect(Object.hasOwn(initialValue(schema, schema) as object, "__proto__")).toBe(true);
   });

@@ -1,9 +1,9 @@
 import type { FormField } from "../../page/forms/model/form-field.js";
-import { fieldOf } from "../../page/forms/model/form-model.js";
+import { formFieldOf } from "../../page/forms/model/form-model.js";
 
 /** A form in one line: `{city*:text,unit:choice(c|f)}`; `*` is required, `?` nullable. */
 export function sketch(schema: unknown, value?: unknown, root: unknown = schema, depth = 4): string {
-  const field = fieldOf(schema, root, value);
+  const field = formFieldOf(schema, root, value);
   return `${inner(field, root, depth)}${field.nullable ? "?" : ""}`;
 }
 

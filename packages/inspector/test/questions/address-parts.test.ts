@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { addressParts } from "../../page/questions/address-parts.js";
-import { issuesIn } from "../../page/questions/question-props.js";
+import { issuesIn } from "../../page/questions/answer-question.js";
 
 describe("an address that a server wants to be visited", () => {
   it("is shown as a whole, with its host apart", () => {

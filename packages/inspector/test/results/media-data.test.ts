@@ -4,7 +4,7 @@ import {
   base64Size,
   fileNameOf,
   hexLines,
-  isBase64,
+  isBase64Data,
   isInlineImage,
   mediaAddress,
 } from "../../page/results/media-data.js";
@@ -56,8 +56,8 @@ describe("a picture or a sound", () => {
 describe("binary data", () => {
   it("is base64 or not", () => {
     for (const good of ["", "QQ==", "QUI=", "QUJD", "QUJ D\nQUJD", "QQ"])
-      expect([good, isBase64(good)]).toEqual([good, true]);
-    for (const bad of ["Q", "Q===", "QQ=Q", "_-_-", "é"]) expect([bad, isBase64(bad)]).toEqual([bad, false]);
+      expect([good, isBase64Data(good)]).toEqual([good, true]);
+    for (const bad of ["Q", "Q===", "QQ=Q", "_-_-", "é"]) expect([bad, isBase64Data(bad)]).toEqual([bad, false]);
   });
 
   it("has a size and bytes", () => {

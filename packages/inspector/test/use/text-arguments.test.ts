@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { textSchema, textsOf } from "../../page/use/text-arguments.js";
+import { textSchema, textValues } from "../../page/use/text-arguments.js";
 import { sketch } from "../forms/sketch.js";
 
 describe("the form for texts", () => {
@@ -12,8 +12,8 @@ describe("the form for texts", () => {
   });
 
   it("gives texts only", () => {
-    expect(textsOf({ a: "x", b: 5, c: null, d: "" })).toEqual({ a: "x", d: "" });
-    expect(textsOf(null)).toEqual({});
-    expect(textsOf("text")).toEqual({});
+    expect(textValues({ a: "x", b: 5, c: null, d: "" })).toEqual({ a: "x", d: "" });
+    expect(textValues(null)).toEqual({});
+    expect(textValues("text")).toEqual({});
   });
 });

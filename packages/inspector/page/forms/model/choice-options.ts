@@ -1,5 +1,5 @@
-import { isJsonObject } from "./edit-value.js";
 import { type ChoiceOption, MOST_OPTIONS } from "./form-field.js";
+import { isJsonObject } from "./json-members.js";
 import { localSchema } from "./local-schema.js";
 import type { SchemaObject } from "./merge-schemas.js";
 

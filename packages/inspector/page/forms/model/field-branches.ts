@@ -1,6 +1,6 @@
-import { isJsonObject, memberOf, sameJson } from "./edit-value.js";
 import { fitsSchema, jsonTypeOf } from "./fits-schema.js";
 import { type FieldBranch, type FormField, MOST_BRANCHES } from "./form-field.js";
+import { isJsonObject, memberOf, sameJson } from "./json-members.js";
 import type { SchemaObject } from "./merge-schemas.js";
 import { resolveSchema } from "./resolve-schema.js";
 

@@ -1,4 +1,4 @@
-import { isJsonObject, memberOf, sameJson } from "./edit-value.js";
+import { isJsonObject, memberOf, sameJson } from "./json-members.js";
 import { localSchema } from "./local-schema.js";
 
 /** Schemas that one judgement looks at; beyond, everything fits. */

@@ -1,8 +1,8 @@
 import { choiceOptions } from "./choice-options.js";
-import { isJsonObject, sameJson } from "./edit-value.js";
 import { branchesOf } from "./field-branches.js";
 import { demandsOnly, fieldHints } from "./field-hints.js";
 import { type FieldCommon, type FieldExtras, type FieldMember, type FormField, MOST_MEMBERS } from "./form-field.js";
+import { isJsonObject, sameJson } from "./json-members.js";
 import { mergeSchemas, type SchemaObject } from "./merge-schemas.js";
 import { resolveSchema } from "./resolve-schema.js";
 
@@ -10,7 +10,7 @@ import { resolveSchema } from "./resolve-schema.js";
 const DEEPEST_ALTERNATIVES = 8;
 
 /** The field for a schema. `root` is the document that references are looked up in; conditions are followed for `value`. */
-export function fieldOf(schema: unknown, root: unknown, value: unknown): FormField {
+export function formFieldOf(schema: unknown, root: unknown, value: unknown): FormField {
   const { schema: resolved, problem } = resolveSchema(schema, root, value);
   const field = fieldOfResolved(resolved, root, value, 0);
   return problem === undefined || field.kind !== "json" ? field : { ...field, problem };

@@ -1,5 +1,5 @@
 import type { FormField } from "./form-field.js";
-import { fieldOf } from "./form-model.js";
+import { formFieldOf } from "./form-model.js";
 
 /** How deep, and how many values, are filled in before the user does anything. */
 const DEEPEST_FILLED = 8;
@@ -21,7 +21,7 @@ export function initialValue(schema: unknown, root: unknown): unknown {
 
 function filledIn(schema: unknown, filling: Filling, isRequired: boolean, depth: number): unknown {
   if (depth > DEEPEST_FILLED || ++filling.filled > MOST_FILLED) return undefined;
-  const field = fieldOf(schema, filling.root, undefined);
+  const field = formFieldOf(schema, filling.root, undefined);
   const given = field.schema["default"];
   if (given !== undefined) return completed(field, given, filling, depth);
   if (!isRequired) return undefined;
@@ -55,12 +55,12 @@ function itemsOf(field: FormField & { kind: "array" }, filling: Filling, depth: 
   return Array.from({ length: count }, (_, index) => {
     const schema = index < field.prefix.length ? field.prefix[index] : field.items;
     // A place in a list cannot be left out.
-    return filledIn(schema, filling, true, depth + 1) ?? firstValue(fieldOf(schema, filling.root, undefined));
+    return filledIn(schema, filling, true, depth + 1) ?? firstValue(formFieldOf(schema, filling.root, undefined));
   });
 }
 
 /** A value for a place that must have one, such as a new item of a list. */
-export function firstValue(field: FormField): unknown {
+function firstValue(field: FormField): unknown {
   if (field.nullable) return null;
   switch (field.kind) {
     case "text":
@@ -83,5 +83,5 @@ export function firstValue(field: FormField): unknown {
 
 /** A new item for a list. */
 export function newItem(schema: unknown, root: unknown): unknown {
-  return initialValue(schema, root) ?? firstValue(fieldOf(schema, root, undefined));
+  return initialValue(schema, root) ?? firstValue(formFieldOf(schema, root, undefined));
 }

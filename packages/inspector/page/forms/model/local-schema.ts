@@ -1,4 +1,4 @@
-import { isJsonObject, memberOf } from "./edit-value.js";
+import { isJsonObject, memberOf } from "./json-members.js";
 
 /** Definitions that are searched for an anchor or an id. */
 const MOST_SEARCHED = 1_000;

@@ -1,4 +1,4 @@
-import { isJsonObject, sameJson } from "./edit-value.js";
+import { isJsonObject, sameJson } from "./json-members.js";
 
 /** A JSON Schema that is an object; those that are booleans are turned into one. */
 export type SchemaObject = Readonly<Record<string, unknown>>;

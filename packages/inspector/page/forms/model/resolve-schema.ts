@@ -1,5 +1,5 @@
-import { isJsonObject, memberOf } from "./edit-value.js";
 import { fitsSchema } from "./fits-schema.js";
+import { isJsonObject, memberOf } from "./json-members.js";
 import { localSchema } from "./local-schema.js";
 import { mergeSchemas, type SchemaObject } from "./merge-schemas.js";
 

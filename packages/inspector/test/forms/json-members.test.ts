@@ -7,7 +7,7 @@ import {
   withMoved,
   withoutItem,
   withRenamed,
-} from "../../page/forms/model/edit-value.js";
+} from "../../page/forms/model/json-members.js";
 
 describe("editing a value", () => {
   it("sets, keeps the place of, and takes out members", () => {

@@ -1,6 +1,6 @@
 import type { QuestionAnswer, QuestionInfo } from "../../src/contract/questions.js";
 import { act } from "../backend/act.js";
-import type { FormIssue } from "../forms/form-context.js";
+import type { FieldIssue } from "../forms/form-context.js";
 import { type RunningAction, useAction } from "../parts/use-action.js";
 import { membersIn, textIn } from "../results/content-view.js";
 
@@ -20,7 +20,7 @@ export function useAnswer({ id }: QuestionInfo): Answering {
 }
 
 /** What a refusal says of single fields. */
-export function issuesIn(data: unknown): readonly FormIssue[] {
+export function issuesIn(data: unknown): readonly FieldIssue[] {
   const { issues } = membersIn(data);
   if (!Array.isArray(issues)) return [];
   return issues.flatMap((issue) => {
