@@ -7,10 +7,13 @@ import { useAction } from "../parts/use-action.js";
 import { headerLines } from "./header-lines.js";
 import { RevisionSelect } from "./revision-select.js";
 
+const TRANSPORT_NAMES = ["http", "sse"] as const;
+type TransportName = (typeof TRANSPORT_NAMES)[number];
+
 /** Connects to a server by its address. */
 export function UrlForm({ onConnected }: { readonly onConnected?: (() => void) | undefined }) {
   const [url, setUrl] = useState("");
-  const [transport, setTransport] = useState<"http" | "sse">("http");
+  const [transport, setTransport] = useState<TransportName | undefined>(undefined);
   const [revision, setRevision] = useState<Revision | undefined>(undefined);
   const [headers, setHeaders] = useState("");
   const action = useAction();
@@ -39,9 +42,10 @@ export function UrlForm({ onConnected }: { readonly onConnected?: (() => void) |
         <label>
           <span>Transport</span>
           <select
-            value={transport}
-            onChange={(event) => setTransport(event.currentTarget.value === "sse" ? "sse" : "http")}
+            value={transport ?? ""}
+            onChange={(event) => setTransport(TRANSPORT_NAMES.find((name) => name === event.currentTarget.value))}
           >
+            <option value="">find out</option>
             <option value="http">Streamable HTTP</option>
             <option value="sse">HTTP with SSE (2024)</option>
           </select>

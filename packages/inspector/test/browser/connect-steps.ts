@@ -5,7 +5,7 @@ import type { ActionInput, ActionName } from "../../src/contract/actions.js";
 /** What a user may type besides an address. */
 export interface TypedParts {
   readonly revision?: Revision | undefined;
-  /** As the select calls it; Streamable HTTP unless given. */
+  /** As the select calls it. */
   readonly transport?: string;
   /** Lines of `Name: value`. */
   readonly headers?: string;

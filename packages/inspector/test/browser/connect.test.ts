@@ -107,16 +107,18 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
   it.skipIf(!peersInstalled)("reach servers of the first revision by the transport of that time", async () => {
     const peer = await startPeer(EVERYTHING, ["sse"]);
     onTestFinished(() => peer.stop());
-    await connectToUrl(page, peer.url);
+    await connectToUrl(page, peer.url, { transport: "Streamable HTTP" });
     await goTo(page, "Server");
     await shownConnection(page, "failed");
     expect(await problem().textContent()).toMatch(/Fix: ./);
     await forgetShown();
-    await connectToUrl(page, peer.url, { transport: "HTTP with SSE (2024)" });
-    await shownConnection(page, /ready · \S+ · stateful/);
-    await page.getByRole("button", { name: "Disconnect" }).click();
-    await shownConnection(page, "closed");
-    await forgetShown();
+    for (const transport of ["find out", "HTTP with SSE (2024)"]) {
+      await connectToUrl(page, peer.url, { transport });
+      await shownConnection(page, /ready · \S+ · stateful/);
+      await page.getByRole("button", { name: "Disconnect" }).click();
+      await shownConnection(page, "closed");
+      await forgetShown();
+    }
   });
 
   describe.each(ERAS)("in %s", (revision) => {
