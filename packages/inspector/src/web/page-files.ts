@@ -33,6 +33,7 @@ export const CLOSED_PAGE: PageFile = {
   mediaType: "text/html; charset=utf-8",
   bytes: Buffer.from(
     `<!doctype html><html lang="en"><meta charset="utf-8"><title>Parley inspector</title><link rel="icon" href="data:,">
-<h1>This page needs its key</h1><p>Open the address that the terminal printed: the key is in it.</p></html>\n`,
+<h1>This page needs its key</h1><p>Open the address that the terminal printed: the key is in it.
+Paste it into the address bar; links of other pages do not lead here.</p></html>\n`,
   ),
 };

@@ -6,7 +6,7 @@ import { streamEvents } from "./event-stream.js";
 import { CLOSED_PAGE, type PageFile } from "./page-files.js";
 import { readJsonBody } from "./read-json-body.js";
 import { type Refusal, refusal } from "./refusal.js";
-import { judgeOrigin, pathOf } from "./request-rules.js";
+import { isOwnHost, judgeOrigin, pathOf } from "./request-rules.js";
 
 /** What requests are answered from. */
 export interface AnswerParts {
@@ -44,7 +44,7 @@ export class RequestAnswers {
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request.url ?? "");
     const refused = judgeOrigin(request, this.#parts.port);
-    if (refused !== undefined) this.#refuse(response, refused);
+    if (refused !== undefined) this.#refuseFrom(request, response, refused);
     else if (path.startsWith(API)) await this.#api(request, response, path.slice(API.length));
     else if (request.method !== "GET") this.#refuse(response, refusal(405, "a page is read by GET", "Send a GET."));
     else this.#file(request, response, path);
@@ -115,6 +115,13 @@ export class RequestAnswers {
     this.#streams.add(end);
     response.once("close", () => this.#streams.delete(end));
     this.#parts.onFollowed?.();
+  }
+
+  /** A person who came by a link of another page is told what to do; nobody else sees that there is a page. */
+  #refuseFrom({ headers, method, url = "" }: IncomingMessage, response: ServerResponse, refused: Refusal): void {
+    const isPerson = method === "GET" && pathOf(url) === "/" && isOwnHost(headers.host, this.#parts.port);
+    if (isPerson && refused.status === 403) this.#send(response, 403, CLOSED_PAGE, { connection: "close" });
+    else this.#refuse(response, refused);
   }
 
   #refuse(response: ServerResponse, { status, problem }: Refusal): void {
