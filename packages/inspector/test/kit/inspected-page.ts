@@ -1,4 +1,5 @@
-import type { BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll } from "vitest";
 import type { Inspector, InspectorOptions } from "../../src/inspector-options.js";
 import { openInspector } from "../../src/open-inspector.js";
 import { hasBrowser, launchBrowser } from "./browser.js";
@@ -29,7 +30,14 @@ export interface PageOptions {
   readonly inspector?: Inspector;
 }
 
-/** Starts an inspector, and opens its page in a browser of its own. */
+/** One browser for all pages of a test file, because to start one takes longer than most tests. */
+let launched: Promise<Browser> | undefined;
+afterAll(async () => (await launched)?.close());
+
+/** What does not come within this time on a busy machine does not come. */
+const LONGEST_WAIT_MS = 20_000;
+
+/** Starts an inspector, and opens its page as a user who has never been there. */
 export async function openInspectedPage(options: InspectorOptions, more: PageOptions = {}): Promise<InspectedPage> {
   const inspector = more.inspector ?? (await openInspector(options, await builtPage()));
   const opened = await openPageAt(inspector.url, more);
@@ -43,15 +51,17 @@ export async function openInspectedPage(options: InspectorOptions, more: PageOpt
   };
 }
 
-/** Opens the page at the address of an inspector, in a browser of its own. */
+/** Opens the page at the address of an inspector, as a user who has never been there. */
 export async function openPageAt(url: string, more: Omit<PageOptions, "inspector"> = {}): Promise<OpenedPage> {
-  const browser = await launchBrowser();
+  launched ??= launchBrowser();
+  const browser = await launched;
   const { colorScheme = "light", viewport = { width: 1280, height: 800 } } = more;
   const context = await browser.newContext({ colorScheme, viewport, acceptDownloads: true });
+  context.setDefaultTimeout(LONGEST_WAIT_MS);
   const [requests, problems] = watch(context);
   const page = await context.newPage();
   await page.goto(url, { waitUntil: "load" });
-  return { page, requests, problems, close: () => browser.close() };
+  return { page, requests, problems, close: () => context.close() };
 }
 
 /** Notes what pages of a context ask for, and what goes wrong in them. A violation of the policy is an error of the console. */
