@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { openWebServer, type WebServer } from "../../src/web/web-server.js";
 import { hasBrowser, launchBrowser } from "../kit/browser.js";
 import { builtPage } from "../kit/built-page.js";
@@ -22,29 +22,32 @@ describe.runIf(hasBrowser)("a page of somebody else, while the inspector is open
   let browser: Browser;
   let context: BrowserContext;
 
+  let own: Page;
+
   beforeAll(async () => {
     site = await openForeignSite();
     browser = await launchBrowser(HOSTILE_NAMES);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await site?.close();
-  });
-
-  beforeEach(async () => {
     engine = new ScriptedEngine();
     web = await openWebServer(engine, { port: 0, pageFolder: await builtPage() });
     keys = await keysOf(web.url);
     context = await browser.newContext();
     // The user's own tab: the cookie is in the browser, and the events are followed.
-    const own = await context.newPage();
+    own = await context.newPage();
     await own.goto(web.url, { waitUntil: "load" });
-    await expect.poll(() => engine.followers).toBe(1);
+    await vi.waitFor(() => expect(engine.followers).toBe(1), { timeout: 10_000 });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await web?.close();
+    await site?.close();
+  });
+
+  beforeEach(() => {
+    engine.asked.length = 0;
     site.arrivals();
   });
   afterEach(async () => {
-    await context.close();
-    await web.close();
+    for (const page of context.pages()) if (page !== own) await page.close();
   });
 
   const foreign = async (host: string): Promise<Page> => {
@@ -227,6 +230,7 @@ describe.runIf(hasBrowser)("a page of somebody else, while the inspector is open
           const answered = page.waitForResponse((response) => response.url().startsWith(keys.origin));
           await attack(page, leave);
           expect((await answered).status()).toBe(403);
+          await page.getByText("links of other pages do not lead here").waitFor();
           expectUntouched();
         });
       }
