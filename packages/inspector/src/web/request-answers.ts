@@ -24,7 +24,8 @@ export interface AnswerParts {
 const MOST_BYTES = 4 * 1024 * 1024;
 /** A recording is imported as a whole. */
 const MOST_IMPORTED_BYTES = 64 * 1024 * 1024;
-const MOST_STREAMS = 8;
+/** Browsers open six connections to a host for all of their tabs; one must remain for actions. */
+const MOST_STREAMS = 5;
 /** Actions at a time; a page has a few. */
 const MOST_ACTIONS = 256;
 

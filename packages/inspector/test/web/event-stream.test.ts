@@ -136,11 +136,11 @@ describe("the stream of events", () => {
     expect(dropped + received).toBe(2_000);
   });
 
-  it("is given to eight pages at most, and forgets those that have gone", async () => {
-    for (let count = 0; count < 8; count++) expect((await follow()).statusCode).toBe(200);
+  it("is given to five pages at most, and forgets those that have gone", async () => {
+    for (let count = 0; count < 5; count++) expect((await follow()).statusCode).toBe(200);
     expect((await follow()).statusCode).toBe(503);
     streams[0]?.destroy();
-    await until(() => engine.followers === 7);
+    await until(() => engine.followers === 4);
     expect((await follow()).statusCode).toBe(200);
   });
 
