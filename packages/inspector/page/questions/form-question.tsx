@@ -1,4 +1,5 @@
 import { type ElicitRequestFormParams, type ElicitValue, printable } from "@parley/mcp/protocol";
+import { useState } from "preact/hooks";
 import type { QuestionInfo } from "../../src/contract/questions.js";
 import { initialValue } from "../forms/model/initial-value.js";
 import { isJsonObject } from "../forms/model/json-members.js";
