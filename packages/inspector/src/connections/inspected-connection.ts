@@ -108,16 +108,19 @@ export class InspectedConnection {
 
   /** Forgets the tokens of its server, and opens it again. Throws where the inspector does not log in. */
   async logout(): Promise<void> {
-    const login = this.#opening?.access?.login;
+    const opening = this.#opening;
+    const login = opening?.access?.login;
     const { url } = this.target;
     if (login === undefined || url === undefined) {
       throw new McpError("invalid_params", `the inspector did not log in at ${this.target.shown}`, {
         fix: "Connect first; targets that bring credentials of their own are logged out where these come from.",
       });
     }
+    // First, because a session is ended with the tokens: without them, what is still open would begin a login of its own.
+    await opening?.leave();
     await login.credentials.logout(url);
     this.#event("logged out");
-    void this.open(this.#info.wanted);
+    if (this.#opening === opening) void this.open(this.#info.wanted);
   }
 
   /** A further client for the same target with the same credentials; its messages are not in the timeline. Whoever opens it closes it. */

@@ -2,6 +2,7 @@ import { Server } from "@parley/mcp";
 import { memoryTokenStore, resourceServer } from "@parley/mcp/auth";
 import { serveHttp } from "@parley/mcp/node";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { ClientTarget } from "../../../mcp/test/auth/client-target.js";
 import { type IssuerBehaviour, TestIssuer } from "../../../mcp/test/auth/test-issuer.js";
 import { freePort } from "../../../mcp/test/free-port.js";
 import type { ConnectionInfo } from "../../src/contract/connections.js";
@@ -121,6 +122,20 @@ describe("a login", () => {
     await agree(await reaches(connection, "login"));
     await reaches(connection, "ready");
     expect(issuer.to("/authorize")).toHaveLength(2);
+  });
+
+  it("ends with the session, which is closed by the token before that is forgotten", async () => {
+    const target = await ClientTarget.start();
+    const { act, reaches } = driveEngine();
+    const { connection } = await act("connectUrl", { url: target.url, revision: "2025-11-25" });
+    await agree(await reaches(connection, "login"));
+    await reaches(connection, "ready");
+    await act("logout", { connection });
+    await reaches(connection, "login");
+    const ends = target.requests.filter(({ method }) => method === "DELETE");
+    expect(ends.map(({ headers }) => headers.authorization?.split(" ")[0])).toEqual(["Bearer"]);
+    expect(target.issuer.to("/revoke")).toHaveLength(1);
+    expect(target.issuer.to("/register")).toHaveLength(2);
   });
 
   it("uses the tokens that the terminal keeps", async () => {
