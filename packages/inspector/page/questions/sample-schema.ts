@@ -29,10 +29,11 @@ const blocks = [text, toolUse, media("image", "image/png"), media("audio", "audi
 /** What is sent as the answer of a model, as a form. */
 export const SAMPLE_SCHEMA = {
   type: "object",
+  // What is written is first, and what is rarely changed is below.
   properties: {
-    role: { enum: ["assistant", "user"] },
     content: { anyOf: [...blocks, { title: "Several", type: "array", items: { anyOf: blocks } }] },
     model: { type: "string" },
+    role: { enum: ["assistant", "user"] },
     stopReason: { type: "string", examples: ["endTurn", "stopSequence", "maxTokens", "toolUse"] },
   },
   required: ["role", "content", "model"],

@@ -1,9 +1,11 @@
 import { printable } from "@parley/mcp/protocol";
 import { useState } from "preact/hooks";
 import type { CallOutcome } from "../../src/contract/calls.js";
+import { sameJson } from "../forms/model/edit-value.js";
 import { formatBytes } from "../parts/format-bytes.js";
 import { formatMs } from "../parts/format-ms.js";
 import { JsonTree } from "../parts/json-tree.js";
+import { OutsideLink } from "../parts/outside-link.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { TabPanel, Tabs } from "../parts/tabs.js";
 import { ContentView, membersIn, ResourceContentsView, textIn } from "./content-view.js";
@@ -48,6 +50,7 @@ export function ResultView({ outcome, onRead }: ResultViewProps) {
         )}
       </p>
       {problem !== undefined && <ProblemNote problem={problem} />}
+      {problem?.kind === "url_elicitation_required" && <DemandedPages data={problem.data} />}
       {result !== undefined && (
         <>
           <Tabs label={label} tabs={SIDES} chosen={side} onChoose={setSide} />
@@ -65,6 +68,25 @@ export function ResultView({ outcome, onRead }: ResultViewProps) {
 }
 
 const STATUS = { running: "Running", done: "Done", failed: "Failed", cancelled: "Cancelled" } as const;
+
+/** Pages of one error that are shown. */
+const MOST_PAGES = 20;
+
+/** The pages that have to be visited before a call can succeed. */
+function DemandedPages({ data }: { readonly data: unknown }) {
+  const { elicitations } = membersIn(data);
+  const pages = (Array.isArray(elicitations) ? elicitations : []).slice(0, MOST_PAGES).map(membersIn);
+  return (
+    <ul class="results-pages" aria-label="Pages to visit first">
+      {pages.map((page, index) => (
+        <li key={index}>
+          {printable(textIn(page, "message") ?? "Visit")}:{" "}
+          <OutsideLink href={textIn(page, "url") ?? ""}>{printable(textIn(page, "url") ?? "no address")}</OutsideLink>
+        </li>
+      ))}
+    </ul>
+  );
+}
 
 /** Blocks, messages or files that are shown at first, and with each further step. */
 const SHOWN = 100;
@@ -99,7 +121,12 @@ function ResultParts({ result, onRead }: ResultPartsProps) {
       {structured !== undefined && <StructuredView value={structured} />}
       {parts.slice(0, shown).map(({ kind, value }, index) => (
         <div key={index} class="results-part">
-          {kind === "content" ? (
+          {kind === "content" && isRepeated(value, structured) ? (
+            <details>
+              <summary>The same as text</summary>
+              <ContentView block={value} onRead={onRead} />
+            </details>
+          ) : kind === "content" ? (
             <ContentView block={value} onRead={onRead} />
           ) : kind === "message" ? (
             <MessageView message={membersIn(value)} onRead={onRead} />
@@ -116,4 +143,18 @@ function ResultParts({ result, onRead }: ResultPartsProps) {
       {!isKnown && <JsonTree value={result} label="Result" />}
     </div>
   );
+}
+
+/** Characters of a text that are read to see whether they say what the structured content says. */
+const MOST_COMPARED = 100_000;
+
+/** Servers send structured content as text too, for clients that do not know it. */
+function isRepeated(block: unknown, structured: unknown): boolean {
+  const text = textIn(membersIn(block), "text");
+  if (structured === undefined || text === undefined || text.length > MOST_COMPARED) return false;
+  try {
+    return sameJson(JSON.parse(text), structured);
+  } catch {
+    return false;
+  }
 }
