@@ -1,7 +1,7 @@
 import { printable } from "@parley/mcp/protocol";
 import { useState } from "preact/hooks";
 import type { CallOutcome } from "../../src/contract/calls.js";
-import { sameJson } from "../forms/model/edit-value.js";
+import { sameJson } from "../forms/model/json-members.js";
 import { formatBytes } from "../parts/format-bytes.js";
 import { formatMs } from "../parts/format-ms.js";
 import { JsonTree } from "../parts/json-tree.js";
