@@ -27,8 +27,8 @@ export interface ConnectionHandler<P> {
   notification(message: NotificationMessage): void;
   /** Called once, after everything pending was rejected. */
   closed(reason: Error | undefined): void;
-  /** Input that was not a message: garbage, an oversized frame, an answer to nothing. */
-  fault?(error: Error): void;
+  /** Input that was not a message: garbage, an oversized frame, an answer to nothing, or one to `asked` that cannot be read. */
+  fault?(error: Error, asked?: Id): void;
   /** Whether arrays of messages are understood at this moment. */
   acceptsBatch?(): boolean;
 }
@@ -250,8 +250,10 @@ export class Connection<P> {
     });
   }
 
-  #fault(code: number, error: Error, { id, silent }: { id?: Id; silent?: true } = {}): void {
-    this.#handler.fault?.(error);
+  #fault(code: number, error: Error, { id, silent, answer }: { id?: Id; silent?: true; answer?: true } = {}): void {
+    this.#handler.fault?.(error, answer && id);
+    // It will not come again.
+    if (answer && id !== undefined) this.#asks.take(id)?.reject(error);
     if (this.#options.answerFaults !== true) return;
     if (silent !== true) this.say(errorText(id, code, error.message, faultData(code)));
     const { maxFaults = Number.POSITIVE_INFINITY } = this.#options;

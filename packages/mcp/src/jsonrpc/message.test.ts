@@ -78,7 +78,9 @@ describe("a message", () => {
     for (const response of [{ result: {}, error }, { error: {} }, { id: {}, result: {} }, { id: {}, error }]) {
       const item = classify({ jsonrpc: "2.0", id: 1, ...response });
       expect(item).toMatchObject({ kind: "invalid", silent: true });
-      expect(item).not.toHaveProperty("id");
+      // Whoever waits for the answer with this id learns that it cannot be read.
+      expect(item).toEqual({ ...item, ...("id" in response ? {} : { id: 1, answer: true }) });
+      expect("id" in item).toBe(!("id" in response));
     }
     expect(classify({ jsonrpc: "2.0", id: 1 })).not.toHaveProperty("silent");
   });

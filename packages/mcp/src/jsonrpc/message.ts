@@ -51,8 +51,11 @@ export type Classified =
   | { kind: "result"; message: ResultMessage }
   | { kind: "error"; message: ErrorMessage }
   | { kind: "batch"; items: unknown[] }
-  /** Unless it is `silent` (no request, so that nobody waits), it is answered with an error, under `id` if that is known. */
-  | { kind: "invalid"; code: number; reason: string; id?: Id; silent?: true };
+  /**
+   * Unless it is `silent` (no request, so that nobody waits), it is answered with an error, under `id` if that is known. An `answer`
+   * is for the request from here that has the id.
+   */
+  | { kind: "invalid"; code: number; reason: string; id?: Id; silent?: true; answer?: true };
 
 /** Ids are kept while a request runs and come back in every message about it, so a peer may not choose endless ones. */
 const MAX_ID_LENGTH = 1024;
@@ -132,21 +135,21 @@ function classifyCall(value: Record<string, unknown>): Classified {
 function classifyResponse(value: Record<string, unknown>): Classified {
   const hasResult = Object.hasOwn(value, "result");
   const hasError = Object.hasOwn(value, "error");
-  if (hasResult && hasError) return malformed("a response has either `result` or `error`");
+  if (hasResult && hasError) return malformed("a response has either `result` or `error`", value);
   if (hasResult === hasError) {
     return withId(invalid("a message has `method`, or exactly one of `result` and `error`"), value);
   }
   const id = value["id"];
   if (hasResult) {
-    if (!isId(id)) return malformed("a result carries the id of its request");
+    if (!isId(id)) return malformed("a result carries the id of its request", value);
     // Safe: `id` has been checked, and a result may be any value.
     return { kind: "result", message: value as unknown as ResultMessage };
   }
   const error = value["error"];
   if (!isObject(error) || !Number.isInteger(error["code"]) || typeof error["message"] !== "string") {
-    return malformed("`error` has an integer `code` and a string `message`");
+    return malformed("`error` has an integer `code` and a string `message`", value);
   }
-  if (id !== undefined && id !== null && !isId(id)) return malformed("an error carries the id of its request");
+  if (id !== undefined && id !== null && !isId(id)) return malformed("an error carries the id of its request", value);
   // Safe: `id`, and the code and message of `error`, have been checked.
   return { kind: "error", message: value as unknown as ErrorMessage };
 }
@@ -156,13 +159,14 @@ function invalid(reason: string): Classified & { kind: "invalid" } {
 }
 
 /** A response that cannot be read; its id is that of a request from here, so that an answer under it would mislead. */
-function malformed(reason: string): Classified {
-  return { ...invalid(reason), silent: true };
+function malformed(reason: string, value: unknown): Classified {
+  return { ...withId(invalid(reason), value), silent: true };
 }
 
-function withId(result: Classified & { kind: "invalid" }, value: unknown): Classified {
-  const id = isObject(value) ? value["id"] : undefined;
-  return isId(id) ? { ...result, id } : result;
+function withId(result: Classified & { kind: "invalid" }, value: unknown): Classified & { kind: "invalid" } {
+  if (!isObject(value) || !isId(value["id"])) return result;
+  const { id } = value as { id: Id };
+  return Object.hasOwn(value, "method") ? { ...result, id } : { ...result, id, answer: true };
 }
 
 /** A nesting of n needs n opening brackets; to count them costs far less than to walk the value. */

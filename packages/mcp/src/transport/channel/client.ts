@@ -36,7 +36,8 @@ class ChannelTransport implements Transport {
             return { text };
           }),
         notification: (message) => receiver.notification(message),
-        fault: (error) => {
+        fault: (error, asked) => {
+          if (asked !== undefined) this.#connection?.forget(asked, unusable(error, this.target));
           if (McpError.is(error) && error.kind === "oversized_frame") this.#skipped(error);
           receiver.fault(McpError.is(error) ? error : unreadable(error, this.target));
         },
@@ -96,6 +97,13 @@ function unreadable(cause: Error, target: string): McpError {
   return new McpError("decode_error", `${target} sent something that is not a message: ${cause.message}`, {
     cause,
     fix: "Check whether the server prints to the message stream; its log belongs on stderr.",
+  });
+}
+
+function unusable(cause: Error, target: string): McpError {
+  return new McpError("invalid_response", `${target} answered with an invalid message: ${cause.message}`, {
+    cause,
+    fix: "Ask for less at once if the answer is too large; otherwise report this to the author of the server.",
   });
 }
 
