@@ -131,6 +131,18 @@ describe("AUTHC-15: the listener of a login", () => {
     });
   });
 
+  it("shows no page of a login that was given up before", async () => {
+    const opened: string[] = [];
+    const login = browserLogin({ open: (url) => void opened.push(url) });
+    if (login.kind !== "redirect") throw new Error("a browser login is a redirect");
+    const givenUp = new AbortController();
+    const begun = await login.begin(givenUp.signal);
+    onTestFinished(() => begun.close?.());
+    givenUp.abort(new Error("given up"));
+    await expect(begun.visit(new URL("https://as.example/authorize?state=right"))).rejects.toThrow("given up");
+    expect(opened).toEqual([]);
+  });
+
   it("AUTHC-31: is registered as a native client, and ends a whole login", async () => {
     const target = await ClientTarget.start();
     const pages: string[] = [];

@@ -194,6 +194,20 @@ describe("a token that is refused", () => {
   });
 });
 
+describe("the end of a session whose token is refused", () => {
+  it("asks nobody to log in", async () => {
+    let refuses = false;
+    const admit = (authorization: string | undefined) => (refuses || authorization === undefined ? 401 : 200);
+    const target = await ClientTarget.start({ admit });
+    const { client, visits } = await open(target, { connect: { revisions: ["2025-11-25"] } });
+    refuses = true;
+    await client.close();
+    expect(target.requests.filter(({ method }) => method === "DELETE")).toHaveLength(1);
+    expect(visits).toHaveLength(1);
+    expect(target.issuer.to("/register")).toHaveLength(1);
+  });
+});
+
 describe("a store that fails", () => {
   const failing = (store: TokenStore, at: "get" | "set", when: () => boolean): TokenStore => ({
     get: (key) => (at === "get" && when() ? Promise.reject(new Error("the keychain is locked")) : store.get(key)),

@@ -88,7 +88,8 @@ class Sending {
     const code = challenge?.params.get("error");
     if (isNew && code === "use_dpop_nonce" && this.#nonces++ < MAX_NONCES) return this.#again(response, undefined);
     const refused: Refused = { status: response.status, challenge, used: token };
-    if (!this.#mayRenew(refused, code)) return this.#onResponse(response);
+    // A session that cannot be ended is forgotten by its server; nobody logs in once more to say goodbye.
+    if (this.#request.method === "DELETE" || !this.#mayRenew(refused, code)) return this.#onResponse(response);
     this.#again(response, this.#session.renew(refused));
   }
 

@@ -53,6 +53,7 @@ export function attemptWith(
     close: () => listener.close(),
     visit: (url) =>
       new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(signal.reason);
         const late = () => reject(tooLate(timeoutMs));
         const timer = setTimeout(late, timeoutMs);
         const settled = () => clearTimeout(timer);
