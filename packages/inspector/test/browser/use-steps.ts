@@ -6,11 +6,11 @@ import { ERAS } from "../engine/opened-engine.js";
 import { goTo } from "../page/page-session.js";
 import { resultOf } from "./call-steps.js";
 
-/** A server of this process as one target for each era, so that one page tries both. */
-export function targetsInBothEras(server: Server): InspectorTarget[] {
+/** A server of this process, or one at an address, as one target for each era, so that one page tries both. */
+export function targetsInBothEras(server: Server | string): InspectorTarget[] {
   return ERAS.map((revision) => ({
-    kind: "server",
-    shown: `a server of this process in ${revision}`,
+    kind: typeof server === "string" ? "url" : "server",
+    shown: `${typeof server === "string" ? server : "a server of this process"} in ${revision}`,
     open: (options) => connect(server, { ...options, revisions: [revision] }),
   }));
 }
