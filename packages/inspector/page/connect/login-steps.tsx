@@ -29,7 +29,7 @@ export function LoginSteps({ connection, login, live }: LoginStepsProps) {
           Scopes: {login.scopes.length === 0 ? "none" : login.scopes.map((scope) => <code key={scope}>{scope} </code>)}
         </p>
       )}
-      {live && (
+      {live && login.visit === undefined && connection.status !== "closed" && (
         <div class="parts-actions">
           <button
             type="button"

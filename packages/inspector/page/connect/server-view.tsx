@@ -21,6 +21,8 @@ const TRANSPORTS: Readonly<Record<ConnectionInfo["target"]["kind"], string>> = {
 /** Everything about one connection and its server. */
 export function ServerView({ connection }: { readonly connection: ConnectionInfo }) {
   const { status, problem, login, instructions } = connection;
+  // Of a server that was never reached nothing can be said.
+  const known = connection.server !== undefined || connection.revision !== undefined;
   const live = sharedSession() === undefined && status !== "imported";
   return (
     <div class="connect-server">
@@ -35,9 +37,11 @@ export function ServerView({ connection }: { readonly connection: ConnectionInfo
       {live && <ConnectionControls connection={connection} />}
       {login !== undefined && <LoginSteps connection={connection} login={login} live={live} />}
       <ServerFacts connection={connection} />
-      <Part title="Capabilities">
-        <CapabilityRows capabilities={connection.capabilities} />
-      </Part>
+      {known && (
+        <Part title="Capabilities">
+          <CapabilityRows capabilities={connection.capabilities} />
+        </Part>
+      )}
       {instructions !== undefined && (
         <Part title="Instructions">
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
@@ -51,9 +55,11 @@ export function ServerView({ connection }: { readonly connection: ConnectionInfo
           <Part title="Roots">
             <RootsEditor key={connection.id} connection={connection} />
           </Part>
-          <Part title="Log messages">
-            <LogLevelSelect connection={connection} />
-          </Part>
+          {known && (
+            <Part title="Log messages">
+              <LogLevelSelect connection={connection} />
+            </Part>
+          )}
         </>
       )}
     </div>

@@ -15,7 +15,7 @@ export function ProblemNote({ problem }: { readonly problem: ShownProblem }) {
           <strong>Fix:</strong> {printable(problem.fix)}
         </p>
       )}
-      {problem.data !== undefined && <JsonTree value={problem.data} label="What the server sent with it" />}
+      {problem.data !== undefined && <JsonTree value={problem.data} label="Details" />}
     </div>
   );
 }

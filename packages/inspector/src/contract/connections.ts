@@ -7,7 +7,7 @@ export interface ShownProblem {
   readonly fix?: string | undefined;
   /** The kind of an `McpError`. */
   readonly kind?: string | undefined;
-  /** What the server sent with it. */
+  /** What belongs to it: of the server, or of the library. */
   readonly data?: unknown;
 }
 

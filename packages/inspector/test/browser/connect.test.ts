@@ -190,6 +190,7 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
   it("to a program that ends at once say how it ended", async () => {
     await show(5);
     expect(await problem().textContent()).toMatch(/3.*Fix: ./);
+    expect(await main().getByRole("heading", { name: "Capabilities" }).count()).toBe(0);
     const events = await eventsOf(5);
     expect(events).toMatch(/stderr: started as \d+/);
     expect(events).toMatch(/failed\s+not connected: /);

@@ -89,6 +89,7 @@ describe.skipIf(!hasBrowser)("a login", () => {
       const target = await protectedServer();
       await connectTo(target, revision);
       await shownConnection(page, "waits for login");
+      expect(await login().getByRole("button", { name: "Log out" }).count()).toBe(0);
       const { origin, pathname, searchParams } = await loginAddress();
       expect(origin + pathname).toBe(`${target.issuer.origin}/authorize`);
       expect(searchParams.get("scope")).toContain(SCOPES);
@@ -130,9 +131,11 @@ describe.skipIf(!hasBrowser)("a login", () => {
       const [{ form } = { form: new URLSearchParams() }] = target.issuer.to("/revoke");
       expect(form.get("token")).toMatch(/./);
       noteSecrets(target);
+      const back = (await loginAddress()).searchParams.get("redirect_uri") ?? "";
       await page.getByRole("button", { name: "Disconnect" }).click();
       await shownConnection(page, "closed");
       expect(await openButton().count()).toBe(0);
+      await expect(fetch(back)).rejects.toThrow("fetch failed");
     });
   });
 
