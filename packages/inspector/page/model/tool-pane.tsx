@@ -5,6 +5,7 @@ import { act } from "../backend/act.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { shownFailure } from "../parts/use-action.js";
 import { FindingList } from "./finding-list.js";
+import { findingNotes } from "./finding-notes.js";
 import { lineDifferences } from "./line-differences.js";
 import { MarkedText } from "./marked-text.js";
 import { PROVIDER_NAMES } from "./provider-names.js";
@@ -18,10 +19,10 @@ interface ToolPaneProps {
 /** One tool: what the server sent beside what the model gets, what is lost between them, and what lint says. */
 export function ToolPane({ connection, provider, tool }: ToolPaneProps) {
   const { definition, problem } = useDefinition(connection, tool.name);
-  const sides = useMemo(
-    () => lineDifferences(jsonText(definition ?? {}), jsonText(tool.sent)),
-    [definition, tool.sent],
-  );
+  const [sides, notes] = useMemo(() => {
+    const text = jsonText(definition ?? {});
+    return [lineDifferences(text, jsonText(tool.sent)), findingNotes(text, tool.findings)];
+  }, [definition, tool]);
   return (
     <section class="model-tool" aria-label="Tool">
       <h2 class="mono">{tool.name}</h2>
@@ -40,7 +41,9 @@ export function ToolPane({ connection, provider, tool }: ToolPaneProps) {
       <div class="model-sides">
         <div>
           <h3>What the server sent</h3>
-          {definition !== undefined && <MarkedText label="What the server sent" lines={sides.left} sign="−" />}
+          {definition !== undefined && (
+            <MarkedText label="What the server sent" lines={sides.left} sign="−" notes={notes} />
+          )}
         </div>
         <div>
           <h3>What {PROVIDER_NAMES[provider]} gets</h3>

@@ -1,5 +1,3 @@
-import type { MessageProblem } from "../../src/contract/timeline.js";
-
 interface OpenValue {
   readonly pointer: string;
   /** Of an array: the index of the next element. */
@@ -58,11 +56,11 @@ function textOf(quoted: string): string {
 const escaped = (key: string) => key.replaceAll("~", "~0").replaceAll("/", "~1");
 
 /** Problems by the line that they are shown beside: that of the value, or of the nearest value around one that is missing. */
-export function problemLines(
+export function problemLines<P extends { readonly path: string }>(
   text: string,
-  problems: readonly MessageProblem[],
-): ReadonlyMap<number, readonly MessageProblem[]> {
-  const placed = new Map<number, MessageProblem[]>();
+  problems: readonly P[],
+): ReadonlyMap<number, readonly P[]> {
+  const placed = new Map<number, P[]>();
   if (problems.length === 0) return placed;
   const lines = linesOfPointers(text);
   for (const problem of problems) {
