@@ -38,6 +38,10 @@ export function StructuredView({
 
 /** Rows that are shown at first, and with each further step. */
 const SHOWN = 500;
+/** Tables with more cells have texts in them, and no tables. */
+const MOST_NESTING = 40;
+/** Rows of a table in a cell. */
+const SHOWN_NESTED = 20;
 
 function TableView({ table }: { readonly table: ValueTable }) {
   const [shown, setShown] = useState(SHOWN);
@@ -46,26 +50,7 @@ function TableView({ table }: { readonly table: ValueTable }) {
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard */}
       <section class="results-scroll" aria-label="Table" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              {table.columns.map((column) => (
-                <th key={column} scope="col">
-                  {printable(column)}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {table.rows.slice(0, shown).map((row, index) => (
-              <tr key={index}>
-                {row.map((cell, at) => (
-                  <td key={table.columns[at]}>{printable(cellText(cell))}</td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Rows table={table} shown={shown} nests={table.rows.length * table.columns.length <= MOST_NESTING} />
       </section>
       {table.hidden > 0 && <p class="soft">{table.hidden} more columns are in the tree.</p>}
       {left > 0 && (
@@ -75,6 +60,50 @@ function TableView({ table }: { readonly table: ValueTable }) {
           </button>
         </p>
       )}
+    </>
+  );
+}
+
+interface RowsProps {
+  readonly table: ValueTable;
+  readonly shown: number;
+  /** Whether lists of objects in cells are tables too. */
+  readonly nests: boolean;
+}
+
+function Rows({ table, shown, nests }: RowsProps) {
+  return (
+    <table>
+      <thead>
+        <tr>
+          {table.columns.map((column) => (
+            <th key={column} scope="col">
+              {printable(column)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {table.rows.slice(0, shown).map((row, index) => (
+          <tr key={index}>
+            {row.map((cell, at) => (
+              <td key={table.columns[at]}>{nests ? <Cell value={cell} /> : printable(cellText(cell))}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Cell({ value }: { readonly value: unknown }) {
+  const table = useMemo(() => (Array.isArray(value) ? valueTable(value) : undefined), [value]);
+  if (table === undefined) return <>{printable(cellText(value))}</>;
+  const left = table.rows.length - SHOWN_NESTED;
+  return (
+    <>
+      <Rows table={table} shown={SHOWN_NESTED} nests={false} />
+      {left > 0 && <p class="soft">{left} more are in the tree.</p>}
     </>
   );
 }

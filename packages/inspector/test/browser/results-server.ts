@@ -68,6 +68,7 @@ export function resultsServer(): Server {
       content: [{ type: "text" as const, text: JSON.stringify({ cities: CITIES }) }],
       structuredContent: { cities: CITIES },
     }))
+    .tool("country", {}, () => ({ content: [], structuredContent: { name: "Norway", cities: CITIES } }))
     .tool("bytes", {}, () => [
       content.resource("file:///a/data.bin", new Uint8Array([0, 1, 2, 80, 65, 82]), { mimeType: "application/zip" }),
     ])

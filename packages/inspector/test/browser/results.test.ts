@@ -81,6 +81,15 @@ describe.skipIf(!hasBrowser)("results", () => {
       expect(await result().getByText("The same as text").count()).toBe(1);
     });
 
+    it("show a list inside structured content as a table in the table", async () => {
+      await run("country");
+      expect(await result().getByRole("columnheader").allTextContents()).toEqual([
+        ...["name", "value"],
+        ...["city", "degrees", "wind", "rain"],
+      ]);
+      await result().getByRole("cell", { name: "Oslo", exact: true }).waitFor();
+    });
+
     it("show bytes, and save them as they are", async () => {
       await run("bytes");
       await result().getByText("00 01 02 50 41 52").waitFor();
