@@ -5,7 +5,7 @@ import { RecordSection } from "./record-section.js";
 import { ReplaySection } from "./replay-section.js";
 import { ShareSection } from "./share-section.js";
 
-/** Recording, export, import, replay and sharing of sessions. */
+/** Recording, export, import, sharing and replay of sessions. */
 export function KeepView() {
   const state = inspectorState.value;
   const connections = state?.connections ?? [];
@@ -14,8 +14,8 @@ export function KeepView() {
       <RecordSection recording={state?.recording} />
       <ExportSection connections={connections} />
       <ImportSection />
-      <ReplaySection connections={connections} />
       <ShareSection />
+      <ReplaySection connections={connections} />
     </div>
   );
 }
