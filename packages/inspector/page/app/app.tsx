@@ -7,6 +7,7 @@ import { currentConnection, currentView, entries, inspectorState, type ViewId } 
 import { CompareView } from "../compare/compare-view.js";
 import { ConnectPane, FirstConnection } from "../connect/connect-pane.js";
 import { connectionName } from "../connect/connection-name.js";
+import { NotReadyNote } from "../connect/not-ready-note.js";
 import { ServerView } from "../connect/server-view.js";
 import { KeepView } from "../keep/keep-view.js";
 import { ModelPanel } from "../model/model-panel.js";
@@ -48,6 +49,7 @@ export function App() {
         <ConnectPane />
         <main class="app-main" id="view" tabIndex={-1}>
           <Tabs label="Views" tabs={tabs} chosen={view} onChoose={choose} />
+          <NotReadyNote view={view} connection={currentConnection.value} />
           <TabPanel label="Views" chosen={view}>
             <View id={view} connection={currentConnection.value} />
           </TabPanel>
@@ -70,6 +72,7 @@ function View({ id, connection }: { readonly id: ViewId; readonly connection: Co
     case "use":
       return <UseView key={connection.id} connection={connection} />;
     case "model":
+      if (connection.status !== "ready" && connection.status !== "lost") return null;
       return <ModelPanel key={connection.id} connection={connection} />;
     case "eras":
       return <CompareView key={connection.id} connection={connection} />;

@@ -1,5 +1,5 @@
 import { printable } from "@parley/mcp/protocol";
-import type { ConnectionInfo, ConnectionStatus, OfferKind } from "../../src/contract/connections.js";
+import type { ConnectionInfo, OfferKind } from "../../src/contract/connections.js";
 import { act } from "../backend/act.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { TabPanel, Tabs } from "../parts/tabs.js";
@@ -27,15 +27,6 @@ const TITLES: Readonly<Record<TabId, string>> = {
   request: "Request",
 };
 const LABEL = "What the server offers";
-
-const NOT_READY: Readonly<Record<Exclude<ConnectionStatus, "ready">, string>> = {
-  connecting: "The server is being connected to.",
-  login: "The server waits for a login; see the view of the server.",
-  lost: "The connection is lost, and is being opened again.",
-  failed: "There is no connection; the view of the server says why.",
-  closed: "The connection is closed; open it again to use the server.",
-  imported: "This is a recorded session: there is no server to use.",
-};
 
 /** Lists of a server, forms and results. */
 export function UseView({ connection }: { readonly connection: ConnectionInfo }) {
@@ -68,7 +59,6 @@ export function UseView({ connection }: { readonly connection: ConnectionInfo })
     <div class="use">
       <Tabs label={LABEL} tabs={tabs} chosen={tab} onChoose={setWanted} />
       {problem !== undefined && <ProblemNote problem={problem} />}
-      {connection.status !== "ready" && <p class="soft use-hint">{NOT_READY[connection.status]}</p>}
       <TabPanel label={LABEL} chosen={tab}>
         {tab === "request" ? (
           <RequestPanel connection={connection} onRead={onRead} />

@@ -188,7 +188,10 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
   });
 
   it("to a program that ends at once say how it ended", async () => {
-    await show(5);
+    await connectionItems(page).nth(5).click();
+    await goTo(page, "Use");
+    await main().getByText("There is no connection: it failed.").waitFor();
+    await main().getByRole("button", { name: "Go to the server" }).click();
     expect(await problem().textContent()).toMatch(/3.*Fix: ./);
     expect(await main().getByRole("heading", { name: "Capabilities" }).count()).toBe(0);
     const events = await eventsOf(5);

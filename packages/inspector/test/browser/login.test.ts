@@ -139,6 +139,19 @@ describe.skipIf(!hasBrowser)("a login", () => {
     });
   });
 
+  it("is told of in views that need the server, which lead to it", async () => {
+    const target = await protectedServer();
+    await connectToUrl(page, target.url);
+    await shownConnection(page, "waits for login");
+    for (const view of ["Use", "Model", "Eras"]) {
+      await goTo(page, view);
+      await page.getByText("The server waits for you to log in.").waitFor();
+      await page.getByRole("button", { name: "Go to the login" }).click();
+      await openButton().waitFor();
+    }
+    await loginAddress();
+  });
+
   it("shows the whole exchange of a step in the timeline, without its secrets", async () => {
     const target = await protectedServer();
     await connectTo(target);
