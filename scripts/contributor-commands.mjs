@@ -33,6 +33,7 @@ export const SHORT_FORMS = {
   "npm run demo:chaos": "npm run --silent demo:chaos -- --seconds 3",
   "npm run test:runtimes": "npm run test:runtimes -- workerd",
   "npm run docs:api": "npm run docs:api",
+  "npm run docs:screenshots": "npm run docs:screenshots -- node_modules/.cache/parley/screenshots",
   "npm run walk": "npm run walk",
   "node scripts/run-ts.mjs file.ts": "node scripts/run-ts.mjs examples/quickstart/main.ts",
   "node scripts/complete-lockfile.mjs [folder]": "node scripts/complete-lockfile.mjs",
