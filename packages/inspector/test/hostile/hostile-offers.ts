@@ -1,3 +1,5 @@
+import { APP_URI, hostileAppPage } from "./hostile-app.js";
+import { QUESTIONS } from "./hostile-questions.js";
 import { base64, payloadsFor, svgOf } from "./payloads.js";
 
 /** What a hostile server offers and answers, as JSON. */
@@ -21,7 +23,8 @@ export function hostileOffers(outside: string, manyTools: number): HostileOffers
   const all = payloads.join("\n\n");
   const icons = [{ src: `${outside}/icon.png`, mimeType: "image/png" }];
   const described = payloads.map((payload, at) => describedTool(`evil_${at}`, payload, icons));
-  const results = RESULTS.map((name) => describedTool(name, all, icons));
+  const results = [...RESULTS, ...QUESTIONS, "progress"].map((name) => describedTool(name, all, icons));
+  const app = { ...describedTool("app", all, icons), _meta: { ui: { resourceUri: APP_URI } } };
   const many = Array.from({ length: manyTools }, (_item, at) => describedTool(`many_${at}`, "one of many", []));
   return {
     serverInfo: {
@@ -33,7 +36,7 @@ export function hostileOffers(outside: string, manyTools: number): HostileOffers
     },
     instructions: all,
     // A name that is a payload as a whole: the specification has no such names, and a server may send them.
-    tools: [...results, ...described, describedTool(payloads[1] ?? "", all, icons), ...many],
+    tools: [...results, app, ...described, describedTool(payloads[1] ?? "", all, icons), ...many],
     resources: payloads.map((payload, at) => ({
       uri: `evil://${at}/${encodeURIComponent(payload)}`,
       name: payload,
@@ -54,7 +57,13 @@ export function hostileOffers(outside: string, manyTools: number): HostileOffers
       arguments: [{ name: payload, description: payload, required: true }],
     })),
     callTool: (name) => resultOf(name, outside, all),
-    readResource: (uri) => ({ contents: [{ uri, mimeType: "text/html", text: all }] }),
+    readResource: (uri) => ({
+      contents: [
+        uri === APP_URI
+          ? { uri, mimeType: "text/html;profile=mcp-app", text: hostileAppPage(outside) }
+          : { uri, mimeType: "text/html", text: all },
+      ],
+    }),
     getPrompt: () => ({ description: all, messages: [{ role: "user", content: { type: "text", text: all } }] }),
   };
 }
