@@ -1,14 +1,6 @@
 import type { Client } from "@parley/mcp";
-import type { AppPages } from "@parley/mcp/apps";
-import type { SkillsClient } from "@parley/mcp/skills";
-import type { TaskFeature } from "@parley/mcp/tasks";
+import type { InspectedExtensions } from "../connections/inspected-extensions.js";
 import type { ConnectionInfo } from "../contract/connections.js";
-
-/** An extension as `client.extension` takes it. */
-interface GivenExtension<F> {
-  readonly id: string;
-  readonly feature?: F;
-}
 
 /** A connection as far as those need it who ask something of its server. */
 export interface CalledConnection {
@@ -16,11 +8,7 @@ export interface CalledConnection {
   /** Throws an `McpError` while the connection does not stand. */
   readonly client: Client;
   /** What the client was opened with. */
-  readonly extensions: {
-    readonly tasks: GivenExtension<TaskFeature>;
-    readonly skills: GivenExtension<SkillsClient>;
-    readonly apps: GivenExtension<AppPages>;
-  };
+  readonly extensions: InspectedExtensions;
   readonly info: Pick<ConnectionInfo, "lists" | "era">;
 }
 

@@ -1,10 +1,10 @@
-import type { Revision } from "@parley/mcp/protocol";
+import { REVISIONS, type Revision, shownRevision } from "@parley/mcp/protocol";
 import { type CopiedRequest, hasHandshake, methodOf, namedIn } from "./copied-request.js";
 import { type CopiedHeader, copiedHeaders, urlParts } from "./secret-parts.js";
 import { isPasteable, LONGEST_WORD, pasteableJson, shellWord } from "./shell-word.js";
 
 /** The handshake of a copied line that does not say which revision it is for. */
-const DEFAULT_REVISION: Revision = "2025-11-25";
+const DEFAULT_REVISION = REVISIONS.findLast((revision) => shownRevision(revision).era === "stateful") ?? REVISIONS[0];
 /** The first revision whose requests repeat it in a header. */
 const VERSION_HEADER_SINCE: Revision = "2025-06-18";
 

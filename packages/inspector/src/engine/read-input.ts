@@ -1,7 +1,7 @@
 import { McpError } from "@parley/mcp/protocol";
 
 /** Characters of a text that the page may send as one member. */
-export const MOST_INPUT_TEXT = 16 * 1024 * 1024;
+const MOST_INPUT_TEXT = 16 * 1024 * 1024;
 /** Items of a list that the page may send. */
 export const MOST_INPUT_ITEMS = 10_000;
 

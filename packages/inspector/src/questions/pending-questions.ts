@@ -8,8 +8,7 @@ import {
 } from "@parley/mcp/protocol";
 import { jsonBytes } from "../calls/json-bytes.js";
 import type { QuestionAnswer, QuestionInfo } from "../contract/questions.js";
-import { checkedContent } from "./form-check.js";
-import { checkedSample } from "./sample-check.js";
+import { checkedContent, checkedSample } from "./checked-answers.js";
 
 /** How much may wait for the user. Everything here is part of the state, which is sent as a whole after each change. */
 export interface QuestionLimits {

@@ -2,8 +2,8 @@ import type { MessageProblem } from "../contract/timeline.js";
 import type { SchemaDefinitions } from "./schema-definitions.js";
 import { jsonKindOf, type ObjectShape, type Shape } from "./shape.js";
 import { choicesOf, type UnionChoice, type UnionChoices } from "./shape-union.js";
-import { demandOf, describeValue, listed } from "./shape-words.js";
-import { isBase64, isUri, isUriTemplate } from "./string-formats.js";
+import { describeValue, listed, shapeInWords } from "./shape-words.js";
+import { isBase64, isUri, isUriTemplate } from "./uri-or-base64.js";
 
 /** Problems of one message that are reported; it is examined no further. */
 export const MOST_PROBLEMS = 50;
@@ -66,7 +66,7 @@ function check(to: Examination, definition: string, shape: Shape, value: unknown
 }
 
 function refuse(to: Examination, definition: string, shape: Shape, value: unknown, place: Place | undefined): void {
-  const message = `${describeValue(value)}; ${definition} demands ${demandOf(to.definitions, shape)}`;
+  const message = `${describeValue(value)}; ${definition} demands ${shapeInWords(to.definitions, shape)}`;
   to.findings.push({ place, definition, message });
 }
 
@@ -115,7 +115,7 @@ function checkObject(
     const given = own(value, key);
     if (given !== undefined) check(to, definition, member.shape, given, at);
     else if (!member.optional) {
-      const message = `is missing; ${definition} demands ${demandOf(to.definitions, member.shape)}`;
+      const message = `is missing; ${definition} demands ${shapeInWords(to.definitions, member.shape)}`;
       to.findings.push({ place: at, definition, message, missing: key });
     }
   }

@@ -17,7 +17,7 @@ const SIMPLE_WORDS: Readonly<Record<SimpleType, string>> = {
 };
 
 /** What a shape demands, as the end of a sentence: `a string or an integer`. */
-export function demandOf(definitions: SchemaDefinitions, shape: Shape): string {
+export function shapeInWords(definitions: SchemaDefinitions, shape: Shape): string {
   return listed([...new Set(demands(definitions, shape))]);
 }
 

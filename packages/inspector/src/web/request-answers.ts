@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ActionName } from "../contract/actions.js";
 import type { InspectorEngine } from "../engine/inspector-engine.js";
-import { actionNamed, answerAction } from "./action-answer.js";
+import { shownProblem } from "../engine/shown-problem.js";
 import type { Credentials } from "./credentials.js";
 import { streamEvents } from "./event-stream.js";
 import { CLOSED_PAGE, type PageFile } from "./page-files.js";
 import { readJsonBody } from "./read-json-body.js";
 import { type Refusal, refusal } from "./refusal.js";
-import { isOwnHost, judgeOrigin, pathOf } from "./request-rules.js";
+import { isOwnHost, judgeRequest, pathOf } from "./request-rules.js";
 
 /** What requests are answered from. */
 export interface AnswerParts {
@@ -32,7 +33,7 @@ const MOST_ACTIONS = 256;
 const API = "/api/";
 const JSON_TYPE = "application/json; charset=utf-8";
 
-/** Answers the requests of the page, and refuses all others. Every request passes `judgeOrigin` first. */
+/** Answers the requests of the page, and refuses all others. Every request passes `judgeRequest` first. */
 export class RequestAnswers {
   readonly #parts: AnswerParts;
   readonly #streams = new Set<() => void>();
@@ -44,7 +45,7 @@ export class RequestAnswers {
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request.url ?? "");
-    const refused = judgeOrigin(request, this.#parts.port);
+    const refused = judgeRequest(request, this.#parts.port);
     if (refused !== undefined) this.#refuseFrom(request, response, refused);
     else if (path.startsWith(API)) await this.#api(request, response, path.slice(API.length));
     else if (request.method !== "GET") this.#refuse(response, refusal(405, "a page is read by GET", "Send a GET."));
@@ -144,5 +145,26 @@ export class RequestAnswers {
       ...more,
     });
     response.end(bytes);
+  }
+}
+
+/** Finds an action by the name in a path. Names that every object has, such as `constructor`, are none. */
+function actionNamed(engine: InspectorEngine, name: string): ActionName | undefined {
+  // The handlers have exactly the names of the actions as members of their own.
+  return Object.hasOwn(engine.handlers, name) ? (name as ActionName) : undefined;
+}
+
+/** Does an action, and gives its `ActionAnswer` as JSON; a failure is an answer too. */
+async function answerAction(
+  engine: InspectorEngine,
+  name: ActionName,
+  input: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  try {
+    // Handlers check what they read: the input is whatever the page sent.
+    const value: unknown = await engine.handlers[name](input as never);
+    return JSON.stringify({ ok: true, value: value ?? {} });
+  } catch (reason) {
+    return JSON.stringify({ ok: false, problem: shownProblem(reason) });
   }
 }

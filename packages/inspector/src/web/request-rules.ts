@@ -20,7 +20,7 @@ const OPEN_THE_ADDRESS = "Open the address that the terminal printed.";
  * - The name in `Host` must be this machine's, because a foreign name can be made to point here.
  * - Browsers say by `Origin` and `Sec-Fetch-Site` which page asks; only our own may, and a person who opens the address.
  */
-export function judgeOrigin(request: IncomingMessage, port: number): Refusal | undefined {
+export function judgeRequest(request: IncomingMessage, port: number): Refusal | undefined {
   const { headers, method, url = "" } = request;
   const once = request.rawHeaders.filter((name, at) => at % 2 === 0 && ONCE.has(name.toLowerCase()));
   if (new Set(once.map((name) => name.toLowerCase())).size < once.length) {

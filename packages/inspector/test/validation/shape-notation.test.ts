@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { definitionsOf, SchemaDefinitions } from "../../src/validation/schema-definitions.js";
 import type { Shape } from "../../src/validation/shape.js";
 import { parseShape } from "../../src/validation/shape-notation.js";
-import { demandOf } from "../../src/validation/shape-words.js";
+import { shapeInWords } from "../../src/validation/shape-words.js";
 
 function namesIn(shape: Shape): string[] {
   switch (shape.kind) {
@@ -75,7 +75,7 @@ describe("the notation of shapes", () => {
     ["Named", "a URI or a boolean"],
   ])("says of %s that it demands %s", (text, words) => {
     const definitions = new SchemaDefinitions(new Map([["Named", "uri | boolean"]]));
-    expect(demandOf(definitions, parseShape(text))).toBe(words);
+    expect(shapeInWords(definitions, parseShape(text))).toBe(words);
   });
 
   it.each(REVISIONS)("has no name in %s that is not defined there", (revision) => {
