@@ -1,6 +1,5 @@
 import type { Revision } from "@parley/mcp/protocol";
 import type { Locator, Page } from "playwright-core";
-import type { ActionInput, ActionName } from "../../src/contract/actions.js";
 
 /** What a user may type besides an address. */
 export interface TypedParts {
@@ -35,17 +34,3 @@ export async function shownConnection(page: Page, words: string | RegExp): Promi
   await shown.waitFor();
   return shown;
 }
-
-/** What actions of the page's own API answer, as texts. */
-export function answerTexts(page: Page, asked: readonly AskedAction[]): Promise<string[]> {
-  const bodies = asked.map(([name, input]) => [name, JSON.stringify(input)] as const);
-  return page.evaluate((all) => {
-    const token = sessionStorage.getItem("parley-inspector-token") ?? "";
-    const headers = { "content-type": "application/json", "x-parley-token": token };
-    return Promise.all(
-      all.map(async ([name, body]) => (await fetch(`/api/${name}`, { method: "POST", headers, body })).text()),
-    );
-  }, bodies);
-}
-
-type AskedAction = { [N in ActionName]: readonly [name: N, input: ActionInput<N>] }[ActionName];

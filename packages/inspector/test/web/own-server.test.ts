@@ -4,11 +4,11 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { shownConnection } from "../browser/connect-steps.js";
 import { ERAS } from "../engine/opened-engine.js";
 import { bundleInspector } from "../kit/bundled-inspector.js";
 import { hasBrowser, type OpenedPage, openPageAt } from "../kit/inspected-page.js";
 import { goTo } from "../page/page-session.js";
-import { shownConnection } from "./connect-steps.js";
 
 describe.skipIf(!hasBrowser)("the page of a server that inspects itself", () => {
   let program: ChildProcessWithoutNullStreams;
@@ -16,7 +16,7 @@ describe.skipIf(!hasBrowser)("the page of a server that inspects itself", () => 
   let page: Page;
 
   beforeAll(async () => {
-    const path = await bundleInspector(fileURLToPath(new URL("../web/inspected-program.ts", import.meta.url)));
+    const path = await bundleInspector(fileURLToPath(new URL("./inspected-program.ts", import.meta.url)));
     program = spawn(process.execPath, [path]);
     const [line] = await once(createInterface({ input: program.stderr }), "line");
     const url = String(line).replace(/^inspector: /, "");
