@@ -1,5 +1,5 @@
 import type { ComponentChildren, RefObject } from "preact";
-import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type ListWindow, movedRow, scrolledTo, visibleRows } from "./visible-rows.js";
 
 /** Pixels of one `rem` to which row heights are given; what the reader set scales them. */
@@ -35,7 +35,8 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
     [items, selected, keyOf],
   );
   const [active, setActive] = useState(-1);
-  useEffect(() => {
+  // Before the next key: a later effect would take back a step of keys that follow each other fast.
+  useLayoutEffect(() => {
     if (chosen >= 0) setActive(chosen);
   }, [chosen]);
   useShownRow(box, selected, chosen, row);

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { entries, inspectorState } from "../backend/store.js";
-import { connectionName } from "../connect/connection-name.js";
+import type { ConnectionInfo } from "../../src/contract/connections.js";
+import { entries, inspectorState } from "../backend/page-state.js";
+import { connectionFacts, connectionName } from "../connect/connection-name.js";
 import { SearchBox } from "../parts/search-box.js";
 import {
   EVERYTHING,
@@ -48,7 +49,7 @@ export function FilterBar({ children }: { readonly children?: ComponentChildren 
           label="Connection"
           any="all connections"
           value={filter.connection}
-          choices={connections.map((connection) => [connection.id, connectionName(connection)])}
+          choices={connections.map((connection) => [connection.id, longName(connection)])}
           onChoose={(connection) => narrowTimeline({ connection })}
         />
       )}
@@ -69,6 +70,10 @@ export function FilterBar({ children }: { readonly children?: ComponentChildren 
     </search>
   );
 }
+
+/** With its revision, because the same server may be connected in several. */
+const longName = (connection: ConnectionInfo) =>
+  [connectionName(connection), ...connectionFacts(connection)].join(" · ");
 
 /** A method that no kept entry has any more stays a choice while it is chosen. */
 const withChosen = (methods: readonly string[], chosen: string) =>
