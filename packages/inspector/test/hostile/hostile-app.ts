@@ -21,7 +21,8 @@ const ATTEMPTS: Readonly<Record<string, string>> = {
   "another port, by a style": "loaded('link', { rel: 'stylesheet', href: OUTSIDE + '/style' })",
   "another port, by a frame": "framed(OUTSIDE + '/frame')",
   "another port, by a socket": "socket(OUTSIDE.replace('http', 'ws'))",
-  "another port, by a beacon": "navigator.sendBeacon(OUTSIDE + '/beacon') || undefined",
+  // Says nothing of whether it was sent; what arrives tells.
+  "another port, by a beacon": "(navigator.sendBeacon(OUTSIDE + '/beacon'), undefined)",
   "a new tab": "open(OUTSIDE + '/tab') ?? undefined",
   "the whole tab": "(top.location = OUTSIDE + '/top', undefined)",
   "a dialog": "(alert(1), undefined)",
