@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { CallOutcome } from "../../../src/contract/calls.js";
 import type { ConnectionInfo, ShownProblem } from "../../../src/contract/connections.js";
 import { act } from "../../backend/act.js";
-import { inspectorState } from "../../backend/store.js";
+import { inspectorState } from "../../backend/page-state.js";
 import { CodeText } from "../../parts/code-text.js";
 import { Dialog } from "../../parts/dialog.js";
 import { openOutside } from "../../parts/outside-address.js";
@@ -33,23 +33,28 @@ const MOST_LINES = 50;
 export function AppFrame({ connection, definition, outcome }: AppFrameProps) {
   const container = useRef<HTMLDivElement>(null);
   const [problem, setProblem] = useState<ShownProblem>();
-  const [consent, setConsent] = useState<Consent>();
+  const [answered, setAnswered] = useState(false);
+  // In the order in which they were asked; the library bounds how many requests of an app wait.
+  const [consents, setConsents] = useState<readonly Consent[]>([]);
+  const [consent] = consents;
   const [lines, setLines] = useState<readonly string[]>([]);
   useEffect(() => {
     const ended = new AbortController();
     const ask = (title: string, shown: string, signal: AbortSignal) =>
       new Promise<boolean>((resolve) => {
         const answer = (agreed: boolean) => {
-          setConsent(undefined);
+          setConsents((before) => before.filter((each) => each !== asked));
           resolve(agreed);
         };
+        const asked: Consent = { title, shown, answer };
         signal.addEventListener("abort", () => answer(false));
-        setConsent({ title, shown, answer });
+        setConsents((before) => [...before, asked]);
       });
     const note = (line: string) => setLines((before) => [...before, line].slice(-MOST_LINES));
     const element = container.current;
     if (element !== null) {
-      showIn(element, { connection, definition, outcome }, { ask, note, signal: ended.signal }).catch(
+      showIn(element, { connection, definition, outcome }, { ask, note, signal: ended.signal }).then(
+        () => setAnswered(true),
         (reason: unknown) => {
           if (!ended.signal.aborted) setProblem(shownFailure(reason));
         },
@@ -61,6 +66,11 @@ export function AppFrame({ connection, definition, outcome }: AppFrameProps) {
   return (
     <section class="use-app" aria-label="App of the tool">
       <h3>App</h3>
+      <p class="soft" role="status">
+        {answered || problem !== undefined
+          ? "In a sandbox. Whatever it wants of the server or of you is asked for first."
+          : "In a sandbox. The app has not answered yet."}
+      </p>
       {problem !== undefined && <ProblemNote problem={problem} />}
       <div class="use-app-frame" ref={container} />
       {lines.length > 0 && <CodeText text={lines.join("\n")} label="What the app says" />}
