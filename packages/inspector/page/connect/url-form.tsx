@@ -1,10 +1,9 @@
 import type { Revision } from "@parley/mcp/protocol";
 import { useState } from "preact/hooks";
 import { act } from "../backend/act.js";
-import { chosenConnection } from "../backend/store.js";
+import { chosenConnection } from "../backend/page-state.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
-import { headerLines } from "./header-lines.js";
 import { RevisionSelect } from "./revision-select.js";
 
 const TRANSPORT_NAMES = ["http", "sse"] as const;
@@ -73,4 +72,20 @@ export function UrlForm({ onConnected }: { readonly onConnected?: (() => void) |
       </div>
     </form>
   );
+}
+
+/** A name that HTTP allows for a header. */
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+/** Headers that were typed as lines of `Name: value`. Throws with the line that is none. */
+export function headerLines(text: string): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = {};
+  for (const line of text.split("\n").map((line) => line.trim())) {
+    if (line === "") continue;
+    const colon = line.indexOf(":");
+    const name = line.slice(0, Math.max(0, colon)).trim();
+    if (!HEADER_NAME.test(name)) throw new Error(`"${line}" is no header: write each on a line of its own, as Name: value`);
+    headers[name] = line.slice(colon + 1).trim();
+  }
+  return headers;
 }
