@@ -1,5 +1,5 @@
+import { inspectorState, reached } from "../backend/page-state.js";
 import { sharedSession } from "../backend/shared-session.js";
-import { inspectorState, reached } from "../backend/store.js";
 import { questionsInWords } from "./announce-changes.js";
 import { helpShown } from "./shortcuts.js";
 import { ThemeSwitch } from "./theme-switch.js";

@@ -1,5 +1,5 @@
 import { effect } from "@preact/signals";
-import { chosenConnection, currentView, VIEWS, type ViewId } from "../backend/store.js";
+import { chosenConnection, currentView, VIEWS, type ViewId } from "../backend/page-state.js";
 
 /** What the end of the address says: `#timeline/c2`. */
 export function readAddress(hash: string): { view?: ViewId; connection?: string } {

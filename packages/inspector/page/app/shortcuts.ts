@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { currentView } from "../backend/store.js";
+import { currentView } from "../backend/page-state.js";
 import { VIEW_LIST } from "./view-list.js";
 
 /** How long `g` waits for the key of a view. */

@@ -1,5 +1,5 @@
 import type { SharedSession } from "../../src/contract/inspector-state.js";
-import { currentView, entries, inspectorState, reached } from "../backend/store.js";
+import { currentView, entries, inspectorState, reached } from "../backend/page-state.js";
 
 /** Fills the page from the session that it was saved with; nothing will change it. */
 export function showShared({ connections, entries: kept }: SharedSession): void {

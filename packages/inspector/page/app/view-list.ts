@@ -1,4 +1,4 @@
-import type { ViewId } from "../backend/store.js";
+import type { ViewId } from "../backend/page-state.js";
 
 /** A view as the tabs, the keys and the title name it. */
 export interface ViewEntry {

@@ -1,5 +1,6 @@
 import type { ActionAnswer, ActionInput, ActionName, ActionOutput } from "../../src/contract/actions.js";
 import type { ShownProblem } from "../../src/contract/connections.js";
+import type { EntryDetail } from "../../src/contract/timeline.js";
 import { sharedSession } from "./shared-session.js";
 
 /** An action that could not be done; `problem` says why, and what to change. */
@@ -50,4 +51,13 @@ export async function act<N extends ActionName>(name: N, input: ActionInput<N>):
   const answer = (await response.json()) as ActionAnswer<N>;
   if (answer.ok) return answer.value;
   throw new ActionFailed(answer.problem);
+}
+
+/** An entry of the timeline as a whole: from the session that the page was saved with, or else from the inspector. */
+export async function entryDetail(seq: number): Promise<EntryDetail> {
+  const shared = sharedSession();
+  if (shared === undefined) return act("entry", { seq });
+  const found = shared.entries.find(({ summary }) => summary.seq === seq);
+  if (found === undefined) throw new Error(`this file has no entry ${seq}`);
+  return found;
 }

@@ -1,6 +1,6 @@
 import type { InspectorEvent } from "../../src/contract/inspector-state.js";
 import { pageToken } from "./act.js";
-import { addEntries, entries, inspectorState, reached } from "./store.js";
+import { addEntries, entries, inspectorState, reached } from "./page-state.js";
 
 const RETRY_MS = 1_000;
 

@@ -1,6 +1,6 @@
 import type { CallInfo, CallRequest } from "../../src/contract/calls.js";
 import { act } from "../backend/act.js";
-import { inspectorState } from "../backend/store.js";
+import { inspectorState } from "../backend/page-state.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
 

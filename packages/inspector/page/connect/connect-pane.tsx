@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
+import { currentConnection } from "../backend/page-state.js";
 import { sharedSession } from "../backend/shared-session.js";
-import { currentConnection } from "../backend/store.js";
 import { Dialog } from "../parts/dialog.js";
 import { ConnectionList, StatusDot } from "./connection-list.js";
 import { connectionName, STATUS_WORDS } from "./connection-name.js";

@@ -1,5 +1,5 @@
 import type { ConnectionInfo } from "../../src/contract/connections.js";
-import { chosenConnection, currentConnection, inspectorState } from "../backend/store.js";
+import { chosenConnection, currentConnection, inspectorState } from "../backend/page-state.js";
 import { connectionFacts, connectionName, STATUS_WORDS } from "./connection-name.js";
 
 /** The connections of the inspector; one of them is shown. */

@@ -1,6 +1,6 @@
 import type { ConnectionInfo, LoginInfo, LoginStep } from "../../src/contract/connections.js";
 import { act } from "../backend/act.js";
-import { showEntry } from "../backend/store.js";
+import { showEntry } from "../backend/page-state.js";
 import { openOutside, outsideAddress } from "../parts/outside-address.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
@@ -18,7 +18,7 @@ export function LoginSteps({ connection, login, live }: LoginStepsProps) {
   return (
     <section class="connect-part" aria-labelledby="connect-login">
       <h3 id="connect-login">Login</h3>
-      {live && login.visit !== undefined && <Visit address={login.visit} />}
+      {live && login.visit !== undefined && <PageToVisit address={login.visit} />}
       <ol class="connect-steps">
         {login.steps.map((step, index) => (
           <Step key={step.seq ?? `step ${index}`} step={step} />
@@ -66,7 +66,7 @@ function Step({ step }: { readonly step: LoginStep }) {
   );
 }
 
-function Visit({ address }: { readonly address: string }) {
+function PageToVisit({ address }: { readonly address: string }) {
   const safe = outsideAddress(address);
   return (
     <div class="connect-visit">

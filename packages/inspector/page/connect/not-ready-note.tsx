@@ -1,5 +1,5 @@
 import type { ConnectionInfo, ConnectionStatus } from "../../src/contract/connections.js";
-import { currentView, type ViewId } from "../backend/store.js";
+import { currentView, type ViewId } from "../backend/page-state.js";
 
 /** Views that need a server which answers. */
 const NEED_SERVER: readonly ViewId[] = ["use", "model", "eras"];

@@ -1,6 +1,6 @@
 import type { TargetInfo } from "../../src/contract/connections.js";
 import { act } from "../backend/act.js";
-import { chosenConnection, inspectorState } from "../backend/store.js";
+import { chosenConnection, inspectorState } from "../backend/page-state.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
 

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { CompletingInput } from "./completing-input.js";
 import { type ControlProps, useForm } from "./form-context.js";
 import { sameJson } from "./model/json-members.js";
-import { readNumberText } from "./model/number-text.js";
+import { readNumberText } from "./model/json-text.js";
 
 /** What every control says of itself. */
 function labelsOf({ id, label, describedBy, invalid }: ControlProps) {
@@ -50,7 +50,7 @@ function FormatControl(control: ControlProps<"text">) {
   if (format === "date-time") {
     return (
       <div class="forms-row">
-        <input type="text" placeholder="2026-07-28T12:00:00Z" {...names} />
+        <input type="text" placeholder="2026-01-31T12:00:00Z" {...names} />
         <button type="button" onClick={() => props.onChange(new Date().toISOString())}>
           Now
         </button>

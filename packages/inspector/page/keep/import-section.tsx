@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { act } from "../backend/act.js";
-import { chosenConnection, currentView } from "../backend/store.js";
+import { chosenConnection, currentView } from "../backend/page-state.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
 import { KeepSection } from "./keep-section.js";

@@ -1,4 +1,4 @@
-import { inspectorState } from "../backend/store.js";
+import { inspectorState } from "../backend/page-state.js";
 import { ExportSection } from "./export-section.js";
 import { ImportSection } from "./import-section.js";
 import { RecordSection } from "./record-section.js";

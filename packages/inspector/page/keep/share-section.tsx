@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { act } from "../backend/act.js";
-import { inspectorState } from "../backend/store.js";
+import { inspectorState } from "../backend/page-state.js";
 import { formatBytes } from "../parts/format-bytes.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { saveFile } from "../parts/save-file.js";

@@ -6,19 +6,19 @@ export interface AddressParts {
   /** Why somebody should look twice. */
   readonly warnings: readonly string[];
   /** Whether it can be opened at all. */
-  readonly opens: boolean;
+  readonly canOpen: boolean;
 }
 
 /** Takes an address of a server apart, as a browser would visit it. */
 export function addressParts(given: string): AddressParts {
   if (!URL.canParse(given)) {
-    return { before: given, host: "", after: "", warnings: ["This is no address."], opens: false };
+    return { before: given, host: "", after: "", warnings: ["This is no address."], canOpen: false };
   }
   const url = new URL(given);
-  const opens = url.protocol === "https:" || url.protocol === "http:";
-  if (!opens) {
+  const canOpen = url.protocol === "https:" || url.protocol === "http:";
+  if (!canOpen) {
     const warnings = [`Addresses of the kind ${url.protocol} are not opened.`];
-    return { before: given, host: "", after: "", warnings, opens };
+    return { before: given, host: "", after: "", warnings, canOpen };
   }
   const login =
     url.username === "" && url.password === "" ? "" : `${url.href.slice(url.protocol.length + 2).split("@", 1)[0]}@`;
@@ -28,7 +28,7 @@ export function addressParts(given: string): AddressParts {
     host: url.host,
     after: url.href.slice(before.length + url.host.length),
     warnings: warningsOf(url, given),
-    opens,
+    canOpen,
   };
 }
 

@@ -2,7 +2,7 @@ import { printable } from "@parley/mcp/protocol";
 import { useState } from "preact/hooks";
 import type { InspectorState } from "../../src/contract/inspector-state.js";
 import type { QuestionInfo } from "../../src/contract/questions.js";
-import { inspectorState } from "../backend/store.js";
+import { inspectorState } from "../backend/page-state.js";
 import { Dialog } from "../parts/dialog.js";
 import { FormQuestion } from "./form-question.js";
 import { SamplingQuestion } from "./sampling-question.js";

@@ -1,7 +1,7 @@
 import { type CreateMessageRequestParams, type CreateMessageResult, printable } from "@parley/mcp/protocol";
 import { useEffect, useState } from "preact/hooks";
 import type { QuestionInfo } from "../../src/contract/questions.js";
-import { inspectorState } from "../backend/store.js";
+import { inspectorState } from "../backend/page-state.js";
 import { isJsonObject } from "../forms/model/json-members.js";
 import { SchemaForm } from "../forms/schema-form.js";
 import { JsonTree } from "../parts/json-tree.js";
@@ -39,7 +39,7 @@ export function SamplingQuestion({ info, params, draft, command }: SamplingQuest
   };
   return (
     <div class="questions-body">
-      <Asked params={params} />
+      <SamplingRequest params={params} />
       <h3>Your answer{draft !== undefined && ", as the command drafted it"}</h3>
       <SchemaForm
         schema={SAMPLE_SCHEMA}
@@ -70,7 +70,7 @@ export function SamplingQuestion({ info, params, draft, command }: SamplingQuest
 /** Messages that are shown at first. */
 const SHOWN = 50;
 
-function Asked({ params }: { readonly params: CreateMessageRequestParams }) {
+function SamplingRequest({ params }: { readonly params: CreateMessageRequestParams }) {
   const { messages, systemPrompt, tools, ...preferences } = params;
   const [all, setAll] = useState(false);
   const list: readonly unknown[] = Array.isArray(messages) ? messages : [];

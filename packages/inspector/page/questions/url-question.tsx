@@ -15,7 +15,7 @@ interface UrlQuestionProps {
 export function UrlQuestion({ info, params }: UrlQuestionProps) {
   const { answer, problem } = useAnswer(info);
   const [opened, setOpened] = useState(false);
-  const { before, host, after, warnings, opens } = addressParts(params.url);
+  const { before, host, after, warnings, canOpen } = addressParts(params.url);
   const open = () => {
     setOpened(true);
     openOutside(params.url);
@@ -38,7 +38,7 @@ export function UrlQuestion({ info, params }: UrlQuestionProps) {
       )}
       {problem !== undefined && <ProblemNote problem={problem} />}
       <div class="parts-actions">
-        <button type="button" class={opened ? "" : "main"} disabled={!opens} onClick={open}>
+        <button type="button" class={opened ? "" : "main"} disabled={!canOpen} onClick={open}>
           Open in a new tab
         </button>
         <button type="button" class={opened ? "main" : ""} onClick={() => answer({ action: "accept" })}>

@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ShownProblem } from "../../src/contract/connections.js";
 import type { EntryDetail, EntrySummary } from "../../src/contract/timeline.js";
-import { entryDetail } from "../backend/entry-detail.js";
-import { chosenEntry } from "../backend/store.js";
+import { entryDetail } from "../backend/act.js";
+import { chosenEntry } from "../backend/page-state.js";
 import { formatBytes } from "../parts/format-bytes.js";
 import { formatMs } from "../parts/format-ms.js";
 import { ProblemNote } from "../parts/problem-note.js";

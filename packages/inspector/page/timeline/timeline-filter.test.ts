@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { EntrySummary } from "../../src/contract/timeline.js";
-import { entries } from "../backend/store.js";
+import { entries } from "../backend/page-state.js";
 import {
   EVERYTHING,
   narrowTimeline,

@@ -1,6 +1,6 @@
 import { computed, signal } from "@preact/signals";
 import type { EntryKind, EntrySummary } from "../../src/contract/timeline.js";
-import { entries } from "../backend/store.js";
+import { entries } from "../backend/page-state.js";
 
 /** Which entries of the timeline are shown. An empty text stands for any. */
 export interface TimelineFilter {

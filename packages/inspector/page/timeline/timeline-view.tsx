@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { EntrySummary } from "../../src/contract/timeline.js";
 import { act } from "../backend/act.js";
+import { chosenEntry, entries } from "../backend/page-state.js";
 import { sharedSession } from "../backend/shared-session.js";
-import { chosenEntry, entries } from "../backend/store.js";
 import { Dialog } from "../parts/dialog.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";

@@ -1,6 +1,6 @@
 import { useMemo } from "preact/hooks";
 import type { EntrySummary } from "../../src/contract/timeline.js";
-import { chosenEntry, entries } from "../backend/store.js";
+import { chosenEntry, entries } from "../backend/page-state.js";
 import { formatMs } from "../parts/format-ms.js";
 import { entriesOfCall } from "./related-entries.js";
 import { MOST_ROWS, type WaterfallRow, waterfallOf } from "./waterfall.js";

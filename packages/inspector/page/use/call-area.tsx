@@ -2,7 +2,7 @@ import { printable } from "@parley/mcp/protocol";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { CallInfo, CallOutcome, CallRequest } from "../../src/contract/calls.js";
-import { inspectorState } from "../backend/store.js";
+import { inspectorState } from "../backend/page-state.js";
 import { formatMs } from "../parts/format-ms.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { ResultView } from "../results/result-view.js";

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { CallInfo, CallOutcome, CallRequest } from "../../src/contract/calls.js";
 import type { ShownProblem } from "../../src/contract/connections.js";
 import { ActionFailed, act } from "../backend/act.js";
-import { inspectorState } from "../backend/store.js";
+import { inspectorState } from "../backend/page-state.js";
 import { shownFailure } from "../parts/use-action.js";
 
 /** How a call ended; nothing while it runs. */

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import { act } from "../backend/act.js";
-import { inspectorState } from "../backend/store.js";
+import { inspectorState } from "../backend/page-state.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
 import { CallArea } from "./call-area.js";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { jsonText, readJsonText } from "../../page/forms/model/json-text.js";
-import { readNumberText } from "../../page/forms/model/number-text.js";
+import { jsonText, readJsonText, readNumberText } from "../../page/forms/model/json-text.js";
 
 describe("JSON as text", () => {
   it.each([{}, [], null, 0, "", { a: [1, { b: null }] }])("comes back as it was: %j", (value) => {

@@ -9,7 +9,7 @@ describe("an address that a server wants to be visited", () => {
       host: "pay.example.com:8443",
       after: "/a?b=c#d",
       warnings: [],
-      opens: true,
+      canOpen: true,
     });
   });
 
@@ -28,7 +28,7 @@ describe("an address that a server wants to be visited", () => {
     const parts = addressParts(address);
     expect(parts.host).toBe(host);
     expect(parts.warnings.join(" ")).toContain(warning);
-    expect(parts.opens).toBe(true);
+    expect(parts.canOpen).toBe(true);
   });
 
   it("keeps every character of what a browser would visit", () => {
@@ -41,7 +41,7 @@ describe("an address that a server wants to be visited", () => {
   it.each(["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "no address", "", "//example.com"])(
     "is not opened: %j",
     (address) => {
-      expect(addressParts(address)).toMatchObject({ before: address, opens: false, warnings: { length: 1 } });
+      expect(addressParts(address)).toMatchObject({ before: address, canOpen: false, warnings: { length: 1 } });
     },
   );
 });

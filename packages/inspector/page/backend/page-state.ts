@@ -11,7 +11,7 @@ export type ViewId = (typeof VIEWS)[number];
 export const inspectorState = signal<InspectorState | undefined>(undefined);
 
 /** Entries that the page keeps; the inspector keeps no more. */
-export const MOST_ENTRIES = 20_000;
+const MOST_ENTRIES = 20_000;
 
 /** The timeline, oldest first. */
 export const entries = signal<readonly EntrySummary[]>([]);

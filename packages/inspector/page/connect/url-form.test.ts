@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { headerLines } from "./header-lines.js";
+import { headerLines } from "./url-form.js";
 
 test("headers are read a line each, and empty lines are skipped", () => {
   expect(headerLines("X-Key: a:b\n\n  Accept-Language :  nb \n")).toEqual({ "X-Key": "a:b", "Accept-Language": "nb" });

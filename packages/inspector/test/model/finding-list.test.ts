@@ -1,6 +1,6 @@
 import type { Finding } from "@parley/mcp/lint";
 import { expect, it } from "vitest";
-import { findingNotes } from "../../page/model/finding-notes.js";
+import { findingNotes } from "../../page/model/finding-list.js";
 
 const tool = { name: "t", inputSchema: { type: "object", properties: { city: { type: "string" }, "a.b": {} } } };
 const text = JSON.stringify(tool, null, 2);
