@@ -99,7 +99,7 @@ function markupIn(): string[] {
       ({ name, value }) => /^on|^srcdoc$|^formaction$/i.test(name) || /^\s*javascript:/i.test(value),
     ),
   );
-  const loading = [...document.body.querySelectorAll("[src], [href]")].filter(
+  const loading = [...document.body.querySelectorAll(":not(.use-app iframe):is([src], [href])")].filter(
     (element) => !/^(?:data|blob):/.test(element.getAttribute("src") ?? element.getAttribute("href") ?? ""),
   );
   return [...found, ...handlers, ...loading].map(({ outerHTML }) => outerHTML.slice(0, 200));
