@@ -9,6 +9,7 @@ const KEYS: readonly (readonly [keys: readonly string[], meaning: string])[] = [
   [["Home", "End", "PageUp", "PageDown"], "move far in a list"],
   [["Enter"], "choose in a list"],
   [["←", "→"], "move between tabs"],
+  [["Ctrl+Enter"], "run, read or accept what is being filled in"],
   [["Esc"], "close a dialog, empty a search"],
   [["?"], "show these keys"],
 ];
