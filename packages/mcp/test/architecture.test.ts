@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { BANNED_NAMES } from "./architecture/banned-names.js";
 import { eraLinesOutside, needlessEraLines } from "./architecture/era-lines.js";
-import { ERA_LINES, FILE_NAMES, SMALL_FILES, TWO_MEANINGS } from "./architecture/exceptions.js";
+import { ERA_LINES, FILE_NAMES, OTHER_PACKAGES, SMALL_FILES, TWO_MEANINGS } from "./architecture/exceptions.js";
 import {
   bannedNames,
   crowdedRooms,
@@ -30,7 +30,7 @@ const root = resolve(import.meta.dirname, "../src");
 const scanFolder = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((path) => path.replaceAll("\\", "/"))
-    .filter((path) => path.endsWith(".ts"))
+    .filter((path) => /\.tsx?$/.test(path))
     .sort()
     .map((path) => scanSource(path, readFileSync(join(folder, path), "utf8")));
 const all = scanFolder(root);
@@ -124,10 +124,19 @@ describe("the library's rooms", () => {
   });
 });
 
-describe.each(["redis", "cli"])("the sources of @parley/%s", (name) => {
-  const folder = resolve(import.meta.dirname, "../..", name);
-  const own = scanFolder(join(folder, "src")).filter((file) => !isTest(file));
-  const tests = scanFolder(join(folder, "test"));
+const others = [
+  ["redis", "src"],
+  ["cli", "src"],
+  ["inspector", "src"],
+  ["inspector", "page"],
+].map(([name = "", folder = ""]) => {
+  const scanned = scanFolder(resolve(import.meta.dirname, "../..", name, folder));
+  const tests = [...scanned.filter(isTest), ...scanFolder(resolve(import.meta.dirname, "../..", name, "test"))];
+  return { name, folder, own: scanned.filter((file) => !isTest(file)), tests };
+});
+
+describe.each(others.map((one) => [one.name, one.folder, one] as const))("@parley/%s in %s", (_name, _folder, one) => {
+  const { own, tests } = one;
   const declarations = own
     .filter(({ path }) => path.endsWith("-commands.ts"))
     .map(({ path }) => ({ file: path, reason: "what every start loads, apart from what does the work" }));
@@ -137,8 +146,8 @@ describe.each(["redis", "cli"])("the sources of @parley/%s", (name) => {
     expect(longFiles(tests, 400)).toEqual([]);
     expect(binFileNames([...own, ...tests])).toEqual([]);
     expect(crowdedRooms(own, 20)).toEqual([]);
-    expect(smallFilesWithOneImporter(own, 30, declarations)).toEqual([]);
-    expect(filesNotNamedForTheirExports(own, [])).toEqual([]);
+    expect(smallFilesWithOneImporter(own, 30, [...declarations, ...OTHER_PACKAGES.smallFiles])).toEqual([]);
+    expect(filesNotNamedForTheirExports(own, OTHER_PACKAGES.fileNames)).toEqual([]);
     expect(namesWithTwoMeanings(own, [])).toEqual([]);
     expect(bannedNames(own, BANNED_NAMES)).toEqual([]);
   });
@@ -147,9 +156,25 @@ describe.each(["redis", "cli"])("the sources of @parley/%s", (name) => {
     expect(filesInCycles(own)).toEqual([]);
     expect(topLevelAwaits(own)).toEqual([]);
     expect(exportStars(own)).toEqual([]);
-    // The project of `parley init` tests both eras.
-    const ours = own.filter(({ path }) => path !== "project/project-files.ts");
-    expect(revisionsOutsideEraAndProtocol(ours)).toEqual([]);
+    const isExcepted = (path: string) => OTHER_PACKAGES.revisions.some(({ file }) => path.startsWith(file));
+    expect(revisionsOutsideEraAndProtocol(own.filter(({ path }) => !isExcepted(path)))).toEqual([]);
+  });
+});
+
+describe("the other packages", () => {
+  it("need every exception that is named", () => {
+    const found = others.flatMap(({ own }) => [
+      ...smallFilesWithOneImporter(own, 30, []),
+      ...filesNotNamedForTheirExports(own, []),
+      ...revisionsOutsideEraAndProtocol(own),
+    ]);
+    const exceptions = Object.values(OTHER_PACKAGES).flat();
+    expect(exceptions.filter(({ file }) => !found.some((line) => line.startsWith(`src/${file}`)))).toEqual([]);
+  });
+
+  it("export each name once, also where the inspector's page and its server side are two folders", () => {
+    const inspector = others.filter(({ name }) => name === "inspector").flatMap(({ own }) => own);
+    expect(namesWithTwoMeanings(inspector, [])).toEqual([]);
   });
 });
 

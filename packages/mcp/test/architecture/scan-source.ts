@@ -39,7 +39,8 @@ const ambientMembers = new Set(["Date.now", "Math.random", "performance.now"]);
 
 /** Reads one file with the compiler's own parser; knows nothing of other files and of types. */
 export function scanSource(path: string, text: string): ScannedSource {
-  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true, ts.ScriptKind.TS);
+  const kind = path.endsWith(".tsx") ? ts.ScriptKind.TSX : ts.ScriptKind.TS;
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true, kind);
   const found = {
     imports: [] as FoundImport[],
     exportStars: [] as Found[],
@@ -72,7 +73,12 @@ export function scanSource(path: string, text: string): ScannedSource {
     ts.forEachChild(node, (child) => visit(child, inFunction || ts.isFunctionLike(node) || isClassMember(node)));
   };
   visit(file, false);
-  return { path, lineCount: text.split("\n").length - (text.endsWith("\n") ? 1 : 0), ...found };
+  // Imports name `a.ts` and `a.tsx` alike, as `a.js`.
+  return {
+    path: path.replace(/\.tsx$/, ".ts"),
+    lineCount: text.split("\n").length - (text.endsWith("\n") ? 1 : 0),
+    ...found,
+  };
 }
 
 function isClassMember(node: ts.Node): boolean {
