@@ -1,5 +1,6 @@
 import { McpError } from "@parley/mcp/protocol";
 import type { ShownProblem } from "../contract/connections.js";
+import { pageAdvice } from "./page-advice.js";
 
 /** Characters of an error's message that the page gets. */
 const MOST_MESSAGE = 20_000;
@@ -9,7 +10,12 @@ const MOST_DATA = 200_000;
 /** What the page shows of an error of any kind; texts and data are bounded. */
 export function shownProblem(error: unknown): ShownProblem {
   const { message, fix, kind, data } = McpError.from(error);
-  return { message: cut(message), fix: cut(fix), kind, ...(data === undefined ? {} : { data: shownData(data) }) };
+  return {
+    message: cut(message),
+    fix: cut(pageAdvice(fix)),
+    kind,
+    ...(data === undefined ? {} : { data: shownData(data) }),
+  };
 }
 
 function cut(text: string): string {
