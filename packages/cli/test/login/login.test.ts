@@ -7,6 +7,7 @@ import { serveHttp } from "@parley/mcp/node";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { TestIssuer } from "../../../mcp/test/auth/test-issuer.js";
 import { freePort } from "../../../mcp/test/free-port.js";
+import { InspectingParley } from "../inspect/inspecting-parley.js";
 import { runParley } from "../kit/run-parley.js";
 
 const cleanups: (() => unknown)[] = [];
@@ -42,9 +43,9 @@ function visitor() {
   return { onStderr, visits };
 }
 
-async function logIn(url: string) {
+async function logIn(url: string, ...more: string[]) {
   const { onStderr, visits } = visitor();
-  const args = ["login", url, "--no-browser", "--port", String(await freePort())];
+  const args = ["login", url, "--no-browser", "--port", String(await freePort()), ...more];
   const ended = await runParley(args, { env: { PARLEY_HOME: folder }, onStderr });
   await Promise.all(visits);
   return ended;
@@ -63,6 +64,15 @@ describe("parley login and logout", () => {
     expect(code).toBe(0);
     expect(statSync(join(folder, "tokens.json")).mode & 0o777).toBe(0o600);
     expect((await runParley(["ping", url, "-n", "1"], { env })).code).toBe(0);
+  });
+
+  it("keeps a login with a client of one's own for the inspector, too", async () => {
+    const { issuer, url } = await protectedServer();
+    expect((await logIn(url, "--client-id", "registered-by-hand")).code).toBe(0);
+    await using parley = await InspectingParley.start([url], { cwd: folder, env: { PARLEY_HOME: folder } });
+    const { connections } = await parley.connected(1);
+    expect(connections[0]?.server?.name).toBe("shop");
+    expect(issuer.to("/authorize").map(({ form }) => form.get("client_id"))).toEqual(["registered-by-hand"]);
   });
 
   it("forgets a login, and all of them", async () => {
