@@ -1,4 +1,4 @@
-import { McpError } from "@parley/mcp/protocol";
+import { McpError, printable } from "@parley/mcp/protocol";
 import type { InspectorTarget } from "../connections/inspector-target.js";
 import type { ActionHandlers } from "../contract/actions.js";
 import type { CopyForm } from "../contract/timeline.js";
@@ -40,7 +40,8 @@ export function timelineActions(parts: TimelineActionParts): Pick<ActionHandlers
 function copied(parts: TimelineActionParts, seq: number, form: CopyForm): string {
   const entry = parts.timeline.entry(seq);
   if (form === "json") {
-    if (entry.message !== undefined) return boundedJson(entry.message, MOST_COPIED).text;
+    // The same JSON, in a spelling that no terminal reacts to.
+    if (entry.message !== undefined) return printable(boundedJson(entry.message, MOST_COPIED).text);
     throw notCopied("the entry is no message, or one that was too large to be kept");
   }
   const request = requestOf(parts, entry);

@@ -1,6 +1,9 @@
 import type { Locator, Page } from "playwright-core";
 import { timelineOf } from "../page/page-session.js";
 
+/** A window so high that every row of a test is shown. */
+export const ALL_ROWS = { width: 1280, height: 6000 };
+
 /** A row of the timeline as it is read. */
 export interface ShownRow {
   /** Seconds since the inspector began. */

@@ -8,11 +8,9 @@ import { ERAS, serverTarget } from "../engine/opened-engine.js";
 import { hasBrowser, type InspectedPage, openInspectedPage } from "../kit/inspected-page.js";
 import { goTo, timelineOf, urlTarget } from "../page/page-session.js";
 import { chooseConnection, questionOf, resultOf, runTool, strayRequests } from "./call-steps.js";
-import { chooseEntry, choosePart, type ShownRow, shownMessage, shownRows } from "./timeline-steps.js";
+import { ALL_ROWS, chooseEntry, choosePart, type ShownRow, shownMessage, shownRows } from "./timeline-steps.js";
 import { startWireLog, type WireLog } from "./wire-log.js";
 
-/** So high that every row of these tests is shown. */
-const viewport = { width: 1280, height: 6000 };
 const other = new Server({ name: "other", version: "1" });
 const SECRET = "Bearer a-secret-of-the-terminal";
 
@@ -26,7 +24,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("the timeline of everything over HTTP, i
     served = await serveHttp(everything, { port: 0 });
     wire = await startWireLog(served.url);
     const target = { ...urlTarget(wire.url, { Authorization: SECRET }), secrets: [SECRET], authorized: true };
-    opened = await openInspectedPage({ targets: [target, serverTarget(other)], revision }, { viewport });
+    opened = await openInspectedPage({ targets: [target, serverTarget(other)], revision }, { viewport: ALL_ROWS });
     page = opened.page;
     await callEverything();
     await goTo(page, "Timeline");
