@@ -59,7 +59,7 @@ export const server = new Server({ name: "mine", version: "1" }).tool("greet", (
 
 /** The page of the inspector comes with the package. */
 async function inspectIt() {
-  const inspecting = spawn(join(place, "node_modules/.bin/parley"), ["inspect", "./server.ts", "--json"], {
+  const inspecting = spawn(join(place, "node_modules/.bin/parley"), ["inspect", "./server.ts", "--no-open", "--json"], {
     cwd: place,
   });
   try {

@@ -3,10 +3,10 @@
 //
 // Usage: node scripts/check-redis-package.mjs      after `npm run build`
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { installInto, pack } from "./pack-package.mjs";
+import { compileProgram, installFresh, pack } from "./pack-package.mjs";
 import { exportedNames } from "./package-files.mjs";
 
 const root = resolve(import.meta.dirname, "..");
@@ -27,18 +27,12 @@ try {
     execFileSync(join(root, "node_modules/.bin", tool), args, { cwd: root, stdio: "inherit" });
   run("publint", "run", redis, "--strict");
   run("attw", redis, "--profile", "esm-only", "--format", "table-flipped", "--no-emoji");
-  install(redis, library);
+  installFresh(place, redis, library);
   checkContents();
   useIt();
-  compile();
+  compileProgram(place, program);
 } finally {
   rmSync(place, { recursive: true, force: true });
-}
-
-function install(...tarballs) {
-  writeFileSync(join(place, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
-  const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  installInto(place, ...tarballs, `@types/node@${devDependencies["@types/node"]}`);
 }
 
 function checkContents() {
@@ -63,22 +57,6 @@ function useIt() {
   const options = { cwd: place, encoding: "utf8" };
   const printed = execFileSync(process.execPath, ["--input-type=module", "-e", script], options).trim();
   expect(printed === "true unavailable", `a Redis that is away is a StorageFailure of the library (${printed})`);
-}
-
-function compile() {
-  writeFileSync(join(place, "consumer.mts"), program);
-  const compilerOptions = { strict: true, noEmit: true, module: "nodenext", target: "es2022", skipLibCheck: false };
-  const config = {
-    compilerOptions: { ...compilerOptions, lib: ["es2022", "dom"], types: ["node"] },
-    files: ["consumer.mts"],
-  };
-  writeFileSync(join(place, "tsconfig.json"), JSON.stringify(config));
-  for (const compiler of ["typescript", "typescript-7"]) {
-    execFileSync(process.execPath, [join(root, "node_modules", compiler, "bin/tsc"), "-p", place], {
-      stdio: "inherit",
-    });
-    console.log(`${compiler}: its declarations compile in full`);
-  }
 }
 
 function expect(holds, what) {

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "..");
@@ -15,4 +16,28 @@ export function pack(name, place) {
 export function installInto(folder, ...words) {
   const options = ["--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--loglevel=error"];
   execFileSync("npm", ["install", ...words, ...options], { cwd: folder, stdio: "inherit" });
+}
+
+/** Makes a project of a folder that has these packages and the types of Node. */
+export function installFresh(folder, ...tarballs) {
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
+  const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  installInto(folder, ...tarballs, `@types/node@${devDependencies["@types/node"]}`);
+}
+
+/** Compiles a program in a folder with both compilers, and the declarations that it imports. Throws if it does not fit them. */
+export function compileProgram(folder, program) {
+  writeFileSync(join(folder, "consumer.mts"), program);
+  const compilerOptions = { strict: true, noEmit: true, module: "nodenext", target: "es2022", skipLibCheck: false };
+  const config = {
+    compilerOptions: { ...compilerOptions, lib: ["es2022", "dom"], types: ["node"] },
+    files: ["consumer.mts"],
+  };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+  for (const compiler of ["typescript", "typescript-7"]) {
+    execFileSync(process.execPath, [join(root, "node_modules", compiler, "bin/tsc"), "-p", folder], {
+      stdio: "inherit",
+    });
+    console.log(`${compiler}: its declarations compile in full`);
+  }
 }
