@@ -1,5 +1,5 @@
 import { printable } from "@parley/mcp/protocol";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { TabPanel, Tabs } from "../parts/tabs.js";
 import { FieldView } from "./field-view.js";
 import { type CompleteText, type FieldIssue, FormContext, issuesByPath } from "./form-context.js";
@@ -48,7 +48,8 @@ export function SchemaForm(props: SchemaFormProps) {
   );
   const problem = draft === undefined ? undefined : readingProblem(readJsonText(draft.text));
   const isBroken = side === "json" && problem !== undefined;
-  useEffect(() => onBroken?.(isBroken), [isBroken, onBroken]);
+  // At once, because the next key may run the form.
+  useLayoutEffect(() => onBroken?.(isBroken), [isBroken, onBroken]);
   const label = `Form or JSON of ${idPrefix}`;
   return (
     <FormContext.Provider value={surroundings}>

@@ -60,7 +60,7 @@ export function CallArea({ connection, kind, name, shown, onShow, onAgain, onRea
             </li>
           ))}
         </ul>
-        {outcome !== undefined && onAgain !== undefined && (
+        {outcome !== undefined && onAgain !== undefined && hasArguments(outcome.request) && (
           <button type="button" onClick={() => onAgain(outcome.request)}>
             Use these arguments again
           </button>
@@ -68,6 +68,10 @@ export function CallArea({ connection, kind, name, shown, onShow, onAgain, onRea
       </section>
     </div>
   );
+}
+
+function hasArguments(request: CallRequest): boolean {
+  return !("arguments" in request) || Object.keys(request.arguments).length > 0;
 }
 
 /** Brings the calls into sight when another is shown, and once more when its outcome is there: forms may be long. */

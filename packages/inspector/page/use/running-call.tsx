@@ -62,7 +62,8 @@ export function RunningCall({ call }: { readonly call: CallInfo }) {
       )}
       {task !== undefined && (
         <p>
-          Task <code>{printable(task.id)}</code>: {printable(task.status)} {printable(task.message ?? "")}
+          Task <code>{printable(task.id)}</code>: {printable(task.status)}
+          {task.message !== undefined && ` · ${printable(task.message)}`}
         </p>
       )}
       {problem !== undefined && <ProblemNote problem={problem} />}

@@ -83,5 +83,6 @@ const TASKS = "io.modelcontextprotocol/tasks";
 function taskSupportOf({ capabilities }: ConnectionInfo, definition: OfferDetail["definition"]) {
   const { taskSupport } = membersIn(definition["execution"]);
   if (taskSupport === "optional" || taskSupport === "required") return taskSupport;
+  if (taskSupport === "forbidden") return undefined;
   return Object.hasOwn(membersIn(capabilities["extensions"]), TASKS) ? "optional" : undefined;
 }

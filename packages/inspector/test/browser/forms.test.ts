@@ -164,10 +164,10 @@ describe.skipIf(!hasBrowser)("forms of tools", () => {
       await json().fill('{\n  "name": oops\n}');
       await panel.getByText(/^Line 2, column 11: /).waitFor();
       expect(await json().getAttribute("aria-invalid")).toBe("true");
-      expect(await run().isDisabled()).toBe(true);
+      await expect.poll(() => run().isDisabled()).toBe(true);
       await button("Take back").click();
       expect(JSON.parse(await json().inputValue())).toMatchObject({ name: "Joan" });
-      expect(await run().isDisabled()).toBe(false);
+      await expect.poll(() => run().isDisabled()).toBe(false);
     });
 
     it("say at each field what to change, and send what is written all the same", async () => {

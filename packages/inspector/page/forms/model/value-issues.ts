@@ -11,7 +11,7 @@ export interface ValueIssue {
   readonly message: string;
 }
 
-/** Fields that one check looks at, and what it finds at most; beyond, nothing more is said. */
+/** Fields that one check, which comes with each key that is typed, looks at, and what it finds at most; beyond, nothing is said. */
 const MOST_LOOKS = 2_000;
 const MOST_ISSUES = 100;
 
@@ -57,6 +57,8 @@ function lookInside(field: FormField, value: unknown, path: string, check: Check
       look(index < field.prefix.length ? field.prefix[index] : field.items, item, `${path}/${index}`, check);
     }
   } else if (field.kind === "branches") {
+    // Each is compared with the value.
+    check.looks += field.branches.length;
     const branch = branchOfValue(field.branches, value, check.root);
     if (branch !== undefined) look(field.branches[branch]?.schema, value, path, check);
   }
