@@ -13,6 +13,7 @@ import { type InspectedExtensions, inspectedExtensions } from "./inspected-exten
 import type { InspectorTarget } from "./inspector-target.js";
 import type { LoginProgress } from "./login-progress.js";
 import { Opening } from "./opening.js";
+import { protocolFaults } from "./protocol-faults.js";
 import { watchLists } from "./watch-lists.js";
 
 /** What all connections of an inspector share. */
@@ -218,7 +219,7 @@ export class InspectedConnection {
       onWarning: (text) => this.#event(`warning: ${text}`, true),
       observe: {
         state: ({ state, reason }) => this.#moved(opening, state, reason),
-        fault: (error) => this.#event(`the server broke the protocol: ${error.message}`, true),
+        ...protocolFaults((text) => this.#event(text, true)),
       },
       ...access?.options,
     };
