@@ -1,0 +1,137 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ERAS } from "../engine/opened-engine.js";
+import { barriers } from "../kit/barriers.js";
+import { hasBrowser, type InspectedPage, openInspectedPage } from "../kit/inspected-page.js";
+import { goTo, timelineOf, urlTarget } from "../page/page-session.js";
+import { resultOf, runTool, strayRequests } from "./call-steps.js";
+import { type FaultyServer, startFaultyServer } from "./faulty-server.js";
+import { ALL_ROWS, chooseEntry, shownMessage, shownRows } from "./timeline-steps.js";
+
+/** What a tool of the server gets wrong: which entry, at which place, and in which line of its text. */
+const FAULTS = [
+  {
+    tool: "no-content",
+    entry: /received.*result.*tools\/call no-content/,
+    held: "CallToolResult",
+    path: "/result/content",
+    line: '  "result": {',
+    says: "is missing; CallToolResult demands an array",
+    definition: "CallToolResult",
+  },
+  {
+    tool: "wrong-block",
+    entry: /received.*result.*tools\/call wrong-block/,
+    held: "CallToolResult",
+    path: "/result/content/1/text",
+    line: '        "text": 12',
+    says: "is the number 12; TextContent demands a string",
+    definition: "TextContent",
+  },
+  {
+    tool: "wrong-flag",
+    entry: /received.*result.*tools\/call wrong-flag/,
+    held: "CallToolResult",
+    path: "/result/isError",
+    line: '    "isError": "no"',
+    says: 'is the string "no"; CallToolResult demands a boolean',
+    definition: "CallToolResult",
+  },
+  {
+    tool: "wrong-log",
+    entry: /received.*notification.*notifications\/message/,
+    held: "LoggingMessageNotification",
+    path: "/params/level",
+    line: '    "level": "loud",',
+    says: 'is the string "loud"',
+    definition: "LoggingLevel",
+  },
+] as const;
+
+describe.skipIf(!hasBrowser).each(ERAS)("messages beside the published schema, in %s", (revision) => {
+  let opened: InspectedPage;
+  let page: Page;
+  let server: FaultyServer;
+  beforeAll(async () => {
+    server = await startFaultyServer();
+    opened = await openInspectedPage({ targets: [urlTarget(server.url)], revision }, { viewport: ALL_ROWS });
+    page = opened.page;
+    for (const tool of ["right", "wrong-error", ...FAULTS.map((fault) => fault.tool)]) {
+      await runTool(page, tool);
+      await resultOf(page).waitFor();
+    }
+    await goTo(page, "Timeline");
+  });
+  afterAll(async () => {
+    await opened?.close();
+    await server?.close();
+  });
+
+  const verdict = () => page.getByRole("region", { name: "Entry" }).getByText(/the published schema/);
+  const places = () => page.getByRole("list", { name: "Problems of the schema" }).getByRole("listitem");
+  const wrongLines = () => page.locator(".timeline-wrong-line").allTextContents();
+
+  it("are said to match where they do, whoever sent them", async () => {
+    for (const [entry, definition] of [
+      [/received.*result.*tools\/call right/, "CallToolResult"],
+      [/sent.*request.*tools\/call right/, "CallToolRequest"],
+    ] as const) {
+      await chooseEntry(page, entry);
+      await page.getByText(`Matches the published schema ${definition} of ${revision}`).waitFor();
+      expect(await wrongLines()).toEqual([]);
+    }
+    await chooseEntry(page, /event.*connected/);
+    await verdict().waitFor({ state: "detached" });
+  });
+
+  it.each(FAULTS)("that break it are shown at the line where they do: $tool", async (fault) => {
+    await chooseEntry(page, fault.entry);
+    await verdict().waitFor();
+    expect((await page.locator(".timeline-verdict").textContent()) ?? "").toContain(
+      `Breaks the published schema ${fault.held} of ${revision} in 1 place`,
+    );
+    const [place, ...more] = await places().allTextContents();
+    expect(more).toEqual([]);
+    expect(place?.startsWith(`${fault.path} ${fault.says}`), place).toBe(true);
+    expect(place?.endsWith(fault.definition), place).toBe(true);
+    const [line = "", ...others] = await wrongLines();
+    expect(others).toEqual([]);
+    expect(line.startsWith(`${fault.line}⚠ ${fault.says}`), line).toBe(true);
+    expect(line.endsWith(`(${fault.definition})`), line).toBe(true);
+    expect(await shownMessage(page)).toContain('"jsonrpc": "2.0"');
+  });
+
+  it("that break it once among many are found by the filter, and counted in their rows", async () => {
+    await page.getByLabel("Only problems").check();
+    const rows = await shownRows(page);
+    expect(rows.map(({ label }) => label.replace(/^⚠ 1 problem/, "").trim()).sort()).toEqual(
+      ["notifications/message", "tools/list", ...FAULTS.slice(0, 3).map(({ tool }) => `tools/call ${tool}`)].sort(),
+    );
+    for (const { label } of rows) expect(label).toContain("⚠ 1 problem");
+    await chooseEntry(page, /received.*result.*tools\/list/);
+    await expect
+      .poll(() => places().allTextContents())
+      .toEqual(["/result/tools/6/description is the number 7; Tool demands a string Tool"]);
+    expect(await wrongLines()).toEqual(['        "description": 7⚠ is the number 7; Tool demands a string (Tool)']);
+    expect(await barriers(page)).toEqual([]);
+    await page.getByLabel("Only problems").uncheck();
+  });
+
+  it("that are none are told as an event with the reason", async () => {
+    await page.getByLabel("Only failures").check();
+    await timelineOf(page)
+      .getByRole("option", { name: /event.*failed.*broke the protocol.*`error` has an integer `code`/ })
+      .click();
+    const entry = page.getByRole("region", { name: "Entry" });
+    await entry
+      .getByText(/answered tools\/call with an invalid message/)
+      .first()
+      .waitFor();
+    await page.getByRole("button", { name: "Show all" }).click();
+  });
+
+  it("leave no error in the page, and no request to anywhere else", () => {
+    expect(opened.problems).toEqual([]);
+    expect(strayRequests(opened)).toEqual([]);
+  });
+});
