@@ -43,6 +43,7 @@ export function TimelineView() {
           {sharedSession() === undefined && <ClearButton />}
         </span>
       </FilterBar>
+      <Forgotten before={all[0]?.seq ?? 0} />
       {seq !== undefined && chosen === undefined && <p class="timeline-gone">Entry {seq} is no longer kept.</p>}
       <div class={chosen === undefined ? "timeline-panes" : "timeline-panes timeline-panes-two"}>
         <section class="timeline-entries" aria-label="Entries">
@@ -68,6 +69,16 @@ export function TimelineView() {
         {chosen !== undefined && <EntryPane key={chosen.seq} entry={chosen} paired={paired} />}
       </div>
     </div>
+  );
+}
+
+/** Says how many entries there were before the first that is kept. */
+function Forgotten({ before }: { readonly before: number }) {
+  if (before === 0 || sharedSession() !== undefined) return null;
+  return (
+    <p class="timeline-forgotten soft">
+      {before === 1 ? "1 older entry is" : `${before.toLocaleString("en")} older entries are`} no longer kept.
+    </p>
   );
 }
 

@@ -16,6 +16,7 @@ export interface HostileOffers {
 }
 
 const HUGE = 5_000_000;
+const ENORMOUS = 50_000_000;
 
 /** Everything carries payloads; `manyTools` further tools are only many. */
 export function hostileOffers(outside: string, manyTools: number): HostileOffers {
@@ -69,7 +70,17 @@ export function hostileOffers(outside: string, manyTools: number): HostileOffers
 }
 
 /** The tools whose results are each hostile in a way of their own. */
-export const RESULTS = ["markdown", "svg", "links", "structured", "fails", "huge", "wrong", "flood"] as const;
+export const RESULTS = [
+  "markdown",
+  "svg",
+  "links",
+  "structured",
+  "fails",
+  "huge",
+  "enormous",
+  "wrong",
+  "flood",
+] as const;
 
 function describedTool(name: string, payload: string, icons: readonly object[]): Record<string, unknown> {
   return {
@@ -105,6 +116,8 @@ function resultOf(name: string, outside: string, all: string): Record<string, un
       return { content: [{ type: "text", text: all }], isError: true };
     case "huge":
       return { content: [{ type: "text", text: `# huge\n\n${"*x* ".repeat(HUGE / 4)}` }] };
+    case "enormous":
+      return { content: [{ type: "text", text: "x ".repeat(ENORMOUS / 2) }] };
     case "wrong":
       return { content: [{ type: "text" }, { type: 7 }, "text"], isError: "yes" };
     default:

@@ -122,6 +122,14 @@ async function stream(response: ServerResponse, answer: object, count: number, t
   response.end(`data: ${JSON.stringify(answer)}\n\n`);
 }
 
+/** Tools of one answer. */
+const PAGE = 1_000;
+
+function pageOf(tools: readonly object[], from: number): Record<string, unknown> {
+  const next = from + PAGE;
+  return { tools: tools.slice(from, next), ...(next < tools.length ? { nextCursor: String(next) } : {}) };
+}
+
 const HINTS = { ttlMs: 0, cacheScope: "private" };
 
 function resultFor(
@@ -143,7 +151,7 @@ function resultFor(
         _meta: { "io.modelcontextprotocol/serverInfo": serverInfo },
       };
     case "tools/list":
-      return { ...HINTS, tools: offers.tools };
+      return { ...HINTS, ...pageOf(offers.tools, Number(params["cursor"] ?? 0)) };
     case "resources/list":
       return { ...HINTS, resources: offers.resources };
     case "resources/templates/list":

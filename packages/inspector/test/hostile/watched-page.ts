@@ -7,6 +7,8 @@ import { type HostileServer, startHostileServer } from "./hostile-server.js";
 /** The page of an inspector that a hostile server has written into, with somebody who looks for harm. */
 export interface WatchedPage extends InspectedPage {
   readonly hostile: HostileServer;
+  /** Dialogs, tabs, navigations and downloads, which nobody may cause but the user: whoever does takes them out. */
+  readonly events: string[];
   /**
    * Fails where anything of the server ran, loaded, opened, navigated, hid itself or broke the page. With an app, whose frames and
    * refusals are its own, the frames of the sandbox are left out.
@@ -38,6 +40,7 @@ export async function openWatchedPage(options: InspectorOptions = {}, server = {
   return {
     ...opened,
     hostile,
+    events,
     close: async () => {
       await opened.close();
       await hostile.close();

@@ -1,0 +1,204 @@
+import { statSync } from "node:fs";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { InspectorState } from "../../src/contract/inspector-state.js";
+import { DEFAULT_TIMELINE_LIMITS } from "../../src/timeline/entry-ring.js";
+import { ERAS } from "../engine/opened-engine.js";
+import { FLOOD } from "../hostile/hostile-server.js";
+import { openWatchedPage, type WatchedPage } from "../hostile/watched-page.js";
+import { hasBrowser } from "../kit/inspected-page.js";
+import { actInPage, goTo, timelineOf } from "../page/page-session.js";
+import { questionOf, resultOf, runTool } from "./call-steps.js";
+import { connectToUrl, shownConnection } from "./connect-steps.js";
+
+const TOOLS = 10_000;
+const MOST_NODES = 3_000;
+/** The longest that the page may do nothing else, on a machine that has other work. */
+const LONGEST_TASK_MS = 1_000;
+const MB = 1024 * 1024;
+
+/** Notes the tasks of the page that take long; `read` gives the longest since it was last read. */
+async function watchTasks(page: Page): Promise<{ read(): Promise<number> }> {
+  await page.evaluate(() => {
+    const tasks: number[] = [];
+    Object.assign(globalThis, { tasks });
+    new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({
+      type: "longtask",
+    });
+  });
+  return { read: () => page.evaluate("Math.max(0, ...globalThis.tasks.splice(0))") };
+}
+
+const nodesOf = (page: Page) => page.evaluate(() => document.querySelectorAll("*").length);
+
+/** What the inspector tells now, as a second page would be told. */
+function stateOf(page: Page): Promise<InspectorState> {
+  return page.evaluate(async () => {
+    const token = sessionStorage.getItem("parley-inspector-token") ?? "";
+    const response = await fetch("/api/events?from=999999999", { headers: { "x-parley-token": token } });
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    while (!text.includes("\n")) text += (await reader?.read())?.value ?? "";
+    await reader?.cancel();
+    return JSON.parse(text.split("\n", 1)[0] ?? "").state;
+  });
+}
+
+async function heapOf(page: Page): Promise<number> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("HeapProfiler.collectGarbage");
+  await session.send("Performance.enable");
+  const { metrics } = await session.send("Performance.getMetrics");
+  await session.detach();
+  return metrics.find(({ name }) => name === "JSHeapUsedSize")?.value ?? Number.NaN;
+}
+
+/** Bytes that this process, which has the inspector in it, holds. */
+function heapOfInspector(): number {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  collect();
+  return process.memoryUsage().heapUsed;
+}
+
+describe.skipIf(!hasBrowser)("far too much", () => {
+  let watched: WatchedPage;
+  let page: Page;
+  let tasks: Awaited<ReturnType<typeof watchTasks>>;
+
+  beforeAll(async () => {
+    watched = await openWatchedPage({}, { tools: TOOLS });
+    page = watched.page;
+    tasks = await watchTasks(page);
+  });
+  afterAll(() => watched?.close());
+  afterEach(() => watched.expectUnharmed());
+
+  const offers = () => page.getByRole("listbox", { name: "List of tools" }).getByRole("option");
+  const search = () => page.getByRole("searchbox", { name: "Search tools" });
+
+  it.each(ERAS)("10,000 tools are listed and searched in %s", async (revision) => {
+    await connectToUrl(page, watched.hostile.url, { revision });
+    await shownConnection(page, `ready · ${revision}`);
+    await goTo(page, "Use");
+    await page.getByText(/^10,?\d{3} tools$/).waitFor();
+    expect(await tasks.read()).toBeLessThan(LONGEST_TASK_MS);
+
+    await search().pressSequentially("many_98");
+    await page.getByText(/^1\d\d of 10,?\d{3} tools$/).waitFor();
+    expect(await search().inputValue()).toBe("many_98");
+    await search().pressSequentially("76");
+    await page.getByText(/^1 of 10,?\d{3} tools$/).waitFor();
+    expect(await offers().first().textContent()).toContain("many_9876");
+    expect(await tasks.read()).toBeLessThan(LONGEST_TASK_MS);
+
+    await search().fill("");
+    await page.getByRole("listbox", { name: "List of tools" }).press("End");
+    await offers().filter({ hasText: "many_9999" }).waitFor();
+    await page.getByRole("heading", { level: 2, name: "one of many" }).waitFor();
+    expect(await tasks.read()).toBeLessThan(LONGEST_TASK_MS);
+    expect(await nodesOf(page)).toBeLessThan(MOST_NODES);
+  });
+
+  it("10,000 tools are shown as models see them", async () => {
+    await goTo(page, "Model");
+    await page.getByText(/for 10,\d{3} tools in every request/).waitFor();
+    await page.getByRole("searchbox", { name: "Search tools" }).fill("many_9876");
+    await page
+      .getByRole("listbox")
+      .getByRole("option", { name: /many_9876/ })
+      .click();
+    await page.getByRole("region", { name: "What the model gets" }).waitFor();
+    expect(await nodesOf(page)).toBeLessThan(MOST_NODES);
+  });
+
+  it("100,000 messages leave the page usable, and are kept as far as there is room", async () => {
+    const before = { page: await heapOf(page), inspector: heapOfInspector() };
+    await runTool(page, "flood");
+    await goTo(page, "Timeline");
+    await tasks.read();
+    // While they come, other views and fields answer.
+    const filter = page.getByRole("searchbox", { name: "Filter by text" });
+    await filter.pressSequentially("message");
+    expect(await filter.inputValue()).toBe("message");
+    await filter.fill("");
+    await goTo(page, "Server");
+    await page.getByRole("heading", { name: "Capabilities" }).waitFor();
+    await goTo(page, "Use");
+    await resultOf(page).waitFor({ timeout: 60_000 });
+    await goTo(page, "Timeline");
+    await page.getByText(/^\d{2,3},\d{3} older entries are no longer kept\.$/).waitFor();
+    const { first, next } = await stateOf(page).then(({ timeline }) => timeline);
+    expect(next).toBeGreaterThan(FLOOD);
+    expect(next - first).toBe(DEFAULT_TIMELINE_LIMITS.entries);
+    await timelineOf(page).press("Home");
+    await timelineOf(page).press("End");
+    await timelineOf(page).getByRole("option", { selected: true }).waitFor();
+    expect(await tasks.read()).toBeLessThan(LONGEST_TASK_MS);
+    expect(await nodesOf(page)).toBeLessThan(MOST_NODES);
+    expect((await heapOf(page)) - before.page).toBeLessThan(60 * MB);
+    expect(heapOfInspector() - before.inspector).toBeLessThan(150 * MB);
+  });
+
+  it("a filter over 20,000 entries answers at once", async () => {
+    const filter = page.getByRole("searchbox", { name: "Filter by text" });
+    await filter.pressSequentially("tools/call");
+    await page.getByText(/^\d of 20,?000$/).waitFor();
+    expect(await tasks.read()).toBeLessThan(LONGEST_TASK_MS);
+    await page.getByRole("button", { name: "Show all", exact: true }).click();
+  });
+
+  it("a result of 5 million characters is cut, and saved as a whole", async () => {
+    await runTool(page, "huge");
+    await resultOf(page)
+      .getByText(/^4,8\d\d,\d{3} more characters\.$/)
+      .waitFor();
+    const [saved] = await Promise.all([
+      page.waitForEvent("download"),
+      resultOf(page).getByRole("button", { name: "Save all" }).click(),
+    ]);
+    expect(statSync(await saved.path()).size).toBe(5_000_008);
+    expect(watched.events.splice(0)).toEqual(["download: text.txt"]);
+    expect(await nodesOf(page)).toBeLessThan(MOST_NODES);
+    expect(await tasks.read()).toBeLessThan(LONGEST_TASK_MS);
+  });
+
+  it("a result of 50 million characters is refused, with what to do", async () => {
+    await runTool(page, "enormous");
+    await resultOf(page).getByText("Ask for less at once.").waitFor();
+    await runTool(page, "markdown");
+    await resultOf(page).getByText("Done", { exact: true }).waitFor();
+  });
+
+  it("64 questions wait at once, and no more", async () => {
+    const connection = (await stateOf(page)).connections.at(-1)?.id ?? "";
+    const request = { kind: "tool", name: "asks", arguments: {} } as const;
+    for (let asked = 0; asked < 70; asked++) await actInPage(page, "call", { connection, request });
+    const question = questionOf(page);
+    await question.waitFor();
+    await expect.poll(() => page.title()).toContain("(64)");
+    expect(await question.getByRole("list", { name: "Questions that wait" }).getByRole("listitem").count()).toBe(64);
+    expect(await nodesOf(page)).toBeLessThan(MOST_NODES);
+    expect(await tasks.read()).toBeLessThan(LONGEST_TASK_MS);
+    await question.getByRole("button", { name: "Decline" }).click();
+    await expect.poll(() => page.title()).toContain("(63)");
+    await actInPage(page, "disconnect", { connection });
+    await question.waitFor({ state: "detached" });
+  });
+
+  it("300 attempts to connect end at the limit", async () => {
+    let refused = 0;
+    for (let tried = 0; tried < 300; tried++) {
+      await actInPage(page, "connectUrl", { url: watched.hostile.url }).catch((reason: unknown) => {
+        expect(String(reason)).toContain("there are 50 connections already");
+        refused += 1;
+      });
+    }
+    expect(refused).toBeGreaterThanOrEqual(250);
+    const connections = page.getByRole("region", { name: "Connections" });
+    await expect.poll(() => connections.getByRole("button").count()).toBe(50);
+    expect(await tasks.read()).toBeLessThan(LONGEST_TASK_MS);
+  });
+});
