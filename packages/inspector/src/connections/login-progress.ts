@@ -59,13 +59,6 @@ export class LoginProgress {
     this.#changed();
   }
 
-  /** Forgets what happened, for a login that begins anew. */
-  restart(): void {
-    this.#steps = [];
-    this.#scopes = undefined;
-    this.#changed();
-  }
-
   /** The same login, which shows the page to visit here while the user is waited for, and gives up when the connection is closed. */
   watched(login: Login): Login {
     if (login.kind !== "redirect") return login;

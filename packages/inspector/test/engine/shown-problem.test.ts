@@ -1,5 +1,6 @@
+import { McpError } from "@parley/mcp/protocol";
 import { expect, it } from "vitest";
-import { pageAdvice } from "../../src/engine/page-advice.js";
+import { shownProblem } from "../../src/engine/shown-problem.js";
 
 it.each([
   [
@@ -26,5 +27,5 @@ it.each([
   ["Ask for less at once, or raise `maxMessageBytes` of `connect` or of the transport.", "Ask for less at once."],
   ["Check the path of the address; MCP servers often listen at `/mcp`.", undefined],
 ])("advice of the library is given in words of the page: %s", (fix, expected) => {
-  expect(pageAdvice(fix)).toBe(expected ?? fix);
+  expect(shownProblem(new McpError("internal_error", "wrong", { fix })).fix).toBe(expected ?? fix);
 });
