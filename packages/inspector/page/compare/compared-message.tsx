@@ -18,7 +18,7 @@ export function ComparedMessage({ entry }: { readonly entry: EntryDetail }) {
         </span>
         <span class={failed ? "mono compare-failed" : "mono"}>{label}</span>
         <span class="soft">{facts.join(" · ")}</span>
-        {problems > 0 && <span class="compare-failed">{problems} flaws</span>}
+        {problems > 0 && <span class="compare-failed">{problems === 1 ? "1 flaw" : `${problems} flaws`}</span>}
       </button>
       {open && (
         <>

@@ -73,7 +73,9 @@ function RunFacts({ call }: { readonly call: ComparedCall }) {
         {formatMs(durationMs)} · {entries.length} messages · {formatBytes(sumOf(entries, "bytes"))}
       </p>
       <p class={flaws === 0 ? "compare-done" : "compare-failed"}>
-        {flaws === 0 ? "Every message keeps to the schema." : `The schema is broken at ${flaws} places.`}
+        {flaws === 0
+          ? "Every message keeps to the schema."
+          : `The schema is broken at ${flaws === 1 ? "1 place" : `${flaws} places`}.`}
       </p>
       {problem !== undefined && <p class="compare-problem">{problem}</p>}
     </div>
