@@ -1,65 +1,13 @@
 import { Server } from "@parley/mcp";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { server as everything } from "../../../../examples/everything/server.js";
 import { serverTarget } from "../engine/opened-engine.js";
 import { startHostileServer } from "../hostile/hostile-server.js";
-import { barriers } from "../kit/barriers.js";
 import { hasBrowser } from "../kit/inspected-page.js";
 import { goTo, openPage, urlTarget, whenReady } from "../page/page-session.js";
 
 const LIST = "Tools as the model sees them";
 
 describe.skipIf(!hasBrowser)("the view of a model", () => {
-  it("shows what each provider gets, what it costs and what differs", async () => {
-    const { page, problems } = await openPage({
-      targets: [serverTarget(everything)],
-      loadTokenizer: async () => (text) => text.length,
-    });
-    await whenReady(page);
-    await goTo(page, "Model");
-    for (const [tab, word] of [
-      ["Anthropic", "input_schema"],
-      ["OpenAI", '"strict": false'],
-      ["OpenAI (strict)", '"strict": true'],
-      ["Gemini", '"type": "OBJECT"'],
-      ["MCP", "inputSchema"],
-    ] as const) {
-      await page.getByRole("tablist", { name: "Providers" }).getByRole("tab", { name: tab, exact: true }).click();
-      await page.getByRole("listbox", { name: LIST }).getByRole("option", { name: "primes" }).click();
-      await expect.poll(() => page.getByRole("region", { name: "What the model gets" }).textContent()).toContain(word);
-      await expect
-        .poll(() => page.getByRole("region", { name: "What the server sent" }).textContent())
-        .toContain("below");
-    }
-    expect(await page.getByText("counted by a tokenizer").count()).toBe(1);
-    // What lint says is beside the tool, with what to change.
-    expect(await page.getByRole("region", { name: "Tool", exact: true }).textContent()).toContain(
-      "annotations-missing",
-    );
-    expect(await barriers(page)).toEqual([]);
-    expect(problems).toEqual([]);
-  });
-
-  it("marks lines that only one side has, and names what is lost", async () => {
-    const input = {
-      type: "object",
-      properties: { city: { type: "string", pattern: "^[A-Z]" }, rest: { type: "object", additionalProperties: true } },
-    } as const;
-    const server = new Server({ name: "w", version: "1" }).tool("weather", { input }, () => "");
-    const { page } = await openPage({ targets: [serverTarget(server)] });
-    await whenReady(page);
-    await goTo(page, "Model");
-    await page.getByRole("tab", { name: "OpenAI (strict)" }).click();
-    await page.getByRole("option", { name: "weather" }).click();
-    await expect
-      .poll(() => page.getByRole("region", { name: "What the server sent" }).locator(".model-gone").allTextContents())
-      .toContainEqual(expect.stringContaining('"inputSchema"'));
-    const added = page.getByRole("region", { name: "What the model gets" }).locator(".model-added");
-    expect(await added.allTextContents()).toContainEqual(expect.stringContaining('"parameters"'));
-    expect(await page.getByText("What the model does not get to know").count()).toBe(1);
-    expect(await page.getByText("does not get to know parts of 1 tool.").count()).toBe(1);
-  });
-
   it("sorts by cost or by name, and narrows while typing", async () => {
     const server = new Server({ name: "w", version: "1" })
       .tool("a_cheap", {}, () => "")
