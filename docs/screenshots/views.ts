@@ -103,7 +103,7 @@ async function showReplay(page: Page): Promise<void> {
   await run(await chooseTool(page, "next_train"));
   await goTo(page, "Session");
   for (const label of ["Session", "Against"]) {
-    await page.getByRole("combobox", { name: label, exact: true }).selectOption({ label: "Travel (c2)" });
+    await page.getByRole("combobox", { name: label, exact: true }).selectOption("c2");
   }
   await page.getByRole("button", { name: "Replay" }).click();
   await page.getByRole("region", { name: /^Differences of/ }).scrollIntoViewIfNeeded();

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { ConnectionInfo } from "../../src/contract/connections.js";
 import type { ReplayReport } from "../../src/contract/keep.js";
 import { act } from "../backend/act.js";
-import { connectionName } from "../connect/connection-name.js";
+import { connectionFacts, connectionName, STATUS_WORDS } from "../connect/connection-name.js";
 import { Dialog } from "../parts/dialog.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
@@ -91,7 +91,7 @@ function ConnectionSelect({ label, connections, chosen, onChoose }: ConnectionSe
         {connections.length === 0 && <option value="">none</option>}
         {connections.map((connection) => (
           <option key={connection.id} value={connection.id}>
-            {connectionName(connection)} ({connection.id})
+            {[connectionName(connection), STATUS_WORDS[connection.status], ...connectionFacts(connection)].join(" · ")}
           </option>
         ))}
       </select>
