@@ -3,6 +3,7 @@ import type { EntryDetail } from "../../src/contract/timeline.js";
 import { CodeText } from "../parts/code-text.js";
 import { formatBytes } from "../parts/format-bytes.js";
 import { formatMs } from "../parts/format-ms.js";
+import { problemWords } from "../timeline/problem-lines.js";
 
 /** One message of a compared call; its text is shown when it is opened. */
 export function ComparedMessage({ entry }: { readonly entry: EntryDetail }) {
@@ -24,9 +25,9 @@ export function ComparedMessage({ entry }: { readonly entry: EntryDetail }) {
         <>
           {entry.problems.length > 0 && (
             <ul class="compare-flaws">
-              {entry.problems.map(({ path, message, definition }) => (
-                <li key={`${path} ${message}`}>
-                  <code>{path === "" ? "/" : path}</code> {message} <span class="soft">({definition})</span>
+              {entry.problems.map((problem) => (
+                <li key={`${problem.path} ${problem.message}`}>
+                  <code>{problem.path === "" ? "/" : problem.path}</code> {problemWords(problem)}
                 </li>
               ))}
             </ul>

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { EntryDetail, MessageProblem } from "../../src/contract/timeline.js";
 import { CopyButton } from "../parts/copy-button.js";
-import { problemLines } from "./problem-lines.js";
+import { problemLines, problemWords } from "./problem-lines.js";
 
 /** Characters that are shown before the user asks for all: a browser takes its time to lay out more. */
 const FIRST_CHARACTERS = 100_000;
@@ -70,8 +70,7 @@ function ProblemList({ problems }: Pick<EntryDetail, "problems">) {
       <ul aria-label="Problems of the schema">
         {problems.slice(0, all ? undefined : FIRST_PROBLEMS).map((problem) => (
           <li key={`${problem.path} ${problem.message}`}>
-            <code>{problem.path === "" ? "(the message)" : problem.path}</code> {problem.message}{" "}
-            <code class="soft">{problem.definition}</code>
+            <code>{problem.path === "" ? "(the message)" : problem.path}</code> {problemWords(problem)}
           </li>
         ))}
       </ul>
@@ -101,9 +100,7 @@ function MessageLines({ text, problems }: { readonly text: string; readonly prob
             <JsonLine text={segment.text} />
             <span class="timeline-notes">
               {segment.problems.map((problem) => (
-                <span key={problem.path + problem.message}>
-                  ⚠ {problem.message} ({problem.definition})
-                </span>
+                <span key={problem.path + problem.message}>⚠ {problemWords(problem)}</span>
               ))}
             </span>
           </span>

@@ -71,3 +71,8 @@ export function problemLines<P extends { readonly path: string }>(
   }
   return placed;
 }
+
+/** What is wrong, with the definition that demands it where the words do not name it anyway. */
+export function problemWords({ message, definition }: MessageProblem): string {
+  return message.includes(definition) ? message : `${message} (${definition})`;
+}

@@ -14,6 +14,8 @@ import { pairedEntry } from "./related-entries.js";
 import { EVERYTHING, passesFilter, passingEntries, timelineFilter } from "./timeline-filter.js";
 
 const ROW_HEIGHT = 30;
+/** The number of the first entry that an inspector ever has. */
+const FIRST_SEQ = 1;
 const seqOf = ({ seq }: EntrySummary) => seq;
 const rowOf = (entry: EntrySummary) => <EntryRow entry={entry} />;
 /** Every message of both directions, and everything about the chosen one. */
@@ -43,7 +45,7 @@ export function TimelineView() {
           {sharedSession() === undefined && <ClearButton />}
         </span>
       </FilterBar>
-      <Forgotten before={all[0]?.seq ?? 0} />
+      <Forgotten before={(all[0]?.seq ?? FIRST_SEQ) - FIRST_SEQ} />
       {seq !== undefined && chosen === undefined && <p class="timeline-gone">Entry {seq} is no longer kept.</p>}
       <div class={chosen === undefined ? "timeline-panes" : "timeline-panes timeline-panes-two"}>
         <section class="timeline-entries" aria-label="Entries">

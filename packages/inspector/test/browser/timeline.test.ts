@@ -68,6 +68,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("the timeline of everything over HTTP, i
       await page.keyboard.press("ArrowDown");
     }
     expect(seen.length).toBeGreaterThan(30);
+    expect(await page.getByText("no longer kept").count()).toBe(0);
     expect(seen.sort()).toEqual(wire.messages.map(({ direction, text }) => `${direction} ${normal(text)}`).sort());
     await page.getByRole("button", { name: "Show all" }).click();
   });
