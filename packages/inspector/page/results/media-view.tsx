@@ -16,6 +16,7 @@ interface MediaViewProps {
 export function MediaView({ kind, mimeType, data, uri }: MediaViewProps) {
   const media = useMemo(() => mediaAddress(kind, mimeType, data), [kind, mimeType, data]);
   const [broken, setBroken] = useState(false);
+  const [pixels, setPixels] = useState("");
   const what = kind === "image" ? "picture" : "sound";
   const about = `${printable(plainType(mimeType))} ${formatBytes(base64Size(data))}`.trim();
   if ("refused" in media) {
@@ -32,13 +33,19 @@ export function MediaView({ kind, mimeType, data, uri }: MediaViewProps) {
           The {what} is broken: its data is not {printable(plainType(mimeType))}.
         </p>
       ) : kind === "image" ? (
-        <img src={media.address} alt="A result of the server" onError={() => setBroken(true)} />
+        <img
+          src={media.address}
+          alt="A result of the server"
+          onError={() => setBroken(true)}
+          onLoad={({ currentTarget }) => setPixels(` ${currentTarget.naturalWidth} × ${currentTarget.naturalHeight}`)}
+        />
       ) : (
         // biome-ignore lint/a11y/useMediaCaption: the server sends none
         <audio controls src={media.address} aria-label="Sound of the server" onError={() => setBroken(true)} />
       )}
       <figcaption class="soft">
-        {about} <Saved {...{ data, uri }} />
+        {about}
+        {pixels} <Saved {...{ data, uri }} />
       </figcaption>
     </figure>
   );

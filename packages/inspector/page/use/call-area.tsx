@@ -74,14 +74,19 @@ function hasArguments(request: CallRequest): boolean {
   return !("arguments" in request) || Object.keys(request.arguments).length > 0;
 }
 
-/** Brings the calls into sight when another is shown, and once more when its outcome is there: forms may be long. */
+/**
+ * Brings the calls into sight when another is shown, and once more when its outcome is there: forms may be long. Not in between,
+ * so that whoever scrolls away while a call runs is left there.
+ */
 function useScrolledTo(shown: string | undefined, ended: string | undefined) {
   const area = useRef<HTMLDivElement>(null);
-  const reached = useRef(shown);
+  const reached = useRef({ shown, isEnded: true });
   useEffect(() => {
-    if (reached.current === shown || area.current === null) return;
+    const before = reached.current;
+    const isEnded = ended === shown;
+    if (area.current === null || (before.shown === shown && (before.isEnded || !isEnded))) return;
+    reached.current = { shown, isEnded };
     area.current.scrollIntoView({ block: "nearest" });
-    if (ended === shown) reached.current = shown;
   });
   return area;
 }

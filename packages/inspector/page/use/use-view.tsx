@@ -37,10 +37,11 @@ export function UseView({ connection }: { readonly connection: ConnectionInfo })
     prompts: useOffers(connection, "prompts"),
     skills: useOffers(connection, "skills"),
   };
-  const kinds = (["tools", "resources", "templates", "prompts", "skills"] as const).filter(
-    (kind) => connection.lists[kind] !== undefined,
-  );
   const [wanted, setWanted] = useRemembered<TabId>(`tab ${connection.id}`, () => "tools");
+  // A result may name a resource of a server that lists none.
+  const kinds = (["tools", "resources", "templates", "prompts", "skills"] as const).filter(
+    (kind) => connection.lists[kind] !== undefined || (kind === "resources" && wanted === kind),
+  );
   const tab = wanted === "request" || kinds.includes(wanted) ? wanted : (kinds[0] ?? "request");
   const tabs = [...kinds, "request" as const].map((id) => ({
     id,

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { content, Server } from "@parley/mcp";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { server as everything } from "../../../../examples/everything/server.js";
@@ -13,8 +14,11 @@ describe.skipIf(!hasBrowser)("results", () => {
   let page: Page;
 
   beforeAll(async () => {
-    const targets = [...targetsInBothEras(resultsServer()), ...targetsInBothEras(everything)];
-    opened = await openInspectedPage({ targets });
+    // Its result names a resource, though it has none.
+    const lone = new Server({ name: "lone", version: "1" }).tool("points", {}, () => [
+      content.link("lost://there", { name: "there" }),
+    ]);
+    opened = await openInspectedPage({ targets: [resultsServer(), everything, lone].flatMap(targetsInBothEras) });
     page = opened.page;
   }, 60_000);
   afterAll(() => opened?.close());
@@ -36,7 +40,7 @@ describe.skipIf(!hasBrowser)("results", () => {
       expect(await pictures.count()).toBe(2);
       const widthOf = (at: number) => pictures.nth(at).evaluate((image) => (image as HTMLImageElement).naturalWidth);
       await expect.poll(() => Promise.all([widthOf(0), widthOf(1)])).toEqual([1, 12]);
-      await result().getByText("image/png 70 B").waitFor();
+      await result().getByText("image/png 70 B 1 × 1").waitFor();
       await result().getByText("The type image/tiff is not shown.").waitFor();
     });
 
@@ -114,6 +118,18 @@ describe.skipIf(!hasBrowser)("results", () => {
       await result().getByRole("button", { name: "Read note://tomorrow" }).click();
       await page.getByRole("heading", { name: "tomorrow", level: 2 }).waitFor();
       await result().getByText("Read it again").waitFor();
+    });
+
+    it("say why a resource cannot be read that is named by a server without any", async () => {
+      await useServer(page, "lone", revision);
+      await runTool(page, "points");
+      expect(await page.getByRole("tab", { name: /^Resources/ }).count()).toBe(0);
+      await result().getByRole("button", { name: "Read lost://there" }).click();
+      await page.getByRole("heading", { name: "lost://there" }).waitFor();
+      await problem()
+        .getByText(/resources/)
+        .first()
+        .waitFor();
     });
 
     it("are cut where they are long, and can be saved as a whole", async () => {

@@ -50,6 +50,27 @@ describe.skipIf(!hasBrowser)("calls", () => {
       expect(await progress("work").count()).toBe(0);
     });
 
+    it("come into sight when they start, and leave whoever scrolls away where they are", async () => {
+      await useServer(page, "working", revision);
+      const panel = await chooseTool(page, "work");
+      const heading = panel.getByRole("heading", { name: "work", exact: true, level: 2 });
+      const isSeen = (locator: Locator) =>
+        locator.evaluate((element) => {
+          const { top, bottom } = element.getBoundingClientRect();
+          return top >= 0 && bottom <= innerHeight;
+        });
+      await run(panel).focus();
+      await heading.scrollIntoViewIfNeeded();
+      await page.keyboard.press("Control+Enter");
+      await expect.poll(() => isSeen(progress("work"))).toBe(true);
+      await heading.scrollIntoViewIfNeeded();
+      await working.goOn("work");
+      await panel.getByText(`2 of ${STEPS} step 2`).waitFor({ state: "attached" });
+      expect(await isSeen(heading)).toBe(true);
+      await cancel().click();
+      await expect.poll(() => progress("work").count()).toBe(0);
+    });
+
     it("are cancelled at the server, one at a time", async () => {
       await useServer(page, "working", revision);
       stopped.length = 0;

@@ -14,6 +14,9 @@ export interface WorkingServer {
 /** Steps of the tool `work`. */
 export const STEPS = 4;
 
+/** Lines of its description: more than a window is high. */
+const LINES = 60;
+
 /** Makes it. */
 export function workingServer(): WorkingServer {
   const waiting = new Map<string, () => void>();
@@ -27,7 +30,7 @@ export function workingServer(): WorkingServer {
       });
     });
   const server = new Server({ name: "working", version: "1" }, { extensions: [tasks({ pollIntervalMs: 20 })] })
-    .tool("work", {}, async (_args, ctx) => {
+    .tool("work", { description: "Works in steps.\n".repeat(LINES) }, async (_args, ctx) => {
       for (let step = 1; step <= STEPS; step++) {
         ctx.progress(step, { total: STEPS, message: `step ${step}` });
         await wait("work", ctx.signal);
