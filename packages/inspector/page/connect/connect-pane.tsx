@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { currentConnection } from "../backend/page-state.js";
 import { sharedSession } from "../backend/shared-session.js";
 import { Dialog } from "../parts/dialog.js";
@@ -12,6 +12,11 @@ export function ConnectPane() {
   const [adding, setAdding] = useState(false);
   const [unfolded, setUnfolded] = useState(false);
   const shown = currentConnection.value;
+  const id = shown?.id;
+  // Whoever chose a connection wants to see it.
+  useEffect(() => {
+    if (id !== undefined) setUnfolded(false);
+  }, [id]);
   return (
     <nav
       class={unfolded || shown === undefined ? "connect-pane" : "connect-pane connect-pane-folded"}

@@ -15,21 +15,23 @@ interface LoginStepsProps {
 /** How a login went, step by step, and the page to visit while the user is waited for. */
 export function LoginSteps({ connection, login, live }: LoginStepsProps) {
   const action = useAction();
+  const waits = login.visit !== undefined;
   return (
     <section class="connect-part" aria-labelledby="connect-login">
       <h3 id="connect-login">Login</h3>
       {live && login.visit !== undefined && <PageToVisit address={login.visit} />}
       <ol class="connect-steps">
         {login.steps.map((step, index) => (
-          <Step key={step.seq ?? `step ${index}`} step={step} />
+          <Step key={step.seq ?? `step ${index}`} step={step} pending={waits && index === login.steps.length - 1} />
         ))}
       </ol>
       {login.scopes !== undefined && (
         <p>
-          Scopes: {login.scopes.length === 0 ? "none" : login.scopes.map((scope) => <code key={scope}>{scope} </code>)}
+          {waits ? "Scopes that are asked for" : "Scopes"}:{" "}
+          {login.scopes.length === 0 ? "none" : login.scopes.map((scope) => <code key={scope}>{scope} </code>)}
         </p>
       )}
-      {live && login.visit === undefined && connection.status !== "closed" && (
+      {live && !waits && connection.status !== "closed" && (
         <div class="parts-actions">
           <button
             type="button"
@@ -45,11 +47,12 @@ export function LoginSteps({ connection, login, live }: LoginStepsProps) {
   );
 }
 
-function Step({ step }: { readonly step: LoginStep }) {
+/** `pending`: it is not known yet how the step ends. */
+function Step({ step, pending }: { readonly step: LoginStep; readonly pending: boolean }) {
   const { seq } = step;
   return (
     <li class={step.ok ? "connect-step" : "connect-step connect-step-bad"}>
-      <span aria-hidden="true">{step.ok ? "✓" : "✕"}</span>
+      <span aria-hidden="true">{pending ? "…" : step.ok ? "✓" : "✕"}</span>
       <span>
         <strong>{step.step}</strong> <span class="mono">{step.shown}</span>
         <span class="connect-outcome soft">

@@ -84,7 +84,8 @@ export function headerLines(text: string): Readonly<Record<string, string>> {
     if (line === "") continue;
     const colon = line.indexOf(":");
     const name = line.slice(0, Math.max(0, colon)).trim();
-    if (!HEADER_NAME.test(name)) throw new Error(`"${line}" is no header: write each on a line of its own, as Name: value`);
+    if (!HEADER_NAME.test(name))
+      throw new Error(`"${line}" is no header: write each on a line of its own, as Name: value`);
     headers[name] = line.slice(colon + 1).trim();
   }
   return headers;

@@ -251,6 +251,17 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
     await main().getByRole("heading", { name: "Everything" }).waitFor();
   });
 
+  it("fold away in a narrow page when one was chosen", async () => {
+    const { inspector } = opened;
+    const narrow = await openInspectedPage({}, { inspector, viewport: { width: 400, height: 800 } });
+    onTestFinished(() => narrow.close());
+    const fold = narrow.page.getByRole("button", { expanded: false, name: /^Everything, ready$/ });
+    await fold.click();
+    await connectionItems(narrow.page).filter({ hasText: "by-hand" }).first().click();
+    await narrow.page.getByRole("button", { expanded: false, name: /^by-hand, ready$/ }).waitFor();
+    expect(await connectionItems(narrow.page).count()).toBe(0);
+  });
+
   it("were made by the inspector: the page asked nobody else, and has no errors", () => {
     const { origin } = new URL(opened.inspector.url);
     expect(opened.requests.filter((url) => !url.startsWith(`${origin}/`))).toEqual([]);
