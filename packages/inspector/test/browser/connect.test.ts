@@ -255,10 +255,10 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
     const { inspector } = opened;
     const narrow = await openInspectedPage({}, { inspector, viewport: { width: 400, height: 800 } });
     onTestFinished(() => narrow.close());
-    const fold = narrow.page.getByRole("button", { expanded: false, name: /^Everything, ready$/ });
+    const fold = narrow.page.getByRole("button", { expanded: false, name: /^Everything, ready/ });
     await fold.click();
     await connectionItems(narrow.page).filter({ hasText: "by-hand" }).first().click();
-    await narrow.page.getByRole("button", { expanded: false, name: /^by-hand, ready$/ }).waitFor();
+    await narrow.page.getByRole("button", { expanded: false, name: /^by-hand, ready/ }).waitFor();
     expect(await connectionItems(narrow.page).count()).toBe(0);
   });
 
