@@ -6,9 +6,9 @@ import { barriers } from "../kit/barriers.js";
 import { hasBrowser, type InspectedPage, openInspectedPage } from "../kit/inspected-page.js";
 import { goTo, timelineOf } from "../page/page-session.js";
 import { chooseConnection, chooseTool, questionOf, resultOf, runTool } from "./call-steps.js";
-import { resultsServer } from "./results-server.js";
-import { shapesServer } from "./shapes-server.js";
-import { chooseOffer, openOffers } from "./use-steps.js";
+import { resultsServer } from "./use/results-server.js";
+import { shapesServer } from "./use/shapes-server.js";
+import { chooseOffer, openOffers } from "./use/use-steps.js";
 
 const SIZE = { width: 1280, height: 800 };
 /** The same window at 200 %. */

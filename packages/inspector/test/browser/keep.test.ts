@@ -14,7 +14,7 @@ import { ERAS } from "../engine/opened-engine.js";
 import { hasBrowser, type InspectedPage, openInspectedPage } from "../kit/inspected-page.js";
 import { goTo, timelineOf } from "../page/page-session.js";
 import { chooseConnection, resultOf, runTool, strayRequests } from "./call-steps.js";
-import { useServer } from "./use-steps.js";
+import { useServer } from "./use/use-steps.js";
 
 /** Secrets of every place that a session has; none may be in a file that is kept. */
 const CANARIES = {

@@ -10,7 +10,7 @@ import { barriers } from "../kit/barriers.js";
 import { hasBrowser, type InspectedPage, openInspectedPage } from "../kit/inspected-page.js";
 import { goTo } from "../page/page-session.js";
 import { chooseConnection, resultOf, runTool, strayRequests } from "./call-steps.js";
-import { targetsInBothEras, useServer } from "./use-steps.js";
+import { targetsInBothEras, useServer } from "./use/use-steps.js";
 
 const PEER = peerPath("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
 if (!peersInstalled) console.log("the peers are not installed (npm run peers); no model saw server-everything");

@@ -2,12 +2,12 @@ import { resourceTemplate, Server } from "@parley/mcp";
 import { apps } from "@parley/mcp/apps";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { server as silent } from "../../../../examples/apps/server.js";
-import { bundlePage, pageWith } from "../../../mcp/test/extensions/apps/browser-stage.js";
-import { ERAS } from "../engine/opened-engine.js";
-import { hasBrowser, type InspectedPage, openInspectedPage } from "../kit/inspected-page.js";
-import { goTo, timelineOf } from "../page/page-session.js";
-import { runTool, strayRequests } from "./call-steps.js";
+import { server as silent } from "../../../../../examples/apps/server.js";
+import { bundlePage, pageWith } from "../../../../mcp/test/extensions/apps/browser-stage.js";
+import { ERAS } from "../../engine/opened-engine.js";
+import { hasBrowser, type InspectedPage, openInspectedPage } from "../../kit/inspected-page.js";
+import { goTo, timelineOf } from "../../page/page-session.js";
+import { runTool, strayRequests } from "../call-steps.js";
 import { targetsInBothEras, useServer } from "./use-steps.js";
 
 const CITY = { type: "object", properties: { city: { type: "string" } }, required: ["city"] } as const;

@@ -1,10 +1,10 @@
 import { connect, type Server } from "@parley/mcp";
 import type { Revision } from "@parley/mcp/protocol";
 import type { Locator, Page } from "playwright-core";
-import type { InspectorTarget } from "../../src/connections/inspector-target.js";
-import { ERAS } from "../engine/opened-engine.js";
-import { goTo } from "../page/page-session.js";
-import { resultOf } from "./call-steps.js";
+import type { InspectorTarget } from "../../../src/connections/inspector-target.js";
+import { ERAS } from "../../engine/opened-engine.js";
+import { goTo } from "../../page/page-session.js";
+import { resultOf } from "../call-steps.js";
 
 /** A server of this process, or one at an address, as one target for each era, so that one page tries both. */
 export function targetsInBothEras(server: Server | string): InspectorTarget[] {

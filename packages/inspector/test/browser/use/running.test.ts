@@ -3,11 +3,11 @@ import { type ListeningHandle, serveHttp } from "@parley/mcp/node";
 import { memoryStorage } from "@parley/mcp/storage";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { server as everything } from "../../../../examples/everything/server.js";
-import { node } from "../../../../examples/tasks/server.js";
-import { ERAS } from "../engine/opened-engine.js";
-import { hasBrowser, type InspectedPage, openInspectedPage } from "../kit/inspected-page.js";
-import { chooseTool, questionOf, resultOf, runTool, strayRequests } from "./call-steps.js";
+import { server as everything } from "../../../../../examples/everything/server.js";
+import { node } from "../../../../../examples/tasks/server.js";
+import { ERAS } from "../../engine/opened-engine.js";
+import { hasBrowser, type InspectedPage, openInspectedPage } from "../../kit/inspected-page.js";
+import { chooseTool, questionOf, resultOf, runTool, strayRequests } from "../call-steps.js";
 import { chooseOffer, openOffers, resultJson, targetsInBothEras, useServer } from "./use-steps.js";
 import { STEPS, workingServer } from "./working-server.js";
 

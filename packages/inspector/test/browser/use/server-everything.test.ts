@@ -1,10 +1,10 @@
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { peerPath } from "../../../mcp/test/interop/peer-process.js";
-import { peersInstalled } from "../../../mcp/test/mounts/peer-packages.js";
-import { ERAS, programTarget } from "../engine/opened-engine.js";
-import { hasBrowser, type InspectedPage, openInspectedPage } from "../kit/inspected-page.js";
-import { chooseTool, questionOf, resultOf, runTool, strayRequests } from "./call-steps.js";
+import { peerPath } from "../../../../mcp/test/interop/peer-process.js";
+import { peersInstalled } from "../../../../mcp/test/mounts/peer-packages.js";
+import { ERAS, programTarget } from "../../engine/opened-engine.js";
+import { hasBrowser, type InspectedPage, openInspectedPage } from "../../kit/inspected-page.js";
+import { chooseTool, questionOf, resultOf, runTool, strayRequests } from "../call-steps.js";
 import { chooseOffer, openOffers, useServer } from "./use-steps.js";
 
 if (!peersInstalled) console.log("the peers are not installed (npm run peers); server-everything was not used");

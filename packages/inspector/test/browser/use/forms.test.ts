@@ -1,8 +1,8 @@
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ERAS } from "../engine/opened-engine.js";
-import { hasBrowser, type InspectedPage, openInspectedPage } from "../kit/inspected-page.js";
-import { chooseTool, resultOf, strayRequests } from "./call-steps.js";
+import { ERAS } from "../../engine/opened-engine.js";
+import { hasBrowser, type InspectedPage, openInspectedPage } from "../../kit/inspected-page.js";
+import { chooseTool, resultOf, strayRequests } from "../call-steps.js";
 import { shapesServer } from "./shapes-server.js";
 import { targetsInBothEras, useServer } from "./use-steps.js";
 

@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 import { content, Server } from "@parley/mcp";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { server as everything } from "../../../../examples/everything/server.js";
-import { ERAS } from "../engine/opened-engine.js";
-import { hasBrowser, type InspectedPage, openInspectedPage } from "../kit/inspected-page.js";
-import { chooseTool, resultOf, runTool, strayRequests } from "./call-steps.js";
+import { server as everything } from "../../../../../examples/everything/server.js";
+import { ERAS } from "../../engine/opened-engine.js";
+import { hasBrowser, type InspectedPage, openInspectedPage } from "../../kit/inspected-page.js";
+import { chooseTool, resultOf, runTool, strayRequests } from "../call-steps.js";
 import { LONG, resultsServer } from "./results-server.js";
 import { openOffers, resultJson, targetsInBothEras, useServer } from "./use-steps.js";
 

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { server as everything } from "../../../../examples/everything/server.js";
-import { serveReleases } from "../../../../examples/skills/server.js";
-import { ERAS } from "../engine/opened-engine.js";
-import { hasBrowser, type InspectedPage, openInspectedPage } from "../kit/inspected-page.js";
-import { resultOf, runTool, strayRequests } from "./call-steps.js";
+import { server as everything } from "../../../../../examples/everything/server.js";
+import { serveReleases } from "../../../../../examples/skills/server.js";
+import { ERAS } from "../../engine/opened-engine.js";
+import { hasBrowser, type InspectedPage, openInspectedPage } from "../../kit/inspected-page.js";
+import { resultOf, runTool, strayRequests } from "../call-steps.js";
 import { chooseOffer, listOf, openOffers, targetsInBothEras, useServer } from "./use-steps.js";
 
 const SKILL = `---
