@@ -1,3 +1,5 @@
+import type { MessageProblem } from "../../src/contract/timeline.js";
+
 interface OpenValue {
   readonly pointer: string;
   /** Of an array: the index of the next element. */

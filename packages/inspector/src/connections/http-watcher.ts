@@ -35,6 +35,8 @@ export class HttpWatcher {
   /** Entries of messages that were sent, by what their body says. */
   readonly #sent = new Map<string, number>();
   readonly #exchanges = new Map<Id, HttpExchange>();
+  /** Shows what came in place of an answer, by the request. */
+  readonly #bodies = new Map<Id, () => void>();
 
   constructor(parts: HttpWatcherParts) {
     this.#parts = parts;
@@ -50,7 +52,14 @@ export class HttpWatcher {
     if (typeof id !== "string" && typeof id !== "number") return undefined;
     const exchange = this.#exchanges.get(id);
     this.#exchanges.delete(id);
+    this.#bodies.delete(id);
     return exchange;
+  }
+
+  /** The answer to a request is none: what came in its place is shown with the request. */
+  showBody(id: Id): void {
+    this.#bodies.get(id)?.();
+    this.#bodies.delete(id);
   }
 
   follow(request: SendRequest): ExchangeFollower {
@@ -79,7 +88,10 @@ export class HttpWatcher {
       responded: (response) => {
         const exchange = this.#answered(request, response, begun);
         show(exchange);
-        if (response.status < 400) return;
+        if (response.status < 400) {
+          follower.body = this.#keptBody(message["id"], (responseBody) => show({ ...exchange, responseBody }));
+          return;
+        }
         const refused = this.#noteRefusal(request, response, exchange);
         // What is answered in place of a message is often the page of a proxy, which explains it.
         follower.body = (text) => {
@@ -93,6 +105,22 @@ export class HttpWatcher {
       },
     };
     return follower;
+  }
+
+  /** Keeps the body of a response until its message is there; `show` is called once it is clear that there is none. */
+  #keptBody(id: unknown, show: (body: string) => void): ((text: string) => void) | undefined {
+    if (typeof id !== "string" && typeof id !== "number") return undefined;
+    let body: string | undefined;
+    let isWanted = false;
+    const showWanted = () => isWanted && body !== undefined && show(shownBody(body, this.#parts.redactor));
+    keep(this.#bodies, id, () => {
+      isWanted = true;
+      showWanted();
+    });
+    return (text) => {
+      body = text;
+      showWanted();
+    };
   }
 
   /** Streams, and the end of a session. */

@@ -219,7 +219,7 @@ export class InspectedConnection {
       onWarning: (text) => this.#event(`warning: ${text}`, true),
       observe: {
         state: ({ state, reason }) => this.#moved(opening, state, reason),
-        ...protocolFaults((text) => this.#event(text, true)),
+        ...protocolFaults((text) => this.#event(text, true), access?.watcher),
       },
       ...access?.options,
     };

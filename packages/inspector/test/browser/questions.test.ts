@@ -192,7 +192,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
         .getByText(/Failed|answered:/)
         .first()
         .waitFor();
-      await expect.poll(resultText, url).toContain("https address");
+      await expect.poll(resultText, { message: url }).toContain("https address");
       expect(await question().count(), url).toBe(0);
       expect(JSON.stringify(asking.answers.slice(answered)), url).not.toContain("accept");
     }

@@ -161,7 +161,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("the timeline of everything over HTTP, i
     for (const kind of ["request", "notification", "result", "http", "event"]) {
       await choice("Kind").selectOption(kind);
       const expected = passing((row) => row.kind === kind);
-      if (expected.length > 0) await expect.poll(texts, kind).toEqual(expected);
+      if (expected.length > 0) await expect.poll(texts, { message: kind }).toEqual(expected);
       else await page.getByText("No entry passes the filter.").waitFor();
     }
     await choice("Kind").selectOption("");

@@ -6,7 +6,7 @@ import { hasBrowser, type InspectedPage, openInspectedPage } from "../kit/inspec
 import { goTo, timelineOf, urlTarget } from "../page/page-session.js";
 import { resultOf, runTool, strayRequests } from "./call-steps.js";
 import { type FaultyServer, startFaultyServer } from "./faulty-server.js";
-import { ALL_ROWS, chooseEntry, shownMessage, shownRows } from "./timeline-steps.js";
+import { ALL_ROWS, chooseEntry, choosePart, shownMessage, shownRows } from "./timeline-steps.js";
 
 /** What a tool of the server gets wrong: which entry, at which place, and in which line of its text. */
 const FAULTS = [
@@ -128,6 +128,12 @@ describe.skipIf(!hasBrowser).each(ERAS)("messages beside the published schema, i
       .first()
       .waitFor();
     await page.getByRole("button", { name: "Show all" }).click();
+    await chooseEntry(page, /sent.*request.*tools\/call wrong-error/);
+    await choosePart(page, "Headers");
+    await expect
+      .poll(() => entry.getByRole("region", { name: "Response body" }).textContent())
+      .toContain('"code":"E12"');
+    await choosePart(page, "Message");
   });
 
   it("leave no error in the page, and no request to anywhere else", () => {
