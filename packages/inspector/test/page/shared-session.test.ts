@@ -21,10 +21,14 @@ describe.skipIf(!hasBrowser)("a session that was saved as a file", () => {
       revision: "2025-11-25",
     });
     await whenReady(page);
+    await goTo(page, "Use");
     await goTo(page, "Timeline");
     await timelineOf(page)
       .getByRole("option", { name: /initialize/ })
       .first()
+      .waitFor();
+    await timelineOf(page)
+      .getByRole("option", { name: /result.*tools\/list/ })
       .waitFor();
     const { text } = await actInPage(page, "share", {});
     await inspector.close();
@@ -42,6 +46,11 @@ describe.skipIf(!hasBrowser)("a session that was saved as a file", () => {
       .getByRole("option", { name: /sent.*request.*initialize/ })
       .click();
     await other.getByText("Matches the published schema").waitFor();
+    await timelineOf(other)
+      .getByRole("option", { name: /received.*result.*2 problems.*tools\/list/ })
+      .click();
+    await other.getByText("Breaks the published schema ListToolsResult of 2025-11-25 in 2 places").waitFor();
+    await other.getByText("⚠ is the number 12; Tool demands a string").waitFor();
     await other.getByRole("tab", { name: "Copy as" }).click();
     expect(await other.getByRole("button", { name: /^Copy as/ }).allTextContents()).toEqual(["Copy as JSON"]);
     expect(await other.getByRole("button", { name: /Clear|Connect to/ }).count()).toBe(0);
