@@ -55,7 +55,7 @@ export function FirstConnection() {
       <h2>Connect to a server</h2>
       <p class="soft">
         Give the address of a server. Commands can only be given in the terminal:{" "}
-        <code>parley inspect node server.js</code>.
+        <code>parley inspect -- node server.js</code>.
       </p>
       <UrlForm />
     </div>
