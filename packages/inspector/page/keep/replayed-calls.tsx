@@ -40,7 +40,7 @@ function Replayed({ call }: { readonly call: ReplayedCall }) {
       <p>
         <span class="parts-mark">{verdict}</span>
         <span class="mono">
-          {method} {about}
+          {method} {about} <span class="soft">{call.arguments}</span>
         </span>
         {reason !== undefined && <span class="soft"> {reason}</span>}
       </p>

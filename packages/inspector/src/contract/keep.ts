@@ -11,6 +11,8 @@ export interface RecordingInfo {
 export interface ReplayedCall {
   readonly method: string;
   readonly about?: string | undefined;
+  /** Its arguments as JSON, cut; absent where it has none. */
+  readonly arguments?: string | undefined;
   readonly verdict: "same" | "different" | "skipped";
   readonly reason?: string | undefined;
   readonly differences: readonly { readonly path: string; readonly recorded: unknown; readonly now: unknown }[];

@@ -1,11 +1,12 @@
 import type { ClientOptions } from "@parley/mcp";
 import { parseRecording, type ReplayVerdict, replayRecording, type SkipReason } from "@parley/mcp/recording";
 import type { ReplayedCall, ReplayReport } from "../contract/keep.js";
+import { isRecord } from "../engine/read-input.js";
 import { boundedValue } from "./bounded-value.js";
 import type { KeptConnection } from "./kept-connection.js";
 import { type RecordedSession, recordingOf } from "./recording-of.js";
 
-/** Characters of the name of what was asked for. */
+/** Characters of the name of what was asked for, and of its arguments. */
 const MOST_NAME = 200;
 
 const REASONS: Readonly<Record<SkipReason, string>> = {
@@ -34,6 +35,7 @@ function shownVerdict({ method, params, verdict, reason, differences }: ReplayVe
   return {
     method,
     ...(typeof about === "string" ? { about: about.slice(0, MOST_NAME) } : {}),
+    ...argumentsOf(params),
     verdict,
     ...(reason === undefined ? {} : { reason: REASONS[reason] }),
     differences: differences.map(({ path, recorded, now }) => ({
@@ -42,4 +44,10 @@ function shownVerdict({ method, params, verdict, reason, differences }: ReplayVe
       now: boundedValue(now),
     })),
   };
+}
+
+function argumentsOf({ arguments: given }: ReplayVerdict["params"]): Pick<ReplayedCall, "arguments"> {
+  if (!isRecord(given) || Object.keys(given).length === 0) return {};
+  const text = JSON.stringify(given);
+  return { arguments: text.length > MOST_NAME ? `${text.slice(0, MOST_NAME)}…` : text };
 }

@@ -167,6 +167,9 @@ describe.skipIf(!hasBrowser)("what is kept of sessions", () => {
       await choose("Against", `clock · ready · ${revision}`);
       await button("Replay").click();
       await page.getByText(/^[1-9]\d* same, 0 different, 1 skipped$/).waitFor();
+      for (const shown of ['tools/call read {"place":"Oslo"}', '"password":"[redacted]"']) {
+        await page.getByRole("region", { name: "Replay" }).getByText(shown).first().waitFor();
+      }
       clock.time = "midnight";
       await button("Replay").click();
       await page.getByText(/^\d+ same, 1 different, 1 skipped$/).waitFor();
