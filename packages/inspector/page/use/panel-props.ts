@@ -16,11 +16,14 @@ export interface PanelProps {
   readonly onRead: (uri: string) => void;
 }
 
-/** Calls from a panel: the one that is shown, and whether one is being started. */
+/** Calls from a panel. */
 export interface PanelCalls {
+  /** The call whose outcome is shown. */
   readonly shown: string | undefined;
   show(call: string): void;
   start(request: CallRequest): void;
+  /** A call is being started. */
+  readonly busy: boolean;
   readonly problem: ShownProblem | undefined;
   /** Something was started from here: the user wants to know what is wrong with the form. */
   readonly tried: boolean;
@@ -40,7 +43,7 @@ export function usePanelCalls(connection: string, about: string): PanelCalls {
       show(call);
     });
   };
-  return { shown, show, start, problem, tried };
+  return { shown, show, start, busy, problem, tried };
 }
 
 /** Ctrl or Command and Enter: what runs a form from any of its fields. */

@@ -22,7 +22,7 @@ export function ResourcePanel({ connection, name, summary, offer, onRead }: Pane
       <OfferHead {...{ name, summary, offer }} />
       <div class="use-actions">
         <RunButton title="Read" disabled={!isReady} onRun={read} />
-        <Watching connection={connection.id} uri={name} isReady={isReady} read={read} />
+        <Watching connection={connection.id} uri={name} isReady={isReady} busy={calls.busy} read={read} />
       </div>
       {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}
       <CallArea
@@ -41,26 +41,36 @@ interface WatchingProps {
   readonly connection: string;
   readonly uri: string;
   readonly isReady: boolean;
+  /** A reading is being started. */
+  readonly busy: boolean;
   readonly read: () => void;
 }
 
 /** Subscribes to the changes of a resource, counts them, and reads it again if the user wants. */
-export function Watching({ connection, uri, isReady, read }: WatchingProps) {
-  const { run, busy, problem } = useAction();
+export function Watching({ connection, uri, isReady, busy, read }: WatchingProps) {
+  const { run, busy: isChanging, problem } = useAction();
   const [rereads, setRereads] = useRemembered(`rereads ${connection} ${uri}`, () => true);
   const subscription = inspectorState.value?.subscriptions.find(
     (each) => each.connection === connection && each.uri === uri,
   );
   const updates = subscription?.updates;
-  const seen = useRef(updates);
+  const isReading =
+    busy ||
+    inspectorState.value?.calls.some(
+      (call) =>
+        call.status === "running" && call.connection === connection && call.kind === "resource" && call.name === uri,
+    );
+  const readAt = useRef(updates);
   useEffect(() => {
-    const before = seen.current;
-    seen.current = updates;
-    if (rereads && before !== undefined && updates !== undefined && updates > before) read();
-    // Only a change of the count is a reason to read again.
-  }, [updates]);
+    if (!rereads || updates === undefined || readAt.current === undefined) readAt.current = updates;
+    // One reading after the other: what changes meanwhile is read when the one before has ended.
+    else if (updates > readAt.current && isReading !== true) {
+      readAt.current = updates;
+      read();
+    }
+  }, [updates, isReading]);
   const change = () =>
-    busy || run(() => act(subscription === undefined ? "subscribe" : "unsubscribe", { connection, uri }));
+    isChanging || run(() => act(subscription === undefined ? "subscribe" : "unsubscribe", { connection, uri }));
   return (
     <>
       <button type="button" disabled={!isReady} aria-pressed={subscription !== undefined} onClick={change}>

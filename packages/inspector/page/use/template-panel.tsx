@@ -43,7 +43,7 @@ export function TemplatePanel({ connection, name, summary, offer, onRead }: Pane
       </p>
       <div class="use-actions">
         <RunButton title="Read" disabled={!isReady} onRun={read} />
-        <Watching key={uri} connection={connection.id} uri={uri} isReady={isReady} read={read} />
+        <Watching key={uri} connection={connection.id} uri={uri} isReady={isReady} busy={calls.busy} read={read} />
       </div>
       {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}
       <CallArea
