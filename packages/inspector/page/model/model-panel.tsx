@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ConnectionInfo, ShownProblem } from "../../src/contract/connections.js";
 import { type ModelTool, type ModelView, PROVIDERS, type Provider } from "../../src/contract/model-view.js";
 import { act } from "../backend/act.js";
@@ -58,6 +58,7 @@ function ModelTools({ connection, view }: { readonly connection: string; readonl
   const [order, setOrder] = useState<Order>("cost");
   const [search, setSearch] = useState("");
   const [name, setName] = useState<string | undefined>(undefined);
+  const panes = useRef<HTMLDivElement>(null);
   const tools = useMemo(() => sortedTools(view.tools, order, search), [view, order, search]);
   const tool = view.tools.find((one) => one.name === name);
   const dearest = useMemo(() => view.tools.reduce((most, { tokens }) => Math.max(most, tokens), 1), [view]);
@@ -65,7 +66,7 @@ function ModelTools({ connection, view }: { readonly connection: string; readonl
     <>
       <ModelTotal view={view} />
       <FindingList title="What lint says of all tools together" findings={view.findings} />
-      <div class={tool === undefined ? "model-panes" : "model-panes model-panes-two"}>
+      <div ref={panes} class={tool === undefined ? "model-panes" : "model-panes model-panes-two"}>
         <section class="model-list" aria-label="Tools by cost">
           <div class="model-bar">
             <SearchBox value={search} onInput={setSearch} label="Search tools" />
@@ -86,6 +87,7 @@ function ModelTools({ connection, view }: { readonly connection: string; readonl
               selected={name}
               onSelect={(one) => setName(one.name)}
               selectOnMove
+              panes={panes}
             />
           )}
         </section>

@@ -15,6 +15,8 @@ interface VirtualListProps<T> {
   /** Click or Enter; each move of the keyboard too, with `selectOnMove`. */
   readonly onSelect: (item: T) => void;
   readonly label: string;
+  /** Has the list in its first element, and in its last one what is selected: a click or Enter brings that into sight. */
+  readonly panes?: RefObject<HTMLElement | null> | undefined;
   readonly selectOnMove?: boolean | undefined;
   readonly rowClass?: ((item: T) => string | undefined) | undefined;
   /** Stay at the end while the list grows. */
@@ -46,7 +48,7 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const item = items[active];
-    if ((event.key === "Enter" || event.key === " ") && item !== undefined) onSelect(item);
+    if ((event.key === "Enter" || event.key === " ") && item !== undefined) selectAndShow(props, item);
     else {
       const to = movedRow(event.key, active, items.length, page);
       const next = to === undefined ? undefined : items[to];
@@ -107,11 +109,22 @@ function Row<T>({ props, item, at, id, row, chosen, active, count }: RowProps<T>
       aria-setsize={count}
       aria-posinset={at + 1}
       style={{ top: `${at * row}px`, height: `${row}px` }}
-      onClick={() => props.onSelect(item)}
+      onClick={() => selectAndShow(props, item)}
     >
       {props.render(item)}
     </div>
   );
+}
+
+function selectAndShow<T>({ onSelect, panes }: VirtualListProps<T>, item: T): void {
+  onSelect(item);
+  // Once it is there. In a wide window it stands beside the list, and is seen anyway.
+  requestAnimationFrame(() => {
+    const [list, detail] = [panes?.current?.firstElementChild, panes?.current?.lastElementChild];
+    if (list === null || list === undefined || detail === null || detail === undefined) return;
+    const isBelow = detail.getBoundingClientRect().top >= list.getBoundingClientRect().bottom;
+    if (isBelow) detail.scrollIntoView({ block: "start" });
+  });
 }
 
 type BoxRef = RefObject<HTMLDivElement | null>;

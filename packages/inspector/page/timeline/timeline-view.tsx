@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { EntrySummary } from "../../src/contract/timeline.js";
 import { act } from "../backend/act.js";
 import { chosenEntry, entries } from "../backend/page-state.js";
@@ -21,6 +21,7 @@ const rowOf = (entry: EntrySummary) => <EntryRow entry={entry} />;
 /** Every message of both directions, and everything about the chosen one. */
 export function TimelineView() {
   const [follow, setFollow] = useState(chosenEntry.value === undefined);
+  const panes = useRef<HTMLDivElement>(null);
   const all = entries.value;
   const shown = passingEntries.value;
   const seq = chosenEntry.value;
@@ -47,7 +48,7 @@ export function TimelineView() {
       </FilterBar>
       <Forgotten before={(all[0]?.seq ?? FIRST_SEQ) - FIRST_SEQ} />
       {seq !== undefined && chosen === undefined && <p class="timeline-gone">Entry {seq} is no longer kept.</p>}
-      <div class={chosen === undefined ? "timeline-panes" : "timeline-panes timeline-panes-two"}>
+      <div ref={panes} class={chosen === undefined ? "timeline-panes" : "timeline-panes timeline-panes-two"}>
         <section class="timeline-entries" aria-label="Entries">
           <EntryColumns />
           {shown.length === 0 ? (
@@ -62,6 +63,7 @@ export function TimelineView() {
               selected={seq}
               onSelect={choose}
               selectOnMove
+              panes={panes}
               rowClass={(entry) => (entry.seq === paired?.seq ? "timeline-paired" : undefined)}
               follow={follow}
               onEnd={setFollow}

@@ -1,4 +1,5 @@
 import { printable } from "@parley/mcp/protocol";
+import type { RefObject } from "preact";
 import { useMemo } from "preact/hooks";
 import type { OfferSummary } from "../../src/contract/offers.js";
 import { ProblemNote } from "../parts/problem-note.js";
@@ -16,6 +17,7 @@ interface OfferPaneProps {
   readonly loaded: LoadedList;
   readonly chosen: string | undefined;
   readonly onChoose: (name: string) => void;
+  readonly panes: RefObject<HTMLElement | null>;
 }
 
 const ROW_HEIGHT = 52;
@@ -23,7 +25,7 @@ const NONE: readonly OfferSummary[] = [];
 const nameOf = (offer: OfferSummary) => offer.name;
 
 /** A list of a server, narrowed by what is typed. */
-export function OfferPane({ connection, what, loaded, chosen, onChoose }: OfferPaneProps) {
+export function OfferPane({ connection, what, loaded, chosen, onChoose, panes }: OfferPaneProps) {
   const [query, setQuery] = useRemembered(`query ${connection} ${what}`, () => "");
   const offers = loaded.list?.offers ?? NONE;
   const found = useMemo(() => searchOffers(offers, query), [offers, query]);
@@ -53,6 +55,7 @@ export function OfferPane({ connection, what, loaded, chosen, onChoose }: OfferP
         selected={chosen}
         onSelect={({ name }) => onChoose(name)}
         selectOnMove
+        panes={panes}
         label={`List of ${what}`}
       />
     </div>

@@ -1,4 +1,5 @@
 import { printable } from "@parley/mcp/protocol";
+import { useRef } from "preact/hooks";
 import type { ConnectionInfo, OfferKind } from "../../src/contract/connections.js";
 import { act } from "../backend/act.js";
 import { ProblemNote } from "../parts/problem-note.js";
@@ -80,9 +81,17 @@ interface OffersProps {
 
 function Offers({ connection, kind, loaded, onRead }: OffersProps) {
   const [chosen, setChosen] = useRemembered<string | undefined>(`chosen ${connection.id} ${kind}`, () => undefined);
+  const panes = useRef<HTMLDivElement>(null);
   return (
-    <div class="use-offers">
-      <OfferPane connection={connection.id} what={kind} loaded={loaded} chosen={chosen} onChoose={setChosen} />
+    <div class="use-offers" ref={panes}>
+      <OfferPane
+        connection={connection.id}
+        what={kind}
+        loaded={loaded}
+        chosen={chosen}
+        onChoose={setChosen}
+        panes={panes}
+      />
       <div class="use-detail">
         {chosen === undefined ? (
           <p class="soft use-hint">Choose one of the {kind} to see it and to try it.</p>

@@ -1,5 +1,5 @@
-import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { server as everything } from "../../../../examples/everything/server.js";
 import { serverTarget } from "../engine/opened-engine.js";
 import { barriers } from "../kit/barriers.js";
@@ -190,5 +190,26 @@ describe.skipIf(!hasBrowser)("every view and dialog", () => {
     await stations[station]?.();
     await expectUsable();
     expect(opened.problems).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasBrowser)("a window at 200 %", () => {
+  it("brings into sight what is chosen in a list", async () => {
+    const { page, close } = await openInspectedPage({ targets: [serverTarget(everything)] }, { viewport: TWICE });
+    onTestFinished(close);
+    const isSeen = (locator: Locator) =>
+      locator.evaluate((element) => {
+        const { top, bottom } = element.getBoundingClientRect();
+        return top >= 0 && bottom <= innerHeight;
+      });
+    await page.getByRole("listbox", { name: "List of tools" }).getByRole("option").first().click();
+    const run = page.getByRole("heading", { level: 2, name: "Sum" });
+    await expect.poll(() => isSeen(run)).toBe(true);
+    await goTo(page, "Timeline");
+    await timelineOf(page).getByRole("option").first().click();
+    await expect.poll(() => isSeen(page.getByRole("tab", { name: "Headers" }))).toBe(true);
+    await goTo(page, "Model");
+    await page.getByRole("listbox").getByRole("option").first().click();
+    await expect.poll(() => isSeen(page.getByRole("region", { name: "Tool" }).getByRole("heading").first())).toBe(true);
   });
 });
