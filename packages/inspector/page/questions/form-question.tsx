@@ -1,5 +1,5 @@
 import { type ElicitRequestFormParams, type ElicitValue, printable } from "@parley/mcp/protocol";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { QuestionInfo } from "../../src/contract/questions.js";
 import { initialValue } from "../forms/model/initial-value.js";
 import { isJsonObject } from "../forms/model/json-members.js";
@@ -21,6 +21,11 @@ export function FormQuestion({ info, params }: FormQuestionProps) {
   const [broken, setBroken] = useState(false);
   const { answer, problem } = useAnswer(info);
   const issues = issuesIn(problem?.data);
+  const body = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // Who corrects an answer begins at the first field that was refused, which may be out of sight.
+    if (problem !== undefined) body.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+  }, [problem]);
   const accept = () => {
     // What a form gives may be wrong; the inspector checks it against the schema and refuses it with issues.
     if (isJsonObject(value) && !broken) answer({ action: "accept", content: value as Record<string, ElicitValue> });
@@ -28,6 +33,7 @@ export function FormQuestion({ info, params }: FormQuestionProps) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: a key of the whole form, which its button has too
     <div
+      ref={body}
       class="questions-body"
       onKeyDown={(event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && accept()}
     >

@@ -11,7 +11,7 @@ import { shownFailure } from "../parts/use-action.js";
 import { CopyForms } from "./copy-forms.js";
 import { ExchangeHeaders } from "./exchange-headers.js";
 import { MessageText } from "./message-text.js";
-import { narrowTimeline } from "./timeline-filter.js";
+import { EVERYTHING, narrowTimeline } from "./timeline-filter.js";
 import { WaterfallChart } from "./waterfall-chart.js";
 
 interface EntryPaneProps {
@@ -80,7 +80,7 @@ function PaneHead({ entry, paired }: EntryPaneProps) {
           </button>
         )}
         {call !== undefined && (
-          <button type="button" onClick={() => narrowTimeline({ call })}>
+          <button type="button" onClick={() => narrowTimeline({ ...EVERYTHING, call })}>
             Only this call
           </button>
         )}

@@ -6,6 +6,7 @@ import { programTarget } from "../engine/opened-engine.js";
 import { hasBrowser, type InspectedPage, openInspectedPage } from "../kit/inspected-page.js";
 import { goTo } from "../page/page-session.js";
 import { questionOf, resultOf, runTool, strayRequests } from "./call-steps.js";
+import { chooseEntry, choosePart, shownRows } from "./timeline-steps.js";
 
 if (!peersInstalled) console.log("the peers are not installed (npm run peers); server-everything asked nothing");
 
@@ -116,6 +117,29 @@ describe.skipIf(!hasBrowser || !peersInstalled)("questions of server-everything,
         .toContain(`file:///tmp/${name}`);
       await goTo(page, "Server");
     }
+  });
+
+  it("are in the timeline with the calls that they belong to", async () => {
+    await goTo(page, "Timeline");
+    await page.getByLabel("Method").selectOption("elicitation/create");
+    const entry = await chooseEntry(page, /received.*request.*elicitation\/create/);
+    await entry.getByRole("button", { name: "Go to its answer" }).click();
+    await entry.getByText(/result, sent · \d+ B · answered in/).waitFor();
+    await choosePart(page, "Headers");
+    await entry.getByText("No HTTP exchange belongs to this entry").waitFor();
+    await choosePart(page, "Waterfall");
+    const call = entry.getByRole("table", { name: "This call" });
+    await call.getByRole("row", { name: /^tools\/call trigger-url-elicitation request/ }).waitFor();
+    await call.getByRole("row", { name: /^elicitation\/create asked by the server/ }).waitFor();
+    await entry.getByRole("button", { name: "Only this call" }).click();
+    const rows = (await shownRows(page)).map(({ text }) => text);
+    // The client may list the tools first, where they have changed.
+    expect(rows.filter((text) => !text.includes("tools/list"))).toEqual([
+      "→ sent request tools/call trigger-url-elicitation",
+      "← received request elicitation/create",
+      "→ sent result elicitation/create",
+      "← received result tools/call trigger-url-elicitation",
+    ]);
   });
 
   it("leave no error in the page, and no request to anywhere else", () => {

@@ -79,7 +79,9 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
       expect(await page.locator(`[id="${about}"]`).textContent(), name).toContain(words);
     }
     expect(await field("name").getAttribute("aria-invalid")).not.toBe("true");
-    await field("mail").fill("ada@example.com");
+    // The first field that was refused has the focus.
+    await page.keyboard.press("Control+A");
+    await page.keyboard.type("ada@example.com");
     await field("amount").fill("2");
     await field("size", "combobox").selectOption("large");
     await field("colour", "combobox").selectOption("Green");
@@ -127,6 +129,18 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
     await page.keyboard.press("Control+Enter");
     await over();
     await resultOf(page).getByText("5 stars").waitFor();
+  });
+
+  it("go with the call that is cancelled, and are not answered for the user", async () => {
+    await runTool(page, "survey");
+    await question().getByRole("button", { name: "Close" }).click();
+    await page.getByRole("button", { name: "1 question waits" }).waitFor();
+    await page
+      .getByRole("tabpanel", { name: /^Tools/ })
+      .getByRole("button", { name: "Cancel" })
+      .click();
+    await page.getByRole("button", { name: "1 question waits" }).waitFor({ state: "detached" });
+    await resultOf(page).getByText("Cancelled", { exact: true }).waitFor();
   });
 
   it("follow one another in the course of one call", async () => {
