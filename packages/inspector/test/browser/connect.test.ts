@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import { Server } from "@parley/mcp";
 import { serveHttp } from "@parley/mcp/node";
 import { REVISIONS, shownRevision } from "@parley/mcp/protocol";
 import type { Page } from "playwright-core";
@@ -141,6 +142,30 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
       await select.selectOption("");
       await shownConnection(page, `ready · ${NEWEST}`);
       expect(await fact("Revision")).toBe(`${NEWEST} (negotiated)`);
+      await page.getByRole("button", { name: "Disconnect" }).click();
+      await shownConnection(page, "closed");
+      await forgetShown();
+    });
+
+    it("to a server that is started again with other tools show these", async () => {
+      const port = await freePort();
+      const serving = (tool: string) =>
+        serveHttp(
+          new Server({ name: "edited", version: "1" }).tool(tool, () => ""),
+          { port },
+        );
+      const first = await serving("before");
+      await connectToUrl(page, first.url, { revision });
+      await shownConnection(page, "ready");
+      await goTo(page, "Use");
+      const tools = page.getByRole("listbox", { name: "List of tools" }).getByRole("option");
+      await tools.filter({ hasText: "before" }).waitFor();
+      await first.close();
+      const second = await serving("after");
+      onTestFinished(() => second.close());
+      await tools.filter({ hasText: "after" }).waitFor();
+      expect(await tools.count()).toBe(1);
+      await goTo(page, "Server");
       await page.getByRole("button", { name: "Disconnect" }).click();
       await shownConnection(page, "closed");
       await forgetShown();
