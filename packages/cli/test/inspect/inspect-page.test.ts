@@ -100,6 +100,17 @@ describe.runIf(hasBrowser)("the page of parley inspect", () => {
     },
   );
 
+  it("loads a module as it is now when its connection is opened again", async () => {
+    folder.write("server.ts", MODULE.replace('tool("ask"', 'tool("ask_again"'));
+    await show("module");
+    await goTo("Server");
+    await page.getByRole("button", { name: "Reopen" }).click();
+    await goTo("Use");
+    const tools = page.getByRole("listbox", { name: "List of tools" }).getByRole("option");
+    await tools.filter({ hasText: "ask_again" }).waitFor();
+    expect(await tools.count()).toBe(1);
+  });
+
   it("asked nobody but the inspector, has no errors, and says when Ctrl-C has ended it, which leaves no program", async () => {
     const { origin } = await parley.url();
     expect(opened.requests.filter((url) => !url.startsWith(`${origin}/`))).toEqual([]);
