@@ -103,8 +103,11 @@ interface SuggestionsProps {
 }
 
 function Suggestions({ listId, name, suggestions, active, pick }: SuggestionsProps) {
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => list.current?.children[active]?.scrollIntoView({ block: "nearest" }), [active]);
   return (
     <div
+      ref={list}
       id={listId}
       class="forms-suggestions"
       role="listbox"

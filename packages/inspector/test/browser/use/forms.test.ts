@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ERAS } from "../../engine/opened-engine.js";
 import { hasBrowser, type InspectedPage, openInspectedPage } from "../../kit/inspected-page.js";
 import { chooseTool, resultOf, strayRequests } from "../call-steps.js";
-import { shapesServer } from "./shapes-server.js";
-import { targetsInBothEras, useServer } from "./use-steps.js";
+import { shapesServer, WORDS } from "./shapes-server.js";
+import { chooseOffer, openOffers, targetsInBothEras, useServer } from "./use-steps.js";
 
 describe.skipIf(!hasBrowser)("forms of tools", () => {
   const { server, received } = shapesServer();
@@ -202,6 +202,30 @@ describe.skipIf(!hasBrowser)("forms of tools", () => {
       await field("size").selectOption("small");
       await expect.poll(() => panel.getByText(/not fit the schema/).count()).toBe(0);
       expect(await sent()).toEqual({ name: "Ada", age: 12, size: "small", ratio: 1, version: 3 });
+    });
+
+    it("keep the suggestion in sight that the keyboard has reached", async () => {
+      await useServer(page, "shapes", revision);
+      panel = await openOffers(page, "Prompts");
+      await chooseOffer(page, "prompts", "pick");
+      await panel.getByRole("combobox", { name: "word" }).focus();
+      await page.keyboard.press("ArrowDown");
+      const list = panel.getByRole("listbox", { name: "Suggestions for word" });
+      await expect.poll(() => list.getByRole("option").count()).toBe(WORDS.length);
+      const last = list.getByRole("option", { name: String(WORDS.at(-1)), exact: true });
+      const isSeen = async () => {
+        const [all, one] = await Promise.all([list.boundingBox(), last.boundingBox()]);
+        return all !== null && one !== null && one.y >= all.y && one.y + one.height <= all.y + all.height;
+      };
+      expect(await isSeen()).toBe(false);
+      await page.keyboard.press("ArrowUp");
+      await expect.poll(() => last.getAttribute("aria-selected")).toBe("true");
+      await expect.poll(isSeen).toBe(true);
+      await page.keyboard.press("Enter");
+      await page.keyboard.press("Control+Enter");
+      await resultOf(page)
+        .getByText(`picked ${WORDS.at(-1)}`)
+        .waitFor();
     });
 
     it("run from the keyboard, also where a tool takes nothing", async () => {

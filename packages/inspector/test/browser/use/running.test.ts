@@ -142,6 +142,11 @@ describe.skipIf(!hasBrowser)("calls", () => {
       }
       expect(await panel.getByLabel("below", { exact: true }).inputValue()).toBe("10");
       await result().waitFor();
+      await page.reload();
+      await useServer(page, "Everything", revision);
+      await chooseTool(page, "primes");
+      await expect.poll(() => history().getByRole("listitem").count()).toBe(2);
+      await expect.poll(primes).toContain("[2,3,5,7,11,13,17,19]");
     });
 
     it("are any request, as it is", async () => {

@@ -82,6 +82,9 @@ const nests = {
   },
 } as const;
 
+/** More suggestions than are in sight at once. */
+export const WORDS = Array.from({ length: 40 }, (_, index) => `word ${index + 1}`);
+
 /** Makes it. The tools answer with the arguments that they got. */
 export function shapesServer(): ShapesServer {
   const received: unknown[] = [];
@@ -92,6 +95,7 @@ export function shapesServer(): ShapesServer {
   const server = new Server({ name: "shapes", version: "1" })
     .tool("words", { description: "Takes values of every simple kind", input: words }, note)
     .tool("nests", { description: "Takes values inside values", input: nests }, note)
-    .tool("nothing", { description: "Takes nothing" }, note);
+    .tool("nothing", { description: "Takes nothing" }, note)
+    .prompt("pick", { arguments: { word: { complete: WORDS } } }, ({ word = "nothing" }) => `picked ${word}`);
   return { server, received };
 }
