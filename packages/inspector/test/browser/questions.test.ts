@@ -9,6 +9,14 @@ import { goTo, timelineOf, urlTarget } from "../page/page-session.js";
 import { type AskingServer, startAskingServer } from "./asking-server.js";
 import { chooseConnection, questionOf, resultOf, runTool, strayRequests } from "./call-steps.js";
 
+/** Addresses that no page has, or that deceive. */
+const NO_PAGES = [
+  "javascript:globalThis.hacked = true",
+  "data:text/html,<script>opener.hacked = true</script>",
+  "file:///etc/passwd",
+  "https://example.com@evil.example/",
+  "no address",
+];
 const VISITED = "https://example.com/pay";
 
 /** A tool that asks twice at once, and one that asks for a text. */
@@ -193,20 +201,12 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
   it("open no address that is none of the web", async () => {
     await chooseConnection(page, "asking");
     const tabs = page.context().pages().length;
-    for (const url of [
-      "javascript:globalThis.hacked = true",
-      "data:text/html,<script>opener.hacked = true</script>",
-      "file:///etc/passwd",
-      "https://example.com@evil.example/",
-      "no address",
-    ]) {
+    const ended = page.getByRole("region", { name: "Calls so far" }).getByText(/^(?:failed|done)/);
+    for (const [index, url] of NO_PAGES.entries()) {
       const answered = asking.answers.length;
       await runTool(page, "visit", { url });
-      await resultOf(page)
-        .getByText(/Failed|answered:/)
-        .first()
-        .waitFor();
-      await expect.poll(resultText, { message: url }).toContain("https address");
+      await expect.poll(() => ended.count(), { message: url }).toBe(index + 1);
+      expect(await resultText(), url).toContain("https address");
       expect(await question().count(), url).toBe(0);
       expect(JSON.stringify(asking.answers.slice(answered)), url).not.toContain("accept");
     }

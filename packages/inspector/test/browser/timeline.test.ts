@@ -28,6 +28,8 @@ describe.skipIf(!hasBrowser).each(ERAS)("the timeline of everything over HTTP, i
     page = opened.page;
     await callEverything();
     await goTo(page, "Timeline");
+    const answers = timelineOf(page).getByRole("option", { name: /received.*result.*tools\/call survey/ });
+    await answers.nth(isStateless ? 1 : 0).waitFor();
   });
   afterAll(async () => {
     await opened?.close();
