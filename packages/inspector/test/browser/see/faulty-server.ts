@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ERAS } from "../engine/opened-engine.js";
+import { ERAS } from "../../engine/opened-engine.js";
 
 /** A server whose tools break the published schema, each at one place, and one that keeps to it. */
 export interface FaultyServer {

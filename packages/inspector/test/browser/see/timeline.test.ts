@@ -3,11 +3,11 @@ import { serveHttp } from "@parley/mcp/node";
 import { shownRevision } from "@parley/mcp/protocol";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { server as everything } from "../../../../examples/everything/server.js";
-import { ERAS, serverTarget } from "../engine/opened-engine.js";
-import { hasBrowser, type InspectedPage, openInspectedPage } from "../kit/inspected-page.js";
-import { goTo, timelineOf, urlTarget } from "../page/page-session.js";
-import { chooseConnection, questionOf, resultOf, runTool, strayRequests } from "./call-steps.js";
+import { server as everything } from "../../../../../examples/everything/server.js";
+import { ERAS, serverTarget } from "../../engine/opened-engine.js";
+import { hasBrowser, type InspectedPage, openInspectedPage } from "../../kit/inspected-page.js";
+import { goTo, timelineOf, urlTarget } from "../../page/page-session.js";
+import { chooseConnection, questionOf, resultOf, runTool, strayRequests } from "../call-steps.js";
 import { ALL_ROWS, chooseEntry, choosePart, type ShownRow, shownMessage, shownRows } from "./timeline-steps.js";
 import { startWireLog, type WireLog } from "./wire-log.js";
 

@@ -2,12 +2,12 @@ import { Server } from "@parley/mcp";
 import { type CreateMessageRequestParams, type CreateMessageResult, shownRevision } from "@parley/mcp/protocol";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { server as everything } from "../../../../examples/everything/server.js";
-import { ERAS, serverTarget } from "../engine/opened-engine.js";
-import { hasBrowser, type InspectedPage, openInspectedPage } from "../kit/inspected-page.js";
-import { goTo, timelineOf, urlTarget } from "../page/page-session.js";
+import { server as everything } from "../../../../../examples/everything/server.js";
+import { ERAS, serverTarget } from "../../engine/opened-engine.js";
+import { hasBrowser, type InspectedPage, openInspectedPage } from "../../kit/inspected-page.js";
+import { goTo, timelineOf, urlTarget } from "../../page/page-session.js";
+import { chooseConnection, questionOf, resultOf, runTool, strayRequests } from "../call-steps.js";
 import { type AskingServer, startAskingServer } from "./asking-server.js";
-import { chooseConnection, questionOf, resultOf, runTool, strayRequests } from "./call-steps.js";
 
 /** Addresses that no page has, or that deceive. */
 const NO_PAGES = [

@@ -1,12 +1,12 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { peerPath } from "../../../mcp/test/interop/peer-process.js";
-import { peersInstalled } from "../../../mcp/test/mounts/peer-packages.js";
-import { programTarget } from "../engine/opened-engine.js";
-import { hasBrowser, type InspectedPage, openInspectedPage } from "../kit/inspected-page.js";
-import { goTo } from "../page/page-session.js";
-import { questionOf, resultOf, runTool, strayRequests } from "./call-steps.js";
-import { chooseEntry, choosePart, shownRows } from "./timeline-steps.js";
+import { peerPath } from "../../../../mcp/test/interop/peer-process.js";
+import { peersInstalled } from "../../../../mcp/test/mounts/peer-packages.js";
+import { programTarget } from "../../engine/opened-engine.js";
+import { hasBrowser, type InspectedPage, openInspectedPage } from "../../kit/inspected-page.js";
+import { goTo } from "../../page/page-session.js";
+import { questionOf, resultOf, runTool, strayRequests } from "../call-steps.js";
+import { chooseEntry, choosePart, shownRows } from "../see/timeline-steps.js";
 
 if (!peersInstalled) console.log("the peers are not installed (npm run peers); server-everything asked nothing");
 

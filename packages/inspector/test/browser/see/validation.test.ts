@@ -1,10 +1,10 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ERAS } from "../engine/opened-engine.js";
-import { barriers } from "../kit/barriers.js";
-import { hasBrowser, type InspectedPage, openInspectedPage } from "../kit/inspected-page.js";
-import { goTo, timelineOf, urlTarget } from "../page/page-session.js";
-import { resultOf, runTool, strayRequests } from "./call-steps.js";
+import { ERAS } from "../../engine/opened-engine.js";
+import { barriers } from "../../kit/barriers.js";
+import { hasBrowser, type InspectedPage, openInspectedPage } from "../../kit/inspected-page.js";
+import { goTo, timelineOf, urlTarget } from "../../page/page-session.js";
+import { resultOf, runTool, strayRequests } from "../call-steps.js";
 import { type FaultyServer, startFaultyServer } from "./faulty-server.js";
 import { ALL_ROWS, chooseEntry, choosePart, shownMessage, shownRows } from "./timeline-steps.js";
 

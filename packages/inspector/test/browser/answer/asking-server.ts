@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ERAS } from "../engine/opened-engine.js";
+import { ERAS } from "../../engine/opened-engine.js";
 
 /** A server that asks whatever its client names, also what no library would send, and keeps what it is answered. */
 export interface AskingServer {

@@ -1,13 +1,13 @@
 import { spawnSync } from "node:child_process";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { HOSTILE_ARGUMENTS } from "../copy/copied-calls.js";
-import { AUTHORIZATION, type EchoServer, echoServer, startEchoServer } from "../copy/echo-server.js";
-import { runLines } from "../copy/run-lines.js";
-import { ERAS, serverTarget } from "../engine/opened-engine.js";
-import { hasBrowser, type InspectedPage, openInspectedPage } from "../kit/inspected-page.js";
-import { goTo, urlTarget } from "../page/page-session.js";
-import { chooseTool, resultOf, strayRequests } from "./call-steps.js";
+import { HOSTILE_ARGUMENTS } from "../../copy/copied-calls.js";
+import { AUTHORIZATION, type EchoServer, echoServer, startEchoServer } from "../../copy/echo-server.js";
+import { runLines } from "../../copy/run-lines.js";
+import { ERAS, serverTarget } from "../../engine/opened-engine.js";
+import { hasBrowser, type InspectedPage, openInspectedPage } from "../../kit/inspected-page.js";
+import { goTo, urlTarget } from "../../page/page-session.js";
+import { chooseTool, resultOf, strayRequests } from "../call-steps.js";
 import { ALL_ROWS, chooseEntry, choosePart, shownMessage } from "./timeline-steps.js";
 
 const hasCurl = spawnSync("curl", ["--version"]).status === 0;

@@ -1,5 +1,5 @@
 import type { Locator, Page } from "playwright-core";
-import { timelineOf } from "../page/page-session.js";
+import { timelineOf } from "../../page/page-session.js";
 
 /** A window so high that every row of a test is shown. */
 export const ALL_ROWS = { width: 1280, height: 6000 };
