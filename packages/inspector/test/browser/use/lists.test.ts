@@ -20,11 +20,12 @@ Fill in \`templates/notes.md\`.
 `;
 
 describe.skipIf(!hasBrowser)("what a server offers", () => {
-  const folder = mkdtempSync(join(tmpdir(), "parley-lists-"));
+  let folder: string;
   let opened: InspectedPage;
   let page: Page;
 
   beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "parley-lists-"));
     mkdirSync(join(folder, "release-notes/templates"), { recursive: true });
     writeFileSync(join(folder, "release-notes/SKILL.md"), SKILL);
     writeFileSync(join(folder, "release-notes/templates/notes.md"), "## What is new\n");
