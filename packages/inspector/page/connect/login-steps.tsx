@@ -3,6 +3,7 @@ import { act } from "../backend/act.js";
 import { showEntry } from "../backend/page-state.js";
 import { openOutside, outsideAddress } from "../parts/outside-address.js";
 import { ProblemNote } from "../parts/problem-note.js";
+import { ShownAddress } from "../parts/shown-address.js";
 import { useAction } from "../parts/use-action.js";
 
 interface LoginStepsProps {
@@ -20,7 +21,7 @@ export function LoginSteps({ connection, login, live }: LoginStepsProps) {
     <section class="connect-part" aria-labelledby="connect-login">
       <h3 id="connect-login">Login</h3>
       {live && login.visit !== undefined && <PageToVisit address={login.visit} />}
-      <ol class="connect-steps">
+      <ol class="connect-steps" aria-label="Steps">
         {login.steps.map((step, index) => (
           <Step key={step.seq ?? `step ${index}`} step={step} pending={waits && index === login.steps.length - 1} />
         ))}
@@ -74,10 +75,8 @@ function PageToVisit({ address }: { readonly address: string }) {
   return (
     <div class="connect-visit">
       <p>The server asks you to log in at this page:</p>
-      <p class="parts-address">{address}</p>
-      {safe === undefined ? (
-        <p class="connect-refused">It is neither http nor https, and is not opened.</p>
-      ) : (
+      <ShownAddress address={address} />
+      {safe !== undefined && (
         <div class="parts-actions">
           <button type="button" class="main" onClick={() => openOutside(safe)}>
             Open the login page

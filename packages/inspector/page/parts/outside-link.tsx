@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Dialog } from "./dialog.js";
 import { openOutside, outsideAddress } from "./outside-address.js";
+import { ShownAddress } from "./shown-address.js";
 
 interface OutsideLinkProps {
   readonly href: string;
@@ -25,7 +26,7 @@ export function OutsideLink({ href, children }: OutsideLinkProps) {
       {asking && (
         <Dialog title="Open this address?" onClose={() => setAsking(false)}>
           <p>It was given by a server, and leaves the inspector:</p>
-          <p class="parts-address">{address}</p>
+          <ShownAddress address={address} />
           <div class="parts-actions">
             <button type="button" onClick={() => setAsking(false)}>
               Stay here

@@ -1,9 +1,9 @@
 import { type ElicitRequestURLParams, printable } from "@parley/mcp/protocol";
 import { useState } from "preact/hooks";
 import type { QuestionInfo } from "../../src/contract/questions.js";
-import { openOutside } from "../parts/outside-address.js";
+import { openOutside, outsideAddress } from "../parts/outside-address.js";
 import { ProblemNote } from "../parts/problem-note.js";
-import { addressParts } from "./address-parts.js";
+import { ShownAddress } from "../parts/shown-address.js";
 import { useAnswer } from "./answer-question.js";
 
 interface UrlQuestionProps {
@@ -15,7 +15,6 @@ interface UrlQuestionProps {
 export function UrlQuestion({ info, params }: UrlQuestionProps) {
   const { answer, problem } = useAnswer(info);
   const [opened, setOpened] = useState(false);
-  const { before, host, after, warnings, canOpen } = addressParts(params.url);
   const open = () => {
     setOpened(true);
     openOutside(params.url);
@@ -24,21 +23,15 @@ export function UrlQuestion({ info, params }: UrlQuestionProps) {
     <div class="questions-body">
       <p class="questions-message">{printable(params.message)}</p>
       <p>The server wants you to visit this address:</p>
-      <p class="questions-address">
-        {printable(before)}
-        <strong>{printable(host)}</strong>
-        {printable(after)}
-      </p>
-      {warnings.length > 0 && (
-        <ul class="questions-warnings" aria-label="Look twice">
-          {warnings.map((warning) => (
-            <li key={warning}>{warning}</li>
-          ))}
-        </ul>
-      )}
+      <ShownAddress address={params.url} />
       {problem !== undefined && <ProblemNote problem={problem} />}
       <div class="parts-actions">
-        <button type="button" class={opened ? "" : "main"} disabled={!canOpen} onClick={open}>
+        <button
+          type="button"
+          class={opened ? "" : "main"}
+          disabled={outsideAddress(params.url) === undefined}
+          onClick={open}
+        >
           Open in a new tab
         </button>
         <button type="button" class={opened ? "main" : ""} onClick={() => answer({ action: "accept" })}>

@@ -50,7 +50,8 @@ describe.skipIf(!hasBrowser)("a login", () => {
   afterAll(() => opened?.close());
 
   const login = () => page.getByRole("region", { name: "Login" });
-  const steps = async () => (await login().getByRole("listitem").allInnerTexts()).map((text) => text.split("\n"));
+  const stepItems = () => login().getByRole("list", { name: "Steps" }).getByRole("listitem");
+  const steps = async () => (await stepItems().allInnerTexts()).map((text) => text.split("\n"));
   const openButton = () => login().getByRole("button", { name: "Open the login page" });
 
   /** Connects to a server, and shows what is known of it. */
@@ -91,6 +92,7 @@ describe.skipIf(!hasBrowser)("a login", () => {
       await shownConnection(page, "waits for login");
       expect(await login().getByRole("button", { name: "Log out" }).count()).toBe(0);
       const { origin, pathname, searchParams } = await loginAddress();
+      await login().getByRole("list", { name: "Look twice" }).getByText("The host is this machine.").waitFor();
       expect(origin + pathname).toBe(`${target.issuer.origin}/authorize`);
       expect(searchParams.get("scope")).toContain(SCOPES);
       expect(target.issuer.to("/authorize")).toEqual([]);
@@ -158,9 +160,7 @@ describe.skipIf(!hasBrowser)("a login", () => {
     await connectTo(target);
     await (await openLogin()).close();
     await shownConnection(page, "ready");
-    const step = login()
-      .getByRole("listitem")
-      .filter({ hasText: /token POST/ });
+    const step = stepItems().filter({ hasText: /token POST/ });
     await step.getByRole("button", { name: /^#\d+ in the timeline$/ }).click();
     const entry = page.getByRole("main");
     await entry.getByText(`POST ${target.issuer.origin}/token: HTTP 200`).first().waitFor();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addressParts } from "../../page/questions/address-parts.js";
+import { addressParts } from "../../page/parts/shown-address.js";
 import { issuesIn } from "../../page/questions/answer-question.js";
 
 describe("an address that a server wants to be visited", () => {

@@ -1,5 +1,28 @@
+import { printable } from "@parley/mcp/protocol";
+
+/** An address of a server as a whole, its host apart from the rest, and why somebody should look twice. */
+export function ShownAddress({ address }: { readonly address: string }) {
+  const { before, host, after, warnings } = addressParts(address);
+  return (
+    <>
+      <p class="parts-address">
+        {printable(before)}
+        <strong>{printable(host)}</strong>
+        {printable(after)}
+      </p>
+      {warnings.length > 0 && (
+        <ul class="parts-warnings" aria-label="Look twice">
+          {warnings.map((warning) => (
+            <li key={warning}>{warning}</li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
 /** An address in pieces, so that its host can be told from the rest. */
-export interface AddressParts {
+interface AddressParts {
   readonly before: string;
   readonly host: string;
   readonly after: string;
