@@ -29,10 +29,10 @@ export function QuestionsPanel() {
       <div class="questions">
         {questions.length > 1 && (
           <ul class="questions-list" aria-label="Questions that wait">
-            {questions.map((question) => (
+            {questions.map((question, index) => (
               <li key={question.id}>
                 <button type="button" aria-pressed={question.id === shown.id} onClick={() => setChosen(question.id)}>
-                  {KINDS[question.question.kind]} of {serverOf(question, state)}
+                  {index + 1}. {nameOf(question, state)}
                 </button>
               </li>
             ))}
@@ -46,6 +46,17 @@ export function QuestionsPanel() {
 }
 
 const KINDS = { form: "Form", url: "Page to visit", sampling: "Question to a model" } as const;
+
+/** Characters of a message in the name of a question. */
+const MOST_WORDS = 40;
+
+/** What a question is called among others. */
+function nameOf(info: QuestionInfo, state: InspectorState): string {
+  const { kind, params } = info.question;
+  const words = kind === "sampling" ? "" : printable(params.message).replaceAll("\n", " ");
+  const short = words.length <= MOST_WORDS ? words : `${words.slice(0, MOST_WORDS)}…`;
+  return `${KINDS[kind]} of ${serverOf(info, state)}${short === "" ? "" : `: ${short}`}`;
+}
 
 function Question({ info }: { readonly info: QuestionInfo }) {
   const { question } = info;

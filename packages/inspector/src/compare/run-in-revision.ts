@@ -51,7 +51,10 @@ export async function runInRevision(
     return ended({ outcome: "isError" in result && result.isError === true ? "failed" : "done" }, result);
   } catch (reason) {
     const { message, fix } = McpError.from(reason);
-    return ended({ outcome: "failed", problem: fix === "" ? message : `${message}. ${fix}` }, { error: message });
+    return ended(
+      { outcome: "failed", problem: fix === "" ? message : `${message.replace(/\.$/, "")}. ${fix}` },
+      { error: message },
+    );
   } finally {
     await client?.close().catch(() => undefined);
   }

@@ -224,9 +224,9 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
     const waiting = question().getByRole("list", { name: "Questions that wait" }).getByRole("button");
     await expect.poll(() => waiting.count()).toBe(2);
     await field("left").fill("a hand");
-    await waiting.nth(1).click();
+    await waiting.filter({ hasText: "2. Form of pair: What is right?" }).click();
     await field("right").fill("a foot");
-    await waiting.nth(0).click();
+    await waiting.filter({ hasText: "1. Form of pair: What is left?" }).click();
     expect(await field("left").inputValue()).toBe("a hand");
     await button("Decline").click();
     await expect.poll(() => field("right").inputValue()).toBe("a foot");
