@@ -9,6 +9,7 @@ import { BACK, canLogIn, logIn, newUser, startProvider } from "../../../mcp/test
 import type { IssuerBehaviour } from "../../../mcp/test/auth/test-issuer.js";
 import { freePort } from "../../../mcp/test/free-port.js";
 import { ERAS } from "../engine/opened-engine.js";
+import { barriers } from "../kit/barriers.js";
 import { hasBrowser, type InspectedPage, openInspectedPage } from "../kit/inspected-page.js";
 import { actInPage, goTo } from "../page/page-session.js";
 import { connectionItems, connectToUrl, shownConnection } from "./connect-steps.js";
@@ -153,6 +154,7 @@ describe.skipIf(!hasBrowser)("a login", () => {
       await openButton().waitFor();
     }
     await loginAddress();
+    expect(await barriers(page)).toEqual([]);
   });
 
   it("shows the whole exchange of a step in the timeline, without its secrets", async () => {
