@@ -250,10 +250,10 @@ export class Connection<P> {
     });
   }
 
-  #fault(code: number, error: Error, { id, silent, answer }: { id?: Id; silent?: true; answer?: true } = {}): void {
-    this.#handler.fault?.(error, answer && id);
+  #fault(code: number, error: Error, { id, silent, answers }: { id?: Id; silent?: true; answers?: Id } = {}): void {
+    this.#handler.fault?.(error, answers);
     // It will not come again.
-    if (answer && id !== undefined) this.#asks.take(id)?.reject(error);
+    if (answers !== undefined) this.forget(answers, error);
     if (this.#options.answerFaults !== true) return;
     if (silent !== true) this.say(errorText(id, code, error.message, faultData(code)));
     const { maxFaults = Number.POSITIVE_INFINITY } = this.#options;

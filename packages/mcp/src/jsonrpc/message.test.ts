@@ -79,7 +79,7 @@ describe("a message", () => {
       const item = classify({ jsonrpc: "2.0", id: 1, ...response });
       expect(item).toMatchObject({ kind: "invalid", silent: true });
       // Whoever waits for the answer with this id learns that it cannot be read.
-      expect(item).toEqual({ ...item, ...("id" in response ? {} : { id: 1, answer: true }) });
+      expect(item).toEqual({ ...item, ...("id" in response ? {} : { id: 1, answers: 1 }) });
       expect("id" in item).toBe(!("id" in response));
     }
     expect(classify({ jsonrpc: "2.0", id: 1 })).not.toHaveProperty("silent");

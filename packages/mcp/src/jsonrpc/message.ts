@@ -52,10 +52,10 @@ export type Classified =
   | { kind: "error"; message: ErrorMessage }
   | { kind: "batch"; items: unknown[] }
   /**
-   * Unless it is `silent` (no request, so that nobody waits), it is answered with an error, under `id` if that is known. An `answer`
-   * is for the request from here that has the id.
+   * Unless it is `silent` (no request, so that nobody waits), it is answered with an error, under `id` if that is known. `answers` is
+   * the id of the request from here that it would have answered.
    */
-  | { kind: "invalid"; code: number; reason: string; id?: Id; silent?: true; answer?: true };
+  | { kind: "invalid"; code: number; reason: string; id?: Id; silent?: true; answers?: Id };
 
 /** Ids are kept while a request runs and come back in every message about it, so a peer may not choose endless ones. */
 const MAX_ID_LENGTH = 1024;
@@ -88,12 +88,12 @@ export function parseMessage(text: string, limits: ParseLimits = DEFAULT_PARSE_L
   if (text.length > LONG && hasMoreBrackets(text, limits.maxDepth)) {
     const flaw = scanEnvelope(text, limits.maxDepth);
     // A text that does not even end with a bracket is no JSON, whatever it holds.
-    if (flaw !== undefined) return { ...invalid(flaw), code: /[}\]]\s*$/.test(text) ? INVALID_REQUEST : PARSE_ERROR };
+    if (flaw !== undefined) return invalid(flaw, /[}\]]\s*$/.test(text) ? INVALID_REQUEST : PARSE_ERROR);
   }
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return { kind: "invalid", code: PARSE_ERROR, reason: `the message is not JSON: ${(error as Error).message}` };
+    return invalid(`the message is not JSON: ${(error as Error).message}`, PARSE_ERROR);
   }
   if (typeof value === "object" && value !== null) {
     const flaw = flawOf(text, value as Params, limits);
@@ -105,8 +105,7 @@ export function parseMessage(text: string, limits: ParseLimits = DEFAULT_PARSE_L
 /** Decides what a parsed value is. Only the exact member names count. */
 export function classify(value: unknown): Classified {
   if (!isObject(value)) {
-    if (Array.isArray(value)) return { kind: "batch", items: value };
-    return { kind: "invalid", code: INVALID_REQUEST, reason: "a message is a JSON object" };
+    return Array.isArray(value) ? { kind: "batch", items: value } : invalid("a message is a JSON object");
   }
   if (value["jsonrpc"] !== "2.0") return withId(invalid('a message has "jsonrpc": "2.0"'), value);
   if (typeof value["method"] === "string") return classifyCall(value);
@@ -118,7 +117,7 @@ function classifyCall(value: Record<string, unknown>): Classified {
   const params = value["params"];
   const id = value["id"];
   if (params !== undefined && !isObject(params)) {
-    const flaw = { ...invalid("`params` is a JSON object"), code: INVALID_PARAMS };
+    const flaw = invalid("`params` is a JSON object", INVALID_PARAMS);
     return Object.hasOwn(value, "id") ? withId(flaw, value) : { ...flaw, silent: true };
   }
   if (id === undefined && !Object.hasOwn(value, "id")) {
@@ -135,38 +134,38 @@ function classifyCall(value: Record<string, unknown>): Classified {
 function classifyResponse(value: Record<string, unknown>): Classified {
   const hasResult = Object.hasOwn(value, "result");
   const hasError = Object.hasOwn(value, "error");
-  if (hasResult && hasError) return malformed("a response has either `result` or `error`", value);
   if (hasResult === hasError) {
-    return withId(invalid("a message has `method`, or exactly one of `result` and `error`"), value);
+    const reason = "a message has `method`, or exactly one of `result` and `error`";
+    return hasResult ? malformed(reason, value) : withId(invalid(reason), value);
   }
   const id = value["id"];
-  if (hasResult) {
-    if (!isId(id)) return malformed("a result carries the id of its request", value);
-    // Safe: `id` has been checked, and a result may be any value.
-    return { kind: "result", message: value as unknown as ResultMessage };
+  // An error may be about a request whose id could not be read.
+  if (!isId(id) && (hasResult || (id !== undefined && id !== null))) {
+    return malformed("a response carries the id of its request");
   }
+  // Safe: `id` has been checked, and a result may be any value.
+  if (hasResult) return { kind: "result", message: value as unknown as ResultMessage };
   const error = value["error"];
   if (!isObject(error) || !Number.isInteger(error["code"]) || typeof error["message"] !== "string") {
     return malformed("`error` has an integer `code` and a string `message`", value);
   }
-  if (id !== undefined && id !== null && !isId(id)) return malformed("an error carries the id of its request", value);
   // Safe: `id`, and the code and message of `error`, have been checked.
   return { kind: "error", message: value as unknown as ErrorMessage };
 }
 
-function invalid(reason: string): Classified & { kind: "invalid" } {
-  return { kind: "invalid", code: INVALID_REQUEST, reason };
+function invalid(reason: string, code = INVALID_REQUEST): Classified & { kind: "invalid" } {
+  return { kind: "invalid", code, reason };
 }
 
 /** A response that cannot be read; its id is that of a request from here, so that an answer under it would mislead. */
-function malformed(reason: string, value: unknown): Classified {
+function malformed(reason: string, value?: unknown): Classified {
   return { ...withId(invalid(reason), value), silent: true };
 }
 
 function withId(result: Classified & { kind: "invalid" }, value: unknown): Classified & { kind: "invalid" } {
   if (!isObject(value) || !isId(value["id"])) return result;
   const { id } = value as { id: Id };
-  return Object.hasOwn(value, "method") ? { ...result, id } : { ...result, id, answer: true };
+  return Object.hasOwn(value, "method") ? { ...result, id } : { ...result, id, answers: id };
 }
 
 /** A nesting of n needs n opening brackets; to count them costs far less than to walk the value. */

@@ -266,10 +266,7 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
     other: Server<E, U, Q>,
   ): Server<D, T & Mounted<X, U>, P & Mounted<X, Q>> {
     const parts = this.#mountable;
-    if (parts.mounts === undefined) {
-      parts.mounts = new Mounts(parts);
-      this.#registry.addFeature(parts.mounts);
-    }
+    parts.mounts ??= new Mounts(parts);
     parts.mounts.add(prefix, other.#mountable);
     // As for `add`.
     return this as unknown as Server<D, T & Mounted<X, U>, P & Mounted<X, Q>>;
@@ -280,9 +277,9 @@ export class Server<D = Record<string, unknown>, T = {}, P = {}> {
    * needs Node and the package `@parley/inspector`, and rejects without them and where `NODE_ENV` is `production`.
    */
   async inspect(options?: InspectOptions): Promise<InspectHandle> {
-    const { platform } = this.#facts;
-    if (platform.inspect === undefined) throw new McpError("unsupported", "the inspector needs Node");
-    return platform.inspect(this, options);
+    const { inspect } = this.#facts.platform;
+    if (inspect === undefined) throw new McpError("unsupported", "the inspector needs Node");
+    return inspect(this, options);
   }
 
   /** Adds middleware around every call. The one added first is the outermost. Throws for what is no function. */

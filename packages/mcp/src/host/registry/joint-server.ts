@@ -8,9 +8,8 @@ import type { Registered } from "./registry-http.js";
 export function jointServer(registry: Registered, warn: (text: string) => void, joint: Server): Server {
   const parts = partsOf(joint);
   const mounts = new Mounts(parts);
-  parts.registry.addFeature(mounts);
   // So that a server which contains this one is not mounted in it.
-  Object.defineProperty(parts, "mounts", { value: mounts });
+  parts.mounts = mounts;
   const unmounts = new Map<string, () => void>();
   const unmount = (name: string) => {
     unmounts.get(name)?.();

@@ -74,6 +74,7 @@ export class Mounts implements Feature {
       knows: (uri, call) => this.#knows(uri, call),
       watchOf: (uri) => this.#byUri(uri)?.mount.watch,
     };
+    own.registry.addFeature(this);
   }
 
   capabilities(revision: Revision): ServerCapabilities {
