@@ -1,5 +1,6 @@
 import type { ConnectionInfo, ConnectionStatus } from "../../src/contract/connections.js";
 import { currentView, type ViewId } from "../backend/page-state.js";
+import { ProblemNote } from "../parts/problem-note.js";
 
 /** Views that need a server which answers. */
 const NEED_SERVER: readonly ViewId[] = ["use", "model", "eras"];
@@ -21,7 +22,7 @@ interface NotReadyNoteProps {
 /** Says why a view cannot do its work now, and leads to where that is changed. */
 export function NotReadyNote({ view, connection }: NotReadyNoteProps) {
   if (connection === undefined || connection.status === "ready" || !NEED_SERVER.includes(view)) return null;
-  const { status } = connection;
+  const { status, problem } = connection;
   const go = () => {
     currentView.value = "server";
   };
@@ -33,6 +34,7 @@ export function NotReadyNote({ view, connection }: NotReadyNoteProps) {
           {status === "login" ? "Go to the login" : "Go to the server"}
         </button>
       )}
+      {problem !== undefined && <ProblemNote problem={problem} />}
     </div>
   );
 }

@@ -217,6 +217,7 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
     await connectionItems(page).nth(5).click();
     await goTo(page, "Use");
     await main().getByText("There is no connection: it failed.").waitFor();
+    expect(await problem().textContent()).toMatch(/3.*Fix: ./);
     expect(await barriers(page)).toEqual([]);
     await main().getByRole("button", { name: "Go to the server" }).click();
     expect(await problem().textContent()).toMatch(/3.*Fix: ./);
