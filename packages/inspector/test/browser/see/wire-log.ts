@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse, request as sen
 import type { AddressInfo } from "node:net";
 
 /** A message as it passed, seen from neither side. */
-export interface LoggedMessage {
+interface LoggedMessage {
   readonly direction: "sent" | "received";
   readonly text: string;
 }
