@@ -2,6 +2,7 @@ import type { ActionAnswer, ActionInput, ActionName, ActionOutput } from "../../
 import type { ShownProblem } from "../../src/contract/connections.js";
 import type { EntryDetail } from "../../src/contract/timeline.js";
 import { sharedSession } from "./shared-session.js";
+import { takeTurn } from "./take-turns.js";
 
 /** An action that could not be done; `problem` says why, and what to change. */
 export class ActionFailed extends Error {
@@ -29,6 +30,20 @@ export function pageToken(): string {
   return sessionStorage.getItem(TOKEN) ?? "";
 }
 
+/** Actions that end when a server has answered, which may be never. All others end at once. */
+const WAITS: ReadonlySet<ActionName> = new Set([
+  "list",
+  "offer",
+  "complete",
+  "subscribe",
+  "unsubscribe",
+  "appPage",
+  "setLogLevel",
+  "modelView",
+  "compare",
+  "replay",
+]);
+
 /** Asks the inspector to do something. Rejects with `ActionFailed`. */
 export async function act<N extends ActionName>(name: N, input: ActionInput<N>): Promise<ActionOutput<N>> {
   if (sharedSession() !== undefined) {
@@ -37,10 +52,22 @@ export async function act<N extends ActionName>(name: N, input: ActionInput<N>):
       fix: "Start `parley inspect` to call servers.",
     });
   }
+  const body = JSON.stringify(input);
+  if (!WAITS.has(name)) return send(name, body);
+  return takeTurn(serverIn(input), `${name} ${body}`, () => send(name, body));
+}
+
+/** Whose answer an action waits for. */
+function serverIn(input: object): string {
+  if ("connection" in input) return String(input.connection);
+  return "against" in input ? String(input.against) : "";
+}
+
+async function send<N extends ActionName>(name: N, body: string): Promise<ActionOutput<N>> {
   const response = await fetch(`/api/${name}`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-parley-token": pageToken() },
-    body: JSON.stringify(input),
+    body,
   }).catch((reason: unknown) => {
     throw new ActionFailed({
       message: `the inspector does not answer (${String(reason)})`,

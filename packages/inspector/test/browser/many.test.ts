@@ -1,16 +1,19 @@
 import { statSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { Server } from "@parley/mcp";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { InspectorState } from "../../src/contract/inspector-state.js";
 import { DEFAULT_TIMELINE_LIMITS } from "../../src/timeline/entry-ring.js";
-import { ERAS } from "../engine/opened-engine.js";
+import { ERAS, serverTarget } from "../engine/opened-engine.js";
 import { FLOOD } from "../hostile/hostile-server.js";
 import { openWatchedPage, type WatchedPage } from "../hostile/watched-page.js";
-import { hasBrowser } from "../kit/inspected-page.js";
-import { actInPage, goTo, timelineOf } from "../page/page-session.js";
-import { questionOf, resultOf, runTool } from "./call-steps.js";
+import { hasBrowser, openInspectedPage } from "../kit/inspected-page.js";
+import { actInPage, goTo, timelineOf, urlTarget } from "../page/page-session.js";
+import { chooseConnection, questionOf, resultOf, runTool } from "./call-steps.js";
 import { connectToUrl, shownConnection } from "./connect-steps.js";
 
 const TOOLS = 10_000;
@@ -200,5 +203,57 @@ describe.skipIf(!hasBrowser)("far too much", () => {
     const connections = page.getByRole("region", { name: "Connections" });
     await expect.poll(() => connections.getByRole("button").count()).toBe(50);
     expect(await tasks.read()).toBeLessThan(LONGEST_TASK_MS);
+  });
+});
+
+/** A server that says what it has, and answers nothing more. */
+async function startSilentServer(): Promise<string> {
+  const result = {
+    protocolVersion: ERAS[0],
+    capabilities: { tools: {}, resources: {}, prompts: {} },
+    serverInfo: { name: "silent", version: "1" },
+  };
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += String(chunk);
+    const { id, method } = JSON.parse(body === "" ? "{}" : body) as { id?: number; method?: string };
+    if (request.method !== "POST") return void response.writeHead(405).end();
+    if (id === undefined) return void response.writeHead(202).end();
+    if (method !== "initialize") return;
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  // It listens on a port, so the address is no path.
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+}
+
+describe.skipIf(!hasBrowser)("servers that never answer", () => {
+  it("keep the page from nothing else", async () => {
+    const target = urlTarget(await startSilentServer());
+    const server = new Server({ name: "quick", version: "1" }).tool("echo", () => "heard");
+    const targets = [target, target, serverTarget(server)];
+    const { page, close } = await openInspectedPage({ revision: ERAS[0], targets });
+    onTestFinished(close);
+    const silent = page.getByRole("navigation", { name: "Connections" }).getByRole("button", { name: /^silent ready/ });
+    for (const at of [0, 1]) {
+      await silent.nth(at).click();
+      await goTo(page, "Use");
+      await page.getByText("Reading…").first().waitFor();
+      await goTo(page, "Model");
+    }
+    await goTo(page, "Server");
+    await page.getByRole("button", { name: "Disconnect" }).click();
+    await page
+      .getByText(/^closed/)
+      .first()
+      .waitFor();
+    await chooseConnection(page, "quick");
+    await runTool(page, "echo");
+    await resultOf(page).getByText("heard").waitFor();
   });
 });
