@@ -20,18 +20,12 @@ export function markdownTokens(
   if (text.length > MOST_MARKDOWN || text.split("\n").some((line) => line.length > LONGEST_LINE)) return undefined;
   try {
     const lexer = new Lexer({ gfm: true });
-    const paragraphs: { readonly source: string; readonly tokens: Token[] }[] = [];
-    // In place of the lexer's own queue, which cannot be stopped.
-    lexer.inline = (source, tokens: Token[] = []) => {
-      paragraphs.push({ source, tokens });
-      return tokens;
-    };
     const blocks = lexer.blockTokens(text.replaceAll(/\r\n?/g, "\n"), []);
     const deadline = now() + MOST_MS;
-    for (const { source, tokens } of paragraphs) {
-      if (isCostly(source) || now() > deadline)
-        tokens.push({ type: "text", raw: source, text: source, escaped: false });
-      else lexer.inlineTokens(source, tokens);
+    // What `lex` does without looking at the time.
+    for (const { src, tokens } of lexer.inlineQueue) {
+      if (isCostly(src) || now() > deadline) tokens.push({ type: "text", raw: src, text: src, escaped: false });
+      else lexer.inlineTokens(src, tokens);
     }
     return blocks;
   } catch {

@@ -1,4 +1,5 @@
 import { printable } from "@parley/mcp/protocol";
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { CallOutcome } from "../../src/contract/calls.js";
 import { sameJson } from "../forms/model/json-members.js";
@@ -19,6 +20,8 @@ interface ResultViewProps {
   readonly outcome: CallOutcome;
   /** Reads a resource that the result names. */
   readonly onRead?: ((uri: string) => void) | undefined;
+  /** What else is known of the call, below how it ended. */
+  readonly children?: ComponentChildren;
 }
 
 const SIDES = [
@@ -29,7 +32,7 @@ const SIDES = [
 type Side = (typeof SIDES)[number]["id"];
 
 /** How a call ended: its problem, or its result by type and as JSON. */
-export function ResultView({ outcome, onRead }: ResultViewProps) {
+export function ResultView({ outcome, onRead, children }: ResultViewProps) {
   const [side, setSide] = useState<Side>("shown");
   const { call, result, problem, bytes } = outcome;
   const isError = result?.["isError"] === true;
@@ -49,6 +52,7 @@ export function ResultView({ outcome, onRead }: ResultViewProps) {
           </button>
         )}
       </p>
+      {children}
       {problem !== undefined && <ProblemNote problem={problem} />}
       {problem?.kind === "url_elicitation_required" && <DemandedPages data={problem.data} />}
       {result !== undefined && (

@@ -6,6 +6,7 @@ import { inspectorState } from "../backend/page-state.js";
 import { formatMs } from "../parts/format-ms.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { ResultView } from "../results/result-view.js";
+import { CallMessages } from "./call-messages.js";
 import { useOutcome } from "./call-outcomes.js";
 import { RunningCall } from "./running-call.js";
 
@@ -45,7 +46,9 @@ export function CallArea({ connection, kind, name, shown, onShow, onAgain, onRea
       {problem !== undefined && <ProblemNote problem={problem} />}
       {outcome !== undefined && (
         <>
-          <ResultView key={outcome.call.id} outcome={outcome} onRead={onRead} />
+          <ResultView key={outcome.call.id} outcome={outcome} onRead={onRead}>
+            <CallMessages call={outcome.call.id} />
+          </ResultView>
           {more?.(outcome)}
         </>
       )}

@@ -13,6 +13,12 @@ describe("the parts of a Markdown text", () => {
     expect(JSON.stringify(tokens)).toContain('"type":"strong"');
   });
 
+  it("have the box of a task before its words, and not among them", () => {
+    const text = JSON.stringify(markdownTokens("- [ ] open\n- [x] done\n"));
+    expect(text).toMatch(/"type":"checkbox".*"text":"open"/);
+    expect(text).not.toMatch(/"type":"text","raw":"\[ \] open","text":"\[ \] open","escaped"/);
+  });
+
   it("are not looked for in a text that is too long, or in lines that are", () => {
     expect(markdownTokens("a ".repeat(MOST_MARKDOWN / 2 + 1))).toBeUndefined();
     expect(markdownTokens("a".repeat(20_001))).toBeUndefined();

@@ -35,6 +35,7 @@ A **calm** day, see [the tide table](https://example.com/tides) or [nothing](jav
 
 - boats
 - gulls
+- [x] nets
 
 | city | height |
 | --- | --- |
