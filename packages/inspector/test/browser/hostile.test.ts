@@ -30,6 +30,7 @@ const PAYLOADS = [
   "a Markdown picture that is an SVG with a script",
   "expressions of templates",
   "characters that turn, colour and hide text",
+  "a word without end",
 ] as const;
 
 describe.skipIf(!hasBrowser).each(ERAS)("a hostile server in %s", (revision) => {

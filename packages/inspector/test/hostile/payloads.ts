@@ -23,7 +23,8 @@ export function payloadsFor(outside: string): readonly string[] {
     `[reference][r]\n\n[r]: javascript:${SCRIPT}`,
     `![svg](data:image/svg+xml;base64,${base64(svgOf(outside))})`,
     `{{constructor.constructor("${SCRIPT}")()}} \${${SCRIPT}}`,
-    "\u202Etxt.exe\u202C \u001B[31mred\u001B[0m \u0000 \u2066hidden\u2069",
+    "\u202Etxt.exe\u202C \u001B[31mred\u001B[0m \u0000 \u2066hidden\u2069 \u200B\u{E0068}\u{E0069}",
+    `${"endless".repeat(300)}${"Z\u0351\u036B\u0343".repeat(20)}`,
   ];
 }
 
