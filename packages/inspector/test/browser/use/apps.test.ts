@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser)("the app of a tool", () => {
     page = opened.page;
     // The only page that is opened outside; nothing leaves this machine.
     await page.context().route(VISITED, (route) => route.fulfill({ body: "<title>tides</title>" }));
-  }, 60_000);
+  });
   afterAll(() => opened?.close());
 
   const frame = () => page.getByRole("region", { name: "App of the tool" });

@@ -15,7 +15,7 @@ describe.skipIf(!hasBrowser)("forms of tools", () => {
   beforeAll(async () => {
     opened = await openInspectedPage({ targets: targetsInBothEras(server) });
     page = opened.page;
-  }, 60_000);
+  });
   afterAll(() => opened?.close());
 
   const field = (name: string) => panel.getByLabel(name, { exact: true });

@@ -32,7 +32,7 @@ describe.skipIf(!hasBrowser)("what a server offers", () => {
     const skills = serveReleases(folder).server;
     opened = await openInspectedPage({ targets: [...targetsInBothEras(everything), ...targetsInBothEras(skills)] });
     page = opened.page;
-  }, 60_000);
+  });
   afterAll(async () => {
     await opened?.close();
     rmSync(folder, { recursive: true });

@@ -5,23 +5,32 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { server as everything } from "../../../../../examples/everything/server.js";
 import { ERAS } from "../../engine/opened-engine.js";
 import { hasBrowser, type InspectedPage, openInspectedPage } from "../../kit/inspected-page.js";
+import { goTo, timelineOf } from "../../page/page-session.js";
 import { chooseTool, resultOf, runTool, strayRequests } from "../call-steps.js";
+import { type FaultyServer, startFaultyServer } from "../see/faulty-server.js";
 import { LONG, resultsServer } from "./results-server.js";
 import { openOffers, resultJson, targetsInBothEras, useServer } from "./use-steps.js";
 
 describe.skipIf(!hasBrowser)("results", () => {
   let opened: InspectedPage;
   let page: Page;
+  let faulty: FaultyServer;
 
   beforeAll(async () => {
+    faulty = await startFaultyServer();
     // Its result names a resource, though it has none.
     const lone = new Server({ name: "lone", version: "1" }).tool("points", {}, () => [
       content.link("lost://there", { name: "there" }),
     ]);
-    opened = await openInspectedPage({ targets: [resultsServer(), everything, lone].flatMap(targetsInBothEras) });
+    opened = await openInspectedPage({
+      targets: [resultsServer(), everything, lone, faulty.url].flatMap(targetsInBothEras),
+    });
     page = opened.page;
-  }, 60_000);
-  afterAll(() => opened?.close());
+  });
+  afterAll(async () => {
+    await opened?.close();
+    await faulty?.close();
+  });
 
   const result = () => resultOf(page);
   const done = () => result().getByText("Done").waitFor();
@@ -54,7 +63,7 @@ describe.skipIf(!hasBrowser)("results", () => {
     it("show Markdown without its HTML, its pictures elsewhere, and links that do not ask", async () => {
       await run("markdown");
       await result().getByRole("heading", { name: "Harbour" }).waitFor();
-      expect(await result().getByRole("listitem").allTextContents()).toEqual(["boats", "gulls"]);
+      expect(await result().getByRole("listitem").allTextContents()).toEqual(["boats", "gulls", "☑ nets"]);
       await result().getByRole("cell", { name: "Bergen" }).waitFor();
       expect(await result().getByRole("img").count()).toBe(0);
       await result().getByText("not loaded: a map https://example.com/map.png").waitFor();
@@ -162,6 +171,26 @@ describe.skipIf(!hasBrowser)("results", () => {
       await page.getByRole("button", { name: /^Send/ }).click();
       await problem().getByText("no/such").waitFor();
       expect(await problem().textContent()).toMatch(/^method_not_found.*Fix: Call only methods/s);
+    });
+
+    it("lead to their messages, and to the one that is wrong", async () => {
+      await useServer(page, "faulty", revision);
+      const chosen = timelineOf(page).getByRole("option", { selected: true });
+      await runTool(page, "right");
+      await result().getByText("fine").waitFor();
+      expect(
+        await result()
+          .getByRole("button", { name: /breaks the published schema/ })
+          .count(),
+      ).toBe(0);
+      await result().getByRole("button", { name: "2 messages in the timeline" }).click();
+      await chosen.filter({ hasText: "tools/call" }).filter({ hasText: "right" }).waitFor();
+      await goTo(page, "Use");
+      await runTool(page, "wrong-block");
+      await result()
+        .getByRole("button", { name: /breaks the published schema in 1 place$/ })
+        .click();
+      await page.getByText("/result/content/1/text").first().waitFor();
     });
 
     it("are there as JSON, as the server sent them", async () => {

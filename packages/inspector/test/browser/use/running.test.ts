@@ -24,7 +24,7 @@ describe.skipIf(!hasBrowser)("calls", () => {
     const servers = [handle.url, everything, reports];
     opened = await openInspectedPage({ targets: servers.flatMap(targetsInBothEras) });
     page = opened.page;
-  }, 60_000);
+  });
   afterAll(async () => {
     await opened?.close();
     await handle?.close();

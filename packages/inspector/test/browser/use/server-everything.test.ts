@@ -20,7 +20,7 @@ describe.skipIf(!hasBrowser || !peersInstalled)("the published server-everything
     opened = await openInspectedPage({ targets: [programTarget(peerPath(PROGRAM), "stdio")] });
     page = opened.page;
     await useServer(page, ".*", ERAS[0]);
-  }, 60_000);
+  });
   afterAll(() => opened?.close());
 
   const result = () => resultOf(page);
@@ -124,7 +124,7 @@ describe.skipIf(!hasBrowser || !peersInstalled)("the published server-everything
     await result().getByText("Cancelled", { exact: true }).waitFor();
   });
 
-  it("runs a tool that must be a task, with its status and a question on its way", { timeout: 30_000 }, async () => {
+  it("runs a tool that must be a task, with its status and a question on its way", async () => {
     const panel = await chooseTool(page, "simulate-research-query");
     expect(await panel.getByLabel("run as a task").isDisabled()).toBe(true);
     expect(await panel.getByLabel("run as a task").isChecked()).toBe(true);
