@@ -2,6 +2,7 @@ import { printable } from "@parley/mcp/protocol";
 import { useEffect, useState } from "preact/hooks";
 import type { CallInfo } from "../../src/contract/calls.js";
 import { act } from "../backend/act.js";
+import { reached } from "../backend/page-state.js";
 import { formatMs } from "../parts/format-ms.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
@@ -30,8 +31,17 @@ function useElapsed(call: string): number {
   return Math.max(0, now - seenSince(call));
 }
 
+interface RunningCallProps {
+  readonly call: CallInfo;
+}
+
 /** A call that has not ended: how far it is, for how long, and a way to end it. */
-export function RunningCall({ call }: { readonly call: CallInfo }) {
+export function RunningCall({ call }: RunningCallProps) {
+  if (reached.value !== "gone") return <Progress call={call} />;
+  return <p class="use-running">The inspector ended while this call was running.</p>;
+}
+
+function Progress({ call }: RunningCallProps) {
   const elapsed = useElapsed(call.id);
   const { run, busy, problem } = useAction();
   const { progress, task } = call;

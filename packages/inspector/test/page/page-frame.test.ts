@@ -96,10 +96,16 @@ describe.skipIf(!hasBrowser)("the frame of the page", () => {
     expect(await paper()).toBe(dark);
   });
 
-  test("says that the inspector has ended", async () => {
-    const { page, inspector } = await openPage({});
+  test("says that the inspector has ended, and shows no call as running any more", async () => {
+    const waiting = new Server({ name: "waiting", version: "1" }).tool("wait", {}, () => new Promise(() => undefined));
+    const { page, inspector } = await openPage({ targets: [serverTarget(waiting)] });
+    await page.getByRole("option", { name: "wait" }).click();
+    await page.getByRole("button", { name: /^Run/ }).click();
+    await page.getByRole("progressbar").waitFor();
     await inspector.close();
     await page.getByRole("alert").getByText("The inspector has ended").waitFor();
+    await page.getByText("The inspector ended while this call was running.").waitFor();
+    expect(await page.getByRole("progressbar").count()).toBe(0);
   });
 
   test("says how to open it where the tab has no token", async () => {
