@@ -1,5 +1,5 @@
 import type { Client, ClientOptions } from "@parley/mcp";
-import { McpError, type Revision } from "@parley/mcp/protocol";
+import { McpError, type Revision, shownRevision } from "@parley/mcp/protocol";
 import type { CalledConnection } from "../calls/called-connection.js";
 import { performRequest } from "../calls/perform-request.js";
 import type { CallRequest } from "../contract/calls.js";
@@ -46,7 +46,8 @@ export async function runInRevision(
     });
     startedMs = timeline.now();
     const { signal } = new AbortController();
-    const called = { id, extensions, info, client };
+    const { era } = shownRevision(revision);
+    const called = { id, extensions, info: { ...info, era }, client };
     const result = await performRequest(called, request, { signal, onProgress: () => {}, onTask: () => {} });
     return ended({ outcome: "isError" in result && result.isError === true ? "failed" : "done" }, result);
   } catch (reason) {

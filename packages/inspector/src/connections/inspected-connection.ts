@@ -48,7 +48,10 @@ export class InspectedConnection {
   /** Takes secrets out, also those of the target. */
   readonly redactor: Redactor;
   readonly #around: ConnectionSurroundings;
-  readonly #others = new Set<Client>();
+  /** Further clients, also while they are being opened. */
+  readonly #others = new Set<Promise<Client>>();
+  /** Aborted when it is closed, until it is opened again. */
+  #ended = new AbortController();
   #info: ConnectionInfo;
   #opening: Opening | undefined;
   /** Changes of every list so far; a page that saw a number never sees it again for another content. */
@@ -75,18 +78,15 @@ export class InspectedConnection {
   get client(): Client {
     const client = this.#opening?.client;
     if (client !== undefined) return client;
-    throw new McpError(
-      "connection_closed",
-      `${this.target.shown} is not connected: its status is ${this.#info.status}`,
-      {
-        fix: this.#info.status === "imported" ? "Choose a connection with a server." : "Open the connection again.",
-      },
-    );
+    const { status } = this.#info;
+    const fix = status === "imported" ? "Choose a connection with a server." : "Open the connection again.";
+    throw new McpError("connection_closed", `${this.target.shown} is not connected: its status is ${status}`, { fix });
   }
 
   /** Opens it, after what stands is closed. Never rejects: `info` tells what came of it. */
   async open(wanted?: Revision | undefined): Promise<void> {
     const before = this.#opening;
+    if (this.#ended.signal.aborted) this.#ended = new AbortController();
     const opening = this.#begin();
     this.#opening = opening;
     this.#set({ ...NO_FACTS, status: "connecting", wanted, problem: undefined, login: undefined });
@@ -99,12 +99,13 @@ export class InspectedConnection {
   async close(): Promise<void> {
     const before = this.#opening;
     this.#opening = undefined;
+    this.#ended.abort(new McpError("connection_closed", `the connection to ${this.target.shown} was closed`));
     if (before !== undefined) {
       const { login } = this.#info;
       this.#set({ status: "closed", login: login === undefined ? undefined : { ...login, visit: undefined } });
       this.#event("closed");
     }
-    await Promise.allSettled([before?.leave(), ...[...this.#others].map((client) => client.close())]);
+    await Promise.allSettled([before?.leave(), ...[...this.#others].map(async (other) => (await other).close())]);
   }
 
   /** Forgets the tokens of its server, and opens it again. Throws where the inspector does not log in. */
@@ -131,14 +132,15 @@ export class InspectedConnection {
         fix: "Wait for what runs.",
       });
     }
+    const { signal } = this.#ended;
+    signal.throwIfAborted();
     const auth = this.#opening?.access?.options.auth;
-    const given = { ...this.#common(), ...(auth === undefined ? {} : { auth }), ...options };
-    const client = await this.target.open(given, { onStderr: () => {} });
-    this.#others.add(client);
-    client.on("state", ({ state }) => {
-      if (state === "closed") this.#others.delete(client);
-    });
-    return client;
+    const given = { ...this.#common(), signal, ...(auth === undefined ? {} : { auth }), ...options };
+    const other = this.target.open(given, { onStderr: () => {} });
+    this.#others.add(other);
+    const forget = () => this.#others.delete(other);
+    other.then((client) => client.on("state", ({ state }) => state === "closed" && forget()), forget);
+    return other;
   }
 
   async setRoots(roots: readonly Root[]): Promise<void> {
@@ -180,7 +182,8 @@ export class InspectedConnection {
       if (this.#opening !== opening) return await client.close();
       opening.client = client;
       this.#stands(client);
-      const problem = (error: unknown) => this.#event(`changes of lists are not announced: ${messageOf(error)}`, true);
+      const problem = (error: unknown) =>
+        this.#event(`changes of lists are not announced: ${shownProblem(error).message}`, true);
       watchLists(client, (kind) => this.listChanged(kind), problem);
     } catch (error) {
       if (this.#opening !== opening) return;
@@ -293,8 +296,4 @@ export class InspectedConnection {
     const shown = this.redactor.text(text.slice(0, MOST_EVENT_READ));
     this.#around.timeline.addEvent({ connection: this.id, text: shown, failed });
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,6 @@
 import { connect } from "@parley/mcp";
 import { McpError } from "@parley/mcp/protocol";
-import { isSecretName, looksSecret, REDACTED } from "@parley/mcp/recording";
+import { isSecretName, looksSecret, Redactor } from "@parley/mcp/recording";
 import type { InspectorTarget } from "./inspector-target.js";
 
 /** An address that the user typed into the page. */
@@ -47,7 +47,7 @@ export function urlTarget({ url, transport, headers = {} }: TypedAddress): Inspe
   const hidden = secretParameters(address);
   return {
     kind: "url",
-    shown: hidden.reduce((shown, value) => shown.replaceAll(encodeURIComponent(value), REDACTED), address.href),
+    shown: new Redactor({ values: hidden }).text(address.href),
     url: address.href,
     secrets: [...hidden, ...Object.entries(given).flatMap(secretsOfHeader)],
     authorized: given["authorization"] !== undefined,
@@ -87,9 +87,16 @@ function checkedHeaders(headers: Readonly<Record<string, string>>): Record<strin
 
 const NAMES = "Names are letters, digits and hyphens; values are one line of printable characters.";
 
+/** Secrets in the query of an address, both as they are written there and as they are meant. */
 function secretParameters(url: URL): string[] {
-  const found = [...url.searchParams].filter(([name, value]) => isSecretName(name) || looksSecret(value));
-  return found.map(([, value]) => value).filter((value) => value !== "");
+  const found = url.search
+    .slice(1)
+    .split("&")
+    .flatMap((pair) => {
+      const [name = "", value = ""] = [...new URLSearchParams(pair)][0] ?? [];
+      return isSecretName(name) || looksSecret(value) ? [pair.slice(pair.indexOf("=") + 1), value] : [];
+    });
+  return [...new Set(found)].filter((value) => value !== "");
 }
 
 /** Credentials are also known without their scheme. */

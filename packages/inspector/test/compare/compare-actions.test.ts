@@ -1,4 +1,4 @@
-import { connect, Server } from "@parley/mcp";
+import { type Client, connect, Server } from "@parley/mcp";
 import { describe, expect, it } from "vitest";
 import { server as everything } from "../../../../examples/everything/server.js";
 import type { CallRequest } from "../../src/contract/calls.js";
@@ -105,6 +105,40 @@ describe("the same call in both eras", () => {
     const refused = await driven.act("compare", { connection, request, revisions: REVISIONS });
     expect(refused.calls.map(({ outcome }) => outcome)).toEqual(["failed", "failed"]);
     expect(refused.calls[0]?.problem).toContain("nowhere://at-all");
+  });
+
+  it("is given up when its connection is closed, and leaves no client behind", async () => {
+    const server = new Server({ name: "slow", version: "1" }, quiet).tool("hello", {}, () => "hello");
+    const late: Client[] = [];
+    let opened = 0;
+    let go = () => {};
+    const target = {
+      ...serverTarget(server),
+      open: async (options) => {
+        opened += 1;
+        if (opened === 1) return connect(server, options);
+        // Stands for a program that has started when it is too late.
+        await new Promise<void>((resolve) => {
+          go = resolve;
+        });
+        const { signal: _unheard, ...others } = options;
+        const client = await connect(server, others);
+        late.push(client);
+        return client;
+      },
+    } as const satisfies ReturnType<typeof serverTarget>;
+    const driven = driveEngine({ targets: [target] });
+    const { connection } = await driven.act("connect", { target: "target-1" });
+    await driven.reaches(connection, "ready");
+    const compared = driven.act("compare", { connection, request: toolCall("hello"), revisions: REVISIONS });
+    await expect.poll(() => opened).toBe(2);
+    const closed = driven.act("disconnect", { connection });
+    go();
+    await closed;
+    expect(late.map(({ state }) => state)).toEqual(["closed"]);
+    const { calls } = await compared;
+    expect(calls.map(({ outcome }) => outcome)).toEqual(["failed", "failed"]);
+    expect(opened).toBe(2);
   });
 
   it("runs once at a time", async () => {

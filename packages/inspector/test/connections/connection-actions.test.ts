@@ -83,13 +83,16 @@ describe("actions about connections", () => {
     });
   });
 
-  it("show no secret of an address", async () => {
-    const { engine, act } = driveEngine();
-    await act("connectUrl", { url: "http://127.0.0.1:1/mcp?api_key=sesame-open&page=2" });
-    const { shown } = engine.state().connections[0]?.target ?? {};
-    expect(shown).toBe("http://127.0.0.1:1/mcp?api_key=[redacted]&page=2");
-    expect(JSON.stringify([engine.state(), engine.entries(0, 100)])).not.toContain("sesame-open");
-  });
+  it.each(["sesame-open", "sesame/open+now==", "sesame%2Fopen%21"])(
+    "show no secret of an address: %s",
+    async (secret) => {
+      const { engine, act } = driveEngine();
+      await act("connectUrl", { url: `http://127.0.0.1:1/mcp?api_key=${secret}&page=2` });
+      const { shown } = engine.state().connections[0]?.target ?? {};
+      expect(shown).toBe("http://127.0.0.1:1/mcp?api_key=[redacted]&page=2");
+      expect(JSON.stringify([engine.state(), engine.entries(0, 100)])).not.toContain("sesame");
+    },
+  );
 
   it("keep the number of connections bounded", async () => {
     const { engine, act, reaches } = driveEngine({ targets: [serverTarget(plain)] });
