@@ -4,6 +4,8 @@ import { type ListWindow, movedRow, scrolledTo, visibleRows } from "./visible-ro
 
 /** Pixels of one `rem` to which row heights are given; what the reader set scales them. */
 const USUAL_REM = 16;
+/** As near to the end as browsers round to it. */
+const NEAR_PIXELS = 2;
 
 interface VirtualListProps<T> {
   readonly items: readonly T[];
@@ -63,7 +65,8 @@ export function VirtualList<T>(props: VirtualListProps<T>) {
   const onScroll = (event: Event & { readonly currentTarget: HTMLDivElement }) => {
     setSeen(shownPart(event.currentTarget));
     const { scrollTop, clientHeight, scrollHeight } = event.currentTarget;
-    props.onEnd?.(scrollTop + clientHeight >= scrollHeight - row);
+    // A list that is hardly higher than its box has its beginning near its end.
+    props.onEnd?.(scrollTop + clientHeight >= scrollHeight - NEAR_PIXELS);
   };
   const { from, to } = visibleRows(items.length, row, seen);
   return (

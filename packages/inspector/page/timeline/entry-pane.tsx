@@ -88,7 +88,9 @@ function PaneHead({ entry, paired }: EntryPaneProps) {
           type="button"
           class="quiet"
           aria-label="Close the entry"
-          onClick={() => {
+          onClick={({ currentTarget }) => {
+            // The button goes away with the entry; whoever uses the keyboard goes on in the list.
+            currentTarget.closest(".timeline-panes")?.querySelector<HTMLElement>("[role=listbox]")?.focus();
             chosenEntry.value = undefined;
           }}
         >

@@ -7,6 +7,9 @@ import { textIn } from "../results/content-view.js";
 /** Characters of a description; servers may send any number. */
 const LONGEST_DESCRIPTION = 20_000;
 
+/** Characters of a title; the definition has all. */
+const LONGEST_TITLE = 200;
+
 /** Findings that are shown at once; more of them would push the form out of sight. */
 const FINDINGS_OPEN = 2;
 
@@ -23,7 +26,7 @@ export function OfferHead({ name, summary, offer }: OfferHeadProps) {
   const description = textIn(definition, "description") ?? summary?.description;
   return (
     <header class="use-head">
-      <h2>{printable(title ?? name)}</h2>
+      <h2>{shortened(printable(title ?? name))}</h2>
       {title !== undefined && title !== name && <code class="use-name">{printable(name)}</code>}
       <Marks marks={summary?.marks ?? []} />
       {description !== undefined && (
@@ -42,6 +45,8 @@ export function OfferHead({ name, summary, offer }: OfferHeadProps) {
     </header>
   );
 }
+
+const shortened = (title: string) => (title.length <= LONGEST_TITLE ? title : `${title.slice(0, LONGEST_TITLE)}…`);
 
 /** What something is besides. */
 export function Marks({ marks }: { readonly marks: readonly string[] }) {

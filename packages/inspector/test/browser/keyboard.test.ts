@@ -78,6 +78,21 @@ describe.skipIf(!hasBrowser)("the keyboard alone", () => {
     await page.getByRole("heading", { level: 2, name: "ask" }).waitFor();
   });
 
+  it.each(["ArrowDown", "Enter"])("goes from the search to what it found by %s, and on from there", async (key) => {
+    await press("/", "Escape");
+    await page.keyboard.type("e");
+    await press(key);
+    const chosen = page.getByRole("listbox", { name: "List of tools" }).getByRole("option", { selected: true });
+    await expect.poll(() => chosen.getAttribute("aria-posinset")).toBe("1");
+    expect((await page.evaluate(focused)).name).toBe("List of tools");
+    await press("ArrowDown");
+    await expect.poll(() => chosen.getAttribute("aria-posinset")).toBe("2");
+    await press("/", "Escape");
+    await page.keyboard.type("ask");
+    await press(key);
+    await page.getByRole("heading", { level: 2, name: "ask" }).waitFor();
+  });
+
   it("fills its form, runs it, and answers its question", async () => {
     await tabTo("question");
     await page.keyboard.type("Is it raining?");
@@ -115,6 +130,7 @@ describe.skipIf(!hasBrowser)("the keyboard alone", () => {
     await tabTo("Close the entry", "Shift+Tab");
     await press("Enter");
     await page.getByRole("region", { name: "Entry" }).waitFor({ state: "detached" });
+    expect((await page.evaluate(focused)).name).toBe("Timeline");
     await press("?");
     await page.getByRole("dialog", { name: "Keys" }).waitFor();
     await press("Escape");

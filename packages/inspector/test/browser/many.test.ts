@@ -75,6 +75,11 @@ describe.skipIf(!hasBrowser)("far too much", () => {
     watched = await openWatchedPage({}, { tools: TOOLS });
     page = watched.page;
     tasks = await watchTasks(page);
+    await goTo(page, "Session");
+    for (const revision of ERAS) {
+      await connectToUrl(page, watched.hostile.url, { revision });
+      await shownConnection(page, `ready · ${revision}`);
+    }
   });
   afterAll(() => watched?.close());
   afterEach(() => watched.expectUnharmed());
@@ -83,8 +88,8 @@ describe.skipIf(!hasBrowser)("far too much", () => {
   const search = () => page.getByRole("searchbox", { name: "Search tools" });
 
   it.each(ERAS)("10,000 tools are listed and searched in %s", async (revision) => {
-    await connectToUrl(page, watched.hostile.url, { revision });
-    await shownConnection(page, `ready · ${revision}`);
+    const connections = page.getByRole("navigation", { name: "Connections" });
+    await connections.getByRole("button", { name: `ready · ${revision}` }).click();
     await goTo(page, "Use");
     await page.getByText(/^10,?\d{3} tools$/).waitFor();
     expect(await tasks.read()).toBeLessThan(LONGEST_TASK_MS);
@@ -132,8 +137,8 @@ describe.skipIf(!hasBrowser)("far too much", () => {
     await goTo(page, "Use");
     await resultOf(page).waitFor({ timeout: 60_000 });
     await goTo(page, "Timeline");
-    await page.getByText(/^\d{2,3},\d{3} older entries are no longer kept\.$/).waitFor();
     const { first, next } = await stateOf(page).then(({ timeline }) => timeline);
+    await page.getByText(`${(first - 1).toLocaleString("en")} older entries are no longer kept.`).waitFor();
     expect(next).toBeGreaterThan(FLOOD);
     expect(next - first).toBe(DEFAULT_TIMELINE_LIMITS.entries);
     await timelineOf(page).press("Home");
