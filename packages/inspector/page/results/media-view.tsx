@@ -1,8 +1,8 @@
 import { printable } from "@parley/mcp/protocol";
 import { useMemo, useState } from "preact/hooks";
 import { formatBytes } from "../parts/format-bytes.js";
+import { saveBytes } from "../parts/save-file.js";
 import { base64Bytes, base64Size, fileNameOf, hexLines, isBase64Data, mediaAddress, plainType } from "./media-data.js";
-import { saveBytes } from "./save-bytes.js";
 
 interface MediaViewProps {
   readonly kind: "image" | "audio";

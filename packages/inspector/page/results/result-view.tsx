@@ -8,11 +8,11 @@ import { formatMs } from "../parts/format-ms.js";
 import { JsonTree } from "../parts/json-tree.js";
 import { OutsideLink } from "../parts/outside-link.js";
 import { ProblemNote } from "../parts/problem-note.js";
+import { saveBytes } from "../parts/save-file.js";
 import { TabPanel, Tabs } from "../parts/tabs.js";
 import { ContentView, membersIn, ResourceContentsView, textIn } from "./content-view.js";
 import { fileNameOf } from "./media-data.js";
 import { MessageView } from "./message-view.js";
-import { saveBytes } from "./save-bytes.js";
 import { StructuredView } from "./structured-view.js";
 import { PlainText, TextView } from "./text-view.js";
 
@@ -36,7 +36,6 @@ export function ResultView({ outcome, onRead, children }: ResultViewProps) {
   const [side, setSide] = useState<Side>("shown");
   const { call, result, problem, bytes } = outcome;
   const isError = result?.["isError"] === true;
-  const label = `Result of ${call.id}`;
   const text = () => JSON.stringify(result, null, 2) ?? "";
   return (
     <section class="results" aria-label="Result of the call">
@@ -57,8 +56,8 @@ export function ResultView({ outcome, onRead, children }: ResultViewProps) {
       {problem?.kind === "url_elicitation_required" && <DemandedPages data={problem.data} />}
       {result !== undefined && (
         <>
-          <Tabs label={label} tabs={SIDES} chosen={side} onChoose={setSide} />
-          <TabPanel label={label} chosen={side}>
+          <Tabs label="Result or JSON" idPrefix={call.id} tabs={SIDES} chosen={side} onChoose={setSide} />
+          <TabPanel label={call.id} chosen={side}>
             {side === "shown" ? (
               <ResultParts result={result} onRead={onRead} />
             ) : (

@@ -1,10 +1,10 @@
 import { printable } from "@parley/mcp/protocol";
 import { useMemo, useState } from "preact/hooks";
 import { JsonTree } from "../parts/json-tree.js";
+import { saveBytes } from "../parts/save-file.js";
 import { looksLikeMarkdown, markdownTokens } from "./markdown-tokens.js";
 import { MarkdownView } from "./markdown-view.js";
 import { plainType } from "./media-data.js";
-import { saveBytes } from "./save-bytes.js";
 
 /** Characters that are shown at first, and with each further step. */
 const SHOWN = 200_000;

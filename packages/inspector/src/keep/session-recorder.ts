@@ -86,9 +86,10 @@ export class SessionRecorder {
     if (this.#full || entry.message === undefined) return;
     this.#full = this.#bytes + bytes > (this.#options.maxBytes ?? MAX_BYTES) || this.#messages >= MOST_MESSAGES;
     if (this.#full) return;
-    const kept = this.#byConnection.get(connection);
-    if (kept === undefined) this.#byConnection.set(connection, [entry]);
-    else kept.push(entry);
+    const kept = this.#byConnection.get(connection) ?? [];
+    this.#byConnection.set(connection, kept);
+    // The bytes are those of the message alone.
+    kept.push({ ...entry, http: undefined });
     this.#messages += 1;
     this.#bytes += bytes;
   }

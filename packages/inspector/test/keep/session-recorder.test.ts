@@ -46,6 +46,17 @@ describe("a recorder of sessions", () => {
     expect(methods()).toEqual(["initialize", "notifications/initialized", "tools/call"]);
   });
 
+  it("keeps no headers, which would not count, and are in no recording", () => {
+    const { timeline, recorder } = recorded();
+    recorder.start();
+    const http = { method: "POST", url: "http://127.0.0.1/mcp", requestHeaders: { "x-long": "x".repeat(8_000) } };
+    const wire = { direction: "sent", message: { jsonrpc: "2.0", method: "ping" }, connection: {} } as const;
+    timeline.addMessage({ connection: "c1", wire, http });
+    expect(timeline.stored("c1")[0]).toMatchObject({ http });
+    expect(recorder.recorded("c1")?.entries).toMatchObject([{ message: wire.message }]);
+    expect(recorder.recorded("c1")?.entries[0]?.http).toBeUndefined();
+  });
+
   it("is full at its limit, says so, and begins anew", () => {
     const { recorder, pass, methods } = recorded(200);
     recorder.start();
