@@ -8,6 +8,7 @@ export function ProblemNote({ problem }: { readonly problem: ShownProblem }) {
     <div class="parts-problem" role="note" aria-label="Problem">
       <p class="parts-problem-message">
         {problem.kind !== undefined && <code class="parts-mark">{problem.kind}</code>}
+        {problem.code !== undefined && <code class="parts-mark">{problem.code}</code>}
         {printable(problem.message)}
       </p>
       {problem.fix !== undefined && (

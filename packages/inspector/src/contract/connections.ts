@@ -7,6 +7,8 @@ export interface ShownProblem {
   readonly fix?: string | undefined;
   /** The kind of an `McpError`. */
   readonly kind?: string | undefined;
+  /** The code that the server sent. */
+  readonly code?: number | undefined;
   /** What belongs to it: of the server, or of the library. */
   readonly data?: unknown;
 }

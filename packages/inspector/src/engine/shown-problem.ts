@@ -23,16 +23,19 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^Look at `cause` and at the server's log/, "Look at the server's log"],
   [/, or set `allowCrossOriginRedirects`/, ""],
   [/, or pass `checkOutput: false` to take results unchecked/, ""],
+  [/; see `client\.serverCapabilities`\.$/, "; the view Server shows them."],
+  [/^Look at `client\.serverCapabilities` before/, "Look at the capabilities in the view Server before"],
   [/, or raise `\w+`(?: of `connect`| on the reading side)(?: or of the transport)?/, ""],
 ];
 
 /** What the page shows of an error of any kind; texts and data are bounded. */
 export function shownProblem(error: unknown): ShownProblem {
-  const { message, fix, kind, data } = McpError.from(error);
+  const { message, fix, kind, data, code, remote } = McpError.from(error);
   return {
     message: cut(message),
     fix: cut(pageAdvice(fix)),
     kind,
+    ...(remote ? { code } : {}),
     ...(data === undefined ? {} : { data: shownData(data) }),
   };
 }

@@ -25,7 +25,21 @@ it.each([
   ],
   ["Pass credentials to `connect` in `headers`.", "Connect again, with credentials as a header."],
   ["Ask for less at once, or raise `maxMessageBytes` of `connect` or of the transport.", "Ask for less at once."],
+  [
+    "Call only methods that the server's capabilities include; see `client.serverCapabilities`.",
+    "Call only methods that the server's capabilities include; the view Server shows them.",
+  ],
+  [
+    "Look at `client.serverCapabilities` before calling.",
+    "Look at the capabilities in the view Server before calling.",
+  ],
   ["Check the path of the address; MCP servers often listen at `/mcp`.", undefined],
 ])("advice of the library is given in words of the page: %s", (fix, expected) => {
   expect(shownProblem(new McpError("internal_error", "wrong", { fix })).fix).toBe(expected ?? fix);
+});
+
+it("the code of an error is shown where the server sent it", () => {
+  const error = (remote: boolean) => new McpError("peer_error", "the database is down", { code: -32000, remote });
+  expect(shownProblem(error(true)).code).toBe(-32000);
+  expect(shownProblem(error(false))).not.toHaveProperty("code");
 });
