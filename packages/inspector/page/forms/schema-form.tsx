@@ -50,12 +50,11 @@ export function SchemaForm(props: SchemaFormProps) {
   const isBroken = side === "json" && problem !== undefined;
   // At once, because the next key may run the form.
   useLayoutEffect(() => onBroken?.(isBroken), [isBroken, onBroken]);
-  const label = `Form or JSON of ${idPrefix}`;
   return (
     <FormContext.Provider value={surroundings}>
       <div class="forms">
-        <Tabs label={label} tabs={SIDES} chosen={side} onChoose={setSide} />
-        <TabPanel label={label} chosen={side}>
+        <Tabs label="Form or JSON" idPrefix={`${idPrefix}-side`} tabs={SIDES} chosen={side} onChoose={setSide} />
+        <TabPanel label={`${idPrefix}-side`} chosen={side}>
           {side === "form" ? (
             <>
               {problem !== undefined && (

@@ -7,8 +7,10 @@ interface Tab<K extends string> {
 }
 
 interface TabsProps<K extends string> {
-  /** The accessible name of the row of tabs; unique in the page. */
+  /** The accessible name of the row of tabs. */
   readonly label: string;
+  /** Begins the ids of the tabs, where the label is not unique in the page. */
+  readonly idPrefix?: string | undefined;
   readonly tabs: readonly Tab<K>[];
   readonly chosen: K;
   readonly onChoose: (id: K) => void;
@@ -23,7 +25,7 @@ const STEPS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** A row of tabs. One of them is in the tab order; arrows, Home and End go on from there. */
-export function Tabs<K extends string>({ label, tabs, chosen, onChoose }: TabsProps<K>) {
+export function Tabs<K extends string>({ label, idPrefix = label, tabs, chosen, onChoose }: TabsProps<K>) {
   const onKeyDown = (event: KeyboardEvent) => {
     const step = STEPS.get(event.key);
     if (step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
@@ -33,7 +35,7 @@ export function Tabs<K extends string>({ label, tabs, chosen, onChoose }: TabsPr
     const next = tabs[to];
     if (next === undefined) return;
     onChoose(next.id);
-    document.getElementById(idOf(label, next.id))?.focus();
+    document.getElementById(idOf(idPrefix, next.id))?.focus();
   };
   return (
     <div class="parts-tabs" role="tablist" aria-label={label} tabIndex={-1} onKeyDown={onKeyDown}>
@@ -42,7 +44,7 @@ export function Tabs<K extends string>({ label, tabs, chosen, onChoose }: TabsPr
           key={id}
           type="button"
           role="tab"
-          id={idOf(label, id)}
+          id={idOf(idPrefix, id)}
           aria-selected={id === chosen}
           tabIndex={id === chosen ? 0 : -1}
           onClick={() => onChoose(id)}
@@ -56,7 +58,7 @@ export function Tabs<K extends string>({ label, tabs, chosen, onChoose }: TabsPr
 }
 
 interface TabPanelProps {
-  /** The label of the tabs that it belongs to. */
+  /** What begins the ids of the tabs that it belongs to: their prefix, or else their label. */
   readonly label: string;
   readonly chosen: string;
   readonly children: ComponentChildren;
