@@ -21,8 +21,10 @@ export function ObjectControl(control: ControlProps<"object">) {
   if (field.members.length === 0 && others.length === 0 && field.extras.length === 0) {
     return <p class="soft">{depth === 0 ? "It takes no arguments." : "It has no members."}</p>;
   }
+  const namesNone = depth === 0 && field.members.length === 0 && others.length === 0;
   return (
     <div class="forms-members">
+      {namesNone && <p class="soft">The schema names no arguments; any may be added.</p>}
       {field.members.slice(0, shown).map(({ name, schema, required }) => (
         <Field
           key={name}
