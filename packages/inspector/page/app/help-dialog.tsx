@@ -4,7 +4,7 @@ import { VIEW_LIST } from "./view-list.js";
 
 const KEYS: readonly (readonly [keys: readonly string[], meaning: string])[] = [
   ...VIEW_LIST.map(({ key, title }, index) => [["g", key, "or", `Alt+${index + 1}`], `go to ${title}`] as const),
-  [["/"], "search in the view"],
+  [["/"], "search in the view; ↓ or Enter goes on to what is found"],
   [["↑", "↓", "or", "j", "k"], "move in a list"],
   [["Home", "End", "PageUp", "PageDown"], "move far in a list"],
   [["Enter"], "choose in a list"],

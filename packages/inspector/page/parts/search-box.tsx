@@ -9,14 +9,15 @@ interface SearchBoxProps {
   readonly hint?: string | undefined;
 }
 
-/** A field that narrows a list while typing. `/` goes to the first of a view; Esc empties it. */
+/** A field that narrows a list while typing. `/` goes to the first of a view; Esc empties it; ↓ and Enter go on to the list. */
 export function SearchBox({ value, onInput, label, hint }: SearchBoxProps) {
   const hintId = useId();
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== "Escape" || value === "") return;
+  const onKeyDown = (event: KeyboardEvent & { readonly currentTarget: HTMLElement }) => {
+    if (event.key === "ArrowDown" || event.key === "Enter") goToList(event.currentTarget);
+    else if (event.key === "Escape" && value !== "") onInput("");
+    else return;
     event.stopPropagation();
     event.preventDefault();
-    onInput("");
   };
   return (
     <div class="parts-search">
@@ -38,4 +39,11 @@ export function SearchBox({ value, onInput, label, hint }: SearchBoxProps) {
       )}
     </div>
   );
+}
+
+/** Gives the focus to the list of the same panel, and chooses its first row as the key for that does. */
+function goToList(box: HTMLElement): void {
+  const list = box.closest("[role=tabpanel]")?.querySelector<HTMLElement>("[role=listbox]");
+  list?.focus();
+  list?.dispatchEvent(new KeyboardEvent("keydown", { key: "Home", bubbles: true, cancelable: true }));
 }
