@@ -1,8 +1,8 @@
 import { Server } from "@parley/mcp";
-import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { serverTarget } from "../engine/opened-engine.js";
+import { barriers } from "../kit/barriers.js";
 import { hasBrowser } from "../kit/inspected-page.js";
 import { goTo, openPage, startWrongServer, timelineOf, urlTarget, whenReady } from "./page-session.js";
 
@@ -10,15 +10,6 @@ const server = () => new Server({ name: "weather", version: "1" }).tool("forecas
 const chosenView = (page: Page) =>
   page.getByRole("tablist", { name: "Views" }).getByRole("tab", { selected: true }).textContent();
 const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent ?? "");
-
-/** What axe finds that keeps somebody from using the page. */
-async function barriers(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<axe.AxeResults>("axe.run()");
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" ")}`);
-}
 
 describe.skipIf(!hasBrowser)("the frame of the page", () => {
   test("goes to a view by keys, keeps it in the address, and comes back by the browser", async () => {

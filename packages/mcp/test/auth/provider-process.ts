@@ -1,18 +1,14 @@
-import { existsSync } from "node:fs";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
+import { hasChromium, launchChromium } from "../browser/chromium.js";
 import { startPeer } from "../interop/peer-process.js";
 import { peersInstalled } from "../mounts/peer-packages.js";
 
-const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path));
-
 /** Whether a real authorization server and a real browser are there; says what is missing. */
-export const canLogIn = peersInstalled && executablePath !== undefined;
+export const canLogIn = peersInstalled && hasChromium;
 if (!canLogIn) {
   const missing = peersInstalled ? "Chromium (scripts/system-packages.sh)" : "the peers (npm run peers)";
   console.log(`login: without ${missing} nothing was tried with a real authorization server`);
 }
-
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"];
 
 /** What the authorization server says that it did. */
 export interface ProviderEvent {
@@ -45,7 +41,7 @@ export async function startProvider(options: Readonly<Record<string, unknown>> =
 }
 
 export function startBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: String(executablePath), headless: true, args: FLAGS });
+  return launchChromium();
 }
 
 /** A page of a user who has never been here. It reaches nothing beyond this machine. */

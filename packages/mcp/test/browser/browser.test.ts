@@ -1,28 +1,18 @@
-import { existsSync } from "node:fs";
 import { createServer, type Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Server } from "@parley/mcp";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serveHttp } from "../../src/node/http/serve-http.js";
 import type { Revision } from "../../src/protocol/revisions.js";
 import type { ListeningHandle } from "../../src/transport/serve-handle.js";
 import { bundlePage } from "./bundle-page.js";
+import { hasChromium, launchChromium } from "./chromium.js";
 import type { PageFunctions } from "./page.js";
 
-const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path));
-if (executablePath === undefined) {
+if (!hasChromium) {
   console.log("browser: Chromium is not installed (scripts/system-packages.sh); nothing was tried in a real browser");
 }
-
-const FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
 
 const number = { type: "number" } as const;
 const server = new Server({ name: "elsewhere", version: "1" })
@@ -47,7 +37,7 @@ const server = new Server({ name: "elsewhere", version: "1" })
   })
   .resource("note://a", { name: "note" }, () => "a note");
 
-describe.runIf(executablePath !== undefined)("a page in Chromium, from another origin", () => {
+describe.runIf(hasChromium)("a page in Chromium, from another origin", () => {
   let browser: Browser;
   let site: HttpServer;
   let page: Page;
@@ -72,7 +62,7 @@ describe.runIf(executablePath !== undefined)("a page in Chromium, from another o
       response.end(isScript ? script : '<!doctype html><script type="module" src="/page.js"></script>');
     });
     await new Promise<void>((resolve) => site.listen(0, "localhost", resolve));
-    browser = await chromium.launch({ executablePath: String(executablePath), headless: true, args: FLAGS });
+    browser = await launchChromium();
     page = await browser.newPage();
     page.on("pageerror", (error) => complaints.push(String(error)));
     await page.goto(origin(), { waitUntil: "load" });

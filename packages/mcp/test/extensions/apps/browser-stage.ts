@@ -6,33 +6,23 @@ import { fileURLToPath } from "node:url";
 import { Server } from "@parley/mcp";
 import { apps, sandboxPage } from "@parley/mcp/apps";
 import { serveHttp } from "@parley/mcp/node";
-import { type Browser, chromium, type Frame, type Page } from "playwright-core";
+import type { Browser, Frame, Page } from "playwright-core";
 import { rolldown } from "rolldown";
+import { hasChromium, launchChromium } from "../../browser/chromium.js";
 import type { Stage } from "./host-page.js";
 
 const source = (path: string) => fileURLToPath(new URL(`../../../src/${path}`, import.meta.url));
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const peers = here("../../peers");
 
-const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path));
-if (executablePath === undefined) {
+if (!hasChromium) {
   console.log("apps: Chromium is not installed (scripts/system-packages.sh); no app was shown in a real browser");
 }
 /** Whether there is a browser to try it in. */
-export const hasBrowser = executablePath !== undefined;
+export const hasBrowser = hasChromium;
 /** Whether the published package is installed. */
 export const hasPublished = existsSync(join(peers, "node_modules/@modelcontextprotocol/ext-apps"));
 if (!hasPublished) console.log("apps: @modelcontextprotocol/ext-apps is not installed (npm run peers)");
-
-const FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  "--use-fake-device-for-media-stream",
-];
 
 /** The script of a page of this folder, or of the peers, with the platform that browsers get. */
 export async function bundlePage(path: string): Promise<string> {
@@ -153,7 +143,7 @@ export async function openStage(): Promise<BrowserStage> {
     socket.destroy();
   });
   const handle = await serveHttp(mcpServer(view), { port: 0, cors: { origins: [hostOrigin] } });
-  const browser = await chromium.launch({ executablePath: String(executablePath), headless: true, args: FLAGS });
+  const browser = await launchChromium();
   const context = await browser.newContext();
   return {
     hostOrigin,
