@@ -1,9 +1,10 @@
 import type { Client, ClientOptions } from "@parley/mcp";
-import { McpError, type Revision, shownRevision } from "@parley/mcp/protocol";
+import { type Revision, shownRevision } from "@parley/mcp/protocol";
 import type { CalledConnection } from "../calls/called-connection.js";
 import { performRequest } from "../calls/perform-request.js";
 import type { CallRequest } from "../contract/calls.js";
 import type { ComparedCall } from "../contract/timeline.js";
+import { shownProblem } from "../engine/shown-problem.js";
 import type { TimelineLimits } from "../timeline/entry-ring.js";
 import { Timeline } from "../timeline/timeline.js";
 
@@ -51,7 +52,7 @@ export async function runInRevision(
     const result = await performRequest(called, request, { signal, onProgress: () => {}, onTask: () => {} });
     return ended({ outcome: "isError" in result && result.isError === true ? "failed" : "done" }, result);
   } catch (reason) {
-    const { message, fix } = McpError.from(reason);
+    const { message, fix = "" } = shownProblem(reason);
     return ended(
       { outcome: "failed", problem: fix === "" ? message : `${message.replace(/\.$/, "")}. ${fix}` },
       { error: message },

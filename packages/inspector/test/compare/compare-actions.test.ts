@@ -105,6 +105,9 @@ describe("the same call in both eras", () => {
     const refused = await driven.act("compare", { connection, request, revisions: REVISIONS });
     expect(refused.calls.map(({ outcome }) => outcome)).toEqual(["failed", "failed"]);
     expect(refused.calls[0]?.problem).toContain("nowhere://at-all");
+    const unknown = { kind: "request", method: "no/such", params: {} } as const;
+    const { calls } = await driven.act("compare", { connection, request: unknown, revisions: REVISIONS });
+    for (const { problem } of calls) expect(problem).toContain("; the view Server shows them.");
   });
 
   it("is given up when its connection is closed, and leaves no client behind", async () => {
