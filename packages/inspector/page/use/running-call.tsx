@@ -37,7 +37,9 @@ interface RunningCallProps {
 
 /** A call that has not ended: how far it is, for how long, and a way to end it. */
 export function RunningCall({ call }: RunningCallProps) {
-  if (reached.value !== "gone") return <Progress call={call} />;
+  // Who is refused was let in before, by an inspector that ended; another has its port.
+  const isEnded = reached.value === "gone" || reached.value === "refused";
+  if (!isEnded) return <Progress call={call} />;
   return <p class="use-running">The inspector ended while this call was running.</p>;
 }
 
