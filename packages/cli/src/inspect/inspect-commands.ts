@@ -1,8 +1,9 @@
+import { REVISIONS } from "@parley/mcp/protocol";
 import type { CommandDeclaration } from "../commands/command.js";
 import { TARGET_OPTIONS } from "../commands/target-options.js";
 
 /** The page shows, records and redacts by itself; and waits for answers as long as the person before it does. */
-const UNFIT = /^--(?:record|redact|no-redact|timeout) ?/;
+const UNFIT = /^--(?:record|redact|no-redact|timeout|revision) ?/;
 
 /** The command that opens the inspector. */
 export const INSPECT_COMMANDS: readonly CommandDeclaration[] = [
@@ -22,6 +23,11 @@ export const INSPECT_COMMANDS: readonly CommandDeclaration[] = [
         summary: "can answer questions to a model: JSON on stdin, the answer on stdout",
       },
       { flags: "--timeout <time>", summary: "how long to wait for a connection (30s): 500ms, 5m" },
+      {
+        flags: "--revision <date>",
+        summary: "speak this revision first; another can be chosen in the page",
+        choices: REVISIONS,
+      },
       ...TARGET_OPTIONS.filter(({ flags }) => !UNFIT.test(flags)),
       { flags: "--json", summary: "print the address in JSON, on one line" },
       { flags: "--debug", summary: "show the stack of errors" },
