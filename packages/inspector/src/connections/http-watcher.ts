@@ -1,4 +1,6 @@
+import { McpError } from "@parley/mcp/protocol";
 import type { Redactor } from "@parley/mcp/recording";
+import type { ClientObserver } from "@parley/mcp/telemetry";
 import type { LoginStep } from "../contract/connections.js";
 import type { HttpExchange } from "../contract/timeline.js";
 import type { Timeline } from "../timeline/timeline.js";
@@ -210,6 +212,29 @@ export class HttpWatcher {
     const failure = redactor.text(error instanceof Error ? error.message : String(error)).slice(0, 1_000);
     return { ...this.#exchange(request), durationMs: timeline.now() - begun, failure };
   }
+}
+
+/**
+ * Tells what a server sent that is no message, or no answer to its request. Such things are in no message of the timeline, which
+ * would show the request as if it still waited; over HTTP, the request then has the body that came.
+ */
+export function protocolFaults(
+  tell: (text: string) => void,
+  http?: HttpWatcher,
+): Pick<ClientObserver, "request" | "fault"> {
+  return {
+    fault: ({ message }) => tell(`the server broke the protocol: ${message}`),
+    request: () => ({
+      ended: ({ outcome, error, requestId }) => {
+        if (outcome !== "error") return;
+        const { kind, message } = McpError.from(error);
+        if (kind === "timeout") tell(message);
+        if (kind !== "invalid_response") return;
+        tell(`the server broke the protocol: ${message}`);
+        http?.showBody(requestId);
+      },
+    }),
+  };
 }
 
 /** The JSON-RPC message in the body of a request. */

@@ -9,11 +9,11 @@ import { shownProblem } from "../engine/shown-problem.js";
 import type { Timeline } from "../timeline/timeline.js";
 import { type ConnectionFacts, factsOfServer, NO_FACTS } from "./connection-facts.js";
 import { httpAccess } from "./http-access.js";
+import { protocolFaults } from "./http-watcher.js";
 import { type InspectedExtensions, inspectedExtensions } from "./inspected-extensions.js";
 import type { InspectorTarget } from "./inspector-target.js";
 import type { LoginProgress } from "./login-progress.js";
 import { Opening } from "./opening.js";
-import { protocolFaults } from "./protocol-faults.js";
 import { watchLists } from "./watch-lists.js";
 
 /** What all connections of an inspector share. */
