@@ -20,9 +20,6 @@ import type { ListLimits } from "../../src/offers/read-list.js";
 import { Subscriptions } from "../../src/offers/subscriptions.js";
 import { PendingQuestions, type QuestionLimits } from "../../src/questions/pending-questions.js";
 
-/** The newest revision of each era. */
-export const ERAS = ["2025-11-25", "2026-07-28"] as const satisfies readonly Revision[];
-
 interface RoomOptions {
   readonly revision?: Revision | undefined;
   /** Default: within the process. */

@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { server as everything } from "../../../../examples/everything/server.js";
 import { callContext } from "../../src/calls/call-context.js";
-import { ERAS, openRooms } from "./opened-rooms.js";
+import { ERAS } from "../engine/opened-engine.js";
+import { openRooms } from "./opened-rooms.js";
 
 const info = { name: "s", version: "1" };
 const tool = (name: string, args: Record<string, unknown> = {}) => ({ kind: "tool", name, arguments: args }) as const;

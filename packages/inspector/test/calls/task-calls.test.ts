@@ -3,7 +3,8 @@ import { tasks } from "@parley/mcp/tasks";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { greetsIn, type Heard, scriptedPipe } from "../../../mcp/test/client/scripted-pipe.js";
-import { ERAS, openRooms } from "./opened-rooms.js";
+import { ERAS } from "../engine/opened-engine.js";
+import { openRooms } from "./opened-rooms.js";
 
 const run = (name: string) => ({ kind: "tool", name, arguments: {}, asTask: true }) as const;
 

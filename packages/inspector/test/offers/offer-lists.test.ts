@@ -6,7 +6,8 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { server as everything } from "../../../../examples/everything/server.js";
 import { greetsIn, type Heard, type Pipe, scriptedPipe } from "../../../mcp/test/client/scripted-pipe.js";
-import { ERAS, openRooms } from "../calls/opened-rooms.js";
+import { openRooms } from "../calls/opened-rooms.js";
+import { ERAS } from "../engine/opened-engine.js";
 
 const info = { name: "s", version: "1" };
 const definition = (name: string, more: object = {}) => ({

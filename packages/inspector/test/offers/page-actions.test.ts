@@ -5,7 +5,8 @@ import { server as everything } from "../../../../examples/everything/server.js"
 import { callActions } from "../../src/calls/call-actions.js";
 import { offerActions } from "../../src/offers/offer-actions.js";
 import { questionActions } from "../../src/questions/question-actions.js";
-import { ERAS, openRooms } from "../calls/opened-rooms.js";
+import { openRooms } from "../calls/opened-rooms.js";
+import { ERAS } from "../engine/opened-engine.js";
 
 /** The actions of these rooms as the page reaches them, around one connection. */
 async function openActions(...target: Parameters<typeof openRooms>) {

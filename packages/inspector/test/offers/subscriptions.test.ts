@@ -1,7 +1,8 @@
 import { Server } from "@parley/mcp";
 import { describe, expect, it } from "vitest";
 import { greetsIn, scriptedPipe } from "../../../mcp/test/client/scripted-pipe.js";
-import { ERAS, openRooms } from "../calls/opened-rooms.js";
+import { openRooms } from "../calls/opened-rooms.js";
+import { ERAS } from "../engine/opened-engine.js";
 
 const library = () =>
   new Server({ name: "s", version: "1" })

@@ -4,7 +4,8 @@ import { z } from "zod";
 import { server as everything } from "../../../../examples/everything/server.js";
 import { greetsIn, scriptedPipe } from "../../../mcp/test/client/scripted-pipe.js";
 import type { CallRequest } from "../../src/contract/calls.js";
-import { ERAS, openRooms } from "../calls/opened-rooms.js";
+import { openRooms } from "../calls/opened-rooms.js";
+import { ERAS } from "../engine/opened-engine.js";
 
 const info = { name: "s", version: "1" };
 const tool = (name: string, args: Record<string, unknown> = {}): CallRequest => ({
