@@ -87,7 +87,7 @@ describe.runIf(hasBrowser)("the page of parley inspect", () => {
       await page.getByRole("button", { name: /^Run/ }).click();
       const question = page.getByRole("dialog", { name: "module asks a model" });
       await question.getByText("How are you?").waitFor();
-      await question.getByRole("button", { name: "Run the configured command" }).click();
+      await question.getByRole("button", { name: "Let the command draft an answer" }).click();
       await question.getByText("as the command drafted it").waitFor();
       await question.getByRole("button", { name: "Send" }).click();
       await question.waitFor({ state: "detached" });

@@ -36,7 +36,7 @@ function Target({ target }: { readonly target: TargetInfo }) {
         <span class="connect-target-shown mono" title={target.shown}>
           {target.shown}
         </span>
-        <span class="connect-item-facts soft">{connected ? "Connect again" : "Connect"}</span>
+        <span class="connect-item-facts soft">{connected ? "Open another connection" : "Connect"}</span>
       </button>
       {action.problem !== undefined && <ProblemNote problem={action.problem} />}
     </>

@@ -48,7 +48,7 @@ export function SamplingQuestion({ info, params, draft, command }: SamplingQuest
         idPrefix={`question-${info.id}`}
         onBroken={setBroken}
       />
-      {command === "failed" && <p class="forms-issue">The configured command failed.</p>}
+      {command === "failed" && <p class="forms-issue">The command failed.</p>}
       {problem !== undefined && <ProblemNote problem={problem} />}
       <div class="parts-actions">
         <button type="button" class="main" disabled={broken || !isJsonObject(value)} onClick={send}>
@@ -56,7 +56,7 @@ export function SamplingQuestion({ info, params, draft, command }: SamplingQuest
         </button>
         {inspectorState.value?.modelCommand === true && (
           <button type="button" disabled={command === "running"} onClick={() => answer({ action: "run-command" })}>
-            {command === "running" ? "The command is running…" : "Run the configured command"}
+            {command === "running" ? "The command is running…" : "Let the command draft an answer"}
           </button>
         )}
         <button type="button" onClick={() => answer({ action: "decline" })}>

@@ -263,7 +263,7 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
       .filter({ hasText: /by-hand.*ready/ })
       .waitFor();
     await shownConnection(page, /by-hand.*ready/);
-    expect(await target.textContent()).toMatch(/Connect again$/);
+    expect(await target.textContent()).toMatch(/Open another connection$/);
   });
 
   it("to a program that hangs are given up, with what to do", async () => {

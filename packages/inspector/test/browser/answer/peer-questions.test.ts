@@ -91,7 +91,7 @@ describe.skipIf(!hasBrowser || !peersInstalled)("questions of server-everything,
   it("to a model are answered by hand", async () => {
     await runTool(page, "trigger-sampling-request", { prompt: "a riddle" });
     await question().getByText("Resource trigger-sampling-request context: a riddle").waitFor();
-    expect(await button("Run the configured command").count()).toBe(0);
+    expect(await button("Let the command draft an answer").count()).toBe(0);
     await question().getByRole("textbox", { name: "text", exact: true }).fill("a fine answer");
     await button("Send").click();
     await expect.poll(resultText).toContain('"text": "a fine answer"');

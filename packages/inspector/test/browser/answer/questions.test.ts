@@ -257,7 +257,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
 
   it("to a model are drafted by the configured command, and sent as the user changed it", async () => {
     await runTool(page, "ask", { question: "the sky" });
-    await button("Run the configured command").click();
+    await button("Let the command draft an answer").click();
     await question().getByText("as the command drafted it").waitFor();
     const text = field("text");
     expect(await text.inputValue()).toBe("drafted for the sky");
@@ -268,8 +268,8 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
     await button("Send").click();
     await resultOf(page).getByText("drafted for the sky, and changed").waitFor();
     await runTool(page, "ask", { question: "fail" });
-    await button("Run the configured command").click();
-    await question().getByText("The configured command failed.").waitFor();
+    await button("Let the command draft an answer").click();
+    await question().getByText("The command failed.").waitFor();
     await text.fill("by hand");
     await button("Send").click();
     await resultOf(page).getByText("by hand").waitFor();
