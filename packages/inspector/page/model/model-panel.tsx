@@ -151,12 +151,17 @@ interface ToolRowProps {
 function ToolRow({ tool, total, dearest }: ToolRowProps) {
   const share = total === 0 ? 0 : (tool.tokens / total) * 100;
   const faults = tool.findings.filter(({ severity }) => severity !== "note").length;
+  const isError = tool.findings.some(({ severity }) => severity === "error");
   return (
     <div class="model-row">
       <span class="mono model-name">{tool.name}</span>
       <span class="model-marks">
         {tool.lost.length > 0 && <span class="model-mark-lost">{tool.lost.length} lost</span>}
-        {faults > 0 && <span class="model-mark-found">{faults === 1 ? "1 finding" : `${faults} findings`}</span>}
+        {faults > 0 && (
+          <span class={isError ? "model-mark-error" : "model-mark-found"}>
+            {faults === 1 ? "1 finding" : `${faults} findings`}
+          </span>
+        )}
       </span>
       <span class="model-tokens">{tool.tokens.toLocaleString("en")}</span>
       <span class="model-share">{share < 0.1 ? "<0.1" : share.toFixed(1)} %</span>
