@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { ConnectionInfo } from "../../src/contract/connections.js";
 import { entries, inspectorState } from "../backend/page-state.js";
-import { connectionFacts, connectionName } from "../connect/connection-name.js";
+import { connectionFacts, connectionName, STATUS_WORDS } from "../connect/connection-name.js";
 import { SearchBox } from "../parts/search-box.js";
 import {
   EVERYTHING,
@@ -72,8 +72,10 @@ export function FilterBar({ children }: { readonly children?: ComponentChildren 
 }
 
 /** With its revision, because the same server may be connected in several. */
-const longName = (connection: ConnectionInfo) =>
-  [connectionName(connection), ...connectionFacts(connection)].join(" · ");
+const longName = (connection: ConnectionInfo) => {
+  const kept = connection.status === "imported" ? [STATUS_WORDS.imported] : [];
+  return [connectionName(connection), ...kept, ...connectionFacts(connection)].join(" · ");
+};
 
 /** A method that no kept entry has any more stays a choice while it is chosen. */
 const withChosen = (methods: readonly string[], chosen: string) =>
