@@ -46,7 +46,7 @@ export function ThemeSwitch() {
     >
       {THEMES.map((known) => (
         <option key={known} value={known}>
-          {known}
+          {known} theme
         </option>
       ))}
     </select>
