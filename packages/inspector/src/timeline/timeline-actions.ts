@@ -48,7 +48,7 @@ function copied(parts: TimelineActionParts, seq: number, form: CopyForm): string
   if (form === "curl") {
     const text = copyAsCurl(request);
     if (text !== undefined) return text;
-    throw notCopied("only requests to a URL can be copied for curl");
+    throw notCopied("only requests to a URL can be copied for curl", "Copy it as parley or as TypeScript.");
   }
   return form === "parley" ? copyAsCommand(request) : copyAsTypeScript(request);
 }
@@ -73,8 +73,6 @@ function requestOf({ timeline, targetOf }: TimelineActionParts, entry: StoredEnt
   };
 }
 
-function notCopied(reason: string): McpError {
-  return new McpError("invalid_params", `this cannot be copied: ${reason}`, {
-    fix: "Choose a request that the client sent, or its answer.",
-  });
+function notCopied(reason: string, fix = "Choose a request that the client sent, or its answer."): McpError {
+  return new McpError("invalid_params", `this cannot be copied: ${reason}`, { fix });
 }

@@ -96,6 +96,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("a request that is copied from the page,
     await page.getByRole("button", { name: "Copy as curl" }).click();
     const note = page.getByRole("note", { name: "Problem" });
     await note.getByText("only requests to a URL can be copied for curl").waitFor();
+    await note.getByText("Copy it as parley or as TypeScript").waitFor();
     await copied("TypeScript");
     await note.waitFor({ state: "detached" });
     await chooseEntry(page, /event.*connected/);
