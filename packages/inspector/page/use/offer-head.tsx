@@ -34,7 +34,7 @@ export function OfferHead({ name, summary, offer }: OfferHeadProps) {
       )}
       {findings.length > 0 && (
         <details open={findings.length <= FINDINGS_OPEN}>
-          <summary>{findings.length === 1 ? "1 finding of lint" : `${findings.length} findings of lint`}</summary>
+          <summary>{countOf(findings)} of lint</summary>
           <Findings findings={findings} />
         </details>
       )}
@@ -59,6 +59,14 @@ export function Marks({ marks }: { readonly marks: readonly string[] }) {
       ))}
     </span>
   );
+}
+
+/** Findings and notes apart, because lists of tools count the findings alone. */
+function countOf(findings: readonly Finding[]): string {
+  const notes = findings.filter(({ severity }) => severity === "note").length;
+  const counted = (count: number, word: string) =>
+    count === 0 ? [] : [count === 1 ? `1 ${word}` : `${count} ${word}s`];
+  return [...counted(findings.length - notes, "finding"), ...counted(notes, "note")].join(" and ");
 }
 
 function Findings({ findings }: { readonly findings: readonly Finding[] }) {
