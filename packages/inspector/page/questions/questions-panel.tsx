@@ -1,5 +1,6 @@
 import { printable } from "@parley/mcp/protocol";
 import { useState } from "preact/hooks";
+import type { CallInfo } from "../../src/contract/calls.js";
 import type { InspectorState } from "../../src/contract/inspector-state.js";
 import type { QuestionInfo } from "../../src/contract/questions.js";
 import { inspectorState } from "../backend/page-state.js";
@@ -8,15 +9,38 @@ import { FormQuestion } from "./form-question.js";
 import { SamplingQuestion } from "./sampling-question.js";
 import { UrlQuestion } from "./url-question.js";
 
-/** The questions of servers that wait for an answer. Put aside, they stay behind a button until another comes. */
+/** The user wants to hear no more of what a connection asked up to a time, in milliseconds since the inspector began. */
+interface PutAside {
+  readonly connection: string;
+  readonly ms: number;
+}
+
+/** Puts the questions that wait aside, and what their connections ask of their own accord from now on. */
+export function putAside(questions: readonly QuestionInfo[]): readonly PutAside[] {
+  const ms = Math.max(...questions.map(({ askedMs }) => askedMs));
+  return [...new Set(questions.map(({ connection }) => connection))].map((connection) => ({ connection, ms }));
+}
+
+/**
+ * Whether a question stays aside. One of a call that the user started since does not; otherwise a server that withdraws its questions
+ * and asks again could keep the user from everything else.
+ */
+export function isAside(question: QuestionInfo, aside: readonly PutAside[], calls: readonly CallInfo[]): boolean {
+  const put = aside.find(({ connection }) => connection === question.connection);
+  if (put === undefined) return false;
+  const call = calls.find(({ id }) => id === question.call);
+  return call === undefined || call.startedMs <= put.ms;
+}
+
+/** The questions of servers that wait for an answer. Put aside, they stay behind a button until another server or call asks. */
 export function QuestionsPanel() {
   const state = inspectorState.value;
   const questions = state?.questions ?? [];
-  const [aside, setAside] = useState<readonly string[]>([]);
+  const [aside, setAside] = useState<readonly PutAside[]>([]);
   const [chosen, setChosen] = useState<string>();
   const [first] = questions;
   if (state === undefined || first === undefined) return null;
-  if (questions.every(({ id }) => aside.includes(id))) {
+  if (questions.every((question) => isAside(question, aside, state.calls))) {
     return (
       <button type="button" class="main questions-aside" onClick={() => setAside([])}>
         {questions.length === 1 ? "1 question waits" : `${questions.length} questions wait`}
@@ -25,7 +49,7 @@ export function QuestionsPanel() {
   }
   const shown = questions.find(({ id }) => id === chosen) ?? first;
   return (
-    <Dialog title={titleOf(shown, state)} onClose={() => setAside(questions.map(({ id }) => id))}>
+    <Dialog title={titleOf(shown, state)} onClose={() => setAside(putAside(questions))}>
       <div class="questions">
         {questions.length > 1 && (
           <ul class="questions-list" aria-label="Questions that wait">

@@ -129,4 +129,20 @@ describe.skipIf(!hasBrowser)("what others bring into the page", () => {
     await goTo(page, "Timeline");
     expect(await timelineOf(page).getByRole("option").count()).toBeGreaterThan(0);
   });
+
+  it("a server that asks again and again keeps nobody from leaving it", async () => {
+    await connectToUrl(page, watched.hostile.url, { revision: ERAS[0] });
+    await shownConnection(page, `ready · ${ERAS[0]}`);
+    await runTool(page, "nags");
+    const question = page.getByRole("dialog", { name: /asks you$/ });
+    await question.waitFor();
+    await page.keyboard.press("Escape");
+    const messages = page.getByRole("tab", { name: /^Timeline/ });
+    const before = await messages.textContent();
+    await expect.poll(() => messages.textContent()).not.toBe(before);
+    expect(await question.count()).toBe(0);
+    await goTo(page, "Server");
+    await page.getByRole("button", { name: "Disconnect" }).click();
+    await shownConnection(page, "closed");
+  });
 });

@@ -24,7 +24,7 @@ export function hostileOffers(outside: string, manyTools: number): HostileOffers
   const all = payloads.join("\n\n");
   const icons = [{ src: `${outside}/icon.png`, mimeType: "image/png" }];
   const described = payloads.map((payload, at) => describedTool(`evil_${at}`, payload, icons));
-  const results = [...RESULTS, ...QUESTIONS, "progress"].map((name) => describedTool(name, all, icons));
+  const results = [...RESULTS, ...QUESTIONS, "progress", "nags"].map((name) => describedTool(name, all, icons));
   const app = { ...describedTool("app", all, icons), _meta: { ui: { resourceUri: APP_URI } } };
   const many = Array.from({ length: manyTools }, (_item, at) => describedTool(`many_${at}`, "one of many", []));
   return {
