@@ -230,3 +230,5 @@ export { CORE_METHODS, type MethodRow } from "./protocol/methods.js";
 export { type EraName, isRevision, REVISIONS, type Revision, shownRevision } from "./protocol/revisions.js";
 export { TOOL_MODE, type ToolMode, toolMode } from "./protocol/tool-mode.js";
 export type { TraceContext } from "./protocol/trace-context.js";
+export { expandUriTemplate, type TemplateValue } from "./uri-template/expand.js";
+export { parseUriTemplate, type TemplatePart, UriTemplateError } from "./uri-template/parse.js";

@@ -7,6 +7,7 @@ import { SchemaForm } from "../forms/schema-form.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useRemembered } from "../use/use-remembered.js";
 import { issuesIn, useAnswer } from "./answer-question.js";
+import { RefusalButtons } from "./refusal-buttons.js";
 
 interface FormQuestionProps {
   readonly info: QuestionInfo;
@@ -53,12 +54,7 @@ export function FormQuestion({ info, params }: FormQuestionProps) {
         <button type="button" class="main" disabled={broken || !isJsonObject(value)} onClick={accept}>
           Accept
         </button>
-        <button type="button" onClick={() => answer({ action: "decline" })}>
-          Decline
-        </button>
-        <button type="button" class="quiet" onClick={() => answer({ action: "cancel" })}>
-          Cancel
-        </button>
+        <RefusalButtons answer={answer} />
       </div>
     </div>
   );

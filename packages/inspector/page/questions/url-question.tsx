@@ -5,6 +5,7 @@ import { openOutside, outsideAddress } from "../parts/outside-address.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { ShownAddress } from "../parts/shown-address.js";
 import { useAnswer } from "./answer-question.js";
+import { RefusalButtons } from "./refusal-buttons.js";
 
 interface UrlQuestionProps {
   readonly info: QuestionInfo;
@@ -37,12 +38,7 @@ export function UrlQuestion({ info, params }: UrlQuestionProps) {
         <button type="button" class={opened ? "main" : ""} onClick={() => answer({ action: "accept" })}>
           Accept
         </button>
-        <button type="button" onClick={() => answer({ action: "decline" })}>
-          Decline
-        </button>
-        <button type="button" class="quiet" onClick={() => answer({ action: "cancel" })}>
-          Cancel
-        </button>
+        <RefusalButtons answer={answer} />
       </div>
     </div>
   );

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { expandTemplate, type TemplateValue } from "./expand.js";
-import { parseTemplate, UriTemplateError } from "./parse.js";
+import { expandUriTemplate, type TemplateValue } from "./expand.js";
+import { parseUriTemplate, UriTemplateError } from "./parse.js";
 
 const corpus = new URL("../../../../../shared/corpora/uri-template/", import.meta.url);
 
@@ -64,18 +64,18 @@ const cases: [string, string][] = [
 describe("RFC 6570 expansion", () => {
   for (const [template, expected] of cases) {
     it(`expands ${template} to ${expected}`, () => {
-      expect(expandTemplate(template, variables)).toBe(expected);
+      expect(expandUriTemplate(template, variables)).toBe(expected);
     });
   }
 
   it("reads own properties only, and takes __proto__ for a name", () => {
-    expect(expandTemplate("{constructor}{toString}", {})).toBe("");
-    expect(expandTemplate("{__proto__}", JSON.parse('{"__proto__":"x"}'))).toBe("x");
+    expect(expandUriTemplate("{constructor}{toString}", {})).toBe("");
+    expect(expandUriTemplate("{__proto__}", JSON.parse('{"__proto__":"x"}'))).toBe("x");
   });
 
   it("counts characters, not UTF-16 units, in a prefix, and encodes a lone surrogate as U+FFFD", () => {
-    expect(expandTemplate("{a:1}", { a: "😀b" })).toBe("%F0%9F%98%80");
-    expect(expandTemplate("{a}{+a}", { a: "\ud800" })).toBe("%EF%BF%BD%EF%BF%BD");
+    expect(expandUriTemplate("{a:1}", { a: "😀b" })).toBe("%F0%9F%98%80");
+    expect(expandUriTemplate("{a}{+a}", { a: "\ud800" })).toBe("%EF%BF%BD%EF%BF%BD");
   });
 
   it("passes every case of the public test suite, where it is present", (test) => {
@@ -88,10 +88,10 @@ describe("RFC 6570 expansion", () => {
         for (const [template, expected] of group.testcases) {
           const where = `${file}, ${name}: ${template}`;
           if (expected === false) {
-            expect(() => expandTemplate(template, group.variables), where).toThrow(UriTemplateError);
+            expect(() => expandUriTemplate(template, group.variables), where).toThrow(UriTemplateError);
             negative++;
           } else {
-            expect([expected].flat(), where).toContain(expandTemplate(template, group.variables));
+            expect([expected].flat(), where).toContain(expandUriTemplate(template, group.variables));
             positive++;
           }
         }
@@ -121,7 +121,7 @@ describe("template parsing", () => {
     it(`refuses ${JSON.stringify(template.slice(0, 20))} at position ${position} with a fix`, () => {
       expect.assertions(2);
       try {
-        parseTemplate(template);
+        parseUriTemplate(template);
       } catch (error) {
         expect(error).toBeInstanceOf(UriTemplateError);
         expect(error).toMatchObject({ position, fix: expect.stringMatching(fix) });
@@ -130,7 +130,7 @@ describe("template parsing", () => {
   }
 
   it("refuses a prefix on a list or an object when it is expanded", () => {
-    expect(() => expandTemplate("{a:2}", { a: ["x"] })).toThrow(UriTemplateError);
-    expect(() => expandTemplate("{a:2}", { a: { x: "y" } })).toThrow(/string/);
+    expect(() => expandUriTemplate("{a:2}", { a: ["x"] })).toThrow(UriTemplateError);
+    expect(() => expandUriTemplate("{a:2}", { a: { x: "y" } })).toThrow(/string/);
   });
 });

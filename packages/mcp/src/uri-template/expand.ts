@@ -1,7 +1,7 @@
 import {
   type Expression,
   type Operator,
-  parseTemplate,
+  parseUriTemplate,
   type TemplatePart,
   type TemplateVariable,
   UriTemplateError,
@@ -44,11 +44,11 @@ const STYLES: Readonly<Record<Operator, Style>> = {
  * Reads only own properties of `variables`. Throws `UriTemplateError` for an invalid template, and for a prefix
  * (`{list:3}`) on a list or an object.
  */
-export function expandTemplate(
+export function expandUriTemplate(
   template: string | readonly TemplatePart[],
   variables: Readonly<Record<string, TemplateValue>>,
 ): string {
-  const parts = typeof template === "string" ? parseTemplate(template) : template;
+  const parts = typeof template === "string" ? parseUriTemplate(template) : template;
   return parts
     .map((part) => (part.kind === "literal" ? encodeReserved(part.text) : expandExpression(part, variables)))
     .join("");

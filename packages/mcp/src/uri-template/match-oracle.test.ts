@@ -2,14 +2,14 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compileMatcher } from "./match.js";
 import { matchElements } from "./match-element.js";
-import { parseTemplate } from "./parse.js";
+import { parseUriTemplate } from "./parse.js";
 
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 const allBut = (stops: string) => (stops === "" ? "[^]" : `[^${escaped(stops)}]`);
 
 /** The same template as a backtracking regular expression: slow and plainly right, so short texts only. */
 function oracle(template: string): RegExp {
-  const source = matchElements(parseTemplate(template)).map((element) => {
+  const source = matchElements(parseUriTemplate(template)).map((element) => {
     if (element.kind === "literal") return escaped(element.text);
     const lead = element.lead === -1 ? "" : escaped(String.fromCharCode(element.lead));
     const run = allBut(element.stops);

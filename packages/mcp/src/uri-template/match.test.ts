@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { expandTemplate } from "./expand.js";
+import { expandUriTemplate } from "./expand.js";
 import { compileMatcher, type MatchedVariables } from "./match.js";
 
 type Row = [template: string, uri: string, expected: MatchedVariables | undefined];
@@ -159,7 +159,7 @@ describe("matching what was expanded", () => {
       fc.assert(
         fc.property(fc.record(variables), (given) => {
           const defined = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-          expect(match(expandTemplate(template, defined))).toEqual(defined);
+          expect(match(expandUriTemplate(template, defined))).toEqual(defined);
         }),
         { numRuns: 300 },
       );
@@ -204,7 +204,7 @@ describe("matching what was expanded", () => {
         const first = match(hostile);
         // A value with "%" in a reserved expansion may be read as encoded: the one case that RFC 6570 leaves open.
         if (first === undefined || JSON.stringify(first).includes("%")) return;
-        expect(match(expandTemplate(given, first))).toBeDefined();
+        expect(match(expandUriTemplate(given, first))).toBeDefined();
       }),
       { numRuns: 3_000 },
     );

@@ -1,7 +1,7 @@
 import { type MatchElement, matchElements } from "./match-element.js";
 import { matchProgram } from "./match-program.js";
 import { normalizeUri, upperCaseTriplets } from "./normalize.js";
-import { parseTemplate, type TemplatePart } from "./parse.js";
+import { parseUriTemplate, type TemplatePart } from "./parse.js";
 import { reachability } from "./reachability.js";
 import { type MatchedVariables, namedVariables, readVariables } from "./read-variables.js";
 
@@ -36,7 +36,7 @@ export function compileMatcher(
   template: string | readonly TemplatePart[],
   options: MatcherOptions = {},
 ): (uri: string) => MatchedVariables | undefined {
-  const parts = typeof template === "string" ? parseTemplate(template) : template;
+  const parts = typeof template === "string" ? parseUriTemplate(template) : template;
   const all = matchElements(parts);
   const named = namedVariables(parts);
   const maxUriLength = options.maxUriLength ?? DEFAULT_MAX_URI_LENGTH;

@@ -1,6 +1,7 @@
 /** The operator of an expression; `""` is plain `{var}`. */
 export type Operator = "" | "+" | "#" | "." | "/" | ";" | "?" | "&";
 
+/** A variable of an expression. */
 export interface TemplateVariable {
   readonly name: string;
   /** `{name*}`: a list is spread instead of joined by commas. */
@@ -9,17 +10,20 @@ export interface TemplateVariable {
   readonly prefix?: number;
 }
 
+/** Text that stands in every URI. */
 export interface Literal {
   readonly kind: "literal";
   readonly text: string;
 }
 
+/** A place for variables. */
 export interface Expression {
   readonly kind: "expression";
   readonly operator: Operator;
   readonly variables: readonly TemplateVariable[];
 }
 
+/** A part of a URI template. */
 export type TemplatePart = Literal | Expression;
 
 /** Thrown for a template that is not valid by RFC 6570; says where, and what to write instead. */
@@ -53,7 +57,7 @@ const BAD_LITERAL = /[\u0000-\u001f\u007f}]|%(?![0-9A-Fa-f]{2})/;
  *
  * Throws `UriTemplateError` for a template that is too large or not valid by RFC 6570.
  */
-export function parseTemplate(template: string): readonly TemplatePart[] {
+export function parseUriTemplate(template: string): readonly TemplatePart[] {
   if (template.length > MAX_TEMPLATE_LENGTH) {
     throw new UriTemplateError(
       `The template is longer than ${MAX_TEMPLATE_LENGTH} characters`,

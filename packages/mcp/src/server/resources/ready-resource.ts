@@ -4,7 +4,7 @@ import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
 import type { Resource as WireResource, ResourceTemplate as WireTemplate } from "../../protocol/features/resources.js";
 import { compileMatcher, type MatchedVariables } from "../../uri-template/match.js";
-import { parseTemplate, type TemplatePart } from "../../uri-template/parse.js";
+import { parseUriTemplate, type TemplatePart } from "../../uri-template/parse.js";
 import type { ServerFacts } from "../call/facts.js";
 import type { HandlerContext } from "../context.js";
 import { cacheHint } from "../lists/cache-hints.js";
@@ -113,7 +113,7 @@ export function readyTemplate(
 function partsOf(template: string): readonly TemplatePart[] {
   let parts: readonly TemplatePart[];
   try {
-    parts = parseTemplate(template);
+    parts = parseUriTemplate(template);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new McpError("invalid_definition", `the resource template "${template}" is not valid: ${reason}`, {

@@ -8,7 +8,7 @@ import type {
   Resource as WireResource,
   ResourceTemplate as WireTemplate,
 } from "../../protocol/features/resources.js";
-import { expandTemplate } from "../../uri-template/expand.js";
+import { expandUriTemplate } from "../../uri-template/expand.js";
 import type { MatchedVariables } from "../../uri-template/match.js";
 import { hasTraversal } from "../../uri-template/traversal.js";
 import { checkScopes } from "../call/check-scopes.js";
@@ -235,7 +235,7 @@ function settled(
 }
 
 function listedMember({ parts, wire }: ReadyTemplate, { variables, ...listed }: ListedResource): WireResource {
-  const uri = listed.uri ?? expandTemplate(parts, variables ?? {});
+  const uri = listed.uri ?? expandUriTemplate(parts, variables ?? {});
   const type = wire.mimeType === undefined ? {} : { mimeType: wire.mimeType };
   return { ...type, ...listed, uri, name: listed.name ?? uri };
 }
