@@ -1,11 +1,9 @@
 import type { CallRequest } from "../../src/contract/calls.js";
-import type { EntryDetail } from "../../src/contract/timeline.js";
+import { type EntryDetail, HANDSHAKE_METHODS } from "../../src/contract/timeline.js";
 
 /** What messages of a call are for, in the order in which they pass. */
 export const ROLES = ["handshake", "request", "questions", "notifications", "answer", "other"] as const;
 export type Role = (typeof ROLES)[number];
-
-const HANDSHAKE = new Set(["initialize", "notifications/initialized", "server/discover"]);
 
 const METHODS: Readonly<Partial<Record<CallRequest["kind"], string>>> = {
   tool: "tools/call",
@@ -25,7 +23,7 @@ export function messagesByRole(
   const last = own.findLast(({ summary }) => summary.direction === "received" && summary.answers !== undefined);
   const roleOf = (entry: EntryDetail): Role => {
     const { label, kind, direction } = entry.summary;
-    if (HANDSHAKE.has(label)) return "handshake";
+    if (HANDSHAKE_METHODS.has(label)) return "handshake";
     if (kind === "notification") return "notifications";
     if (entry === first) return "request";
     if (entry === last) return "answer";

@@ -1,3 +1,4 @@
+import { CORE_METHODS } from "@parley/mcp/protocol";
 import type { CallRequest } from "../../src/contract/calls.js";
 import type { ConnectionInfo } from "../../src/contract/connections.js";
 import { JsonInput } from "../forms/json-input.js";
@@ -8,22 +9,15 @@ import { isRunKey, usePanelCalls } from "./panel-props.js";
 import { RunButton } from "./run-button.js";
 import { useRemembered } from "./use-remembered.js";
 
-/** Methods that are suggested; any other can be written. */
+/** Methods that are suggested; any other can be written. Those that the client sends by itself, and streams, are none of them. */
 const METHODS = [
-  "ping",
-  "tools/list",
-  "tools/call",
-  "resources/list",
-  "resources/templates/list",
-  "resources/read",
-  "prompts/list",
-  "prompts/get",
-  "completion/complete",
-  "server/discover",
+  ...CORE_METHODS.filter(({ kind, sender, opensSession, deadlineExempt }) => {
+    return kind === "request" && sender !== "server" && opensSession !== true && deadlineExempt !== true;
+  }).map(({ method }) => method),
   "tasks/list",
   "tasks/get",
   "skills/list",
-] as const;
+];
 
 interface RequestPanelProps {
   readonly connection: ConnectionInfo;

@@ -265,7 +265,7 @@ export class InspectedConnection {
     const facts = factsOfServer(client, this.#listCounts);
     this.#setLists(facts.lists);
     this.#set({ ...facts, status: "ready", opened, problem: undefined });
-    this.#event(`connected${opened === 1 ? "" : ` for the ${opened}. time`} in ${facts.revision}`);
+    this.#event(`connected${opened === 1 ? "" : " again"} in ${facts.revision}`);
   }
 
   #loginChanged(opening: Opening, progress: LoginProgress): void {

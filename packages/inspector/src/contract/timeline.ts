@@ -10,6 +10,13 @@ export interface MessageProblem {
   readonly definition: string;
 }
 
+/** The methods by which a connection begins, in both eras. */
+export const HANDSHAKE_METHODS: ReadonlySet<string> = new Set([
+  "initialize",
+  "notifications/initialized",
+  "server/discover",
+]);
+
 /** `http`: an exchange that is no message, such as those of a login. `event`: the connection itself, warnings, lines of stderr. */
 export type EntryKind = "request" | "notification" | "result" | "error" | "http" | "event";
 

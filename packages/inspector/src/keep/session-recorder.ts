@@ -1,4 +1,5 @@
 import type { RecordingInfo } from "../contract/keep.js";
+import { HANDSHAKE_METHODS } from "../contract/timeline.js";
 import type { StoredEntry } from "../timeline/entry-ring.js";
 import type { Timeline } from "../timeline/timeline.js";
 
@@ -18,9 +19,6 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const MOST_MESSAGES = 200_000;
 /** Messages of handshakes that are taken over for one connection: a handful each time it was opened. */
 const MOST_BEGINNING = 50;
-
-/** Requests by which a connection begins; without them a recording tells neither the revision nor who spoke. */
-const HANDSHAKE = new Set(["initialize", "notifications/initialized", "server/discover"]);
 
 /** Keeps the messages of all connections from one moment to another, whatever the timeline forgets meanwhile. */
 export class SessionRecorder {
@@ -50,7 +48,8 @@ export class SessionRecorder {
     this.#bytes = 0;
     this.#full = false;
     for (const id of open()) {
-      const beginning = timeline.stored(id).filter(({ summary }) => HANDSHAKE.has(summary.label));
+      // Without it a recording tells neither the revision nor who spoke.
+      const beginning = timeline.stored(id).filter(({ summary }) => HANDSHAKE_METHODS.has(summary.label));
       this.#beginnings.set(id, beginning.slice(-MOST_BEGINNING));
     }
     this.#end = timeline.onAdded((entry) => {

@@ -238,7 +238,7 @@ describe.skipIf(!hasBrowser)("connections of the page", () => {
     process.kill(Number(pid), "SIGKILL");
     await until(3, /ready.*1 reconnect/);
     const events = await eventsOf(3);
-    expect(events).toMatch(/failed\s+connection lost: [\s\S]*connected for the 2\. time/);
+    expect(events).toMatch(/failed\s+connection lost: [\s\S]*connected again in /);
     expect(events.match(/stderr: started as \d+/g)).toHaveLength(2);
     await show(3);
     await main().getByText("1 reconnect").waitFor();

@@ -128,7 +128,7 @@ describe("a connection", () => {
       connections.find(({ status, opened }) => status === "ready" && opened === 2),
     );
     expect(again.problem).toBeUndefined();
-    expect(entries().map(({ label }) => label)).toContain("connected for the 2. time in 2025-11-25");
+    expect(entries().map(({ label }) => label)).toContain("connected again in 2025-11-25");
     const [, second] = await when(() => pids().length === 2 && pids());
     expect(second).not.toBe(first);
     await act("disconnect", { connection: "c1" });

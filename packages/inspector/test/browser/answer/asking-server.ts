@@ -1,16 +1,13 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
 import { ERAS } from "../../engine/opened-engine.js";
+import { type PostedJson as Json, type PostedJsonServer, servePostedJson } from "../../kit/posted-json.js";
 
 /** A server that asks whatever its client names, also what no library would send, and keeps what it is answered. */
-export interface AskingServer {
-  readonly url: string;
+export interface AskingServer extends PostedJsonServer {
   /** Answers to its questions, as they came: results, or errors. */
   readonly answers: unknown[];
-  close(): Promise<void>;
 }
 
-type Json = Readonly<Record<string, unknown>>;
 type Send = (message: Json) => void;
 
 const [SESSIONS, STATELESS] = ERAS;
@@ -26,9 +23,7 @@ const TOOLS = [
 export async function startAskingServer(): Promise<AskingServer> {
   const answers: unknown[] = [];
   const waiting = new Map<unknown, () => void>();
-  const server = createServer(async (request, response) => {
-    if (request.method !== "POST") return void response.writeHead(405).end();
-    const message = await bodyOf(request);
+  const server = await servePostedJson((message, request, response) => {
     if (message["method"] === undefined || message["id"] === undefined) {
       response.writeHead(202).end();
       if (message["id"] === undefined) return;
@@ -47,23 +42,7 @@ export async function startAskingServer(): Promise<AskingServer> {
     });
     send({ jsonrpc: "2.0", id, ...questionOf(message) });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    // It listens on a port, so the address is no path.
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
-    answers,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
-async function bodyOf(request: IncomingMessage): Promise<Json> {
-  let body = "";
-  for await (const chunk of request) body += String(chunk);
-  // The clients of tests send objects.
-  return JSON.parse(body) as Json;
+  return { ...server, answers };
 }
 
 function answer(response: ServerResponse, message: Json): void {

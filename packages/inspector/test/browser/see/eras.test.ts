@@ -9,9 +9,10 @@ import { peersInstalled } from "../../../../mcp/test/mounts/peer-packages.js";
 import { ERAS, programTarget, serverTarget } from "../../engine/opened-engine.js";
 import { barriers } from "../../kit/barriers.js";
 import { hasBrowser, type InspectedPage, openInspectedPage } from "../../kit/inspected-page.js";
+import type { PostedJsonServer } from "../../kit/posted-json.js";
 import { goTo, urlTarget } from "../../page/page-session.js";
 import { chooseConnection, questionOf, strayRequests } from "../call-steps.js";
-import { type FaultyServer, startFaultyServer } from "./faulty-server.js";
+import { startFaultyServer } from "./faulty-server.js";
 
 if (!peersInstalled) console.log("the peers are not installed (npm run peers); server-everything was not compared");
 
@@ -25,7 +26,7 @@ const speaking = (revision: Revision) =>
 describe.skipIf(!hasBrowser)("the same call in both eras", () => {
   let opened: InspectedPage;
   let page: Page;
-  let faulty: FaultyServer;
+  let faulty: PostedJsonServer;
   let served: Awaited<ReturnType<typeof serveHttp>>;
   beforeAll(async () => {
     served = await serveHttp(everything, { port: 0 });

@@ -1,14 +1,5 @@
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { ERAS } from "../../engine/opened-engine.js";
-
-/** A server whose tools break the published schema, each at one place, and one that keeps to it. */
-export interface FaultyServer {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
-type Json = Readonly<Record<string, unknown>>;
+import { type PostedJson as Json, type PostedJsonServer, servePostedJson } from "../../kit/posted-json.js";
 
 const [SESSIONS, STATELESS] = ERAS;
 const INFO = { name: "faulty", version: "1" };
@@ -29,11 +20,9 @@ const ANSWERS: Readonly<Record<string, { readonly before?: readonly Json[]; read
   },
 };
 
-/** Starts it on this machine, in raw HTTP and in both eras. */
-export async function startFaultyServer(): Promise<FaultyServer> {
-  const server = createServer(async (request, response) => {
-    if (request.method !== "POST") return void response.writeHead(405).end();
-    const { id, method, params } = await bodyOf(request);
+/** Starts a server whose tools break the published schema, each at one place but the first, in raw HTTP and in both eras. */
+export function startFaultyServer(): Promise<PostedJsonServer> {
+  return servePostedJson(({ id, method, params }, request, response) => {
     if (id === undefined) return void response.writeHead(202).end();
     const isStateless = request.headers["mcp-protocol-version"] === STATELESS;
     const { before = [], answer } = answerTo(String(method), String((params as Json | undefined)?.["name"]));
@@ -45,22 +34,6 @@ export async function startFaultyServer(): Promise<FaultyServer> {
     );
     response.writeHead(200, { "content-type": "text/event-stream" }).end(lines.join(""));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    // It listens on a port, so the address is no path.
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
-async function bodyOf(request: IncomingMessage): Promise<Json> {
-  let body = "";
-  for await (const chunk of request) body += String(chunk);
-  // The clients of tests send objects.
-  return JSON.parse(body) as Json;
 }
 
 function answerTo(method: string, name: string): { readonly before?: readonly Json[]; readonly answer: Json } {

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ERAS } from "../../engine/opened-engine.js";
 import { barriers } from "../../kit/barriers.js";
 import { hasBrowser, type InspectedPage, openInspectedPage } from "../../kit/inspected-page.js";
+import type { PostedJsonServer } from "../../kit/posted-json.js";
 import { goTo, timelineOf, urlTarget } from "../../page/page-session.js";
 import { resultOf, runTool, strayRequests } from "../call-steps.js";
-import { type FaultyServer, startFaultyServer } from "./faulty-server.js";
+import { startFaultyServer } from "./faulty-server.js";
 import { ALL_ROWS, chooseEntry, choosePart, shownMessage, shownRows } from "./timeline-steps.js";
 
 /** What a tool of the server gets wrong: which entry, at which place, and in which line of its text. */
@@ -51,7 +52,7 @@ const FAULTS = [
 describe.skipIf(!hasBrowser).each(ERAS)("messages beside the published schema, in %s", (revision) => {
   let opened: InspectedPage;
   let page: Page;
-  let server: FaultyServer;
+  let server: PostedJsonServer;
   beforeAll(async () => {
     server = await startFaultyServer();
     opened = await openInspectedPage({ targets: [urlTarget(server.url)], revision }, { viewport: ALL_ROWS });

@@ -5,16 +5,17 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { server as everything } from "../../../../../examples/everything/server.js";
 import { ERAS } from "../../engine/opened-engine.js";
 import { hasBrowser, type InspectedPage, openInspectedPage } from "../../kit/inspected-page.js";
+import type { PostedJsonServer } from "../../kit/posted-json.js";
 import { goTo, timelineOf } from "../../page/page-session.js";
 import { chooseTool, resultOf, runTool, strayRequests } from "../call-steps.js";
-import { type FaultyServer, startFaultyServer } from "../see/faulty-server.js";
+import { startFaultyServer } from "../see/faulty-server.js";
 import { LONG, resultsServer } from "./results-server.js";
 import { openOffers, resultJson, targetsInBothEras, useServer } from "./use-steps.js";
 
 describe.skipIf(!hasBrowser)("results", () => {
   let opened: InspectedPage;
   let page: Page;
-  let faulty: FaultyServer;
+  let faulty: PostedJsonServer;
 
   beforeAll(async () => {
     faulty = await startFaultyServer();
