@@ -22,10 +22,18 @@ export const reached = signal<"waiting" | "open" | "gone" | "refused">("waiting"
 /** The id of the connection that is shown. */
 export const chosenConnection = signal<string | undefined>(undefined);
 
-/** The connection that is shown: the chosen one, or the first. */
+let lastShown: string | undefined;
+
+/**
+ * The connection that is shown: the chosen one, or the one that was shown before it, or the first. One that was just made is chosen
+ * before the inspector has told of it.
+ */
 export const currentConnection = computed<ConnectionInfo | undefined>(() => {
   const all = inspectorState.value?.connections ?? [];
-  return all.find(({ id }) => id === chosenConnection.value) ?? all[0];
+  const byId = (wanted: string | undefined) => all.find(({ id }) => id === wanted);
+  const shown = byId(chosenConnection.value) ?? byId(lastShown) ?? all[0];
+  lastShown = shown?.id;
+  return shown;
 });
 
 /** The view that is shown. */

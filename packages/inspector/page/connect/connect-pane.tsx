@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { currentConnection } from "../backend/page-state.js";
 import { sharedSession } from "../backend/shared-session.js";
 import { Dialog } from "../parts/dialog.js";
@@ -13,8 +13,8 @@ export function ConnectPane() {
   const [unfolded, setUnfolded] = useState(false);
   const shown = currentConnection.value;
   const id = shown?.id;
-  // Whoever chose a connection wants to see it.
-  useEffect(() => {
+  // Whoever chose a connection wants to see it; at once, so that a pane which is unfolded right then stays so.
+  useLayoutEffect(() => {
     if (id !== undefined) setUnfolded(false);
   }, [id]);
   return (
