@@ -10,9 +10,13 @@ export interface TypedParts {
   readonly headers?: string;
 }
 
-/** Connects as a user does: types an address into the dialog, and waits until it is gone. The connection is then the one shown. */
+/**
+ * Connects as a user does: types an address into the dialog, and waits until it is gone and the connection is the one shown. The page
+ * knows already which connections there were.
+ */
 export async function connectToUrl(page: Page, url: string, typed: TypedParts = {}): Promise<void> {
   const { revision, transport, headers } = typed;
+  const before = await connectionItems(page).count();
   await page.getByRole("button", { name: "Connect to a URL…" }).click();
   const dialog = page.getByRole("dialog", { name: "Connect to a URL" });
   await dialog.getByLabel("URL").fill(url);
@@ -21,6 +25,8 @@ export async function connectToUrl(page: Page, url: string, typed: TypedParts = 
   if (headers !== undefined) await dialog.getByLabel("Headers, one a line").fill(headers);
   await dialog.getByRole("button", { name: "Connect", exact: true }).click();
   await dialog.waitFor({ state: "detached" });
+  // The answer to the action may come before the state that has the connection; until then the page shows another.
+  await connectionItems(page).nth(before).and(page.locator("[aria-current=true]")).waitFor();
 }
 
 /** The list of connections. */
