@@ -32,6 +32,8 @@ export interface SendRequest {
   /** Names and values in turn; every name in lower case, and none twice. */
   headers: readonly string[];
   body?: string;
+  /** Not to be sent over a connection that was kept, where the sender can choose: one of them was just lost. */
+  newConnection?: boolean | undefined;
   /**
    * Called with each IP address that the host resolves to, before a connection is made; one refusal fails the request. Not called
    * for hosts that are addresses, nor where the runtime does not tell.

@@ -149,6 +149,8 @@ export interface Outgoing {
   method: string;
   /** What HTTP repeats in headers; other transports ignore it. */
   headers?: Record<string, string> | undefined;
+  /** True if the call was sent before and its connection was lost. */
+  resent?: boolean | undefined;
 }
 
 /**

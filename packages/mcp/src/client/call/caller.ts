@@ -5,6 +5,7 @@ import { type Id, isId, isObject, type Params } from "../../jsonrpc/message.js";
 import { callHook } from "../../platform/call-hook.js";
 import { fromWire, McpError } from "../../protocol/error.js";
 import type { ProgressNotificationParams } from "../../protocol/lifecycle.js";
+import type { Outgoing } from "../../transport/transport.js";
 import type { Answerer } from "../answers/answerer.js";
 import { withSafePages } from "../answers/elicitation.js";
 import type { ClientConnection } from "../connection/connection.js";
@@ -199,7 +200,8 @@ export class Caller implements Requester, CallOwner {
       out.progressToken = id;
       const { transport, era } = current;
       const observed = this.observers?.startCall(call, id, current);
-      const message = observed?.encode(id, out, era) ?? era.encode(id, out);
+      const message: Outgoing & { id: Id } = observed?.encode(id, out, era) ?? era.encode(id, out);
+      if (call.resent) message.resent = true;
       this.#pending.set(id, call);
       call.extras.onSent?.(id);
       return (observed?.send(out.params, transport, message) ?? transport.request(message)).then(

@@ -56,9 +56,10 @@ export class ClientExchange implements StreamedExchange {
   }
 
   send(): void {
-    const { id, text, headers } = this.#request;
+    const { id, text, headers, resent } = this.#request;
     this.#open.set(id, this);
     const request = this.#requests.posting(this.#facts, text, headers);
+    if (resent === true) request.newConnection = true;
     const broke = (error: unknown) => this.#broke(error);
     this.#cancel = this.#requests.send(
       request,
