@@ -10,6 +10,9 @@ export interface RecordedCall {
   readonly answers: readonly { readonly method: string; readonly result: Record<string, unknown> }[];
 }
 
+/** The requests of the same method that come after one. */
+type LaterExchanges = () => readonly RecordedExchange[];
+
 /** Requests about the connection itself, and those whose answer depends on when they are sent. */
 const NOT_SENT =
   /^(?:initialize|server\/discover|ping|logging\/setLevel|resources\/(?:un)?subscribe|subscriptions\/.*|tasks\/.*)$/;
@@ -20,7 +23,9 @@ export function callsOf(exchanges: readonly RecordedExchange[]): RecordedCall[] 
     const { method, params, outcome } = exchange;
     const continues = "inputResponses" in params || "requestState" in params || "cursor" in params;
     if (NOT_SENT.test(method) || continues || outcome === undefined) return [];
-    const later = exchanges.slice(at + 1).filter((other) => other.method === method);
+    // Only where something goes on: to gather them for each request would take the square of a long session's time.
+    let found: readonly RecordedExchange[] | undefined;
+    const later: LaterExchanges = () => (found ??= exchanges.slice(at + 1).filter((other) => other.method === method));
     const answers: RecordedCall["answers"][number][] = [];
     const last = method in LIST_MEMBERS ? joined(exchange, later) : lastRound(exchange, later, answers);
     return last === undefined ? [] : [{ method, params, outcome: last, answers }];
@@ -28,18 +33,19 @@ export function callsOf(exchanges: readonly RecordedExchange[]): RecordedCall[] 
 }
 
 /** The pages of a list as one. */
-function joined(first: RecordedExchange, later: readonly RecordedExchange[]): RecordedOutcome | undefined {
+function joined(first: RecordedExchange, later: LaterExchanges): RecordedOutcome | undefined {
   const member = LIST_MEMBERS[first.method] ?? "";
   const items: unknown[] = [];
   let page: RecordedExchange | undefined = first;
-  for (let count = 0; page !== undefined && count <= later.length; count++) {
+  for (let count = 0; page !== undefined; count++) {
     const outcome: RecordedOutcome | undefined = page.outcome;
     if (outcome === undefined || "error" in outcome) return outcome;
     const listed = outcome.result[member];
     if (Array.isArray(listed)) items.push(...listed);
     const nextCursor: unknown = outcome.result["nextCursor"];
     if (nextCursor === undefined) return { result: { [member]: items } };
-    page = later.find(({ params }) => params["cursor"] === nextCursor);
+    // Cursors may lead in a circle.
+    page = count < later().length ? later().find(({ params }) => params["cursor"] === nextCursor) : undefined;
   }
   // The rest of the list is not known.
   return undefined;
@@ -48,11 +54,11 @@ function joined(first: RecordedExchange, later: readonly RecordedExchange[]): Re
 /** Follows the rounds of questions to the answer, and gathers what the client answered. */
 function lastRound(
   first: RecordedExchange,
-  later: readonly RecordedExchange[],
+  later: LaterExchanges,
   answers: RecordedCall["answers"][number][],
 ): RecordedOutcome | undefined {
   let round: RecordedExchange | undefined = first;
-  for (let count = 0; round !== undefined && count <= later.length; count++) {
+  for (let count = 0; round !== undefined; count++) {
     for (const step of round.steps) {
       const result = step.kind === "question" ? step.answer?.["result"] : undefined;
       if (isObject(result)) answers.push({ method: step.method, result });
@@ -63,7 +69,7 @@ function lastRound(
     const { resultType, requestState, inputRequests } = result;
     if (resultType !== "input_required") return outcome;
     const asked: Record<string, unknown> = isObject(inputRequests) ? inputRequests : {};
-    round = later.find(({ params }) => continues(params, requestState, asked));
+    round = count < later().length ? later().find(({ params }) => continues(params, requestState, asked)) : undefined;
     const given = round?.params["inputResponses"];
     for (const [id, result] of Object.entries(isObject(given) ? given : {})) {
       const question = asked[id];

@@ -30,7 +30,7 @@ export interface RecordedExchange {
 }
 
 /** The requests of a recording in the order in which they were sent. */
-export function exchangesOf(recording: Recording): RecordedExchange[] {
+export function exchangesOf(recording: Pick<Recording, "messages">): RecordedExchange[] {
   const sorter = new ExchangeSorter();
   for (const message of recording.messages) sorter.add(message);
   return sorter.exchanges;

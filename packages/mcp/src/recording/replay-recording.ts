@@ -15,6 +15,16 @@ import { ReplayedAnswers } from "./replayed-answers.js";
 /** Options of a client that a recording is sent with; pass all of them to `connect`. */
 export type ReplayClientOptions = Pick<ClientOptions, "onElicit" | "elicitUrls" | "onSample" | "roots" | "onMessage">;
 
+/** A recorded request whose turn it is. */
+export interface ReplayedRequest {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** Which of the requests it is, from 1. */
+  readonly number: number;
+  /** How many requests there are. */
+  readonly total: number;
+}
+
 /** Options of `replayRecording`. All are optional. */
 export interface ReplayOptions {
   /** Whether tools that may change something are called too. Default: false, because the server may be in use. */
@@ -23,6 +33,8 @@ export interface ReplayOptions {
   ignore?: readonly string[] | undefined;
   /** Ends the replay with its reason. */
   signal?: AbortSignal | undefined;
+  /** Called before each request is sent or skipped. Its error ends the replay. */
+  onRequest?: ((request: ReplayedRequest) => void) | undefined;
   /** Called with each verdict as it is known, in the order of the recording, and waited for. Its error ends the replay. */
   onVerdict?: ((verdict: ReplayVerdict) => void | Promise<void>) | undefined;
 }
@@ -35,7 +47,7 @@ export interface ReplayOptions {
  * is not answered at all.
  */
 export async function replayRecording(
-  recording: Recording,
+  recording: Pick<Recording, "messages">,
   open: (options: ReplayClientOptions) => Promise<Client>,
   options: ReplayOptions = {},
 ): Promise<ReplayVerdict[]> {
@@ -62,12 +74,13 @@ async function verdictsOf(
   calls: readonly RecordedCall[],
   replay: Replay,
   client: Client,
-  { all = false, ignore = [], signal, onVerdict }: ReplayOptions,
+  { all = false, ignore = [], signal, onRequest, onVerdict }: ReplayOptions,
 ): Promise<ReplayVerdict[]> {
   const readOnly = all ? () => true : await readOnlyTools(client, signal);
   const verdicts: ReplayVerdict[] = [];
-  for (const call of calls) {
+  for (const [at, call] of calls.entries()) {
     signal?.throwIfAborted();
+    onRequest?.({ method: call.method, params: call.params, number: at + 1, total: calls.length });
     const reason = refusalOf(call, readOnly);
     const verdict: ReplayVerdict =
       reason === undefined

@@ -3,6 +3,7 @@ import {
   parseRecording,
   type Recording,
   type ReplayClientOptions,
+  type ReplayedRequest,
   type ReplayVerdict,
   replayRecording,
 } from "@parley/mcp/recording";
@@ -53,7 +54,21 @@ describe.each(ERAS)("a recording of %s", (recorded) => {
     it("finds the same answers, and skips what may change something", async () => {
       const told: ReplayVerdict[] = [];
       const onVerdict = (verdict: ReplayVerdict) => void told.push(verdict);
-      const verdicts = await replayRecording(recording, against(adding()), { onVerdict });
+      const begun: ReplayedRequest[] = [];
+      const onRequest = (request: ReplayedRequest) => {
+        expect(told).toHaveLength(request.number - 1);
+        begun.push(request);
+      };
+      const verdicts = await replayRecording(recording, against(adding()), { onRequest, onVerdict });
+      expect(begun.map(({ method, params }) => ({ method, params }))).toEqual(
+        verdicts.map(({ method, params }) => ({ method, params })),
+      );
+      expect(begun.map(({ number, total }) => `${number} of ${total}`)).toEqual([
+        "1 of 4",
+        "2 of 4",
+        "3 of 4",
+        "4 of 4",
+      ]);
       expect(shortly(verdicts)).toEqual([
         ["list", "same", undefined],
         ["add", "same", undefined],
