@@ -19,17 +19,28 @@ type Order = "cost" | "name";
 /** The tools of a server as each provider receives them. */
 export function ModelPanel({ connection }: { readonly connection: ConnectionInfo }) {
   const [provider, setProvider] = useState<Provider>("anthropic");
-  const { view, problem } = useModelView(connection, provider);
+  const { id, opened, lists } = connection;
   return (
     <div class="model">
       <Tabs label={LABEL} tabs={TABS} chosen={provider} onChoose={setProvider} />
       <TabPanel label={LABEL} chosen={provider}>
-        {problem !== undefined && <ProblemNote problem={problem} />}
-        {view === undefined && problem === undefined && <p class="soft model-empty">Reading the tools…</p>}
-        {view !== undefined && <ModelTools connection={connection.id} view={view} />}
+        {/* The key begins anew: what was read for another provider, or before the list changed, must not be taken for this. */}
+        <ProviderTools key={`${provider} ${opened} ${lists.tools}`} connection={id} provider={provider} />
       </TabPanel>
     </div>
   );
+}
+
+interface ProviderToolsProps {
+  readonly connection: string;
+  readonly provider: Provider;
+}
+
+function ProviderTools({ connection, provider }: ProviderToolsProps) {
+  const { view, problem } = useModelView(connection, provider);
+  if (problem !== undefined) return <ProblemNote problem={problem} />;
+  if (view === undefined) return <p class="soft model-empty">Reading the tools…</p>;
+  return <ModelTools connection={connection} view={view} />;
 }
 
 interface LoadedView {
@@ -37,20 +48,18 @@ interface LoadedView {
   readonly problem?: ShownProblem;
 }
 
-function useModelView({ id, opened, lists }: ConnectionInfo, provider: Provider): LoadedView {
+function useModelView(connection: string, provider: Provider): LoadedView {
   const [loaded, setLoaded] = useState<LoadedView>({});
   useEffect(() => {
     let wanted = true;
-    setLoaded({});
-    act("modelView", { connection: id, provider }).then(
+    act("modelView", { connection, provider }).then(
       (view) => wanted && setLoaded({ view }),
       (reason: unknown) => wanted && setLoaded({ problem: shownFailure(reason) }),
     );
     return () => {
       wanted = false;
     };
-    // A connection that was opened again, and a list that changed, are read again.
-  }, [id, opened, lists.tools, provider]);
+  }, [connection, provider]);
   return loaded;
 }
 
@@ -91,7 +100,9 @@ function ModelTools({ connection, view }: { readonly connection: string; readonl
             />
           )}
         </section>
-        {tool !== undefined && <ToolPane connection={connection} provider={view.provider} tool={tool} />}
+        {tool !== undefined && (
+          <ToolPane key={tool.name} connection={connection} provider={view.provider} tool={tool} />
+        )}
       </div>
     </>
   );

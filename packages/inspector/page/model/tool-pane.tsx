@@ -15,7 +15,7 @@ interface ToolPaneProps {
   readonly tool: ModelTool;
 }
 
-/** One tool: what the server sent beside what the model gets, what is lost between them, and what lint says. */
+/** One tool: what the server sent beside what the model gets, what is lost between them, and what lint says. Give it the key of its tool. */
 export function ToolPane({ connection, provider, tool }: ToolPaneProps) {
   const { definition, problem } = useDefinition(connection, tool.name);
   const [sides, notes] = useMemo(() => {
@@ -65,7 +65,6 @@ function useDefinition(connection: string, name: string): LoadedDefinition {
   const [loaded, setLoaded] = useState<LoadedDefinition>({});
   useEffect(() => {
     let wanted = true;
-    setLoaded({});
     act("offer", { connection, kind: "tools", name }).then(
       ({ definition }) => wanted && setLoaded({ definition }),
       (reason: unknown) => wanted && setLoaded({ problem: shownFailure(reason) }),
