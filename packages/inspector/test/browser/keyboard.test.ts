@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { server as everything } from "../../../../examples/everything/server.js";
 import { hasBrowser, type InspectedPage, openInspectedPage } from "../kit/inspected-page.js";
+import { goByKeys } from "../page/page-session.js";
 import { strayRequests } from "./call-steps.js";
 
 /** Presses of Tab after which something that is looked for is not there. */
@@ -34,7 +35,7 @@ describe.skipIf(!hasBrowser)("the keyboard alone", () => {
     opened = await openInspectedPage({});
     page = opened.page;
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    await page.getByRole("tab", { name: "Timeline" }).waitFor();
+    await page.getByRole("textbox", { name: "URL" }).waitFor();
   });
   afterAll(async () => {
     await opened?.close();
@@ -54,6 +55,8 @@ describe.skipIf(!hasBrowser)("the keyboard alone", () => {
     expect.fail(`Tab does not come to ${name}, but to ${stops.join(" | ")}`);
   }
 
+  const focusedName = async () => (await page.evaluate(focused)).name;
+
   async function press(...keys: readonly string[]): Promise<void> {
     for (const key of keys) await page.keyboard.press(key);
   }
@@ -69,7 +72,7 @@ describe.skipIf(!hasBrowser)("the keyboard alone", () => {
   });
 
   it("finds a tool", async () => {
-    await press("g", "u");
+    await goByKeys(page, "u");
     await page.getByText(/^\d+ tools$/).waitFor();
     await press("/");
     await page.keyboard.type("ask");
@@ -84,7 +87,7 @@ describe.skipIf(!hasBrowser)("the keyboard alone", () => {
     await press(key);
     const chosen = page.getByRole("listbox", { name: "List of tools" }).getByRole("option", { selected: true });
     await expect.poll(() => chosen.getAttribute("aria-posinset")).toBe("1");
-    expect((await page.evaluate(focused)).name).toBe("List of tools");
+    await expect.poll(focusedName).toBe("List of tools");
     await press("ArrowDown");
     await expect.poll(() => chosen.getAttribute("aria-posinset")).toBe("2");
     await press("/", "Escape");
@@ -106,12 +109,13 @@ describe.skipIf(!hasBrowser)("the keyboard alone", () => {
     const result = page.getByRole("region", { name: "Result of the call" });
     await result.getByText("yes, again").waitFor();
     // What was run has the focus still, and the result follows it.
-    expect((await page.evaluate(focused)).name).toBe("question");
+    await expect.poll(focusedName).toBe("question");
     await tabTo("Result");
   });
 
   it("opens the timeline, reads an entry, and copies it", async () => {
-    await press("g", "t", "/");
+    await goByKeys(page, "t");
+    await press("/");
     await page.keyboard.type("tools/call");
     await tabTo("Timeline");
     await press("Home");
@@ -119,7 +123,7 @@ describe.skipIf(!hasBrowser)("the keyboard alone", () => {
     await expect.poll(() => message.textContent()).toContain('"jsonrpc"');
     await tabTo(/^Message/);
     await press("ArrowRight", "ArrowRight", "ArrowRight");
-    expect((await page.evaluate(focused)).name).toBe("Copy as");
+    await expect.poll(focusedName).toBe("Copy as");
     await tabTo("Copy as curl");
     await press("Enter");
     await page.getByText(/^On the clipboard/).waitFor();
@@ -130,7 +134,7 @@ describe.skipIf(!hasBrowser)("the keyboard alone", () => {
     await tabTo("Close the entry", "Shift+Tab");
     await press("Enter");
     await page.getByRole("region", { name: "Entry" }).waitFor({ state: "detached" });
-    expect((await page.evaluate(focused)).name).toBe("Timeline");
+    await expect.poll(focusedName).toBe("Timeline");
     await press("?");
     await page.getByRole("dialog", { name: "Keys" }).waitFor();
     await press("Escape");
@@ -157,7 +161,7 @@ describe.skipIf(!hasBrowser)("the keyboard alone", () => {
       ["e", "Arguments, as JSON"],
       ["k", "Record"],
     ] as const) {
-      await press("g", key);
+      await goByKeys(page, key);
       await page.getByText(words).or(page.getByPlaceholder(words)).first().waitFor();
     }
     expect(strayRequests(opened)).toEqual([]);
@@ -166,7 +170,8 @@ describe.skipIf(!hasBrowser)("the keyboard alone", () => {
 
   it("moves nothing where the reader wants no motion", async () => {
     await page.emulateMedia({ reducedMotion: "reduce" });
-    await press("g", "u");
+    await goByKeys(page, "u");
+    await page.getByText(/^\d+ tools$/).waitFor();
     const moving = () =>
       [...document.querySelectorAll("*")].filter((element) => {
         const { animationName, transitionDuration, scrollBehavior } = getComputedStyle(element);

@@ -30,6 +30,18 @@ export async function goTo(page: Page, view: string): Promise<void> {
   await page.getByRole("tablist", { name: "Views" }).getByRole("tab", { name: view }).click();
 }
 
+/** Goes to a view by `g` and its key. */
+export async function goByKeys(page: Page, key: string): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  // The page forgets `g` after a while, so both keys tell the same time, however long it takes to send them.
+  const timestamp = Date.now() / 1_000;
+  for (const text of ["g", key]) {
+    await session.send("Input.dispatchKeyEvent", { type: "keyDown", key: text, text, timestamp });
+    await session.send("Input.dispatchKeyEvent", { type: "keyUp", key: text, timestamp });
+  }
+  await session.detach();
+}
+
 /** Does an action as the page does it, for what another view has controls for. */
 export function actInPage<N extends ActionName>(page: Page, name: N, input: ActionInput<N>): Promise<ActionOutput<N>> {
   return page.evaluate(
