@@ -4,6 +4,7 @@ import type { CallRequest } from "../../src/contract/calls.js";
 import type { ConnectionInfo } from "../../src/contract/connections.js";
 import type { EraComparison } from "../../src/contract/timeline.js";
 import { act } from "../backend/act.js";
+import { RunProgress } from "../keep/run-progress.js";
 import { Dialog } from "../parts/dialog.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
@@ -57,6 +58,7 @@ export function CompareView({ connection }: { readonly connection: ConnectionInf
         The call runs twice, over two fresh connections, one after the other. Questions of the server are asked twice
         too.
       </p>
+      <RunProgress kind="comparison" />
       {asked !== undefined && (
         <Dialog title="Call twice?" onClose={() => setAsked(undefined)}>
           <p>

@@ -24,6 +24,7 @@ const TITLES: Readonly<Record<Role, string>> = {
 export function EraColumns({ comparison, request }: EraColumnsProps) {
   const runs = comparison.calls.map((call) => ({ call, byRole: messagesByRole(call.entries, request) }));
   const roles = ROLES.filter((role) => runs.some(({ byRole }) => byRole[role].length > 0));
+  const isCancelled = comparison.calls.some(({ outcome }) => outcome === "cancelled");
   const [left = "", right = ""] = comparison.calls.map(({ revision }) => revision);
   return (
     <div class="compare-result">
@@ -49,9 +50,9 @@ export function EraColumns({ comparison, request }: EraColumnsProps) {
       ))}
       <section aria-label="Differences of the results">
         <h3>Differences of the results</h3>
-        {comparison.differences.length === 0 ? (
-          <p>The results are the same.</p>
-        ) : (
+        {isCancelled && <p>The results are not compared, because the call was cancelled.</p>}
+        {!isCancelled && comparison.differences.length === 0 && <p>The results are the same.</p>}
+        {comparison.differences.length > 0 && (
           <DifferenceTable label="Places that differ" sides={[left, right]} rows={comparison.differences} />
         )}
       </section>

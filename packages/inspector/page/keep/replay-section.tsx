@@ -8,6 +8,7 @@ import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
 import { KeepSection } from "./keep-section.js";
 import { ReplayedCalls } from "./replayed-calls.js";
+import { RunProgress } from "./run-progress.js";
 
 /** Sends the requests of a session again, and shows what is answered differently. */
 export function ReplaySection({ connections }: { readonly connections: readonly ConnectionInfo[] }) {
@@ -51,6 +52,7 @@ export function ReplaySection({ connections }: { readonly connections: readonly 
           {action.busy ? "Replaying…" : "Replay"}
         </button>
       </div>
+      <RunProgress kind="replay" />
       {asking && against !== undefined && (
         <Dialog title="Run tools that may change something?" onClose={() => setAsking(false)}>
           <p>

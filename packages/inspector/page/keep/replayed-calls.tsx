@@ -7,15 +7,16 @@ const FIRST_CALLS = 100;
 
 const counted = (count: number, what: string) => `${count.toLocaleString("en")} ${what}`;
 
-/** What became of each request of a replayed session; those with differences first. */
+/** What became of each request of a replayed session; what was cancelled and what differs comes first. */
 export function ReplayedCalls({ report }: { readonly report: ReplayReport }) {
   const [shown, setShown] = useState(FIRST_CALLS);
-  const { same, different, skipped } = report;
+  const { same, different, skipped, cancelled, notSent } = report;
   const calls = [...report.calls].sort((a, b) => rankOf(a) - rankOf(b));
   return (
     <div class="keep-report">
       <output>
         {[counted(same, "same"), counted(different, "different"), counted(skipped, "skipped")].join(", ")}
+        {cancelled === true && `; cancelled${notSent === undefined ? "" : `, ${counted(notSent, "not sent")}`}`}
       </output>
       <ol>
         {calls.slice(0, shown).map((call, at) => (
@@ -31,7 +32,7 @@ export function ReplayedCalls({ report }: { readonly report: ReplayReport }) {
   );
 }
 
-const rankOf = ({ verdict }: ReplayedCall) => ["different", "skipped", "same"].indexOf(verdict);
+const rankOf = ({ verdict }: ReplayedCall) => ["cancelled", "different", "skipped", "same"].indexOf(verdict);
 
 function Replayed({ call }: { readonly call: ReplayedCall }) {
   const { method, about, verdict, reason, differences } = call;

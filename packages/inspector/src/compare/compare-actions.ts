@@ -3,36 +3,42 @@ import { differencesOf } from "@parley/mcp/recording";
 import { readCallRequest } from "../calls/call-actions.js";
 import type { ActionHandlers } from "../contract/actions.js";
 import type { EraComparison } from "../contract/timeline.js";
-import { OneAtATime } from "../engine/one-at-a-time.js";
 import { isRecord, listOf, recordOf, textOf } from "../engine/read-input.js";
 import { boundedValue } from "../keep/bounded-value.js";
+import type { CancellableRuns } from "../keep/cancellable-runs.js";
 import { type ComparedConnection, type RevisionRun, runInRevision } from "./run-in-revision.js";
 
 /** What the room needs of the others. */
 export interface CompareActionsOptions {
   readonly connections: { get(id: string): ComparedConnection };
+  readonly runs: CancellableRuns;
 }
 
 /** Calls the same in two revisions, one after the other, and compares what comes back. */
-export function compareActions({ connections }: CompareActionsOptions): Pick<ActionHandlers, "compare"> {
-  const comparisons = new OneAtATime("another comparison");
+export function compareActions({ connections, runs }: CompareActionsOptions): Pick<ActionHandlers, "compare"> {
   return {
     async compare(input) {
       const connection = connections.get(textOf(input, "connection"));
       const request = readCallRequest(recordOf(input, "request"));
       const [left, right] = revisionsOf(input);
-      return comparisons.run(async () => {
-        const first = await runInRevision(connection, request, left);
-        return comparisonOf(first, await runInRevision(connection, request, right));
+      return runs.run("comparison", connection.id, async ({ signal, begin }) => {
+        const inRevision = (call: number, revision: Revision) => {
+          if (!signal.aborted) begin({ call, calls: 2, about: revision });
+          return runInRevision(connection, request, { revision, signal });
+        };
+        const first = await inRevision(1, left);
+        return comparisonOf(first, await inRevision(2, right));
       });
     },
   };
 }
 
 function comparisonOf(left: RevisionRun, right: RevisionRun): EraComparison {
+  const calls = [left.call, right.call];
+  if (calls.some(({ outcome }) => outcome === "cancelled")) return { calls, differences: [] };
   const differences = differencesOf(comparable(left.result), comparable(right.result));
   return {
-    calls: [left.call, right.call],
+    calls,
     differences: differences.map(({ path, recorded, now }) => ({
       path,
       left: boundedValue(recorded),

@@ -1,10 +1,12 @@
 import type { Client, ClientOptions } from "@parley/mcp";
 import { type Revision, shownRevision } from "@parley/mcp/protocol";
+import type { WireMessage } from "@parley/mcp/transport";
 import type { CalledConnection } from "../calls/called-connection.js";
 import { performRequest } from "../calls/perform-request.js";
 import type { CallRequest } from "../contract/calls.js";
 import type { ComparedCall } from "../contract/timeline.js";
 import { shownProblem } from "../engine/shown-problem.js";
+import { openUntilCancelled } from "../keep/open-until-cancelled.js";
 import type { TimelineLimits } from "../timeline/entry-ring.js";
 import { Timeline } from "../timeline/timeline.js";
 
@@ -26,11 +28,11 @@ const LIMITS: TimelineLimits = { entries: 500, bytes: 4 * 1024 * 1024 };
 /** A user may think about a question for as long. */
 const IDLE_MS = 600_000;
 
-/** Performs a request over a fresh connection in one revision. Never rejects: a failure is an outcome. */
+/** Performs a request over a fresh connection in one revision. Never rejects: a failure is an outcome, and so is the abort of the signal. */
 export async function runInRevision(
   connection: ComparedConnection,
   request: CallRequest,
-  revision: Revision,
+  { revision, signal }: { readonly revision: Revision; readonly signal: AbortSignal },
 ): Promise<RevisionRun> {
   const timeline = new Timeline(LIMITS);
   const { id, extensions, info } = connection;
@@ -40,13 +42,10 @@ export async function runInRevision(
     result,
   });
   try {
-    client = await connection.openAnother({
-      revisions: [revision],
-      timeouts: { idleMs: IDLE_MS },
-      onMessage: (wire) => timeline.addMessage({ connection: id, wire, revision }),
-    });
+    const onMessage = (wire: WireMessage) => void timeline.addMessage({ connection: id, wire, revision });
+    const options: ClientOptions = { revisions: [revision], timeouts: { idleMs: IDLE_MS }, onMessage };
+    client = await openUntilCancelled(connection, options, signal);
     startedMs = timeline.now();
-    const { signal } = new AbortController();
     const { era } = shownRevision(revision);
     const called = { id, extensions, info: { ...info, era }, client };
     const result = await performRequest(called, request, { signal, onProgress: () => {}, onTask: () => {} });
@@ -54,7 +53,10 @@ export async function runInRevision(
   } catch (reason) {
     const { message, fix = "" } = shownProblem(reason);
     return ended(
-      { outcome: "failed", problem: fix === "" ? message : `${message.replace(/\.$/, "")}. ${fix}` },
+      {
+        outcome: signal.aborted ? "cancelled" : "failed",
+        problem: fix === "" ? message : `${message.replace(/\.$/, "")}. ${fix}`,
+      },
       { error: message },
     );
   } finally {

@@ -132,10 +132,11 @@ export class InspectedConnection {
         fix: "Wait for what runs.",
       });
     }
-    const { signal } = this.#ended;
-    signal.throwIfAborted();
+    const { signal: ended } = this.#ended;
+    ended.throwIfAborted();
     const auth = this.#opening?.access?.options.auth;
-    const given = { ...this.#common(), signal, ...(auth === undefined ? {} : { auth }), ...options };
+    const signal = options.signal === undefined ? ended : AbortSignal.any([ended, options.signal]);
+    const given = { ...this.#common(), ...(auth === undefined ? {} : { auth }), ...options, signal };
     const other = this.target.open(given, { onStderr: () => {} });
     this.#others.add(other);
     const forget = () => this.#others.delete(other);

@@ -2,7 +2,7 @@ import type { AppPage } from "@parley/mcp/apps";
 import type { Completion, LoggingLevel, Revision, Root } from "@parley/mcp/protocol";
 import type { CallOutcome, CallRequest } from "./calls.js";
 import type { OfferKind, ShownProblem } from "./connections.js";
-import type { KeptFile, ReplayReport } from "./keep.js";
+import type { KeptFile, ReplayReport, WrittenFile } from "./keep.js";
 import type { ModelView, Provider } from "./model-view.js";
 import type { OfferDetail, OfferList } from "./offers.js";
 import type { QuestionAnswer } from "./questions.js";
@@ -82,6 +82,8 @@ export interface InspectorActions {
   importSession: Action<{ text: string; name: string }, { connection: string }>;
   /** Sends the requests of a session again, to a target of a connection, over a connection of its own. `all`: also tools that change things. */
   replay: Action<{ session: string; against: string; all: boolean }, ReplayReport>;
+  /** Ends a replay or a comparison, whose action is then answered with what was done; one that has ended stays as it is. */
+  cancelRun: Action<{ run: string }, Nothing>;
   /** One HTML file with the timeline, without secrets. */
   share: Action<Nothing, KeptFile>;
 }
@@ -95,7 +97,10 @@ export type ActionAnswer<N extends ActionName> =
   | { readonly ok: true; readonly value: ActionOutput<N> }
   | { readonly ok: false; readonly problem: ShownProblem };
 
+/** What the work of an action gives: its output, or a file that is yet to be written. */
+export type HandlerOutput<N extends ActionName> = ActionOutput<N> extends KeptFile ? WrittenFile : ActionOutput<N>;
+
 /** Does the work of every action. Inputs come from the page as they are, and are checked by whoever reads them. */
 export type ActionHandlers = {
-  readonly [N in ActionName]: (input: ActionInput<N>) => ActionOutput<N> | Promise<ActionOutput<N>>;
+  readonly [N in ActionName]: (input: ActionInput<N>) => HandlerOutput<N> | Promise<HandlerOutput<N>>;
 };

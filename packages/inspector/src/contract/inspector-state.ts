@@ -1,6 +1,6 @@
 import type { CallInfo } from "./calls.js";
 import type { ConnectionInfo, TargetInfo } from "./connections.js";
-import type { RecordingInfo } from "./keep.js";
+import type { RecordingInfo, RunInfo } from "./keep.js";
 import type { QuestionInfo } from "./questions.js";
 import type { EntryDetail, EntrySummary } from "./timeline.js";
 
@@ -23,6 +23,8 @@ export interface InspectorState {
   readonly questions: readonly QuestionInfo[];
   readonly subscriptions: readonly SubscriptionInfo[];
   readonly recording?: RecordingInfo | undefined;
+  /** Replays and comparisons that are under way; absent where there is none. */
+  readonly runs?: readonly RunInfo[] | undefined;
   /** Whether the terminal configured a command that answers for a model. */
   readonly modelCommand: boolean;
   /** Entries of the timeline that are kept: `first` to `next - 1`. */

@@ -70,7 +70,7 @@ export interface EntryDetail {
   readonly revision?: Revision | undefined;
   /** What the message was held to. */
   readonly definition?: string | undefined;
-  /** Why the message was not held to the schema, if it was not. */
+  /** Why the message was not held to the schema; with a `definition`, why only its beginning was. */
   readonly unchecked?: string | undefined;
   readonly problems: readonly MessageProblem[];
   readonly http?: HttpExchange | undefined;
@@ -83,12 +83,13 @@ export type CopyForm = "curl" | "parley" | "typescript" | "json";
 export interface ComparedCall {
   readonly revision: Revision;
   readonly entries: readonly EntryDetail[];
-  readonly outcome: "done" | "failed";
+  /** `cancelled`: the user ended the comparison while it was under way, or before it began. */
+  readonly outcome: "done" | "failed" | "cancelled";
   readonly durationMs: number;
   readonly problem?: string | undefined;
 }
 
-/** The same call in both eras, and where the results differ. */
+/** The same call in both eras, and where the results differ; they are not compared where a call was cancelled. */
 export interface EraComparison {
   readonly calls: readonly ComparedCall[];
   readonly differences: readonly { readonly path: string; readonly left: unknown; readonly right: unknown }[];

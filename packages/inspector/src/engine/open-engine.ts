@@ -7,6 +7,7 @@ import { Connections, MOST_CONNECTIONS } from "../connections/connections.js";
 import type { ActionHandlers } from "../contract/actions.js";
 import type { InspectorState } from "../contract/inspector-state.js";
 import type { InspectorOptions } from "../inspector-options.js";
+import { CancellableRuns } from "../keep/cancellable-runs.js";
 import { keepActions } from "../keep/keep-actions.js";
 import { SessionRecorder } from "../keep/session-recorder.js";
 import { modelActions } from "../model/model-actions.js";
@@ -71,7 +72,8 @@ function roomsOf({ targets = [], tokens = memoryTokenStore(), model, connectMs }
   const recorder = new SessionRecorder({ timeline, open: () => connections.all().map(({ id }) => id), changed });
   const offers = new OfferLists();
   const subscriptions = new Subscriptions({ changed });
-  return { listeners, changed, timeline, calls, questions, connections, recorder, offers, subscriptions };
+  const runs = new CancellableRuns(changed);
+  return { listeners, changed, timeline, calls, questions, connections, recorder, offers, subscriptions, runs };
 }
 
 function handlersOf(
@@ -79,7 +81,7 @@ function handlersOf(
   { loadTokenizer }: InspectorOptions,
   { pageFolder, sandbox }: { pageFolder: string; sandbox: { readonly url: string } },
 ): ActionHandlers {
-  const { timeline, calls, questions, connections, recorder, offers, subscriptions, changed } = rooms;
+  const { timeline, calls, questions, connections, recorder, offers, subscriptions, changed, runs } = rooms;
   const targetOf = (connection: string) => connections.get(connection).target;
   return {
     ...connectionActions(connections),
@@ -88,14 +90,15 @@ function handlersOf(
     ...offerActions({ connections, offers, subscriptions, sandbox: () => sandbox.url }),
     ...questionActions(questions),
     ...modelActions({ connections, loadTokenizer }),
-    ...compareActions({ connections }),
-    ...keepActions({ connections, timeline, recorder, pageFolder, changed }),
+    ...compareActions({ connections, runs }),
+    ...keepActions({ connections, timeline, recorder, runs, pageFolder, changed }),
   };
 }
 
 function stateOf(rooms: Rooms, { model }: InspectorOptions): InspectorState {
-  const { timeline, calls, questions, connections, recorder, subscriptions } = rooms;
+  const { timeline, calls, questions, connections, recorder, subscriptions, runs } = rooms;
   const recording = recorder.info();
+  const underWay = runs.list();
   return {
     version: INSPECTOR_VERSION,
     targets: connections.targets(),
@@ -104,6 +107,7 @@ function stateOf(rooms: Rooms, { model }: InspectorOptions): InspectorState {
     questions: questions.list(),
     subscriptions: subscriptions.list(),
     ...(recording === undefined ? {} : { recording }),
+    ...(underWay.length === 0 ? {} : { runs: underWay }),
     modelCommand: model !== undefined,
     timeline: timeline.range(),
   };

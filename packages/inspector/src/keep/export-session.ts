@@ -1,8 +1,9 @@
 import { McpError } from "@parley/mcp/protocol";
-import type { KeptFile } from "../contract/keep.js";
+import type { WrittenFile } from "../contract/keep.js";
 import type { Timeline } from "../timeline/timeline.js";
+import { inSlices } from "./in-slices.js";
 import type { KeptConnection } from "./kept-connection.js";
-import { type RecordedSession, recordingOf } from "./recording-of.js";
+import { type RecordedSession, recordingParts } from "./recorded-session.js";
 import type { SessionRecorder } from "./session-recorder.js";
 
 /** Where the messages of sessions are. */
@@ -39,13 +40,17 @@ export function sessionOf({ id, info }: KeptConnection, { timeline, recorder }: 
   return { target, agreed, began, entries, notes };
 }
 
-/** The recording of a connection as a file, without secrets. */
-export function exportSession(connection: KeptConnection, source: SessionSource): KeptFile {
+/** The recording of a connection as a file, without secrets. Throws as `sessionOf` does; the messages are those of this moment. */
+export function exportSession(connection: KeptConnection, source: SessionSource): WrittenFile {
   const { redactor, info } = connection;
   const session = sessionOf(connection, source);
-  const text = recordingOf({ ...session, redactor });
   const name = fileName(info.server?.name ?? info.target.shown, session.began);
-  return { name: `${name}.jsonl`, mediaType: "application/x-ndjson", text };
+  return { name: `${name}.jsonl`, mediaType: "application/x-ndjson", parts: joined(recordingParts(session, redactor)) };
+}
+
+/** The parts of a text, those of a slice as one. */
+export async function* joined(parts: Iterable<string>): AsyncGenerator<string, void> {
+  for await (const slice of inSlices(parts)) yield slice.join("");
 }
 
 /** A name of a file that every system takes, for a session of a server. */

@@ -3,6 +3,7 @@ import type { ActionHandlers } from "../contract/actions.js";
 import { OneAtATime } from "../engine/one-at-a-time.js";
 import { flagOf, textOf } from "../engine/read-input.js";
 import type { Timeline } from "../timeline/timeline.js";
+import type { CancellableRuns } from "./cancellable-runs.js";
 import { exportSession, sessionOf } from "./export-session.js";
 import { type ImportPlace, importSession } from "./import-session.js";
 import type { KeptConnections } from "./kept-connection.js";
@@ -15,6 +16,7 @@ export interface KeepActionsOptions {
   readonly connections: KeptConnections & ImportPlace["connections"];
   readonly timeline: Timeline;
   readonly recorder: SessionRecorder;
+  readonly runs: CancellableRuns;
   /** Where the built page is. */
   readonly pageFolder: string;
   /** Told when something was added to the timeline. */
@@ -23,7 +25,7 @@ export interface KeepActionsOptions {
 
 type KeepActions = Pick<
   ActionHandlers,
-  "startRecording" | "stopRecording" | "exportSession" | "importSession" | "replay" | "share"
+  "startRecording" | "stopRecording" | "exportSession" | "importSession" | "replay" | "cancelRun" | "share"
 >;
 
 /** Characters of the name of an imported file that are shown. */
@@ -31,10 +33,9 @@ const MOST_NAME = 100;
 
 /** Records, exports, imports, replays and shares sessions. */
 export function keepActions(options: KeepActionsOptions): KeepActions {
-  const { connections, timeline, recorder, pageFolder, changed } = options;
+  const { connections, timeline, recorder, runs, pageFolder, changed } = options;
   const source = { timeline, recorder };
   const imports = new OneAtATime("another import");
-  const replays = new OneAtATime("another replay");
   const shares = new OneAtATime("another shared file");
   return {
     startRecording() {
@@ -58,7 +59,11 @@ export function keepActions(options: KeepActionsOptions): KeepActions {
       const session = sessionOf(connections.get(textOf(input, "session")), source);
       const against = connections.get(textOf(input, "against"));
       const all = flagOf(input, "all");
-      return replays.run(() => replaySession(session, against, all));
+      return runs.run("replay", against.id, (run) => replaySession({ session, against, all }, run));
+    },
+    cancelRun(input) {
+      runs.cancel(textOf(input, "run"));
+      return {};
     },
     share: () => shares.run(() => shareSession({ connections: connections.all(), timeline, pageFolder })),
   };

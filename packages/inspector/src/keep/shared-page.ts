@@ -6,8 +6,12 @@ export interface SharedPageParts {
   readonly script: string;
   /** Its style sheet. */
   readonly style: string;
-  /** The session, as JSON. */
-  readonly json: string;
+}
+
+/** A shared file without its session, whose JSON stands between the two and is made by `inertJson`. */
+export interface SharedPage {
+  readonly before: string;
+  readonly after: string;
 }
 
 /** The id of the element that holds the session; the page looks for it. */
@@ -17,7 +21,7 @@ const SHARED_SESSION_ID = "shared-session";
  * One HTML file that needs nothing else: the page with a session in it. Its policy lets this script and this style run and nothing
  * else, whatever a server managed to put into the session.
  */
-export function sharedPage(parts: SharedPageParts): string {
+export function sharedPage(parts: SharedPageParts): SharedPage {
   const [script, style] = [safeScript(parts.script), safeStyle(parts.style)];
   const policy = [
     "default-src 'none'",
@@ -30,7 +34,7 @@ export function sharedPage(parts: SharedPageParts): string {
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ];
-  return `<!doctype html>
+  const before = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -45,11 +49,13 @@ export function sharedPage(parts: SharedPageParts): string {
 <body>
 <div id="inspector"><p class="starting">Parley inspector</p></div>
 <noscript>The inspector needs JavaScript.</noscript>
-<script type="application/json" id="${SHARED_SESSION_ID}">${inertJson(parts.json)}</script>
+<script type="application/json" id="${SHARED_SESSION_ID}">`;
+  const after = `</script>
 <script type="module">${script}</script>
 </body>
 </html>
 `;
+  return { before, after };
 }
 
 /** JSON that no HTML parser takes for markup, and no reader of lines for an end of one. */

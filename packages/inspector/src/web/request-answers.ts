@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ActionName } from "../contract/actions.js";
+import type { WrittenFile } from "../contract/keep.js";
 import type { InspectorEngine } from "../engine/inspector-engine.js";
 import { shownProblem } from "../engine/shown-problem.js";
 import type { Credentials } from "./credentials.js";
@@ -8,6 +9,7 @@ import { CLOSED_PAGE, type PageFile } from "./page-files.js";
 import { readJsonBody } from "./read-json-body.js";
 import { type Refusal, refusal } from "./refusal.js";
 import { isOwnHost, judgeRequest, pathOf } from "./request-rules.js";
+import { isWrittenFile, writeFile } from "./write-file.js";
 
 /** What requests are answered from. */
 export interface AnswerParts {
@@ -87,7 +89,11 @@ export class RequestAnswers {
       const body = await readJsonBody(request, action === "importSession" ? MOST_IMPORTED_BYTES : MOST_BYTES);
       if ("refused" in body) return this.#refuse(response, body.refused);
       const answer = await answerAction(this.#parts.engine, action, body.input);
-      return this.#send(response, 200, { mediaType: JSON_TYPE, bytes: Buffer.from(answer) });
+      if (typeof answer === "string") {
+        return this.#send(response, 200, { mediaType: JSON_TYPE, bytes: Buffer.from(answer) });
+      }
+      response.writeHead(200, { ...this.#parts.headers, "content-type": JSON_TYPE });
+      return await writeFile(response, answer);
     } finally {
       this.#actions -= 1;
     }
@@ -154,16 +160,16 @@ function actionNamed(engine: InspectorEngine, name: string): ActionName | undefi
   return Object.hasOwn(engine.handlers, name) ? (name as ActionName) : undefined;
 }
 
-/** Does an action, and gives its `ActionAnswer` as JSON; a failure is an answer too. */
+/** Does an action, and gives its `ActionAnswer` as JSON, or the file that is yet to be written; a failure is an answer too. */
 async function answerAction(
   engine: InspectorEngine,
   name: ActionName,
   input: Readonly<Record<string, unknown>>,
-): Promise<string> {
+): Promise<string | WrittenFile> {
   try {
     // Handlers check what they read: the input is whatever the page sent.
     const value: unknown = await engine.handlers[name](input as never);
-    return JSON.stringify({ ok: true, value: value ?? {} });
+    return isWrittenFile(value) ? value : JSON.stringify({ ok: true, value: value ?? {} });
   } catch (reason) {
     return JSON.stringify({ ok: false, problem: shownProblem(reason) });
   }

@@ -1,12 +1,13 @@
 import { type Client, type ClientOptions, connect, type Server } from "@parley/mcp";
 import { onTestFinished } from "vitest";
 import type { InspectorTarget, TargetHooks } from "../../src/connections/inspector-target.js";
-import type { ActionInput, ActionName, ActionOutput } from "../../src/contract/actions.js";
+import type { ActionInput, ActionName, ActionOutput, HandlerOutput } from "../../src/contract/actions.js";
 import type { ConnectionInfo } from "../../src/contract/connections.js";
 import type { InspectorState } from "../../src/contract/inspector-state.js";
 import type { EntrySummary } from "../../src/contract/timeline.js";
 import { type OpenedEngine, openEngine } from "../../src/engine/open-engine.js";
 import type { InspectorOptions } from "../../src/inspector-options.js";
+import { isWrittenFile } from "../../src/web/write-file.js";
 
 /** The newest revision of each era. */
 export const ERAS = ["2025-11-25", "2026-07-28"] as const;
@@ -38,12 +39,22 @@ export function driveEngine(options: InspectorOptions = {}, pageFolder = "nowher
     });
   return {
     engine,
-    act: async (name, input) => engine.handlers[name](input),
+    act: async (name, input) => pageOutput(await engine.handlers[name](input)),
     when,
     reaches: (id, status) =>
       when(({ connections }) => connections.find((one) => one.id === id && one.status === status)),
     entries: () => engine.entries(0, Number.POSITIVE_INFINITY),
   };
+}
+
+/** What the page gets of the work of an action: a file as a whole. */
+async function pageOutput<N extends ActionName>(given: HandlerOutput<N>): Promise<ActionOutput<N>> {
+  // Both are of the same action, which the compiler cannot tell of a conditional type.
+  if (!isWrittenFile(given)) return given as unknown as ActionOutput<N>;
+  const { parts, ...file } = given;
+  let text = "";
+  for await (const part of parts) text += part;
+  return { ...file, text } as unknown as ActionOutput<N>;
 }
 
 /** A target of the terminal that is a server of this process. */

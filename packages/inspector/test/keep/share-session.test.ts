@@ -34,7 +34,9 @@ function connectionOf(id: string, info: Partial<ConnectionInfo> = {}, secrets: s
 }
 
 async function shared(timeline: Timeline, connections: KeptConnection[], maxBytes?: number): Promise<SharedSession> {
-  const { text } = await shareSession({ connections, timeline, pageFolder: pageFolder(), maxBytes });
+  const { parts } = await shareSession({ connections, timeline, pageFolder: pageFolder(), maxBytes });
+  let text = "";
+  for await (const part of parts) text += part;
   const json = /id="shared-session">(.*?)<\/script>/s.exec(text)?.[1] ?? "";
   return JSON.parse(json) as SharedSession;
 }

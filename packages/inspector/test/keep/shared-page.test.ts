@@ -1,6 +1,11 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { inertJson, sharedPage } from "../../src/keep/shared-page.js";
+import { inertJson, type SharedPageParts, sharedPage } from "../../src/keep/shared-page.js";
+
+function htmlOf(parts: SharedPageParts): string {
+  const { before, after } = sharedPage(parts);
+  return `${before}{}${after}`;
+}
 
 describe("a shared page", () => {
   it("holds a session that no parser takes for markup", () => {
@@ -12,17 +17,18 @@ describe("a shared page", () => {
 
   it("cannot be ended by its own script or style", () => {
     const script = 'const end = "</script>", open = "<!--<SCRIPT >";\r\nconst pattern = /<\\/script/;';
-    const html = sharedPage({ script, style: 'a::after { content: "</style>" }', json: "{}" });
+    const html = htmlOf({ script, style: 'a::after { content: "</style>" }' });
     expect(html.match(/<\/script>/gi)).toHaveLength(2);
     expect(html.match(/<script[\s>]/gi)).toHaveLength(2);
     expect(html.match(/<\/style>/gi)).toHaveLength(1);
+    expect(html).toContain('<script type="application/json" id="shared-session">{}</script>');
     const [, inlined = ""] = /<script type="module">(.*?)<\/script>/s.exec(html) ?? [];
     const values = new Function(`${inlined} return [end, open];`)() as string[];
     expect(values).toEqual(["</script>", "<!--<SCRIPT >"]);
   });
 
   it("lets only its own script and style run", () => {
-    const html = sharedPage({ script: "let a = 1;\r\n", style: "p { color: red }", json: "{}" });
+    const html = htmlOf({ script: "let a = 1;\r\n", style: "p { color: red }" });
     const digest = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
     const [, policy] = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(html) ?? [];
     expect(policy?.split("; ")).toEqual([

@@ -2,13 +2,13 @@ import {
   type RecordedMessage,
   type RecordedTarget,
   type RecordingHeader,
+  RecordingWriter,
   type Redactor,
-  recordingText,
 } from "@parley/mcp/recording";
 import type { TargetInfo } from "../contract/connections.js";
 import type { StoredEntry } from "../timeline/entry-ring.js";
 
-/** Messages of one connection, as they are to be written down. */
+/** Messages of one connection, as they are to be written down. Nothing is taken out of them. */
 export interface RecordedSession {
   readonly target: Pick<TargetInfo, "kind" | "shown">;
   /** What came of the handshake, which may not be among the messages. */
@@ -18,20 +18,39 @@ export interface RecordedSession {
   readonly entries: readonly StoredEntry[];
   /** What a reader should know of the recording, such as that it is not complete. */
   readonly notes: readonly string[];
-  /** Takes secrets out. Default: everything is kept, for a recording that leaves no process. */
-  readonly redactor?: Redactor | undefined;
 }
 
-/** The text of a recording, in the form of `parley record`. */
-export function recordingOf({ target, agreed, began, entries, notes, redactor }: RecordedSession): string {
+/** The messages of a session, as recordings have them. */
+export function* recordedMessages({ entries }: Pick<RecordedSession, "entries">): Generator<RecordedMessage> {
   const first = entries.find(isMessage)?.summary.ms ?? 0;
-  const messages = entries.filter(isMessage).map((entry) => recordedMessage(entry, first));
-  const text = recordingText({ target: recordedTarget(target), began, redactor }, messages);
-  const end = text.indexOf("\n");
-  const known = redactor === undefined ? agreed : redactor.value(agreed);
-  // The first line is the header, which is an object; what messages tell counts more.
-  const header: object = Object.assign({}, known, JSON.parse(text.slice(0, end)));
-  return [JSON.stringify(header), text.slice(end), ...notes.map((note) => `${JSON.stringify({ note })}\n`)].join("");
+  for (const entry of entries) if (isMessage(entry)) yield recordedMessage(entry, first);
+}
+
+/** The text of a recording without secrets, in the form of `parley record`: one part for each message, some of them empty. */
+export function* recordingParts(session: RecordedSession, redactor: Redactor): Generator<string> {
+  const { target, agreed, began, notes } = session;
+  let [lines, isBegun]: [string[], boolean] = [[], false];
+  const writer = new RecordingWriter({ target: recordedTarget(target), began, redactor }, (line) => {
+    lines.push(isBegun ? line : completed(line, redactor.value(agreed)));
+    isBegun = true;
+  });
+  const taken = () => {
+    const text = lines.join("");
+    lines = [];
+    return text;
+  };
+  for (const message of recordedMessages(session)) {
+    writer.add(message);
+    yield taken();
+  }
+  writer.established();
+  yield taken();
+  for (const note of notes) yield `${JSON.stringify({ note })}\n`;
+}
+
+/** The first line of a recording, with what is known besides; what messages tell counts more. */
+function completed(header: string, known: unknown): string {
+  return `${JSON.stringify(Object.assign({}, known, JSON.parse(header)))}\n`;
 }
 
 type MessageEntry = StoredEntry & Required<Pick<StoredEntry, "message">>;
