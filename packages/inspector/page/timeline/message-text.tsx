@@ -46,11 +46,18 @@ function Verdict({ detail }: { readonly detail: EntryDetail }) {
           {problems.length === 1 ? "1 place" : `${problems.length} places`}:
         </p>
         <ProblemList problems={problems} />
+        {unchecked !== undefined && <p>Only its beginning was held to the schema: {unchecked}.</p>}
       </div>
     );
   }
-  if (unchecked !== undefined)
-    return <p class="timeline-verdict soft">Not held to the published schema: {unchecked}.</p>;
+  if (unchecked !== undefined) {
+    const extent = definition === undefined ? "Not" : "Only its beginning was";
+    return (
+      <p class="timeline-verdict soft">
+        {extent} held to the published schema: {unchecked}.
+      </p>
+    );
+  }
   if (definition === undefined) return null;
   return (
     <p class="timeline-verdict timeline-verdict-good">

@@ -91,8 +91,10 @@ function ClearButton() {
   const action = useAction();
   const clear = () =>
     action.run(async () => {
+      const last = entries.value.at(-1)?.seq ?? 0;
       await act("clear", {});
-      entries.value = [];
+      // What came meanwhile may be of after; the state that the inspector tells says what is kept.
+      entries.value = entries.value.filter(({ seq }) => seq > last);
       chosenEntry.value = undefined;
       setAsking(false);
     });

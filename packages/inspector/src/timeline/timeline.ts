@@ -9,8 +9,6 @@ import { type OpenRequest, type PassedMessage, WireConnection } from "./wire-con
 
 /** Characters of a message that `detail` writes. */
 export const MOST_DETAIL = 1_000_000;
-/** Larger messages are not held to the schema, because nobody waits for that. */
-export const MOST_CHECKED = 1024 * 1024;
 /** Characters of an event, such as a line of stderr. */
 const MOST_EVENT = 4_000;
 
@@ -64,6 +62,7 @@ export class Timeline {
     const about = facts.about ?? answers?.about;
     const call = callOf(noted, at, passed, answers);
     const bytes = sizeOf(message);
+    const isKept = bytes !== undefined && bytes <= this.#ring.limits.bytes;
     const summary: EntrySummary = {
       seq: this.#ring.next,
       connection,
@@ -75,13 +74,13 @@ export class Timeline {
       bytes: bytes ?? 0,
       ...(answers === undefined ? {} : { answers: answers.seq, latencyMs: ms - answers.ms }),
       ...(call === undefined ? {} : { call }),
-      problems: verdictOf(passed, revision, answers?.method, bytes)?.problems.length ?? 0,
+      // Of what is not kept, nobody could see where it is wrong.
+      problems: isKept ? (verdictOf(passed, revision, answers?.method)?.problems.length ?? 0) : 0,
       failed: facts.failed,
     };
     if (facts.kind === "request") {
       at.noteRequest(passed, { seq: summary.seq, ms, method: summary.label, about, call, revision });
     } else if (answers !== undefined && call !== undefined) at.noteTask(message, call);
-    const isKept = bytes !== undefined && bytes <= this.#ring.limits.bytes;
     return this.#add(
       {
         summary,
@@ -142,14 +141,13 @@ export class Timeline {
       const unchecked = "the message is larger than the timeline may be, and was not kept";
       return { ...known, text: "", cut: true, unchecked, problems: [] };
     }
-    const { direction = "sent", label, bytes } = summary;
+    const { direction = "sent", label } = summary;
     const passed: PassedMessage = { direction, message, facts: factsOf(message), about: entry.about };
-    const verdict = verdictOf(passed, revision, passed.facts.method === undefined ? label : undefined, bytes);
+    const verdict = verdictOf(passed, revision, passed.facts.method === undefined ? label : undefined);
     return {
       ...known,
       ...boundedJson(message, MOST_DETAIL),
-      ...(verdict === undefined ? { unchecked: uncheckedBecause(revision) } : { definition: verdict.definition }),
-      problems: verdict?.problems ?? [],
+      ...(verdict === undefined ? { unchecked: "no revision was agreed on yet", problems: [] } : shownVerdict(verdict)),
     };
   }
 
@@ -220,17 +218,15 @@ function verdictOf(
   { direction, message }: PassedMessage,
   revision: Revision | undefined,
   answers: string | undefined,
-  bytes: number | undefined,
 ): MessageVerdict | undefined {
-  if (revision === undefined || bytes === undefined || bytes > MOST_CHECKED) return undefined;
+  if (revision === undefined) return undefined;
   const sender = direction === "sent" ? "client" : "server";
   return messageProblems({ revision, sender, message, ...(answers === undefined ? {} : { answers }) });
 }
 
-function uncheckedBecause(revision: Revision | undefined): string {
-  return revision === undefined
-    ? "no revision was agreed on yet"
-    : `messages of more than ${MOST_CHECKED} bytes are not held to the schema`;
+function shownVerdict({ definition, problems, isPartial }: MessageVerdict) {
+  const unchecked = isPartial === true ? { unchecked: "it is too large to be examined as a whole" } : {};
+  return { definition, ...unchecked, problems };
 }
 
 /** Characters of the JSON text; undefined where it is nested too deeply to be written. */

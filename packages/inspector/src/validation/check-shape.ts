@@ -1,12 +1,21 @@
 import type { MessageProblem } from "../contract/timeline.js";
 import type { SchemaDefinitions } from "./schema-definitions.js";
-import { jsonKindOf, type ObjectShape, type Shape } from "./shape.js";
+import { jsonKindOf, type ObjectShape, type Shape, type SimpleType } from "./shape.js";
 import { choicesOf, type UnionChoice, type UnionChoices } from "./shape-union.js";
 import { describeValue, listed, shapeInWords } from "./shape-words.js";
 import { isBase64, isUri, isUriTemplate } from "./uri-or-base64.js";
 
 /** Problems of one message that are reported; it is examined no further. */
 export const MOST_PROBLEMS = 50;
+/**
+ * Steps that the examination of one message may take, which is some 50 ms; what is left then is not examined. A client accepts no
+ * message of more than 100,000 values, and those of servers that mean well take two or three steps for each.
+ */
+export const MOST_STEPS = 250_000;
+/** Characters of a text that are examined in one step, by its format. */
+const CHARACTERS_PER_STEP: Readonly<Partial<Record<SimpleType, number>>> = { uri: 80, base64: 100, uriTemplate: 1 };
+/** Steps that finding the choice of a union takes, besides examining it. */
+const STEPS_PER_UNION = 2;
 /** Characters of a member's name that a path shows. */
 const LONGEST_KEY = 200;
 
@@ -24,28 +33,35 @@ interface Finding {
   readonly missing?: string;
 }
 
-/** What is being examined: the definitions that hold, and what was found so far. */
+/** The steps that are left for a message; less than 0 when it was not examined to its end. */
+interface StepBudget {
+  left: number;
+}
+
+/** What is being examined: the definitions that hold, what was found so far, and how much more may be done. */
 interface Examination {
   readonly definitions: SchemaDefinitions;
   readonly findings: Finding[];
+  readonly budget: StepBudget;
 }
 
-/** Says where a value at a place breaks a definition; at most `MOST_PROBLEMS`. */
+/** Says where a value at a place breaks a definition; at most `MOST_PROBLEMS`, and what the budget suffices for. */
 export function checkDefinition(
   definitions: SchemaDefinitions,
   name: string,
   value: unknown,
   place?: Place | undefined,
+  budget: StepBudget = { left: MOST_STEPS },
 ): MessageProblem[] {
   const findings: Finding[] = [];
-  check({ definitions, findings }, name, definitions.shape(name), value, place);
+  check({ definitions, findings, budget }, name, definitions.shape(name), value, place);
   return findings.slice(0, MOST_PROBLEMS).map(({ place: at, definition, message }) => {
     return { path: pointerTo(at), definition, message };
   });
 }
 
 function check(to: Examination, definition: string, shape: Shape, value: unknown, place: Place | undefined): void {
-  if (to.findings.length >= MOST_PROBLEMS) return;
+  if (isOver(to) || !affords(to, 1)) return;
   switch (shape.kind) {
     case "unknown":
       return;
@@ -61,7 +77,7 @@ function check(to: Examination, definition: string, shape: Shape, value: unknown
     case "array":
       return checkArray(to, definition, shape, value, place);
     default:
-      if (!fits(shape, value)) refuse(to, definition, shape, value, place);
+      if (!fits(to, shape, value)) refuse(to, definition, shape, value, place);
   }
 }
 
@@ -70,8 +86,17 @@ function refuse(to: Examination, definition: string, shape: Shape, value: unknow
   to.findings.push({ place, definition, message });
 }
 
-/** Whether a value that has no parts is what a shape demands. */
-function fits(shape: Shape, value: unknown): boolean {
+function isOver({ findings, budget }: Examination): boolean {
+  return findings.length >= MOST_PROBLEMS || budget.left < 0;
+}
+
+function affords({ budget }: Examination, steps: number): boolean {
+  budget.left -= steps;
+  return budget.left >= 0;
+}
+
+/** Whether a value that has no parts is what a shape demands, as far as it is examined. */
+function fits(to: Examination, shape: Shape, value: unknown): boolean {
   if (shape.kind === "literal") return value === shape.value;
   if (shape.kind !== "simple") return shape.kind === "unknown";
   const { type, least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY } = shape;
@@ -79,6 +104,8 @@ function fits(shape: Shape, value: unknown): boolean {
     return (type === "integer" ? Number.isInteger(value) : type === "number") && value >= least && value <= most;
   }
   if (typeof value !== "string") return type === (value === null ? "null" : typeof value);
+  const perStep = CHARACTERS_PER_STEP[type];
+  if (perStep !== undefined && !affords(to, Math.floor(value.length / perStep))) return true;
   if (type === "uri") return isUri(value);
   if (type === "uriTemplate") return isUriTemplate(value);
   return type === "base64" ? isBase64(value) : type === "string";
@@ -97,7 +124,7 @@ function checkArray(
     to.findings.push({ place, definition, message });
   }
   for (const [index, item] of value.entries()) {
-    if (to.findings.length >= MOST_PROBLEMS) return;
+    if (isOver(to)) return;
     check(to, definition, shape.items, item, { above: place, key: index });
   }
 }
@@ -121,7 +148,7 @@ function checkObject(
   }
   if (shape.others === undefined) return;
   for (const key of Object.keys(value)) {
-    if (to.findings.length >= MOST_PROBLEMS) return;
+    if (isOver(to)) return;
     if (!shape.members.has(key)) check(to, definition, shape.others, own(value, key), { above: place, key });
   }
 }
@@ -133,13 +160,14 @@ function checkUnion(
   value: unknown,
   place: Place | undefined,
 ): void {
+  if (!affords(to, STEPS_PER_UNION)) return;
   const union = choicesOf(to.definitions, definition, shape);
   const kind = jsonKindOf(value);
   const fitting = union.choices.filter((choice) => choice.kinds.has(kind));
   if (fitting.length === 0) return refuse(to, definition, shape, value, place);
   if (kind === "array") return checkChoices(to, fitting, value, place);
   if (!isRecord(value)) {
-    if (!fitting.some((choice) => fits(choice.shape, value))) refuse(to, definition, shape, value, place);
+    if (!fitting.some((choice) => fits(to, choice.shape, value))) refuse(to, definition, shape, value, place);
     return;
   }
   const chosen = chosenByTags(union.tags, fitting, value);
@@ -182,7 +210,7 @@ function checkChoices(
   let closest: Finding[][] = [];
   for (const { definition, shape } of choices) {
     const findings: Finding[] = [];
-    check({ definitions: to.definitions, findings }, definition, shape, value, place);
+    check({ ...to, findings }, definition, shape, value, place);
     if (findings.length === 0) return;
     const least = closest[0]?.length ?? Number.POSITIVE_INFINITY;
     if (findings.length < least) closest = [findings];

@@ -1,6 +1,6 @@
 import { nearestName, type Revision } from "@parley/mcp/protocol";
 import type { MessageProblem } from "../contract/timeline.js";
-import { checkDefinition, MOST_PROBLEMS } from "./check-shape.js";
+import { checkDefinition, MOST_PROBLEMS, MOST_STEPS, type Place } from "./check-shape.js";
 import { definitionsOf, type SchemaDefinitions } from "./schema-definitions.js";
 import { describeValue, listed, quoted } from "./shape-words.js";
 
@@ -17,6 +17,14 @@ export interface JudgedMessage {
 export interface MessageVerdict {
   readonly definition: string;
   readonly problems: MessageProblem[];
+  /** The message has more values than are examined, so that there may be more problems. */
+  readonly isPartial?: boolean;
+}
+
+/** The definitions that hold, and what holds a value of the message to one of them. */
+interface Judge {
+  readonly definitions: SchemaDefinitions;
+  check(name: string, value: unknown, place?: Place): MessageProblem[];
 }
 
 /** Methods of the official extensions, which the schemas of the core do not describe. */
@@ -29,11 +37,20 @@ const EXTENSION_RESULTS: ReadonlySet<string> = new Set(["task"]);
 /**
  * Holds a message to the published schema of its revision: a request or notification to the definition of its method, a result to
  * that of the method it answers, an error to that of its code. Methods of extensions are only held to their envelope. At most
- * `MOST_PROBLEMS` problems are found, and a value of any form is judged without a throw.
+ * `MOST_PROBLEMS` problems are found in `MOST_STEPS` steps, and a value of any form is judged without a throw.
  */
 export function messageProblems(judged: JudgedMessage): MessageVerdict {
-  const { message } = judged;
   const definitions = definitionsOf(judged.revision);
+  const budget = { left: MOST_STEPS };
+  const found = judgeMessage(
+    { definitions, check: (name, value, place) => checkDefinition(definitions, name, value, place, budget) },
+    judged,
+  );
+  return budget.left < 0 ? { ...found, isPartial: true } : found;
+}
+
+function judgeMessage(judge: Judge, judged: JudgedMessage): MessageVerdict {
+  const { message } = judged;
   if (!isObject(message)) {
     return verdict("JSONRPCMessage", [
       problem("", "JSONRPCMessage", `${describeValue(message)}; a message is an object`),
@@ -45,13 +62,13 @@ export function messageProblems(judged: JudgedMessage): MessageVerdict {
     const demand = "a message is one request, notification, result or error";
     return verdict("JSONRPCMessage", [problem("", "JSONRPCMessage", `${words}; ${demand}`)]);
   }
-  if (parts[0] === "method") return judgeCall(definitions, judged);
-  return parts[0] === "result" ? judgeResult(definitions, judged) : judgeError(definitions, judged);
+  if (parts[0] === "method") return judgeCall(judge, judged);
+  return parts[0] === "result" ? judgeResult(judge, judged) : judgeError(judge, judged);
 }
 
-function judgeCall(definitions: SchemaDefinitions, { revision, sender, message }: JudgedMessage): MessageVerdict {
+function judgeCall({ definitions, check }: Judge, { revision, sender, message }: JudgedMessage): MessageVerdict {
   const envelope = Object.hasOwn(message, "id") ? "JSONRPCRequest" : "JSONRPCNotification";
-  const outer = checkDefinition(definitions, envelope, message);
+  const outer = check(envelope, message);
   const { method } = message;
   if (typeof method !== "string") return verdict(envelope, outer);
   const name = definitions.nameOfMethod(method);
@@ -63,34 +80,35 @@ function judgeCall(definitions: SchemaDefinitions, { revision, sender, message }
       problem("/method", envelope, `${revision} has no method ${quoted(method)}${hint}`),
     ]);
   }
-  const inner = checkDefinition(definitions, name, message);
+  const inner = check(name, message);
   if (!definitions.isSentBy(sender, method)) {
     inner.push(problem("/method", name, `a ${sender} does not send ${method} in ${revision}`));
   }
   return verdict(name, outer, inner);
 }
 
-function judgeResult(definitions: SchemaDefinitions, judged: JudgedMessage): MessageVerdict {
+function judgeResult(judge: Judge, judged: JudgedMessage): MessageVerdict {
+  const { definitions, check } = judge;
   const { message, answers } = judged;
   const envelope = definitions.has("JSONRPCResultResponse") ? "JSONRPCResultResponse" : "JSONRPCResponse";
-  const outer = [...answererProblems(definitions, judged), ...checkDefinition(definitions, envelope, message)];
+  const outer = [...answererProblems(definitions, judged), ...check(envelope, message)];
   const requestName = answers === undefined ? undefined : definitions.nameOfMethod(answers);
   const { result } = message;
   if (requestName === undefined || !isObject(result)) return verdict(envelope, outer);
   const base = requestName.replace(/Request$/, "");
-  const { definition, problems } = judgeAnswer(definitions, base, result);
+  const { definition, problems } = judgeAnswer(judge, base, result);
   return verdict(definition, outer, problems);
 }
 
 /** Holds a result to the definition that its kind has for the request. */
 function judgeAnswer(
-  definitions: SchemaDefinitions,
+  { definitions, check }: Judge,
   base: string,
   result: Readonly<Record<string, unknown>>,
 ): MessageVerdict {
   const at = { above: undefined, key: "result" };
   const name = definitions.has(`${base}Result`) ? `${base}Result` : "EmptyResult";
-  const held = (definition: string) => verdict(definition, checkDefinition(definitions, definition, result, at));
+  const held = (definition: string) => verdict(definition, check(definition, result, at));
   const { resultType } = result;
   if (definitions.has("InputRequiredResult") && resultType !== "complete") {
     if (resultType === "input_required") return judgeInterim(definitions, base, held("InputRequiredResult"), result);
@@ -127,20 +145,18 @@ function judgeInterim(
   return verdict(definition, problems, more);
 }
 
-function judgeError(definitions: SchemaDefinitions, judged: JudgedMessage): MessageVerdict {
+function judgeError({ definitions, check }: Judge, judged: JudgedMessage): MessageVerdict {
   const { message } = judged;
   const envelope = definitions.has("JSONRPCErrorResponse") ? "JSONRPCErrorResponse" : "JSONRPCError";
   // The older schemas demand an id even where JSON-RPC itself says that it could not be read and is null.
   const unreadable = envelope === "JSONRPCError" && (message.id === undefined || message.id === null);
   const outer = [
     ...answererProblems(definitions, judged),
-    ...checkDefinition(definitions, envelope, unreadable ? { ...message, id: 0 } : message),
+    ...check(envelope, unreadable ? { ...message, id: 0 } : message),
   ];
   const code = isObject(message.error) ? message.error.code : undefined;
   const name = typeof code === "number" ? definitions.nameOfError(code) : undefined;
-  return name === undefined
-    ? verdict(envelope, outer)
-    : verdict(name, outer, checkDefinition(definitions, name, message));
+  return name === undefined ? verdict(envelope, outer) : verdict(name, outer, check(name, message));
 }
 
 /** A revision whose schema knows no requests from the server has nothing for the client to answer. */

@@ -3,7 +3,7 @@ import type { WireMessage } from "@parley/mcp/transport";
 import { describe, expect, it } from "vitest";
 import { boundedJson } from "../../src/timeline/bounded-json.js";
 import type { TimelineLimits } from "../../src/timeline/entry-ring.js";
-import { MOST_CHECKED, MOST_DETAIL, Timeline } from "../../src/timeline/timeline.js";
+import { MOST_DETAIL, Timeline } from "../../src/timeline/timeline.js";
 
 const REVISION = "2025-11-25";
 
@@ -108,13 +108,38 @@ describe("a timeline", () => {
       timeline.addMessage({ connection: "c1", revision, wire: { direction: "received", message, connection: {} } });
     const early = add({ jsonrpc: "2.0", method: "notifications/message", params: {} });
     expect(timeline.detail(early)).toMatchObject({ unchecked: "no revision was agreed on yet", problems: [] });
-    const huge = add({ jsonrpc: "2.0", method: "x", params: { text: "y".repeat(MOST_CHECKED) } }, REVISION);
-    expect(timeline.detail(huge)).toMatchObject({
-      unchecked: expect.stringMatching(/more than 1048576 bytes/),
-      cut: true,
+  });
+
+  it("holds a message of some megabytes to the schema as a whole", () => {
+    const { timeline, pass, summary } = connected();
+    pass("sent", { id: 1, method: "tools/call", params: { name: "x" } });
+    const content = [
+      { type: "text", text: "y".repeat(3_000_000) },
+      { type: "image", mimeType: "image/png", data: "A".repeat(2_000_000) },
+      { type: "text", text: 7 },
+    ];
+    const large = pass("received", { id: 1, result: { content } });
+    expect(summary(large).problems).toBe(1);
+    const { text, cut, unchecked, definition, problems } = timeline.detail(large);
+    expect({ cut, unchecked, definition }).toEqual({ cut: true, unchecked: undefined, definition: "CallToolResult" });
+    expect(problems).toMatchObject([{ path: "/result/content/2/text" }]);
+    expect(text.length).toBeLessThanOrEqual(MOST_DETAIL);
+  });
+
+  it("says that only the beginning of a message was held to the schema, with what is wrong there", () => {
+    const { timeline, pass } = connected();
+    const right = { type: "text", text: "" };
+    const examined = (first: object) => {
+      pass("sent", { id: 1, method: "tools/call", params: { name: "x" } });
+      const content = [first, ...new Array(100_000).fill(right), { type: "text" }];
+      return timeline.detail(pass("received", { id: 1, result: { content } }));
+    };
+    const unchecked = "it is too large to be examined as a whole";
+    expect(examined(right)).toMatchObject({ unchecked, definition: "CallToolResult", problems: [] });
+    expect(examined({ type: "text", text: 7 })).toMatchObject({
+      unchecked,
+      problems: [{ path: "/result/content/0/text" }],
     });
-    expect(timeline.detail(huge).text.length).toBeLessThanOrEqual(MOST_DETAIL);
-    expect(timeline.detail(huge).summary.problems).toBe(0);
   });
 
   it("gives each message the call that it belongs to", () => {

@@ -1,11 +1,13 @@
 import { REVISIONS } from "@parley/mcp/protocol";
 import { describe, expect, it } from "vitest";
-import { MOST_PROBLEMS } from "../../src/validation/check-shape.js";
+import { MOST_PROBLEMS, MOST_STEPS } from "../../src/validation/check-shape.js";
 import { type JudgedMessage, messageProblems } from "../../src/validation/message-problems.js";
 import { isBase64, isUri, isUriTemplate } from "../../src/validation/uri-or-base64.js";
 
 const DEPTH = 10_000;
 const ITEMS = 100_000;
+/** As many blocks of text as a client accepts in one message: each is three values, and 100,000 are the limit. */
+const MOST_BLOCKS = 33_000;
 
 /** An object inside an object, `depth` times. */
 function nested(depth: number): object {
@@ -38,8 +40,15 @@ describe.each(REVISIONS)("a hostile message of %s", (revision) => {
   });
 
   it("is examined to the end where it is sound, and no further than the first problems where it is not", () => {
-    const sound = Array.from({ length: ITEMS }, () => ({ type: "text", text: "a" }));
-    expect(messageProblems({ revision, ...result({ resultType, content: sound }) }).problems).toEqual([]);
+    const sound = Array.from({ length: MOST_BLOCKS }, () => ({ type: "text", text: "a" }));
+    expect(messageProblems({ revision, ...result({ resultType, content: sound }) })).toEqual({
+      definition: "CallToolResult",
+      problems: [],
+    });
+    const last = result({ resultType, content: [...sound, { type: "text" }] });
+    expect(messageProblems({ revision, ...last }).problems).toMatchObject([
+      { path: `/result/content/${MOST_BLOCKS}/text` },
+    ]);
     let read = 0;
     const broken = Array.from({ length: ITEMS }, () => ({
       get type() {
@@ -51,10 +60,29 @@ describe.each(REVISIONS)("a hostile message of %s", (revision) => {
       MOST_PROBLEMS,
     );
     expect(read).toBeLessThan(ITEMS / 10);
-    const capabilities = { experimental: Object.fromEntries(sound.map((_, index) => [`member ${index}`, 1])) };
+    const capabilities = { experimental: Object.fromEntries(broken.map((_, index) => [`member ${index}`, 1])) };
     const [method, rest] = revision === "2026-07-28" ? ["server/discover", { resultType }] : ["initialize", {}];
     const { problems } = messageProblems({ revision, ...result({ ...rest, capabilities }, method) });
     expect(problems).toHaveLength(MOST_PROBLEMS);
+  });
+
+  it("costs a bounded number of steps, and says so where it was not examined to its end", () => {
+    let read = 0;
+    const counted = {
+      type: "text",
+      get text() {
+        read++;
+        return "a";
+      },
+    };
+    const many = new Array(10 * ITEMS).fill(counted);
+    const verdict = messageProblems({ revision, ...result({ resultType, content: [{ type: "text" }, ...many] }) });
+    expect(verdict).toMatchObject({ isPartial: true, problems: [{ path: "/result/content/0/text" }] });
+    expect(read).toBeLessThan(MOST_STEPS);
+    const templates = [{ name: "x", uriTemplate: "{a}".repeat(1_000_000) }];
+    const hints = revision === "2026-07-28" ? { resultType, ttlMs: 0, cacheScope: "private" } : {};
+    const list = result({ ...hints, resourceTemplates: templates }, "resources/templates/list");
+    expect(messageProblems({ revision, ...list })).toMatchObject({ isPartial: true, problems: [] });
   });
 
   it("may have members named like those of every object", () => {
