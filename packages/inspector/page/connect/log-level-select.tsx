@@ -1,26 +1,15 @@
-import type { LoggingLevel } from "@parley/mcp/protocol";
+import { LOG_LEVELS } from "@parley/mcp/protocol";
 import type { ConnectionInfo } from "../../src/contract/connections.js";
 import { act } from "../backend/act.js";
 import { ProblemNote } from "../parts/problem-note.js";
 import { useAction } from "../parts/use-action.js";
-
-const LEVELS: readonly LoggingLevel[] = [
-  "debug",
-  "info",
-  "notice",
-  "warning",
-  "error",
-  "critical",
-  "alert",
-  "emergency",
-];
 
 /** Chooses from which severity on the server sends log messages. */
 export function LogLevelSelect({ connection }: { readonly connection: ConnectionInfo }) {
   const action = useAction();
   if (connection.capabilities["logging"] === undefined) return <p class="soft">The server sends none.</p>;
   const choose = (value: string) => {
-    const level = LEVELS.find((known) => known === value);
+    const level = LOG_LEVELS.find((known) => known === value);
     if (level !== undefined) action.run(() => act("setLogLevel", { connection: connection.id, level }));
   };
   return (
@@ -33,7 +22,7 @@ export function LogLevelSelect({ connection }: { readonly connection: Connection
           onChange={(event) => choose(event.currentTarget.value)}
         >
           {connection.logLevel === undefined && <option value="">as the server likes</option>}
-          {LEVELS.map((level) => (
+          {LOG_LEVELS.map((level) => (
             <option key={level} value={level}>
               {level}
             </option>

@@ -1,5 +1,5 @@
-import { type CreateMessageRequestParams, type CreateMessageResult, printable } from "@parley/mcp/protocol";
-import { useEffect, useState } from "preact/hooks";
+import type { CreateMessageRequestParams, CreateMessageResult } from "@parley/mcp/protocol";
+import { useLayoutEffect, useState } from "preact/hooks";
 import type { QuestionInfo } from "../../src/contract/questions.js";
 import { inspectorState } from "../backend/page-state.js";
 import { isJsonObject } from "../forms/model/json-members.js";
@@ -10,7 +10,7 @@ import { membersIn } from "../results/content-view.js";
 import { MessageView } from "../results/message-view.js";
 import { TextView } from "../results/text-view.js";
 import { useRemembered } from "../use/use-remembered.js";
-import { useAnswer } from "./answer-question.js";
+import { type Answering, useAnswer } from "./answer-question.js";
 import { FIRST_SAMPLE, SAMPLE_SCHEMA } from "./sample-schema.js";
 
 interface SamplingQuestionProps {
@@ -24,11 +24,14 @@ interface SamplingQuestionProps {
 export function SamplingQuestion({ info, params, draft, command }: SamplingQuestionProps) {
   const [value, setValue] = useRemembered<unknown>(`question ${info.id}`, () => draft ?? FIRST_SAMPLE);
   const [broken, setBroken] = useState(false);
-  const { answer, problem } = useAnswer(info);
+  const { answer, busy, problem } = useAnswer(info);
+  // Apart from the answer: a command may take long, and the user may answer or decline meanwhile.
+  const drafting = useAnswer(info);
+  const failure = problem ?? drafting.problem;
   const drafted = draft === undefined ? undefined : JSON.stringify(draft);
   const [taken, setTaken] = useRemembered(`draft of ${info.id}`, () => drafted);
-  useEffect(() => {
-    // Each draft is taken once: what the user made of it stays, also when the question was put aside.
+  useLayoutEffect(() => {
+    // Each draft is taken once, and before the next key: what the user made of it stays, also when the question was put aside.
     if (drafted === undefined || drafted === taken) return;
     setTaken(drafted);
     setValue(JSON.parse(drafted));
@@ -49,21 +52,40 @@ export function SamplingQuestion({ info, params, draft, command }: SamplingQuest
         onBroken={setBroken}
       />
       {command === "failed" && <p class="forms-issue">The command failed.</p>}
-      {problem !== undefined && <ProblemNote problem={problem} />}
+      {failure !== undefined && <ProblemNote problem={failure} />}
       <div class="parts-actions">
-        <button type="button" class="main" disabled={broken || !isJsonObject(value)} onClick={send}>
+        <button
+          type="button"
+          class="main"
+          disabled={broken || !isJsonObject(value)}
+          aria-disabled={busy}
+          onClick={send}
+        >
           Send
         </button>
-        {inspectorState.value?.modelCommand === true && (
-          <button type="button" disabled={command === "running"} onClick={() => answer({ action: "run-command" })}>
-            {command === "running" ? "The command is running…" : "Let the command draft an answer"}
-          </button>
-        )}
-        <button type="button" onClick={() => answer({ action: "decline" })}>
+        {inspectorState.value?.modelCommand === true && <DraftButton drafting={drafting} command={command} />}
+        <button type="button" aria-disabled={busy} onClick={() => answer({ action: "decline" })}>
           Decline
         </button>
       </div>
     </div>
+  );
+}
+
+interface DraftButtonProps extends Pick<SamplingQuestionProps, "command"> {
+  readonly drafting: Answering;
+}
+
+function DraftButton({ drafting, command }: DraftButtonProps) {
+  return (
+    <button
+      type="button"
+      disabled={command === "running"}
+      aria-disabled={drafting.busy}
+      onClick={() => drafting.answer({ action: "run-command" })}
+    >
+      {command === "running" ? "The command is running…" : "Let the command draft an answer"}
+    </button>
   );
 }
 
@@ -93,7 +115,7 @@ function SamplingRequest({ params }: { readonly params: CreateMessageRequestPara
           </button>
         )}
       </section>
-      {tools !== undefined && <JsonTree value={tools} label={printable("Tools for the model")} />}
+      {tools !== undefined && <JsonTree value={tools} label="Tools for the model" />}
       <JsonTree value={preferences} label="Preferences" />
     </div>
   );

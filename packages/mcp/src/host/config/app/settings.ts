@@ -1,4 +1,5 @@
 import type { ClientOptions } from "../../../client/options.js";
+import { LOG_LEVELS } from "../../../protocol/features/logging.js";
 import type { ServerOptions } from "../../../server/options.js";
 import type { ServeStreamOptions } from "../../../transport/channel/stream-server.js";
 import type { HttpServerOptions } from "../../../transport/http/server/options.js";
@@ -155,7 +156,7 @@ const CLIENT: SettingsTable<ClientOptions> = {
   timeouts: { connectMs: "count", idleMs: "count", totalMs: "count", answerMs: "count" },
   elicitUrls: "flag",
   sampleTools: "flag",
-  logLevel: ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"],
+  logLevel: LOG_LEVELS,
   strict: "flag",
   checkOutput: "flag",
   resend: ["idempotent", "always", "never"],
