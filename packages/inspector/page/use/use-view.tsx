@@ -6,6 +6,7 @@ import { ProblemNote } from "../parts/problem-note.js";
 import { TabPanel, Tabs } from "../parts/tabs.js";
 import { useAction } from "../parts/use-action.js";
 import { CallArea } from "./call-area.js";
+import { keepChoice, keptChoice } from "./kept-choices.js";
 import { OfferPane } from "./offer-list.js";
 import type { PanelProps } from "./panel-props.js";
 import { PromptPanel } from "./prompt-panel.js";
@@ -18,6 +19,8 @@ import { type LoadedList, useOffer, useOffers } from "./use-offers.js";
 import { remember, useRemembered } from "./use-remembered.js";
 
 type TabId = OfferKind | "request";
+
+const KINDS = ["tools", "resources", "templates", "prompts", "skills"] as const satisfies readonly OfferKind[];
 
 const TITLES: Readonly<Record<TabId, string>> = {
   tools: "Tools",
@@ -38,9 +41,9 @@ export function UseView({ connection }: { readonly connection: ConnectionInfo })
     prompts: useOffers(connection, "prompts"),
     skills: useOffers(connection, "skills"),
   };
-  const [wanted, setWanted] = useRemembered<TabId>(`tab ${connection.id}`, () => "tools");
+  const [wanted, setWanted] = useChosenTab(connection);
   // A result may name a resource of a server that lists none.
-  const kinds = (["tools", "resources", "templates", "prompts", "skills"] as const).filter(
+  const kinds = KINDS.filter(
     (kind) => connection.lists[kind] !== undefined || (kind === "resources" && wanted === kind),
   );
   const tab = wanted === "request" || kinds.includes(wanted) ? wanted : (kinds[0] ?? "request");
@@ -72,6 +75,34 @@ export function UseView({ connection }: { readonly connection: ConnectionInfo })
   );
 }
 
+/** The tab that was chosen, also before a reload if there still is one. */
+function useChosenTab({ id, lists }: ConnectionInfo): readonly [TabId, (tab: TabId) => void] {
+  const key = `tab ${id}`;
+  const [chosen, setChosen] = useRemembered<TabId | undefined>(key, () => undefined);
+  const kept = keptChoice(key);
+  const choose = (tab: TabId) => {
+    keepChoice(key, tab);
+    setChosen(tab);
+  };
+  if (chosen !== undefined) return [chosen, choose];
+  return [kept === "request" ? kept : (KINDS.find((kind) => kind === kept && kind in lists) ?? "tools"), choose];
+}
+
+/** The entry of a list that was chosen, also before a reload if the list still has it. */
+function useChosenOffer(connection: string, kind: OfferKind, { list }: LoadedList) {
+  const key = `chosen ${connection} ${kind}`;
+  const [chosen, setChosen] = useRemembered<string | undefined>(key, () => undefined);
+  const choose = (name: string) => {
+    keepChoice(key, name);
+    setChosen(name);
+  };
+  const kept = chosen === undefined ? keptChoice(key) : undefined;
+  const found = kept === undefined ? undefined : list?.offers.find(({ name }) => name === kept);
+  // From now on as any other choice, which stays also while the list is read again.
+  if (found !== undefined) remember(key, found.name);
+  return [chosen ?? found?.name, choose] as const;
+}
+
 interface OffersProps {
   readonly connection: ConnectionInfo;
   readonly kind: OfferKind;
@@ -80,7 +111,7 @@ interface OffersProps {
 }
 
 function Offers({ connection, kind, loaded, onRead }: OffersProps) {
-  const [chosen, setChosen] = useRemembered<string | undefined>(`chosen ${connection.id} ${kind}`, () => undefined);
+  const [chosen, setChosen] = useChosenOffer(connection.id, kind, loaded);
   const panes = useRef<HTMLDivElement>(null);
   return (
     <div class="use-offers" ref={panes}>

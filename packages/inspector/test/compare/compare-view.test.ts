@@ -1,3 +1,4 @@
+import { Server } from "@parley/mcp";
 import { describe, expect, it } from "vitest";
 import { server as everything } from "../../../../examples/everything/server.js";
 import { serverTarget } from "../engine/opened-engine.js";
@@ -28,6 +29,47 @@ describe.skipIf(!hasBrowser)("the view of both eras", () => {
     await page.getByRole("region", { name: /^result tools\/call/ }).waitFor();
     expect(await page.getByText("Every message keeps to the schema.").count()).toBe(2);
     expect(await barriers(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  it("shows which call is under way, also after a reload, and what was done when that is cancelled", async () => {
+    const seen = { waiting: 0, aborted: 0 };
+    const server = new Server({ name: "slow", version: "1" }).tool("wait", {}, (_args, { signal }) => {
+      seen.waiting += 1;
+      signal.addEventListener("abort", () => {
+        seen.aborted += 1;
+      });
+      return new Promise<never>(() => undefined);
+    });
+    const { page, problems } = await openPage({ targets: [serverTarget(server)] });
+    await whenReady(page);
+    await goTo(page, "Eras");
+    const compare = async () => {
+      await page.getByLabel("Tool").fill("wait");
+      await page.getByRole("button", { name: "Call in both" }).click();
+      await page.getByRole("button", { name: "Call twice" }).click();
+      await page.getByText(`Call 1 of 2 to slow: ${OLD}`).waitFor();
+    };
+    const cancel = page.getByRole("button", { name: "Cancel" });
+    await compare();
+    await expect.poll(() => seen.waiting).toBe(1);
+    await cancel.click();
+    await page.getByText("The results are not compared, because the call was cancelled.").waitFor();
+    expect(await page.locator(".compare-facts .parts-mark").allTextContents()).toEqual(["cancelled", "cancelled"]);
+    await page
+      .getByRole("list", { name: `Request in ${OLD}` })
+      .getByText("tools/call")
+      .first()
+      .waitFor();
+    expect(await page.getByRole("list", { name: `Request in ${RECENT}` }).textContent()).toBe("none");
+    expect(await barriers(page)).toEqual([]);
+    await expect.poll(() => seen.aborted).toBe(1);
+    await compare();
+    await expect.poll(() => seen.waiting).toBe(2);
+    await page.reload();
+    await cancel.click();
+    await cancel.waitFor({ state: "detached" });
+    await expect.poll(() => seen.aborted).toBe(2);
     expect(problems).toEqual([]);
   });
 

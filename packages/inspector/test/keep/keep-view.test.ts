@@ -8,6 +8,8 @@ import { barriers } from "../kit/barriers.js";
 import { hasBrowser } from "../kit/inspected-page.js";
 import { actInPage, goTo, openPage, timelineOf, whenReady } from "../page/page-session.js";
 
+const READ_ONLY = { annotations: { readOnlyHint: true } } as const;
+
 function clockServer() {
   const clock = { time: "noon", writes: 0 };
   const server = new Server({ name: "clock", version: "1" })
@@ -40,10 +42,12 @@ describe.skipIf(!hasBrowser)("the view of sessions", () => {
     await whenReady(page);
     await goTo(page, "Session");
     await page.getByRole("button", { name: "Start recording" }).click();
+    await page.getByRole("button", { name: "Stop recording" }).waitFor();
     await callTool(page, "read");
     await callTool(page, "write");
     await page.getByText(/^[4-9] messages, /).waitFor();
     await page.getByRole("button", { name: "Stop recording" }).click();
+    await page.getByRole("button", { name: "Start recording" }).waitFor();
     const file = await savedBy(page, "Export clock");
     expect(file.name).toMatch(/^clock-.*\.jsonl$/);
     expect(parseRecording(file.text, file.name).header.server).toEqual({ name: "clock", version: "1" });
@@ -73,6 +77,34 @@ describe.skipIf(!hasBrowser)("the view of sessions", () => {
     await page.getByText(/1 different, 0 skipped/).waitFor();
     expect(clock.writes).toBe(2);
     expect(await barriers(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  it("shows which call of a replay is under way, and what was done when that is cancelled", async () => {
+    const seen = { hangs: false, waiting: 0, aborted: 0 };
+    const server = new Server({ name: "slow", version: "1" }).tool("wait", READ_ONLY, async (_args, { signal }) => {
+      if (!seen.hangs) return "at once";
+      seen.waiting += 1;
+      signal.addEventListener("abort", () => {
+        seen.aborted += 1;
+      });
+      return new Promise<never>(() => undefined);
+    });
+    const { page, problems } = await openPage({ targets: [serverTarget(server)] });
+    await whenReady(page);
+    for (let calls = 0; calls < 2; calls++) await callTool(page, "wait");
+    seen.hangs = true;
+    await goTo(page, "Session");
+    await page.getByRole("button", { name: "Replay", exact: true }).click();
+    await page.getByText(/^Call \d+ of \d+ to slow: tools\/call wait$/).waitFor();
+    await page.getByRole("progressbar", { name: "Progress of the replay" }).waitFor();
+    await expect.poll(() => seen.waiting).toBe(1);
+    expect(await barriers(page)).toEqual([]);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByText(/^\d+ same, 0 different, 0 skipped; cancelled, 1 not sent$/).waitFor();
+    await page.locator(".keep-call").filter({ hasText: "cancelledtools/call wait" }).waitFor();
+    await page.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
+    await expect.poll(() => seen.aborted).toBe(1);
     expect(problems).toEqual([]);
   });
 

@@ -83,8 +83,9 @@ describe.skipIf(!hasBrowser)("a shared file", () => {
       "<script type=module>globalThis.hacked = true</script><style>body { display: none }</style>";
     const { page, problems } = await opened(text.replace("</body>", `${more}</body>`));
     await timelineOf(page).waitFor();
+    const refused = () => problems.filter((problem) => problem.includes("Content Security Policy")).length;
+    await expect.poll(refused).toBeGreaterThanOrEqual(4);
     expect(await page.evaluate("globalThis.hacked")).toBeUndefined();
-    expect(problems.filter((problem) => problem.includes("Content Security Policy")).length).toBeGreaterThanOrEqual(4);
     const fetched = page.evaluate("fetch('http://127.0.0.1:1/').then(() => 'reached', () => 'refused')");
     expect(await fetched).toBe("refused");
   });
