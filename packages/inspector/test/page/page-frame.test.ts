@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { serverTarget } from "../engine/opened-engine.js";
 import { barriers } from "../kit/barriers.js";
 import { hasBrowser } from "../kit/inspected-page.js";
-import { goTo, openPage, startWrongServer, timelineOf, urlTarget, whenReady } from "./page-session.js";
+import { goByKeys, goTo, openPage, startWrongServer, timelineOf, urlTarget, whenReady } from "./page-session.js";
 
 const server = () => new Server({ name: "weather", version: "1" }).tool("forecast", {}, () => "sunny");
 const chosenView = (page: Page) =>
@@ -20,11 +20,10 @@ describe.skipIf(!hasBrowser)("the frame of the page", () => {
       ["t", "Timeline", "timeline"],
       ["k", "Session", "session"],
     ] as const) {
-      await page.keyboard.press("g");
-      await page.keyboard.press(key);
+      await goByKeys(page, key);
       await expect.poll(() => chosenView(page)).toContain(view);
-      expect(new URL(page.url()).hash).toContain(`#${name}`);
-      expect(await page.title()).toContain(view);
+      await expect.poll(() => new URL(page.url()).hash).toContain(`#${name}`);
+      await expect.poll(() => page.title()).toContain(view);
     }
     await page.keyboard.press("Alt+1");
     await expect.poll(() => chosenView(page)).toBe("Server");
@@ -39,7 +38,7 @@ describe.skipIf(!hasBrowser)("the frame of the page", () => {
     await goTo(page, "Timeline");
     await page.keyboard.press("/");
     await page.keyboard.type("gs?/");
-    expect(await page.getByRole("searchbox", { name: "Filter by text" }).inputValue()).toBe("gs?/");
+    await expect.poll(() => page.getByRole("searchbox", { name: "Filter by text" }).inputValue()).toBe("gs?/");
     expect(await chosenView(page)).toContain("Timeline");
     expect(await page.getByRole("dialog").count()).toBe(0);
   });
@@ -49,20 +48,19 @@ describe.skipIf(!hasBrowser)("the frame of the page", () => {
     await page.getByRole("tab", { name: "Server" }).click();
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Keys" }).getByText("go to Timeline").waitFor();
-    await page.keyboard.press("g");
-    await page.keyboard.press("t");
+    await goByKeys(page, "t");
     expect(await chosenView(page)).toBe("Server");
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    expect(await focused(page)).toBe("Server");
+    await expect.poll(() => focused(page)).toBe("Server");
   });
 
   test("begins with a way past the connections", async () => {
     const { page } = await openPage({ targets: [serverTarget(server())] });
     await page.keyboard.press("Tab");
-    expect(await focused(page)).toBe("Skip to the view");
+    await expect.poll(() => focused(page)).toBe("Skip to the view");
     await page.keyboard.press("Enter");
-    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("MAIN");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("MAIN");
   });
 
   test("says aloud when a connection changes", async () => {
@@ -78,13 +76,13 @@ describe.skipIf(!hasBrowser)("the frame of the page", () => {
     const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const dark = await paper();
     await page.getByLabel("Theme").selectOption("light");
+    await expect.poll(paper).not.toBe(dark);
     const light = await paper();
-    expect(light).not.toBe(dark);
     await page.reload();
     await page.getByRole("tab", { name: "Timeline" }).waitFor();
-    expect(await paper()).toBe(light);
+    await expect.poll(paper).toBe(light);
     await page.getByLabel("Theme").selectOption("system");
-    expect(await paper()).toBe(dark);
+    await expect.poll(paper).toBe(dark);
   });
 
   test("says that the inspector has ended, and shows no call as running any more", async () => {
@@ -96,7 +94,7 @@ describe.skipIf(!hasBrowser)("the frame of the page", () => {
     await inspector.close();
     await page.getByRole("alert").getByText("The inspector has ended").waitFor();
     await page.getByText("The inspector ended while this call was running.").waitFor();
-    expect(await page.getByRole("progressbar").count()).toBe(0);
+    await expect.poll(() => page.getByRole("progressbar").count()).toBe(0);
   });
 
   test("says how to open it where the tab has no token", async () => {

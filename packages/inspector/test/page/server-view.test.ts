@@ -70,6 +70,8 @@ describe.skipIf(!hasBrowser)("the view of a server", () => {
     await page.getByLabel("URI of root 1").fill("file:///tmp/project");
     await page.getByLabel("Name of root 1").fill("project");
     await page.getByRole("button", { name: "Set roots" }).click();
+    // A reload before the answer would take the request back.
+    await page.getByText("Roots are set").waitFor({ state: "attached" });
     await page.getByRole("note", { name: "Problem" }).waitFor({ state: "detached" });
     await page.reload();
     await expect.poll(() => page.getByLabel("URI of root 1").inputValue()).toBe("file:///tmp/project");
@@ -89,7 +91,7 @@ describe.skipIf(!hasBrowser)("the view of a server", () => {
       .getByRole("option", { name: /sent.*logging\/setLevel/ })
       .waitFor();
     await goTo(page, "Server");
-    expect(await page.getByLabel("From this severity on").inputValue()).toBe("error");
+    await expect.poll(() => page.getByLabel("From this severity on").inputValue()).toBe("error");
   });
 });
 

@@ -52,7 +52,9 @@ describe.skipIf(!hasBrowser)("a session that was saved as a file", () => {
     await other.getByText("Breaks the published schema ListToolsResult of 2025-11-25 in 2 places").waitFor();
     await other.getByText("⚠ is the number 12; Tool demands a string").waitFor();
     await other.getByRole("tab", { name: "Copy as" }).click();
-    expect(await other.getByRole("button", { name: /^Copy as/ }).allTextContents()).toEqual(["Copy as JSON"]);
+    await expect
+      .poll(() => other.getByRole("button", { name: /^Copy as/ }).allTextContents())
+      .toEqual(["Copy as JSON"]);
     expect(await other.getByRole("button", { name: /Clear|Connect to/ }).count()).toBe(0);
     await goTo(other, "Server");
     await other.getByText("wrong", { exact: true }).first().waitFor();
