@@ -8,7 +8,7 @@ import { goTo, timelineOf } from "../page/page-session.js";
 import { chooseConnection, chooseTool, questionOf, resultOf, runTool } from "./call-steps.js";
 import { resultsServer } from "./use/results-server.js";
 import { shapesServer } from "./use/shapes-server.js";
-import { chooseOffer, openOffers } from "./use/use-steps.js";
+import { chooseOffer, listOf, openOffers } from "./use/use-steps.js";
 
 const SIZE = { width: 1280, height: 800 };
 /** The same window at 200 %. */
@@ -121,7 +121,8 @@ describe.skipIf(!hasBrowser)("every view and dialog", () => {
     },
     "a template": async () => {
       await openOffers(page, "Templates");
-      await page.getByRole("listbox", { name: "List of templates" }).press("Home");
+      await listOf(page, "templates").getByRole("option").first().click();
+      await page.getByRole("button", { name: /^Read/ }).waitFor();
     },
     "a prompt, with suggestions": async () => {
       await openOffers(page, "Prompts");

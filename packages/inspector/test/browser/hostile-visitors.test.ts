@@ -7,7 +7,7 @@ import { payloadsFor } from "../hostile/payloads.js";
 import { openWatchedPage, type WatchedPage } from "../hostile/watched-page.js";
 import { hasBrowser } from "../kit/inspected-page.js";
 import { actInPage, goTo, timelineOf } from "../page/page-session.js";
-import { runTool } from "./call-steps.js";
+import { resultOf, runTool } from "./call-steps.js";
 import { connectToUrl, shownConnection } from "./connect-steps.js";
 
 const SCRIPT = "<script>globalThis.hacked = true</script>";
@@ -45,9 +45,10 @@ describe.skipIf(!hasBrowser)("what others bring into the page", () => {
     it("of a hostile server, under a hostile name, is shown without harm", async () => {
       await connectToUrl(page, watched.hostile.url);
       await shownConnection(page, "ready");
-      await runTool(page, "markdown");
-      await runTool(page, "flood");
-      await page.getByRole("region", { name: "Result of the call" }).waitFor();
+      for (const tool of ["markdown", "flood"]) {
+        await runTool(page, tool);
+        await resultOf(page).waitFor();
+      }
       const { text } = await actInPage(page, "exportSession", { connection: "c1" });
       expect(text).toContain(SCRIPT);
       await importFile(`"><img src=x onerror='hacked = true'>\u202ejsonl.exe`, text);
@@ -101,6 +102,7 @@ describe.skipIf(!hasBrowser)("what others bring into the page", () => {
       const { url } = await issue(refusing("/register"));
       await connectToUrl(page, url);
       await shownConnection(page, "failed");
+      await goTo(page, "Server");
       expect(await page.getByRole("note", { name: "Problem" }).first().textContent()).toContain("<script>");
       await watched.expectUnharmed();
     });
@@ -127,7 +129,7 @@ describe.skipIf(!hasBrowser)("what others bring into the page", () => {
     expect(await page.evaluate(() => sessionStorage.getItem("parley-inspector-token"))).toBe(before);
     await watched.expectUnharmed({ app: true });
     await goTo(page, "Timeline");
-    expect(await timelineOf(page).getByRole("option").count()).toBeGreaterThan(0);
+    await timelineOf(page).getByRole("option").first().waitFor();
   });
 
   it("a server that asks again and again keeps nobody from leaving it", async () => {

@@ -55,6 +55,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("a hostile server in %s", (revision) => 
     await page.getByRole("tab", { name: new RegExp(`^${kind}`) }).click();
     await page.getByRole("searchbox", { name: /^Search/ }).fill("");
     const list = page.getByRole("listbox", { name: /^List of/ });
+    await list.getByRole("option").first().waitFor();
     await list.press("Home");
     for (let moved = 0; moved < at; moved++) await list.press("ArrowDown");
     await detail().getByRole("heading", { level: 2 }).first().waitFor();
@@ -73,6 +74,9 @@ describe.skipIf(!hasBrowser).each(ERAS)("a hostile server in %s", (revision) => 
     return detail().getByRole("button", { name: /^Run/ });
   }
 
+  /** Waits until something shows a text; what is in it may be read, or drawn, after it is there. */
+  const expectWords = (locator: Locator, words: string) => expect.poll(() => locator.textContent()).toContain(words);
+
   async function run(name: string): Promise<Locator> {
     await (await chooseTool(name)).click();
     await resultOf(page).waitFor();
@@ -82,22 +86,21 @@ describe.skipIf(!hasBrowser).each(ERAS)("a hostile server in %s", (revision) => 
   it("is called what it calls itself, in the list and in the title", async () => {
     await expect.poll(() => page.title()).toContain('onerror="globalThis.hacked = true">');
     const connections = page.getByRole("navigation", { name: "Connections" });
-    expect(await connections.textContent()).toContain('<img src="http://');
+    await expectWords(connections, '<img src="http://');
   });
 
   it("describes itself in the view of the server", async () => {
     await goTo(page, "Server");
     const instructions = page.getByRole("region", { name: "Instructions" });
-    const text = await instructions.textContent();
-    expect(text).toContain("<script>globalThis.hacked = true</script>");
-    expect(text).toContain("\\u202etxt.exe\\u202c");
+    await expectWords(instructions, "<script>globalThis.hacked = true</script>");
+    await expectWords(instructions, "\\u202etxt.exe\\u202c");
   });
 
   it("offers tools whose names are markup", async () => {
     await choose("Tools", 0);
     await page.getByRole("searchbox", { name: "Search tools" }).fill("<img src=");
     await offers().first().click();
-    expect(await detail().getByRole("heading", { level: 2 }).textContent()).toContain("<img src=");
+    await expectWords(detail().getByRole("heading", { level: 2 }), "<img src=");
   });
 
   // What is shown of an offer does not depend on the era.
@@ -112,13 +115,13 @@ describe.skipIf(!hasBrowser).each(ERAS)("a hostile server in %s", (revision) => 
 
   it("answers with Markdown full of markup, whose links ask before they open", async () => {
     const result = await run("markdown");
-    expect(await result.textContent()).toContain("picture elsewhere, not loaded");
+    await expectWords(result, "picture elsewhere, not loaded");
     await result.getByRole("button", { name: "a link" }).first().click();
     const asked = page.getByRole("dialog", { name: "Open this address?" });
-    expect(await asked.textContent()).toContain("/link");
+    await expectWords(asked, "/link");
     await asked.getByRole("button", { name: "Stay here" }).click();
     await result.getByRole("button", { name: "Text", exact: true }).click();
-    expect(await result.textContent()).toContain("<script>");
+    await expectWords(result, "<script>");
     for (const link of await result.getByRole("button", { name: "a link" }).all()) {
       expect(await link.getAttribute("title")).toMatch(/^http:/);
     }
@@ -126,18 +129,16 @@ describe.skipIf(!hasBrowser).each(ERAS)("a hostile server in %s", (revision) => 
 
   it("answers with pictures that are scripts", async () => {
     const result = await run("svg");
-    const text = await result.textContent();
-    expect(text).toContain("This picture is not shown. The type text/html is not shown.");
-    expect(text).toContain("This sound is not shown.");
+    await expectWords(result, "This picture is not shown. The type text/html is not shown.");
+    await expectWords(result, "This sound is not shown.");
     // The SVG is a picture, in which nothing runs or loads.
     await expect.poll(() => result.locator("img[src^='data:image/svg+xml;base64,']").count()).toBe(2);
   });
 
   it("answers with links that are scripts, files and pages", async () => {
     const result = await run("links");
-    const text = await result.textContent();
-    expect(text).toContain("javascript:globalThis.hacked = true");
-    expect(text).toContain("file:///etc/passwd");
+    await expectWords(result, "javascript:globalThis.hacked = true");
+    await expectWords(result, "file:///etc/passwd");
     expect(await result.getByRole("link").count()).toBe(0);
   });
 
@@ -159,17 +160,17 @@ describe.skipIf(!hasBrowser).each(ERAS)("a hostile server in %s", (revision) => 
 
   it("reports an error full of markup", async () => {
     const result = await run("fails");
-    expect(await result.textContent()).toContain("The tool reports an error");
+    await expectWords(result, "The tool reports an error");
   });
 
   it("answers with what is no result", async () => {
     const result = await run("wrong");
-    expect(await result.textContent()).toContain("Failed");
+    await expectWords(result, "Failed");
   });
 
   it("answers with a text of five million characters", async () => {
     const result = await run("huge");
-    expect(await result.textContent()).toContain("more characters");
+    await expectWords(result, "more characters");
     expect(await page.evaluate(() => document.querySelectorAll("*").length)).toBeLessThan(3_000);
   });
 
@@ -209,17 +210,17 @@ describe.skipIf(!hasBrowser).each(ERAS)("a hostile server in %s", (revision) => 
   it("has resources whose contents are a page", async () => {
     await choose("Resources", 0);
     await detail().getByRole("button", { name: "Read", exact: true }).click();
-    expect(await resultOf(page).textContent()).toContain("<script>");
+    await expectWords(resultOf(page), "<script>");
   });
 
   it("has templates and prompts with markup in their arguments", async () => {
     await choose("Templates", 1);
     await choose("Prompts", 7);
-    expect(await detail().textContent()).toContain("<style>@import");
+    await expectWords(detail(), "<style>@import");
     await choose("Prompts", 0);
     await detail().getByRole("combobox").first().fill("x");
     await detail().getByRole("button", { name: /^Get/ }).click();
-    expect(await resultOf(page).textContent()).toContain("</script>");
+    await expectWords(resultOf(page), "</script>");
   });
 
   it("completes an argument with markup", async () => {
@@ -236,7 +237,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("a hostile server in %s", (revision) => 
     await page.getByRole("tab", { name: "Request" }).click();
     await detail().getByLabel("Method").fill("evil/method");
     await detail().getByRole("button", { name: /^Send/ }).click();
-    expect(await page.getByRole("note", { name: "Problem" }).textContent()).toContain("<script>");
+    await expectWords(page.getByRole("note", { name: "Problem" }), "<script>");
   });
 
   it("logs messages full of markup, which the timeline shows", async () => {
@@ -245,7 +246,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("a hostile server in %s", (revision) => 
     await page.getByLabel("Method").selectOption("notifications/message");
     await timelineOf(page).press("Home");
     const message = page.getByRole("region", { name: "Message" });
-    expect(await message.textContent()).toContain("</script>");
+    await expectWords(message, "</script>");
     await page.getByRole("button", { name: "Show all", exact: true }).click();
   });
 
@@ -266,7 +267,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("a hostile server in %s", (revision) => 
     await goTo(page, "Model");
     await page.getByRole("searchbox", { name: "Search tools" }).fill("evil_7");
     await offers().first().click();
-    expect(await page.getByRole("region", { name: "What the model gets" }).textContent()).toContain("@import");
+    await expectWords(page.getByRole("region", { name: "What the model gets" }), "@import");
   });
 
   it("is compared in both eras", async () => {
