@@ -60,6 +60,7 @@ function PaneHead({ entry, paired }: EntryPaneProps) {
     entry.direction === undefined ? entry.kind : `${entry.kind}, ${entry.direction}`,
     formatBytes(entry.bytes),
     ...(latencyMs === undefined ? [] : [`answered in ${formatMs(latencyMs)}`]),
+    ...(entry.note === undefined ? [] : [entry.note]),
   ];
   return (
     <header class="timeline-head">

@@ -23,17 +23,18 @@ export function EntryColumns() {
 
 /** One entry of the timeline as a row. */
 export function EntryRow({ entry }: { readonly entry: EntrySummary }) {
-  const { direction, about, latencyMs, problems } = entry;
+  const { direction, about, latencyMs, problems, note } = entry;
   return (
     <div class="timeline-row">
       <span class="timeline-figure soft">{clock(entry.ms)}</span>{" "}
       <span class="timeline-direction">{direction === undefined ? "" : `${ARROWS[direction]} ${direction}`}</span>{" "}
-      <span class={`timeline-kind timeline-kind-${entry.kind}`}>{entry.kind}</span>{" "}
+      <span class={`timeline-kind ${note === undefined ? `timeline-kind-${entry.kind}` : "soft"}`}>{entry.kind}</span>{" "}
       <span class="timeline-what">
         {entry.failed && <span class="timeline-failed">failed </span>}
         {problems > 0 && <span class="timeline-wrong">⚠ {problems === 1 ? "1 problem" : `${problems} problems`} </span>}
         <span class="timeline-label">{entry.label}</span>
         {about !== undefined && <span class="timeline-about soft"> {about}</span>}
+        {note !== undefined && <span class="timeline-note soft"> {note}</span>}
       </span>{" "}
       <span class="timeline-figure">{latencyMs === undefined ? "" : formatMs(latencyMs)}</span>{" "}
       <span class="timeline-figure soft">{entry.bytes === 0 ? "" : formatBytes(entry.bytes)}</span>

@@ -42,7 +42,8 @@ export async function runInRevision(
     result,
   });
   try {
-    const onMessage = (wire: WireMessage) => void timeline.addMessage({ connection: id, wire, revision });
+    const onMessage = (wire: WireMessage) =>
+      void timeline.addMessage({ connection: id, wire, revision, wanted: revision });
     const options: ClientOptions = { revisions: [revision], timeouts: { idleMs: IDLE_MS }, onMessage };
     client = await openUntilCancelled(connection, options, signal);
     startedMs = timeline.now();

@@ -3,6 +3,7 @@ import type { Redactor } from "@parley/mcp/recording";
 import type { ClientObserver } from "@parley/mcp/telemetry";
 import type { LoginStep } from "../contract/connections.js";
 import type { HttpExchange } from "../contract/timeline.js";
+import { refusedProbeNote } from "../timeline/refused-probe.js";
 import type { Timeline } from "../timeline/timeline.js";
 import type { LoginProgress } from "./login-progress.js";
 import {
@@ -94,7 +95,8 @@ export class HttpWatcher {
           follower.body = this.#keptBody(message["id"], (responseBody) => show({ ...exchange, responseBody }));
           return;
         }
-        const refused = this.#noteRefusal(request, response, exchange);
+        const note = seq !== undefined && timeline.isProbe(seq) ? refusedProbeNote(response.status) : undefined;
+        const refused = this.#noteRefusal(request, exchange, note);
         // What is answered in place of a message is often the page of a proxy, which explains it.
         follower.body = (text) => {
           timeline.attachHttp(refused, { ...exchange, responseBody: shownBody(text, this.#parts.redactor) });
@@ -130,7 +132,7 @@ export class HttpWatcher {
     return {
       responded: (response) => {
         const exchange = this.#answered(request, response, begun);
-        if (response.status === 401 || response.status === 403) this.#noteRefusal(request, response, exchange);
+        if (response.status === 401 || response.status === 403) this.#noteRefusal(request, exchange);
         else this.#add(request, exchange, `HTTP ${response.status}`);
       },
       failed: (error) => {
@@ -169,22 +171,23 @@ export class HttpWatcher {
     };
   }
 
-  #noteRefusal(request: SendRequest, response: SendResponse, exchange: HttpExchange): number {
-    const seq = this.#add(request, exchange, `HTTP ${response.status}`);
-    if (response.status !== 401 && response.status !== 403) return seq;
+  #noteRefusal(request: SendRequest, exchange: HttpExchange, note?: string): number {
+    const { status } = exchange;
+    const seq = this.#add(request, exchange, `HTTP ${status}`, note);
+    if (status !== 401 && status !== 403) return seq;
     const challenge = exchange.responseHeaders?.["www-authenticate"] ?? "no WWW-Authenticate";
-    const outcome = `HTTP ${response.status}: ${challenge.slice(0, 500)}`;
+    const outcome = `HTTP ${status}: ${challenge.slice(0, 500)}`;
     this.#parts.login?.note({ step: "challenge", seq, shown: this.#shown(request), outcome, ok: true });
     return seq;
   }
 
-  #add(request: SendRequest, exchange: HttpExchange, outcome: string): number {
+  #add(request: SendRequest, exchange: HttpExchange, outcome: string, note?: string): number {
     const { timeline, connection } = this.#parts;
     const { status = 0, failure } = exchange;
     // A server may have no stream of its own, and may let no client end a session; it says so in this way.
     const isDeclined = status === 405 && request.method !== "POST";
-    const failed = failure !== undefined || (status >= 400 && !isDeclined);
-    return timeline.addHttp({ connection, label: `${this.#shown(request)}: ${outcome}`, exchange, failed });
+    const failed = failure !== undefined || (status >= 400 && !isDeclined && note === undefined);
+    return timeline.addHttp({ connection, label: `${this.#shown(request)}: ${outcome}`, exchange, failed, note });
   }
 
   #shown({ method, url }: SendRequest): string {

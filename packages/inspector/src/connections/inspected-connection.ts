@@ -237,9 +237,9 @@ export class InspectedConnection {
     // A stream of changes outlives the call in whose course a lost connection, and it, were opened again.
     const call = isSent && method !== "subscriptions/listen" ? callContext.getStore() : undefined;
     const http = isSent || method !== undefined ? undefined : access?.watcher.exchangeOf(id);
-    const { revision } = this.#info;
+    const { revision, wanted } = this.#info;
     const otherwise = isSent ? undefined : () => onlyCall(this.id);
-    const seq = timeline.addMessage({ connection: this.id, wire, revision, call, otherwise, http });
+    const seq = timeline.addMessage({ connection: this.id, wire, revision, call, otherwise, http, wanted });
     if (isSent) access?.watcher.noteSent(message, seq);
   }
 

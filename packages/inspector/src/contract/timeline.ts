@@ -44,6 +44,8 @@ export interface EntrySummary {
   readonly problems: number;
   /** A result with `isError`, an error, a failed exchange, a warning. */
   readonly failed: boolean;
+  /** What it means, where its kind alone would mislead. */
+  readonly note?: string | undefined;
 }
 
 /** An HTTP exchange, without secrets. */

@@ -11,6 +11,8 @@ export interface StoredEntry {
   readonly http?: HttpExchange | undefined;
   /** Of messages, once one was agreed on. */
   readonly revision?: Revision | undefined;
+  /** The client asks by it whether the server speaks a newer era, and goes on with the older one otherwise. */
+  readonly isProbe?: boolean | undefined;
   /** Counts what was opened for one connection of the inspector, whose ids begin anew; 0 for what is no message. */
   readonly connectionNumber: number;
 }

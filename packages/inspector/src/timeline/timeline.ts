@@ -5,6 +5,7 @@ import { type MessageVerdict, messageProblems } from "../validation/message-prob
 import { boundedJson } from "./bounded-json.js";
 import { DEFAULT_TIMELINE_LIMITS, EntryRing, type StoredEntry, type TimelineLimits } from "./entry-ring.js";
 import { type AnyMessage, factsOf } from "./message-facts.js";
+import { refusedProbeNote } from "./refused-probe.js";
 import { type OpenRequest, type PassedMessage, WireConnection } from "./wire-connection.js";
 
 /** Characters of a message that `detail` writes. */
@@ -23,8 +24,15 @@ export interface NotedMessage {
   /** The call that it belongs to where nothing else tells. */
   readonly otherwise?: (() => string | undefined) | undefined;
   readonly http?: HttpExchange | undefined;
+  /** The only revision that the client may speak, so that it has none to fall back to. */
+  readonly wanted?: Revision | undefined;
   /** When it passed, for a message of a recording. Default: now. */
   readonly ms?: number | undefined;
+}
+
+/** An exchange that is no message, to be noted. */
+export interface NotedExchange extends Pick<EntrySummary, "connection" | "label" | "failed" | "note"> {
+  readonly exchange: HttpExchange;
 }
 
 /**
@@ -63,6 +71,8 @@ export class Timeline {
     const call = callOf(noted, at, passed, answers);
     const bytes = sizeOf(message);
     const isKept = bytes !== undefined && bytes <= this.#ring.limits.bytes;
+    const isAnswered = answers?.isProbe === true && facts.kind === "error";
+    const note = isAnswered ? refusedProbeNote(http?.status, message) : undefined;
     const summary: EntrySummary = {
       seq: this.#ring.next,
       connection,
@@ -76,10 +86,12 @@ export class Timeline {
       ...(call === undefined ? {} : { call }),
       // Of what is not kept, nobody could see where it is wrong.
       problems: isKept ? (verdictOf(passed, revision, answers?.method)?.problems.length ?? 0) : 0,
-      failed: facts.failed,
+      failed: facts.failed && note === undefined,
+      ...(note === undefined ? {} : { note }),
     };
+    const isProbe = noted.wanted === undefined && at.isProbe(passed);
     if (facts.kind === "request") {
-      at.noteRequest(passed, { seq: summary.seq, ms, method: summary.label, about, call, revision });
+      at.noteRequest(passed, { seq: summary.seq, ms, method: summary.label, about, call, revision, isProbe });
     } else if (answers !== undefined && call !== undefined) at.noteTask(message, call);
     return this.#add(
       {
@@ -89,16 +101,18 @@ export class Timeline {
         ...(http === undefined ? {} : { http }),
         connectionNumber: at.number,
         revision,
+        isProbe,
       },
       (isKept ? bytes : 0) + exchangeSize(http),
     );
   }
 
   /** Notes an exchange that is no message, such as one of a login. Returns its number. */
-  addHttp(noted: { connection: string; label: string; exchange: HttpExchange; failed: boolean }): number {
-    const { connection, label, exchange, failed } = noted;
+  addHttp(noted: NotedExchange): number {
+    const { connection, label, exchange, failed, note } = noted;
     const bytes = (exchange.responseBody ?? "").length;
-    const summary = { ...this.#plain(connection, "http", label, failed), direction: "sent", bytes } as const;
+    const more = { direction: "sent", bytes, ...(note === undefined ? {} : { note }) } as const;
+    const summary = { ...this.#plain(connection, "http", label, failed), ...more };
     return this.#add({ summary, http: exchange, connectionNumber: 0 }, exchangeSize(exchange));
   }
 
@@ -115,6 +129,11 @@ export class Timeline {
     const entry = this.#ring.get(seq);
     if (entry === undefined) return;
     this.#ring.replace({ ...entry, http: exchange }, exchangeSize(exchange) - exchangeSize(entry.http));
+  }
+
+  /** Whether an entry is a probe of the client whose refusal means no failure. */
+  isProbe(seq: number): boolean {
+    return this.#ring.get(seq)?.isProbe === true;
   }
 
   /** Entries in short from a number on, in order, at most `limit`. */

@@ -1,5 +1,7 @@
 import { isRevision, META, type Revision } from "@parley/mcp/protocol";
+import { HANDSHAKE_METHODS } from "../contract/timeline.js";
 import { type AnyMessage, idOf, type MessageFacts, objectIn } from "./message-facts.js";
+import { PROBE_METHOD } from "./refused-probe.js";
 
 /** Requests of one connection that wait for their answer; the oldest are given up first. */
 const MOST_OPEN = 10_000;
@@ -14,6 +16,7 @@ export interface OpenRequest {
   readonly about: string | undefined;
   readonly call: string | undefined;
   readonly revision: Revision | undefined;
+  readonly isProbe: boolean;
 }
 
 /** A message of one connection, and who sent it. */
@@ -32,6 +35,8 @@ export class WireConnection {
   /** Calls by the requests, progress tokens and tasks that belong to them. */
   readonly #calls = new Map<string, string>();
   #revision: Revision | undefined;
+  /** The two sides agreed on a revision, or the client sent what it sends only then. */
+  #isOpen = false;
 
   constructor(number: number) {
     this.number = number;
@@ -43,12 +48,19 @@ export class WireConnection {
     const key = keyOf(direction === "sent" ? "received" : "sent", facts.id);
     const open = this.#open.get(key);
     this.#open.delete(key);
+    if (facts.kind === "result" && open !== undefined && HANDSHAKE_METHODS.has(open.method)) this.#isOpen = true;
     return open;
+  }
+
+  /** Whether a message is a probe that the client sends by itself, before anything else. */
+  isProbe({ direction, facts }: PassedMessage): boolean {
+    return direction === "sent" && facts.kind === "request" && facts.method === PROBE_METHOD && !this.#isOpen;
   }
 
   /** Remembers a request, and what its answer and later messages have to do with it. */
   noteRequest({ direction, facts, message }: PassedMessage, open: OpenRequest): void {
     if (facts.id === undefined) return;
+    if (direction === "sent" && !HANDSHAKE_METHODS.has(open.method)) this.#isOpen = true;
     remember(this.#open, keyOf(direction, facts.id), open, MOST_OPEN);
     if (open.call === undefined) return;
     this.#relate(keyOf(direction, facts.id), open.call);
