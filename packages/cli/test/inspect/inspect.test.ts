@@ -3,6 +3,7 @@ import { connect as connectSocket } from "node:net";
 import { Server } from "@parley/mcp";
 import { serveHttp } from "@parley/mcp/node";
 import { describe, expect, it } from "vitest";
+import { freePort } from "../../../mcp/test/free-port.js";
 import { runParley } from "../kit/run-parley.js";
 import { ModuleFolder } from "../run/module-folder.js";
 import { InspectingParley } from "./inspecting-parley.js";
@@ -54,10 +55,11 @@ describe("parley inspect", () => {
     "ends with 0 after %s, and leaves neither a child nor a listener",
     async (signal) => {
       using folder = project();
-      await using parley = await InspectingParley.start(["--", process.execPath, "program.mjs"], { cwd: folder.path });
+      const port = await freePort();
+      const program = ["--", process.execPath, "program.mjs"];
+      await using parley = await InspectingParley.start(["--port", `${port}`, ...program], { cwd: folder.path });
       await parley.connected(1);
       const pid = Number(readFileSync(`${folder.path}/pid`, "utf8"));
-      const port = Number((await parley.url()).port);
       expect([isAlive(pid), await isListening(port)]).toEqual([true, true]);
       expect(await parley.end(signal), parley.stderr).toBe(0);
       await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
@@ -90,15 +92,13 @@ describe("parley inspect", () => {
     const remote = connections.find(({ target }) => target.kind === "url");
     await parley.act("call", { connection: remote?.id, request: { kind: "tool", name: "key", arguments: {} } });
     await expect.poll(() => seen).toEqual(["for-the-url"]);
-    const { timeline } = await parley.state();
-    const details = await Promise.all(
-      Array.from({ length: timeline.next - timeline.first }, (_, at) =>
-        parley.act("entry", { seq: timeline.first + at }),
-      ),
-    );
-    const shown = JSON.stringify(details);
-    expect(shown).toContain("stderr: started with [redacted]");
-    expect(shown).not.toMatch(/secret-of-the-program|for-the-url/);
+    const shown = async () => {
+      const { timeline } = await parley.state();
+      const seqs = Array.from({ length: timeline.next - timeline.first }, (_, at) => timeline.first + at);
+      return JSON.stringify(await Promise.all(seqs.map((seq) => parley.act("entry", { seq }))));
+    };
+    await expect.poll(shown).toContain("stderr: started with [redacted]");
+    expect(await shown()).not.toMatch(/secret-of-the-program|for-the-url/);
   });
 
   it("connects to every server of a file, and says which cannot be used", async () => {
@@ -122,12 +122,9 @@ describe("parley inspect", () => {
 
   it("prints JSON for programs, at the port that is asked for", async () => {
     using folder = project();
-    await using first = await InspectingParley.start(["--json"], { cwd: folder.path });
-    const { url } = JSON.parse(await first.line);
-    const { port } = new URL(url);
-    expect(await first.end("SIGINT")).toBe(0);
-    await using second = await InspectingParley.start(["--json", "--port", port], { cwd: folder.path });
-    expect(new URL(JSON.parse(await second.line).url).port).toBe(port);
+    const port = `${await freePort()}`;
+    await using parley = await InspectingParley.start(["--json", "--port", port], { cwd: folder.path });
+    expect(new URL(JSON.parse(await parley.line).url).port).toBe(port);
   });
 
   it("speaks the revision that is asked for", async () => {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { buildPage } from "../../../inspector/build-page.mjs";
@@ -12,10 +13,19 @@ let bundled: Promise<string> | undefined;
 export function inspectingProgram(): Promise<string> {
   bundled ??= (async () => {
     const path = await bundleParley();
-    await buildPage(join(dirname(path), "page"));
+    await placePage(dirname(path));
     return path;
   })();
   return bundled;
+}
+
+/** Programs of other test files read the same page meanwhile, so that each of its files is replaced as a whole. */
+async function placePage(folder: string): Promise<void> {
+  const draft = join(folder, `page.${process.pid}`);
+  await buildPage(draft);
+  mkdirSync(join(folder, "page"), { recursive: true });
+  for (const name of readdirSync(draft)) renameSync(join(draft, name), join(folder, "page", name));
+  rmSync(draft, { recursive: true });
 }
 
 /** `parley inspect` in a process of its own. */

@@ -5,7 +5,7 @@ import { type RunningAction, useAction } from "../parts/use-action.js";
 import { membersIn, textIn } from "../results/content-view.js";
 
 /** Sends an answer, and keeps what was wrong with it. */
-export interface Answering extends Pick<RunningAction, "problem"> {
+export interface Answering extends Pick<RunningAction, "problem" | "busy"> {
   answer(answer: QuestionAnswer): void;
 }
 
@@ -13,10 +13,10 @@ export interface Answering extends Pick<RunningAction, "problem"> {
 export function useAnswer({ id }: QuestionInfo): Answering {
   const { run, busy, problem } = useAction();
   const send = (answer: QuestionAnswer) => {
-    // A second press. Buttons are not disabled meanwhile, because the pressed one would lose the focus.
+    // A second press. Buttons only say so meanwhile: the pressed one, if it were disabled, would lose the focus.
     if (!busy) run(() => act("answer", { question: id, answer }));
   };
-  return { problem, answer: send };
+  return { problem, busy, answer: send };
 }
 
 /** What a refusal says of single fields. */

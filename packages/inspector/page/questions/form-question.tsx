@@ -1,5 +1,5 @@
 import { type ElicitRequestFormParams, type ElicitValue, printable } from "@parley/mcp/protocol";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { QuestionInfo } from "../../src/contract/questions.js";
 import { initialValue } from "../forms/model/initial-value.js";
 import { isJsonObject } from "../forms/model/json-members.js";
@@ -20,11 +20,11 @@ export function FormQuestion({ info, params }: FormQuestionProps) {
   // A question may be put aside, or another be looked at first.
   const [value, setValue] = useRemembered<unknown>(`question ${info.id}`, () => initialValue(schema, schema) ?? {});
   const [broken, setBroken] = useState(false);
-  const { answer, problem } = useAnswer(info);
+  const { answer, busy, problem } = useAnswer(info);
   const issues = issuesIn(problem?.data);
   const body = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    // Who corrects an answer begins at the first field that was refused, which may be out of sight.
+  useLayoutEffect(() => {
+    // Who corrects an answer begins, with the next key, at the first field that was refused, which may be out of sight.
     if (problem !== undefined) body.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   }, [problem]);
   const accept = () => {
@@ -51,10 +51,16 @@ export function FormQuestion({ info, params }: FormQuestionProps) {
         <ProblemNote problem={issues.length === 0 ? problem : { message: problem.message, fix: problem.fix }} />
       )}
       <div class="parts-actions">
-        <button type="button" class="main" disabled={broken || !isJsonObject(value)} onClick={accept}>
+        <button
+          type="button"
+          class="main"
+          disabled={broken || !isJsonObject(value)}
+          aria-disabled={busy}
+          onClick={accept}
+        >
           Accept
         </button>
-        <RefusalButtons answer={answer} />
+        <RefusalButtons answer={answer} busy={busy} />
       </div>
     </div>
   );

@@ -14,7 +14,7 @@ interface UrlQuestionProps {
 
 /** A page that a server wants to be visited. It is shown as a whole, and opened by nothing but a click. */
 export function UrlQuestion({ info, params }: UrlQuestionProps) {
-  const { answer, problem } = useAnswer(info);
+  const { answer, busy, problem } = useAnswer(info);
   const [opened, setOpened] = useState(false);
   const open = () => {
     setOpened(true);
@@ -35,10 +35,15 @@ export function UrlQuestion({ info, params }: UrlQuestionProps) {
         >
           Open in a new tab
         </button>
-        <button type="button" class={opened ? "main" : ""} onClick={() => answer({ action: "accept" })}>
+        <button
+          type="button"
+          class={opened ? "main" : ""}
+          aria-disabled={busy}
+          onClick={() => answer({ action: "accept" })}
+        >
           Accept
         </button>
-        <RefusalButtons answer={answer} />
+        <RefusalButtons answer={answer} busy={busy} />
       </div>
     </div>
   );

@@ -35,7 +35,7 @@ export function usePanelCalls(connection: string, about: string): PanelCalls {
   const { run, busy, problem } = useAction();
   const [tried, setTried] = useState(false);
   const start = (request: CallRequest) => {
-    // A second press. The button is not disabled meanwhile, because it would lose the focus.
+    // A second press. The button only says so meanwhile: one that is disabled would lose the focus.
     if (busy) return;
     setTried(true);
     run(async () => {

@@ -35,7 +35,7 @@ export function PromptPanel({ connection, name, summary, offer, onRead }: PanelP
         onBroken={setBroken}
       />
       <div class="use-actions">
-        <RunButton title="Get the prompt" disabled={!isReady} onRun={start} />
+        <RunButton title="Get the prompt" disabled={!isReady} busy={calls.busy} onRun={start} />
       </div>
       {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}
       <CallArea

@@ -69,7 +69,7 @@ export function RequestPanel({ connection, onRead }: RequestPanelProps) {
         {!isJsonObject(given) && <p class="forms-issue">Params are a JSON object.</p>}
       </div>
       <div class="use-actions">
-        <RunButton title="Send" disabled={!isReady} onRun={send} />
+        <RunButton title="Send" disabled={!isReady} busy={calls.busy} onRun={send} />
       </div>
       {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}
       <CallArea

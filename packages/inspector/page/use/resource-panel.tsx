@@ -21,7 +21,7 @@ export function ResourcePanel({ connection, name, summary, offer, onRead }: Pane
     <div class="use-panel" onKeyDown={(event) => isRunKey(event) && read()}>
       <OfferHead {...{ name, summary, offer }} />
       <div class="use-actions">
-        <RunButton title="Read" disabled={!isReady} onRun={read} />
+        <RunButton title="Read" disabled={!isReady} busy={calls.busy} onRun={read} />
         <Watching connection={connection.id} uri={name} isReady={isReady} busy={calls.busy} read={read} />
       </div>
       {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}
@@ -73,7 +73,13 @@ export function Watching({ connection, uri, isReady, busy, read }: WatchingProps
     isChanging || run(() => act(subscription === undefined ? "subscribe" : "unsubscribe", { connection, uri }));
   return (
     <>
-      <button type="button" disabled={!isReady} aria-pressed={subscription !== undefined} onClick={change}>
+      <button
+        type="button"
+        disabled={!isReady}
+        aria-disabled={isChanging}
+        aria-pressed={subscription !== undefined}
+        onClick={change}
+      >
         {subscription === undefined ? "Subscribe" : "Unsubscribe"}
       </button>
       {subscription !== undefined && (

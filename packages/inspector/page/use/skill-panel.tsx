@@ -16,7 +16,7 @@ export function SkillPanel({ connection, name, summary, offer, onRead }: PanelPr
     <div class="use-panel" onKeyDown={(event) => isRunKey(event) && load()}>
       <OfferHead {...{ name, summary, offer }} />
       <div class="use-actions">
-        <RunButton title="Load with its files" disabled={!isReady} onRun={load} />
+        <RunButton title="Load with its files" disabled={!isReady} busy={calls.busy} onRun={load} />
       </div>
       {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}
       <CallArea

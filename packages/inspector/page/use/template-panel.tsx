@@ -42,7 +42,7 @@ export function TemplatePanel({ connection, name, summary, offer, onRead }: Pane
         Address: <code class="use-address">{printable(uri)}</code>
       </p>
       <div class="use-actions">
-        <RunButton title="Read" disabled={!isReady} onRun={read} />
+        <RunButton title="Read" disabled={!isReady} busy={calls.busy} onRun={read} />
         <Watching key={uri} connection={connection.id} uri={uri} isReady={isReady} busy={calls.busy} read={read} />
       </div>
       {calls.problem !== undefined && <ProblemNote problem={calls.problem} />}

@@ -47,7 +47,7 @@ export function ToolPanel({ connection, name, summary, offer, onRead }: PanelPro
       />
       {!isJsonObject(value) && <p class="forms-issue">Arguments are a JSON object.</p>}
       <div class="use-actions">
-        <RunButton title="Run" disabled={!isReady} onRun={start} />
+        <RunButton title="Run" disabled={!isReady} busy={calls.busy} onRun={start} />
         {taskSupport !== undefined && (
           <label>
             <input

@@ -204,7 +204,10 @@ describe("a connection", () => {
     await act("list", { connection, kind: "tools" });
     expect(entries().find(({ kind }) => kind === "http")?.label).toMatch(/^GET .*\/sse: HTTP 200$/);
     const asked = entries().find(({ label, kind }) => label === "tools/list" && kind === "request");
-    expect((await act("entry", { seq: asked?.seq ?? 0 })).http).toMatchObject({ method: "POST", status: 202 });
+    // The answer is on the stream, and may be there before that of the exchange.
+    await expect
+      .poll(async () => (await act("entry", { seq: asked?.seq ?? 0 })).http)
+      .toMatchObject({ method: "POST", status: 202 });
   });
 
   it("does not count it as a failure that a server has no stream of its own", async () => {

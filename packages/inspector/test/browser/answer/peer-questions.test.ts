@@ -132,14 +132,17 @@ describe.skipIf(!hasBrowser || !peersInstalled)("questions of server-everything,
     await call.getByRole("row", { name: /^tools\/call trigger-url-elicitation request/ }).waitFor();
     await call.getByRole("row", { name: /^elicitation\/create asked by the server/ }).waitFor();
     await entry.getByRole("button", { name: "Only this call" }).click();
-    const rows = (await shownRows(page)).map(({ text }) => text);
     // The client may list the tools first, where they have changed.
-    expect(rows.filter((text) => !text.includes("tools/list"))).toEqual([
-      "→ sent request tools/call trigger-url-elicitation",
-      "← received request elicitation/create",
-      "→ sent result elicitation/create",
-      "← received result tools/call trigger-url-elicitation",
-    ]);
+    const rows = async () =>
+      (await shownRows(page)).map(({ text }) => text).filter((text) => !text.includes("tools/list"));
+    await expect
+      .poll(rows)
+      .toEqual([
+        "→ sent request tools/call trigger-url-elicitation",
+        "← received request elicitation/create",
+        "→ sent result elicitation/create",
+        "← received result tools/call trigger-url-elicitation",
+      ]);
   });
 
   it("leave no error in the page, and no request to anywhere else", () => {

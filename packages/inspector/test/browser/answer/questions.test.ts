@@ -30,12 +30,13 @@ const pair = () =>
     return JSON.stringify([left, right]);
   });
 
-/** The command that the terminal configured: it answers with what it was asked, or fails. */
-async function model({ messages }: CreateMessageRequestParams): Promise<CreateMessageResult> {
+/** The command that the terminal configured: it answers with what it was asked, fails, or goes on until it is ended. */
+async function model({ messages }: CreateMessageRequestParams, signal: AbortSignal): Promise<CreateMessageResult> {
   const [message] = messages;
   const block = Array.isArray(message?.content) ? message.content[0] : message?.content;
   const text = block?.type === "text" ? block.text : "";
   if (text === "fail") throw new Error("no model today");
+  if (text === "think") await new Promise((_, reject) => signal.addEventListener("abort", reject));
   return { model: "a command", role: "assistant", content: { type: "text", text: `drafted for ${text}` } };
 }
 
@@ -88,6 +89,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
     }
     expect(await field("name").getAttribute("aria-invalid")).not.toBe("true");
     // The first field that was refused has the focus.
+    await expect.poll(() => field("mail").evaluate((input) => input === document.activeElement)).toBe(true);
     await page.keyboard.press("Control+A");
     await page.keyboard.type("ada@example.com");
     await field("amount").fill("2");
@@ -128,7 +130,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
     await page.keyboard.press("Escape");
     await over();
     await page.getByRole("banner").getByText("1 question waits").waitFor();
-    expect(await page.title()).toMatch(/^\(1\)/);
+    await expect.poll(() => page.title()).toMatch(/^\(1\)/);
     await page.getByRole("button", { name: "1 question waits" }).click();
     expect(await field("stars").inputValue()).toBe("4");
     await question().getByRole("tab", { name: "JSON" }).click();
@@ -169,7 +171,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
     await question().getByText(VISITED).waitFor();
     expect(strayRequests(opened)).toEqual([]);
     const [tab] = await Promise.all([page.context().waitForEvent("page"), button("Open in a new tab").click()]);
-    await tab.waitForLoadState();
+    await tab.waitForURL(VISITED);
     expect([tab.url(), await tab.title()]).toEqual([VISITED, "paid"]);
     expect(await tab.evaluate(() => [window.opener, document.referrer])).toEqual([null, ""]);
     await tab.close();
@@ -260,7 +262,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
     await button("Let the command draft an answer").click();
     await question().getByText("as the command drafted it").waitFor();
     const text = field("text");
-    expect(await text.inputValue()).toBe("drafted for the sky");
+    await expect.poll(() => text.inputValue()).toBe("drafted for the sky");
     await text.fill("drafted for the sky, and changed");
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "1 question waits" }).click();
@@ -275,6 +277,16 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
     await resultOf(page).getByText("by hand").waitFor();
   });
 
+  it("to a model are answered by hand also while the command runs", async () => {
+    await runTool(page, "ask", { question: "think" });
+    await button("Let the command draft an answer").click();
+    await button("The command is running…").waitFor();
+    await field("text").fill("sooner than that");
+    await button("Send").click();
+    await over();
+    await resultOf(page).getByText("sooner than that").waitFor();
+  });
+
   it("about roots are answered with those that the user wrote", async () => {
     await goTo(page, "Server");
     for (const [at, uri, name] of [
@@ -285,19 +297,22 @@ describe.skipIf(!hasBrowser).each(ERAS)("questions of a server, in %s", (revisio
       await page.getByLabel(`URI of root ${at}`).fill(uri);
       await page.getByLabel(`Name of root ${at}`).fill(name);
     }
-    await page.getByRole("button", { name: "Set roots" }).click();
+    const set = page.getByRole("button", { name: "Set roots" });
+    await set.click();
     await expect.poll(() => page.getByRole("status").allTextContents()).toContain("Roots are set");
     await runTool(page, "folders");
     await expect.poll(resultText).toContain("file:///tmp/one\nfile:///tmp/two");
     await goTo(page, "Server");
     await page.getByRole("button", { name: "Remove root 1" }).click();
-    await page.getByRole("button", { name: "Set roots" }).click();
+    await set.click();
+    // It can be pressed again when the inspector has answered.
+    await expect.poll(() => set.isEnabled()).toBe(true);
     await runTool(page, "folders");
     await expect.poll(resultText).not.toContain("file:///tmp/one");
     expect(await resultText()).toContain("file:///tmp/two");
     await goTo(page, "Timeline");
     const asked = timelineOf(page).getByRole("option", { name: /roots\/list|input_required|tools\/call.*folders/ });
-    expect(await asked.count()).toBeGreaterThan(0);
+    await expect.poll(() => asked.count()).toBeGreaterThan(0);
   });
 
   it("leave nothing behind: no error in the page, and no request to anywhere else", () => {

@@ -6,7 +6,7 @@ import { AUTHORIZATION, type EchoServer, echoServer, startEchoServer } from "../
 import { runLines } from "../../copy/run-lines.js";
 import { ERAS, serverTarget } from "../../engine/opened-engine.js";
 import { hasBrowser, type InspectedPage, openInspectedPage } from "../../kit/inspected-page.js";
-import { goTo, urlTarget } from "../../page/page-session.js";
+import { goTo, timelineOf, urlTarget } from "../../page/page-session.js";
 import { chooseTool, resultOf, strayRequests } from "../call-steps.js";
 import { ALL_ROWS, chooseEntry, choosePart, shownMessage } from "./timeline-steps.js";
 
@@ -50,6 +50,9 @@ describe.skipIf(!hasBrowser).each(ERAS)("a request that is copied from the page,
     await panel.getByRole("button", { name: /^Run/ }).click();
     await resultOf(page).getByText("kept").waitFor();
     await goTo(page, "Timeline");
+    // The newest entry is the one of this call only when it has come.
+    const answers = timelineOf(page).getByRole("option", { name: /received.*result.*tools\/call echo/ });
+    await expect.poll(() => answers.count()).toBe(at + 1);
   }
 
   /** Copies the chosen entry, and gives what is on the clipboard. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { server as everything } from "../../../../../examples/everything/server.js";
 import { ERAS, serverTarget } from "../../engine/opened-engine.js";
 import { hasBrowser, type InspectedPage, openInspectedPage } from "../../kit/inspected-page.js";
-import { goTo, timelineOf, urlTarget } from "../../page/page-session.js";
+import { actInPage, goTo, timelineOf, urlTarget } from "../../page/page-session.js";
 import { chooseConnection, questionOf, resultOf, runTool, strayRequests } from "../call-steps.js";
 import { ALL_ROWS, chooseEntry, choosePart, type ShownRow, shownMessage, shownRows } from "./timeline-steps.js";
 import { startWireLog, type WireLog } from "./wire-log.js";
@@ -131,21 +131,20 @@ describe.skipIf(!hasBrowser).each(ERAS)("the timeline of everything over HTTP, i
     await choosePart(page, "Waterfall");
     const table = entry.getByRole("table", { name: "This call" });
     const bars = table.getByRole("row").filter({ has: page.getByRole("rowheader") });
-    const words = await bars.evaluateAll((rows) => rows.map((row) => row.textContent ?? ""));
+    const read = () => bars.evaluateAll((rows) => rows.map((row) => row.textContent ?? ""));
     const [round, question] = ["tools/call buy request", "elicitation/create asked by the server"] as const;
     const between = (number: number) => `questions, round ${number} asked by the server`;
     const expected = isStateless ? [round, between(1), round, between(2), round] : [round, question, question];
-    expect(words.map((text) => text.replace(/\+.*$/, ""))).toEqual(expected);
-    for (const text of words) expect(text).toMatch(/\+[\d.]+ (?:µs|m?s)[\d.]+ m?s$/);
+    await expect.poll(async () => (await read()).map((text) => text.replace(/\+.*$/, ""))).toEqual(expected);
+    for (const text of await read()) expect(text).toMatch(/\+[\d.]+ (?:µs|m?s)[\d.]+ m?s$/);
     expect(await bars.locator("svg rect").count()).toBe(expected.length);
     await bars.last().getByRole("button").click();
     await entry.getByRole("heading", { name: expected.at(-1)?.replace(/ (?:request|asked.*)$/, "") ?? "" }).waitFor();
     await choosePart(page, "Message");
     await entry.getByRole("button", { name: "Only this call" }).click();
-    const rows = await shownRows(page);
-    expect(rows.filter(({ kind }) => kind === "request")).toHaveLength(3);
-    expect(rows.filter(({ kind }) => kind === "result")).toHaveLength(3);
     await page.getByText(`6 of`).waitFor();
+    const kinds = async () => (await shownRows(page)).map(({ kind }) => kind).sort();
+    await expect.poll(kinds).toEqual([...Array(3).fill("request"), ...Array(3).fill("result")]);
     await page.getByRole("button", { name: "Show all" }).click();
   });
 
@@ -194,8 +193,11 @@ describe.skipIf(!hasBrowser).each(ERAS)("the timeline of everything over HTTP, i
     if ((await follow.getAttribute("aria-pressed")) !== "true") await follow.click();
     await expect.poll(fromEnd).toBeLessThan(2);
     await runTool(page, "work");
-    await done("did 5 steps");
+    // The tool was called before, so that its result alone may be of then.
+    const ended = page.getByRole("region", { name: "Calls so far" }).getByText("done", { exact: true });
+    await expect.poll(() => ended.count()).toBe(2);
     await goTo(page, "Timeline");
+    await list.getByRole("option", { name: /received.*result.*tools\/call work/ }).waitFor();
     await expect.poll(fromEnd).toBeLessThan(2);
     await page.getByRole("button", { name: "Clear…" }).click();
     await page.getByRole("button", { name: "Clear the timeline" }).click();
@@ -203,12 +205,33 @@ describe.skipIf(!hasBrowser).each(ERAS)("the timeline of everything over HTTP, i
     await runTool(page, "media");
     await goTo(page, "Timeline");
     await list.getByRole("option", { name: /received.*result.*tools\/call media/ }).waitFor();
-    expect((await shownRows(page)).map(({ text }) => text)).toEqual([
-      "→ sent request tools/call media",
-      "← received result tools/call media",
-    ]);
+    await expect
+      .poll(async () => (await shownRows(page)).map(({ text }) => text))
+      .toEqual(["→ sent request tools/call media", "← received result tools/call media"]);
     await page.reload();
     await expect.poll(async () => (await shownRows(page)).length).toBe(2);
+  });
+
+  it("keeps what comes before the page hears that it is cleared", async () => {
+    const list = timelineOf(page);
+    await page.evaluate(() => {
+      const { fetch } = globalThis;
+      globalThis.fetch = async (address, options) => {
+        const response = await fetch(address, options);
+        if (String(address).endsWith("/clear")) await new Promise((resolve) => addEventListener("late", resolve));
+        return response;
+      };
+    });
+    await page.getByRole("button", { name: "Clear…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Clear the timeline?" });
+    await dialog.getByRole("button", { name: "Clear the timeline" }).click();
+    await page.getByText("No message yet.").waitFor();
+    const request = { kind: "tool", name: "media", arguments: {} } as const;
+    await actInPage(page, "call", { connection: "c1", request });
+    await list.getByRole("option", { name: /received.*result.*tools\/call media/ }).waitFor();
+    await page.evaluate(() => dispatchEvent(new Event("late")));
+    await dialog.waitFor({ state: "detached" });
+    await list.getByRole("option", { name: /received.*result.*tools\/call media/ }).waitFor();
   });
 
   it("leaves no error in the page, and no request to anywhere else", () => {

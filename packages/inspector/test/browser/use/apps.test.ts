@@ -137,6 +137,9 @@ describe.skipIf(!hasBrowser)("the app of a tool", () => {
       await press("Say");
       await dialog("The app adds a message").getByText("the tide is high").waitFor();
       await answer("The app adds a message", "Allow once");
+      await app()
+        .getByText(/^Say: got/)
+        .waitFor();
       await press("Tell");
       await lines().getByText("for the model: ").waitFor();
     });

@@ -7,7 +7,9 @@ export interface WorkingServer {
   readonly server: Server;
   /** Tools that were told to stop. */
   readonly stopped: string[];
-  /** Lets the tool of a name go on, once it waits. */
+  /** Waits until so many calls of a tool wait at the server. */
+  waits(name: string, calls: number): Promise<void>;
+  /** Lets the oldest call of a tool go on, once there is one that waits. */
   goOn(name: string): Promise<void>;
 }
 
@@ -19,12 +21,16 @@ const LINES = 60;
 
 /** Makes it. */
 export function workingServer(): WorkingServer {
-  const waiting = new Map<string, () => void>();
+  const waiting: { readonly name: string; readonly goOn: () => void }[] = [];
   const stopped: string[] = [];
   const wait = (name: string, signal: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
-      waiting.set(name, resolve);
+      const call = { name, goOn: resolve };
+      waiting.push(call);
       signal.addEventListener("abort", () => {
+        // Its signal may be aborted when it has long gone on.
+        if (!waiting.includes(call)) return;
+        waiting.splice(waiting.indexOf(call), 1);
         stopped.push(name);
         reject(signal.reason);
       });
@@ -48,10 +54,16 @@ export function workingServer(): WorkingServer {
   return {
     server,
     stopped,
+    async waits(name, calls) {
+      await expect.poll(() => waiting.filter((call) => call.name === name).length).toBe(calls);
+    },
     async goOn(name) {
-      await expect.poll(() => waiting.has(name)).toBe(true);
-      waiting.get(name)?.();
-      waiting.delete(name);
+      await expect.poll(() => waiting.some((call) => call.name === name)).toBe(true);
+      const [oldest] = waiting.splice(
+        waiting.findIndex((call) => call.name === name),
+        1,
+      );
+      oldest?.goOn();
     },
   };
 }
