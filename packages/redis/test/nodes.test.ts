@@ -14,7 +14,7 @@ interface TestNode {
 const PROGRESS = { progressToken: 1 };
 const SUBSCRIBED = { uri: "mem://a" };
 
-describe.skipIf(!hasRedis)("three nodes on one Redis", { timeout: 30_000 }, () => {
+describe.skipIf(!hasRedis)("three nodes on one Redis", () => {
   let redis: TestRedis;
   let nodes: TestNode[] = [];
   let release: () => void = () => {};

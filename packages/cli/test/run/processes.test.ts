@@ -76,7 +76,7 @@ describe.skipIf(!isBuilt)("parley gateway as a process", () => {
     const pids = [Number(await client.call("one__pid")), Number(await client.call("two__pid"))];
     expect(pids.map(isAlive)).toEqual([true, true]);
     expect(await parley.end(signal)).toBe(code);
-    await expect.poll(() => pids.map(isAlive), { timeout: 20_000 }).toEqual([false, false]);
+    await expect.poll(() => pids.map(isAlive)).toEqual([false, false]);
   });
 
   it("serves its parent on stdio, and ends with it", async () => {
@@ -91,7 +91,7 @@ describe.skipIf(!isBuilt)("parley gateway as a process", () => {
     const pid = Number(await client.call("one__pid"));
     expect(isAlive(pid)).toBe(true);
     await client.close();
-    await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => isAlive(pid)).toBe(false);
   });
 });
 
@@ -149,7 +149,7 @@ describe.skipIf(!isBuilt)("parley tree", () => {
     await using parley = gateway(folder, ["--config", file, "--http", "0"]);
     await parley.told(/try:/);
     const watching = new ServingParley(["tree", "--watch", "--json"], { cwd: folder.path, env: runtimeOf(folder) });
-    await expect.poll(() => watching.stdout.split("\n")[0], { timeout: 20_000 }).not.toBe("");
+    await expect.poll(() => watching.stdout.split("\n")[0]).not.toBe("");
     await parley.end("SIGTERM");
     expect(await watching.ended).toBe(0);
     expect(watching.stderr).toBe("the gateway has ended\n");

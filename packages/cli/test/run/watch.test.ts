@@ -59,8 +59,7 @@ describe("parley run --watch", () => {
     for (let reload = 1; reload <= 20; reload++) {
       const before = heard.map((count) => count());
       await saved(parley, () => folder.write("main.ts", version(reload)));
-      for (const [at, count] of heard.entries())
-        await expect.poll(count, { timeout: 20_000 }).toBeGreaterThan(before[at] ?? 0);
+      for (const [at, count] of heard.entries()) await expect.poll(count).toBeGreaterThan(before[at] ?? 0);
       const [tools] = await Promise.all(clients.map((client) => client.allTools()));
       expect(tools?.map(({ name }) => name)).toContain(`only_in_${reload}`);
     }
@@ -132,7 +131,7 @@ describe("parley run --watch", () => {
     await using parley = start(folder);
     await using client = await connect(await parley.url());
     for (let save = 1; save <= 30; save++) folder.write("main.ts", version(save));
-    await expect.poll(() => client.call("which"), { timeout: 20_000 }).toBe("30");
+    await expect.poll(() => client.call("which")).toBe("30");
   });
 
   it("ends calls under way at the old server, and closes it afterwards", async () => {

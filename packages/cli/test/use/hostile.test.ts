@@ -128,7 +128,7 @@ describe.skipIf(noScreen !== undefined)("forms of a server that says what termin
     for (const key of keys) {
       screen.press(key);
       // Each key changes the screen, or ends the program.
-      await expect.poll(() => screen.text() !== before, { timeout: 20_000 }).toBe(true);
+      await expect.poll(() => screen.text() !== before).toBe(true);
       before = screen.text();
     }
     await screen.ended();

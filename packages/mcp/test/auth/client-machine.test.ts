@@ -73,7 +73,7 @@ describe("the device flow", () => {
     const { result } = await withDevice([[400, { error: "slow_down" }], GOOD]);
     expect(result.error).toBeUndefined();
     expect(performance.now() - began).toBeGreaterThan(6_900);
-  }, 15_000);
+  });
 
   it.each<[string, Reply, string]>([
     ["the user refuses", [400, { error: "access_denied" }], "access_denied"],

@@ -101,14 +101,14 @@ describe.skipIf(process.platform === "win32")("a token file", () => {
     const program = await fixture("writing-program");
     await Promise.all(["a", "b"].map((name) => run(program, [path, name, "20"])));
     expect(Object.keys(JSON.parse(await readFile(path, "utf8")))).toHaveLength(40);
-  }, 30_000);
+  });
 
   it("lets one process at a time hold its lock", async () => {
     const path = join(await folder(), "tokens.json");
     const program = await fixture("writing-program");
     await Promise.all(["a", "b"].map((name) => run(program, [path, name, "15", "shared"])));
     expect(await fileTokenStore(path).get("counter")).toBe("30");
-  }, 30_000);
+  });
 
   it("is whole after a crash, at whatever time", async () => {
     const path = join(await folder(), "tokens.json");
@@ -123,7 +123,7 @@ describe.skipIf(process.platform === "win32")("a token file", () => {
       await fileTokenStore(path).set("after", String(ms));
     }
     expect(await fileTokenStore(path).get("after")).toBe("180");
-  }, 30_000);
+  });
 
   it("does not take over a lock whose owner lives", async () => {
     const path = join(await folder(), "tokens.json");
@@ -156,5 +156,5 @@ describe.skipIf(process.platform === "win32")("a token file", () => {
     expect(outputs.map((text) => text.trim())).toEqual(["20", "20"]);
     expect(target.issuer.to("/token").length - before).toBe(1);
     expect(target.issuer.replays).toBe(0);
-  }, 30_000);
+  });
 });

@@ -356,7 +356,7 @@ describe("what an extension adds to a client", () => {
     });
     const params = { message: "?", requestedSchema: { type: "object", properties: { aborted: { type: "string" } } } };
     pipe.pipes[0]?.say({ jsonrpc: "2.0", id: "q", method: "elicitation/create", params });
-    for (let i = 0; i < 100 && answers.length === 0; i++) await new Promise((resolve) => setTimeout(resolve, 5));
+    await expect.poll(() => answers.length).toBe(1);
     expect(answers[0]?.result).toEqual({ action: "accept", content: { aborted: "true" }, a: 1, b: 1 });
     expect(steps).toEqual(["a", "b", "b aborted"]);
   });

@@ -87,13 +87,13 @@ describe("an extension of a third party", () => {
     client.on("notification", ({ method, params }) => heard.push([method, params]));
     const notifications = { vouchers: ["v0", "v1"] };
     client.request("subscriptions/listen", { notifications } as never).catch(() => {});
-    for (let i = 0; i < 200 && heard.length === 0; i++) await new Promise((resolve) => setTimeout(resolve, 5));
+    await expect.poll(() => heard.length).toBe(1);
     expect(heard[0]).toEqual([
       "notifications/subscriptions/acknowledged",
       expect.objectContaining({ notifications: { vouchers: ["v1"] } }),
     ]);
     await client.call("add");
-    for (let i = 0; i < 200 && heard.length === 1; i++) await new Promise((resolve) => setTimeout(resolve, 5));
+    await expect.poll(() => heard.length).toBe(2);
     expect(heard.slice(1).map(([method]) => method)).toEqual(["notifications/com.example/redeemed"]);
   });
 

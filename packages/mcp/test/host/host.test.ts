@@ -73,7 +73,7 @@ describe("the catalogue of a host", () => {
     await expect(host.remove("c")).rejects.toThrow(/no server "c"/);
   });
 
-  it("answers from an earlier run while servers are slow, and upgrades live", { timeout: 60_000 }, async () => {
+  it("answers from an earlier run while servers are slow, and upgrades live", async () => {
     const folder = mkdtempSync(join(tmpdir(), "parley-warm-"));
     folders.push(folder);
     const gate = join(folder, "gate");
@@ -127,7 +127,7 @@ describe("the servers of a host", () => {
     await expect(startHost({ servers })).rejects.toThrow(/"a" is required, and its entry disables it/);
   });
 
-  it("come back after they died, and a call in flight ends once", { timeout: 60_000 }, async () => {
+  it("come back after they died, and a call in flight ends once", async () => {
     const host = await started({ servers: { a: await stdioServer("a") } });
     const states: string[] = [];
     host.on("status", ({ status }) => states.push(status.state));
@@ -144,7 +144,7 @@ describe("the servers of a host", () => {
     expect(printTree(host.tree())).toMatch(/host \(one_for_one\) running\n.*a running.*1 restart/);
   });
 
-  it("are held after too many deaths, say so, and can be started by hand", { timeout: 60_000 }, async () => {
+  it("are held after too many deaths, say so, and can be started by hand", async () => {
     const host = new Host({
       servers: { a: { command: process.execPath, args: ["-e", "process.exit(7)"] } },
       restarts: { intensity: { restarts: 2, withinMs: 60_000 }, backOff: { firstMs: 10 }, retryMs: 60_000 },
@@ -228,7 +228,7 @@ describe("the servers of a host", () => {
     expect(await host.call("a__whoami")).toBe("a");
   });
 
-  it("that stop answering are restarted by the watchdog (G13)", { timeout: 60_000 }, async () => {
+  it("that stop answering are restarted by the watchdog (G13)", async () => {
     const host = await started({
       servers: { a: await stdioServer("a") },
       health: { intervalMs: 50, deadlineMs: 200, failures: 2 },

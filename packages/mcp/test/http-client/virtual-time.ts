@@ -46,7 +46,7 @@ export function virtualTime(random = 1): VirtualTime {
 }
 
 /** Lets real I/O happen until `done` holds. Bounded: fails after `turns` turns of the event loop, each at least a millisecond. */
-export async function until(done: () => boolean, turns = 5_000): Promise<void> {
+export async function until(done: () => boolean, turns = 20_000): Promise<void> {
   for (let turn = 0; turn < turns; turn++) {
     if (done()) return;
     await new Promise((resolve) => setTimeout(resolve, 1));

@@ -1,13 +1,18 @@
 import { fetchHandler, type Middleware, Server } from "@parley/mcp";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { EventReader } from "./legacy-client.js";
 import { modern } from "./modern.js";
+import { gate } from "./watched.js";
 
 const info = { name: "s", version: "1" };
-const slow: Middleware = async (_call, next) => {
-  await new Promise((resolve) => setTimeout(resolve, 60));
-  return next();
-};
+/** Goes on when the reply has begun. */
+const slow =
+  (begun: Promise<void>): Middleware =>
+  async (_call, next) => {
+    await begun;
+    return next();
+  };
 const region = { type: "object", properties: { region: { type: "string", "x-mcp-header": "Region" } } } as const;
 
 const tools = () =>
@@ -15,32 +20,36 @@ const tools = () =>
     .tool("ask", { requires: ["elicitation.form"] }, () => "asked")
     .tool("near", { input: region }, () => "near");
 
-async function post(server: Server<never>, name: string, headers: Record<string, string> = {}) {
-  const handler = fetchHandler(server, { times: { streamAfterMs: 20 } });
+async function post(make: (begun: Promise<void>) => Server<never>, name: string, headers: Record<string, string> = {}) {
+  const { passed, open } = gate();
+  const handler = fetchHandler(make(passed), { times: { streamAfterMs: 20 } });
   const call = modern("tools/call", { name, arguments: { region: "eu" } });
   const sent = { ...call.headers, ...headers, host: "127.0.0.1" };
   const response = await handler(
     new Request("http://127.0.0.1/mcp", { method: "POST", body: call.body, headers: sent }),
   );
+  open();
   return { status: response.status, type: response.headers.get("content-type"), text: await response.text() };
 }
 
 describe("what HTTP refuses by its status", () => {
   const servers = {
-    "a slow middleware": () => tools().use(slow),
-    "a slow middleware of a mounted server": () => new Server(info).mount("in", tools().use(slow)),
-    "a slow middleware around a mounted server": () => new Server(info).mount("in", tools()).use(slow),
+    "a slow middleware": (begun: Promise<void>) => tools().use(slow(begun)),
+    "a slow middleware of a mounted server": (begun: Promise<void>) =>
+      new Server(info).mount("in", tools().use(slow(begun))),
+    "a slow middleware around a mounted server": (begun: Promise<void>) =>
+      new Server(info).mount("in", tools()).use(slow(begun)),
   };
   for (const [what, make] of Object.entries(servers)) {
     it(`is decided before ${what} makes the reply a stream (HTTP26-09)`, async () => {
       const prefix = what.includes("mounted") ? "in_" : "";
-      const missing = await post(make() as never, `${prefix}ask`);
+      const missing = await post(make as never, `${prefix}ask`);
       expect([missing.status, missing.type]).toEqual([400, "application/json"]);
       expect(JSON.parse(missing.text)).toMatchObject({ id: 1, error: { code: -32021 } });
-      const differs = await post(make() as never, `${prefix}near`, { "mcp-param-region": "us" });
+      const differs = await post(make as never, `${prefix}near`, { "mcp-param-region": "us" });
       expect([differs.status, differs.type]).toEqual([400, "application/json"]);
       expect(JSON.parse(differs.text)).toMatchObject({ id: 1, error: { code: -32020 } });
-      const fits = await post(make() as never, `${prefix}near`, { "mcp-param-region": "eu" });
+      const fits = await post(make as never, `${prefix}near`, { "mcp-param-region": "eu" });
       expect([fits.status, fits.type]).toEqual([200, "text/event-stream"]);
       expect(fits.text).toContain("near");
     });
@@ -63,11 +72,11 @@ describe("the stream of a subscription", () => {
     Object.assign(body.params._meta, { "io.modelcontextprotocol/logLevel": "debug", progressToken: 1 });
     const headers = { ...call.headers, host: "127.0.0.1" };
     const request = new Request("http://127.0.0.1/mcp", { method: "POST", body: JSON.stringify(body), headers });
-    const response = await fetchHandler(server)(request);
-    const text = response.text();
-    setTimeout(() => server.listChanged("tools"), 20);
-    setTimeout(() => server.endSubscriptions(), 60);
-    const methods = [...(await text).matchAll(/"method":"([^"]+)"/g)].map((match) => match[1]);
-    expect(methods).toEqual(["notifications/subscriptions/acknowledged", "notifications/tools/list_changed"]);
+    const reader = new EventReader(await fetchHandler(server)(request));
+    expect(await reader.message()).toMatchObject({ method: "notifications/subscriptions/acknowledged" });
+    server.listChanged("tools");
+    expect(await reader.message()).toMatchObject({ method: "notifications/tools/list_changed" });
+    server.endSubscriptions();
+    expect((await reader.rest()).filter(({ data }) => data.includes('"method"'))).toEqual([]);
   });
 });

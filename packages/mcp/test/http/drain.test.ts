@@ -7,7 +7,7 @@ import { LegacyClient } from "./legacy-client.js";
 import { modern } from "./modern.js";
 import { sendRaw } from "./raw-http.js";
 import { ADAPTERS } from "./serving.js";
-import { waitUntil, watch } from "./watched.js";
+import { gate, waitUntil, watch } from "./watched.js";
 
 const LONG = "x".repeat(8 * 1024 * 1024);
 const handles: ListeningHandle[] = [];
@@ -36,7 +36,7 @@ function selfDraining() {
   return { server, parts };
 }
 
-describe.each(ADAPTERS)("drain through %s", { timeout: 20_000 }, (_name, start) => {
+describe.each(ADAPTERS)("drain through %s", (_name, start) => {
   it.each([["2026-07-28"], ["2025-11-25"]])("lets a tool of %s answer that begins it", async (revision) => {
     const { server, parts } = selfDraining();
     const served = await start(server);
@@ -60,19 +60,23 @@ describe.each(ADAPTERS)("drain through %s", { timeout: 20_000 }, (_name, start) 
   });
 });
 
-describe("drain of `serveHttp`", { timeout: 20_000 }, () => {
+describe("drain of `serveHttp`", () => {
   it("waits for a body that is still arriving", async () => {
     const { server } = selfDraining();
-    const handle = await serveHttp(server, { port: 0 });
+    const { passed, open } = gate();
+    const authenticate = () => {
+      open();
+      return { key: "k" };
+    };
+    const handle = await serveHttp(server, { port: 0, authenticate });
     handles.push(handle);
     const socket = connect(handle.port, "127.0.0.1", () => socket.write(raw + call.body.slice(0, 10)));
     const reply = new Promise<string>((resolve, reject) => {
       socket.once("data", (chunk) => resolve(chunk.toString()));
       socket.once("close", () => reject(new Error("cut")));
     });
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    drained = handle.drain(5000);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await passed;
+    drained = handle.drain(30_000);
     socket.write(call.body.slice(10));
     expect(await reply).toMatch(/^HTTP\/1.1 200 /);
     socket.destroy();
@@ -84,7 +88,7 @@ describe("drain of `serveHttp`", { timeout: 20_000 }, () => {
     handles.push(handle);
     const long = modern("tools/call", { name: "long", arguments: {} });
     const response = await fetch(handle.url, { method: "POST", ...long });
-    drained = handle.drain(5000);
+    drained = handle.drain(30_000);
     await new Promise((resolve) => setTimeout(resolve, 30));
     expect((await response.text()).length).toBeGreaterThan(LONG.length);
   });
@@ -93,13 +97,12 @@ describe("drain of `serveHttp`", { timeout: 20_000 }, () => {
     const { server } = selfDraining();
     const handle = await serveHttp(server, { port: 0 });
     await sendRaw(handle.port, raw.replace("POST", "PUT") + call.body);
-    const began = performance.now();
-    await handle.drain(5000);
-    expect(performance.now() - began).toBeLessThan(1000);
+    // Longer than a test may take.
+    await handle.drain(600_000);
   });
 });
 
-describe("replies that nobody reads", { timeout: 20_000 }, () => {
+describe("replies that nobody reads", () => {
   it("are cut, the oldest first, beyond `maxUnsentBytes`", async () => {
     const { server } = selfDraining();
     const warnings: string[] = [];

@@ -33,12 +33,8 @@ function endless(): { endpoint: Endpoint; begun: Promise<void> } {
   return { endpoint, begun: passed };
 }
 
-const GRACE_MS = 20_000;
-async function drainsAtOnce(drain: (graceMs: number) => Promise<void>): Promise<void> {
-  const started = performance.now();
-  await drain(GRACE_MS);
-  expect(performance.now() - started).toBeLessThan(GRACE_MS / 2);
-}
+/** Longer than a test may take. */
+const GRACE_MS = 600_000;
 
 describe("a request of an extension that lasts until it is ended", () => {
   it("does not hold up the drain of a channel", async () => {
@@ -48,7 +44,7 @@ describe("a request of an extension that lasts until it is ended", () => {
     mine.open({ message: () => {}, closed: () => {}, fault: () => {} });
     mine.send(modern(METHOD).body);
     await begun;
-    await drainsAtOnce(served.drain);
+    await expect(served.drain(GRACE_MS)).resolves.toBeUndefined();
   });
 
   it("does not hold up the drain of HTTP without a session", async () => {
@@ -56,8 +52,8 @@ describe("a request of an extension that lasts until it is ended", () => {
     const handler = fetchHandler(endpoint);
     const sent = handler(new Request("http://localhost/mcp", { method: "POST", ...modern(METHOD) }));
     await begun;
-    await drainsAtOnce(handler.drain);
-    await (await sent).text();
+    await handler.drain(GRACE_MS);
+    expect(await (await sent).text()).toContain("ended");
   });
 
   it("does not hold up the drain of HTTP with a session", async () => {
@@ -67,7 +63,7 @@ describe("a request of an extension that lasts until it is ended", () => {
     await client.open();
     const sent = client.post({ jsonrpc: "2.0", id: 2, method: METHOD });
     await begun;
-    await drainsAtOnce(handler.drain);
-    await (await sent).text();
+    await handler.drain(GRACE_MS);
+    expect(await (await sent).text()).toContain("ended");
   });
 });

@@ -41,7 +41,7 @@ export function note(n: number): string {
 
 /** Waits until something has happened that no event tells of; fails after about five seconds. */
 export async function waitUntil(check: () => boolean | Promise<boolean>): Promise<void> {
-  for (let turn = 0; turn < 1000; turn++) {
+  for (let turn = 0; turn < 4000; turn++) {
     if (await check()) return;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

@@ -135,7 +135,7 @@ export async function hearChange(
 
 /** Asks until something holds; the bound is generous, because machines are busy. */
 export async function eventually(holds: () => Promise<boolean>, what: string): Promise<void> {
-  for (let attempt = 0; attempt < 100; attempt++) {
+  for (let attempt = 0; attempt < 700; attempt++) {
     if (await holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 30));
   }

@@ -18,7 +18,7 @@ Object.assign(expect, globalThis[ASYMMETRIC_MATCHERS_OBJECT]);
 setState({ assertionCalls: 0, isExpectingAssertions: false, expectedAssertionsNumber: null }, expect);
 
 /** Tries a matcher until it holds or the time is over. */
-expect.poll = (read, { timeout = 1000, interval = 50 } = {}) =>
+expect.poll = (read, { timeout = 20_000, interval = 50 } = {}) =>
   new Proxy(
     {},
     {

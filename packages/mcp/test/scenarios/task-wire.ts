@@ -34,7 +34,7 @@ export async function begin(client: Asking, name: string, args: object = {}): Pr
 
 /** Looks at a task until it is as wanted. */
 export async function look(client: Asking, taskId: string, ...wanted: string[]): Promise<Record<string, unknown>> {
-  for (let i = 0; i < 400; i++) {
+  for (let i = 0; i < 1000; i++) {
     const task = await ask(client, "tasks/get", { taskId });
     if (wanted.includes(String(task["status"]))) return task;
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -103,7 +103,7 @@ export interface HostPage {
 
 /** Waits until an expression is true in a frame. From outside, because the policy of a page forbids `eval` in it. */
 export async function until(frame: Frame | Page, expression: string): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 400; tries++) {
     if ((await frame.evaluate(`Boolean(${expression})`)) === true) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

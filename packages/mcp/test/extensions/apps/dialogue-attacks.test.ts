@@ -3,7 +3,6 @@ import { type BrowserStage, type HostPage, hasBrowser, openStage, pageWith, unti
 import { DIALOGUE_ATTACKS, DIALOGUE_PRELUDE, ISOLATION_ATTACKS } from "./dialogue-attacks.js";
 import type { StageOptions } from "./host-page.js";
 
-const SLOW = { timeout: 60_000 };
 /** What the host may note about a page that does nothing. */
 const QUIET = ["size", "refused", "warning"];
 
@@ -35,7 +34,7 @@ describe.runIf(hasBrowser)("a hostile page in Chromium", () => {
       await until(host.view(), "globalThis.host");
     });
 
-    it.each(DIALOGUE_ATTACKS.map((attack) => [attack.name, attack] as const))("%s", SLOW, async (_name, attack) => {
+    it.each(DIALOGUE_ATTACKS.map((attack) => [attack.name, attack] as const))("%s", async (_name, attack) => {
       const before = (await host.run("noted")).length;
       expect(await inView(host, attack.code)).toEqual(attack.gets);
       const noted = (await host.run("noted")).slice(before).map(([name]) => name);
@@ -59,7 +58,7 @@ describe.runIf(hasBrowser)("a hostile page in Chromium", () => {
       await host.run("show", { html: stage.view, permissions }, { sandbox: stage.sandbox });
     });
 
-    it.each(ISOLATION_ATTACKS)("%s", SLOW, async (_name, code, gets) => {
+    it.each(ISOLATION_ATTACKS)("%s", async (_name, code, gets) => {
       expect(
         await host
           .view()
@@ -69,7 +68,7 @@ describe.runIf(hasBrowser)("a hostile page in Chromium", () => {
       ).toEqual(gets);
     });
 
-    it("see the storage of its host, even with an origin", SLOW, async () => {
+    it("see the storage of its host, even with an origin", async () => {
       const open = await show(undefined, { sameOrigin: true });
       // Browsers may refuse storage to frames of other sites altogether.
       const stored = '(() => { try { return localStorage.getItem("secret"); } catch { return null; } })()';
@@ -85,7 +84,7 @@ describe.runIf(hasBrowser)("a hostile page in Chromium", () => {
   describe("APP-07, APP-08:", () => {
     afterEach(() => stage.closePages());
 
-    it("is not heard before the handshake, and is sent nothing", SLOW, async () => {
+    it("is not heard before the handshake, and is sent nothing", async () => {
       const early = pageWith(`
         globalThis.got = [];
         addEventListener("message", ({ data }) => got.push(data));
@@ -116,7 +115,7 @@ describe.runIf(hasBrowser)("a hostile page in Chromium", () => {
       expect(noted.filter((name) => name !== "refused")).toEqual(["closed"]);
     });
 
-    it("is closed when it floods its host", SLOW, async () => {
+    it("is closed when it floods its host", async () => {
       const host = await show(undefined, { limits: { maxMessagesPerSecond: 20 } });
       await inView(
         host,
@@ -128,7 +127,7 @@ describe.runIf(hasBrowser)("a hostile page in Chromium", () => {
       expect(host.page.frames()).toHaveLength(1);
     });
 
-    it("gets an answer to what exceeds its rate, and goes on afterwards", SLOW, async () => {
+    it("gets an answer to what exceeds its rate, and goes on afterwards", async () => {
       const host = await show(undefined, { limits: { maxMessagesPerSecond: 20 } });
       const answers = (await inView(
         host,
@@ -140,7 +139,7 @@ describe.runIf(hasBrowser)("a hostile page in Chromium", () => {
       expect(await inView(host, 'ask("ping")')).toEqual({});
     });
 
-    it("cannot have more requests answered at once than it may", SLOW, async () => {
+    it("cannot have more requests answered at once than it may", async () => {
       const host = await show(undefined, { hooks: { link: "hang" }, limits: { maxRequests: 4 } });
       const code =
         'const all = Array.from({ length: 6 }, () => ask("ui/open-link", { url: "https://example.com/" }, { wait: 500 })); return Promise.all(all)';
@@ -148,14 +147,14 @@ describe.runIf(hasBrowser)("a hostile page in Chromium", () => {
       expect(await host.noted("link")).toHaveLength(4);
     });
 
-    it("cannot use an id twice at once", SLOW, async () => {
+    it("cannot use an id twice at once", async () => {
       const host = await show(undefined, { hooks: { link: "hang" } });
       const code =
         'send({ jsonrpc: "2.0", id: 7, method: "ui/open-link", params: { url: "https://example.com/" } }); return ask("ping", {}, { id: 7 })';
       expect(await inView(host, code)).toBe(-32600);
     });
 
-    it("is answered in time when the user does not decide, and its request ends when it gives up", SLOW, async () => {
+    it("is answered in time when the user does not decide, and its request ends when it gives up", async () => {
       const late = await show(undefined, { hooks: { call: "hang" }, requestMs: 100 });
       expect(await inView(late, 'ask("tools/call", { name: "refresh" })')).toBe(-32000);
       const quitting = await show(undefined, { hooks: { call: "hang" }, limits: { maxRequests: 1 } });
@@ -173,54 +172,46 @@ describe.runIf(hasBrowser)("a hostile page in Chromium", () => {
       ["link", 'host.openLink("https://example.com/")'],
       ["message", 'host.sendMessage("a")'],
       ["context", "host.updateModelContext({})"],
-    ] as const)(
-      "is told when the user denies a %s, and learns nothing of a host that fails",
-      SLOW,
-      async (hook, code) => {
-        const asked = `${code}.then(() => "done", ({ code, message }) => [code, message])`;
-        const denied = await show(undefined, { hooks: { [hook]: false } });
-        await until(denied.view(), "globalThis.host");
-        expect(await denied.view().evaluate(asked)).toEqual([-32000, expect.stringContaining("was denied")]);
-        const failing = await show(undefined, { hooks: { [hook]: "throw" } });
-        await until(failing.view(), "globalThis.host");
-        expect(await failing.view().evaluate(asked)).toEqual([-32603, "the host failed"]);
-        expect(await failing.noted("warning")).toEqual([expect.stringContaining("boom")]);
-      },
-    );
+    ] as const)("is told when the user denies a %s, and learns nothing of a host that fails", async (hook, code) => {
+      const asked = `${code}.then(() => "done", ({ code, message }) => [code, message])`;
+      const denied = await show(undefined, { hooks: { [hook]: false } });
+      await until(denied.view(), "globalThis.host");
+      expect(await denied.view().evaluate(asked)).toEqual([-32000, expect.stringContaining("was denied")]);
+      const failing = await show(undefined, { hooks: { [hook]: "throw" } });
+      await until(failing.view(), "globalThis.host");
+      expect(await failing.view().evaluate(asked)).toEqual([-32603, "the host failed"]);
+      expect(await failing.noted("warning")).toEqual([expect.stringContaining("boom")]);
+    });
 
-    it("is closed when its sandbox is navigated", SLOW, async () => {
+    it("is closed when its sandbox is navigated", async () => {
       const host = await show();
       await host.page.frames()[1]?.goto(`${stage.outside}/elsewhere`);
       await until(host.page, 'stage.noted().some(([name]) => name === "closed")');
       expect(await host.noted("closed")).toEqual(["the sandbox was navigated"]);
     });
 
-    it(
-      "keeps no dialogue for a page that it navigates to, even one that it may embed and that never ends to load",
-      SLOW,
-      async () => {
-        const host = await stage.openHost();
-        const page = { html: stage.view, csp: { frameDomains: [stage.outside] } };
-        await host.run("show", page, { sandbox: stage.sandbox, allowLoopback: true });
-        await host.view().evaluate(`new Promise((resolve) => {
+    it("keeps no dialogue for a page that it navigates to, even one that it may embed and that never ends to load", async () => {
+      const host = await stage.openHost();
+      const page = { html: stage.view, csp: { frameDomains: [stage.outside] } };
+      await host.run("show", page, { sandbox: stage.sandbox, allowLoopback: true });
+      await host.view().evaluate(`new Promise((resolve) => {
         const frame = document.createElement("iframe");
         frame.onload = resolve;
         frame.src = "${stage.outside}/nested";
         document.body.append(frame);
       })`);
-        expect(stage.arrivals()).toContain("GET /nested");
-        await host
-          .view()
-          .evaluate(`location.href = "${stage.outside}/speaks"`)
-          .catch(() => {});
-        await until(host.page, 'stage.noted().some(([name]) => name === "closed")');
-        expect(await host.noted("closed")).toEqual(["the app was navigated, or wrote its document anew"]);
-        expect(await host.noted("link")).toEqual([]);
-        expect(stage.arrivals()).not.toContain("GET /speaks");
-      },
-    );
+      expect(stage.arrivals()).toContain("GET /nested");
+      await host
+        .view()
+        .evaluate(`location.href = "${stage.outside}/speaks"`)
+        .catch(() => {});
+      await until(host.page, 'stage.noted().some(([name]) => name === "closed")');
+      expect(await host.noted("closed")).toEqual(["the app was navigated, or wrote its document anew"]);
+      expect(await host.noted("link")).toEqual([]);
+      expect(stage.arrivals()).not.toContain("GET /speaks");
+    });
 
-    it("is closed when it writes its document anew, and its host waits for nothing", SLOW, async () => {
+    it("is closed when it writes its document anew, and its host waits for nothing", async () => {
       const host = await show(undefined, { hooks: { link: "hang" } });
       await host
         .view()
@@ -231,7 +222,7 @@ describe.runIf(hasBrowser)("a hostile page in Chromium", () => {
       expect(host.page.frames()).toHaveLength(1);
     });
 
-    it("is not heard when something else is in the place of its sandbox", SLOW, async () => {
+    it("is not heard when something else is in the place of its sandbox", async () => {
       const host = await show();
       // It never ends to load, so that only its origin tells.
       await host.page.evaluate(`document.querySelector("iframe").src = "${stage.outside}/speaks"`);
@@ -239,7 +230,7 @@ describe.runIf(hasBrowser)("a hostile page in Chromium", () => {
       expect(await host.noted("link")).toEqual([]);
     });
 
-    it("gets no messages of other windows, and its host none of theirs", SLOW, async () => {
+    it("gets no messages of other windows, and its host none of theirs", async () => {
       const host = await show();
       await until(host.view(), "globalThis.host");
       const ask = `{ jsonrpc: "2.0", id: 1, method: "ui/open-link", params: { url: "https://example.com/" } }`;
@@ -266,7 +257,7 @@ describe.runIf(hasBrowser)("a hostile page in Chromium", () => {
       expect(await host.view().evaluate("heard")).toEqual([]);
     });
 
-    it("is not shown by a sandbox that was made for another host", SLOW, async () => {
+    it("is not shown by a sandbox that was made for another host", async () => {
       const host = await stage.openHost();
       const settings = { sandbox: stage.sandbox.replace("/sandbox", "/other"), initializeMs: 1000 };
       expect(await host.run("show", { html: stage.view }, settings)).toContain("did not greet");

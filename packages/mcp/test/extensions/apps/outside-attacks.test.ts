@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BrowserStage, type HostPage, hasBrowser, openStage } from "./browser-stage.js";
 import { OUTSIDE_ATTACKS, OUTSIDE_PAGES, POLICY_ATTACKS, PRELUDE } from "./outside-attacks.js";
 
-const SLOW = { timeout: 60_000 };
 /** How long what should not arrive is waited for; what is allowed takes a few milliseconds. */
 const WAIT_MS = 150;
 /** Attacks that, without a policy, take the whole page away or open another one. */
@@ -61,7 +60,7 @@ describe.runIf(hasBrowser)("APP-06: a page in Chromium that declares nothing", (
     await openHost();
   });
 
-  it("reaches what it declares, by the same means", SLOW, async () => {
+  it("reaches what it declares, by the same means", async () => {
     const page = { html: stage.view, csp: { connectDomains: [stage.outside], resourceDomains: [stage.outside] } };
     await host.run("show", page, { sandbox: stage.sandbox, allowLoopback: true });
     expect(await tried("await fetch(OUTSIDE)", "soon")).toEqual(["GET /x"]);
@@ -69,7 +68,7 @@ describe.runIf(hasBrowser)("APP-06: a page in Chromium that declares nothing", (
     await openHost();
   });
 
-  it("sends no form even to what it may embed", SLOW, async () => {
+  it("sends no form even to what it may embed", async () => {
     await openHost();
     const page = { html: stage.view, csp: { frameDomains: [stage.outside] } };
     await host.run("show", page, { sandbox: stage.sandbox, allowLoopback: true });
@@ -78,7 +77,7 @@ describe.runIf(hasBrowser)("APP-06: a page in Chromium that declares nothing", (
     await openHost();
   });
 
-  it.each(OUTSIDE_ATTACKS)("cannot reach others by %s", SLOW, async (_name, code) => {
+  it.each(OUTSIDE_ATTACKS)("cannot reach others by %s", async (_name, code) => {
     // One page serves many attacks, until one of them may have navigated or closed it.
     if (host.page.frames().length !== 3 || NAVIGATES.test(code)) {
       await openHost();
@@ -91,7 +90,7 @@ describe.runIf(hasBrowser)("APP-06: a page in Chromium that declares nothing", (
     expect(host.page.url()).toBe(`${stage.hostOrigin}/`);
   });
 
-  it.each(OUTSIDE_PAGES)("cannot reach others as %s", SLOW, async (_name, html) => {
+  it.each(OUTSIDE_PAGES)("cannot reach others as %s", async (_name, html) => {
     await openHost();
     const text = html.replaceAll("OUTSIDE", `${stage.outside}/x`).replace("VIEW", () => stage.view);
     await host.run("show", { html: text }, { sandbox: stage.sandbox, initializeMs: 2000 });
@@ -99,7 +98,7 @@ describe.runIf(hasBrowser)("APP-06: a page in Chromium that declares nothing", (
     expect(stage.arrivals()).toEqual([]);
   });
 
-  it.each(POLICY_ATTACKS)("cannot be let out by the domain %j", SLOW, async (domain) => {
+  it.each(POLICY_ATTACKS)("cannot be let out by the domain %j", async (domain) => {
     await openHost();
     const domains = [domain.replace("ORIGIN", stage.outside)];
     const csp = { connectDomains: domains, resourceDomains: domains, frameDomains: domains, baseUriDomains: domains };
@@ -110,7 +109,6 @@ describe.runIf(hasBrowser)("APP-06: a page in Chromium that declares nothing", (
 
   it.each(POLICY_ATTACKS.filter((domain) => !domain.startsWith("ORIGIN")))(
     "cannot be let out by the domain %j where the host checks nothing and the sandbox is alone",
-    SLOW,
     async (domain) => {
       await openHost();
       const domains = [domain.replace("ORIGIN", stage.outside)];

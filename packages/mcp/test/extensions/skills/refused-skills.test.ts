@@ -229,7 +229,7 @@ describe("a folder of skills is refused when the server is made (SEP-2640), for"
       /at most 1000 skills/,
     ],
     ["bytes", () => Array.from({ length: 18 }, (_, n) => large(`s${n}`)), 36, /at most 268435456 bytes/],
-  ])("too many %s in all, before more of them are read", { timeout: 60_000 }, (_what, prepare, most, message) => {
+  ])("too many %s in all, before more of them are read", (_what, prepare, most, message) => {
     prepare();
     const files = platform.files?.() as Files;
     let opened = 0;

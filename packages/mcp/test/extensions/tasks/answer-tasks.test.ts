@@ -266,10 +266,8 @@ describe("a question that is answered as a task", () => {
     const { taskId } = await create();
     server.pipes[0]?.end();
     user.resolve();
-    for (let i = 0; i < 300 && server.pipes.length < 2; i++) await new Promise((resolve) => setTimeout(resolve, 10));
-    for (let i = 0; i < 300 && !server.methods().slice(2).includes("notifications/initialized"); i++) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    await expect.poll(() => server.pipes.length).toBe(2);
+    await expect.poll(() => server.methods().slice(2)).toContain("notifications/initialized");
     expect((await ask("tasks/result", { taskId })).result).toMatchObject(accepts());
   });
 

@@ -21,7 +21,7 @@ async function begin(caller: Drive, name: string, args: Wire = {}): Promise<stri
 }
 
 async function look(caller: Drive, taskId: string, ...wanted: string[]): Promise<Wire> {
-  for (let i = 0; i < 400; i++) {
+  for (let i = 0; i < 4000; i++) {
     const { result = {} } = await caller.once("tasks/get", { taskId });
     if (wanted.includes(String(result["status"]))) return result;
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -78,9 +78,8 @@ describe.each(["2026-07-28", "2025-11-25"] as const)("the wait for a long task, 
     const handle = await client.startTask("long");
     expect(under).toBe(0);
     expect(handle.status).toBe("working");
-    const begun = performance.now();
-    await client.close({ drainMs: 5000 });
-    expect(performance.now() - begun).toBeLessThan(2000);
+    // Longer than a test may take.
+    await client.close({ drainMs: 600_000 });
   });
 
   it("ends as a call does", async () => {

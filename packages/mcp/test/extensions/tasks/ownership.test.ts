@@ -38,7 +38,7 @@ async function caller(revision: Revision, token: string): Promise<TaskCaller> {
 
 async function until(owner: TaskCaller, taskId: string, state: string): Promise<void> {
   for (let i = 0; (await owner.status(taskId)) !== state; i++) {
-    if (i > 300) throw new Error(`never ${state}`);
+    if (i > 4000) throw new Error(`never ${state}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -38,7 +38,7 @@ function ask(
 }
 
 async function until<T>(look: () => Promise<T>, done: (value: T) => boolean): Promise<T> {
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < 2000; i++) {
     const value = await look();
     if (done(value)) return value;
     await new Promise((resolve) => setTimeout(resolve, 10));

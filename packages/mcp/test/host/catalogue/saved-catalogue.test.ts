@@ -21,7 +21,7 @@ function hostWith(catalogue: CatalogueStore, warned: string[] = []): Host {
   return host;
 }
 
-describe("what a host keeps between two runs", { timeout: 60_000 }, () => {
+describe("what a host keeps between two runs", () => {
   it("delays the start no longer than servers may", async () => {
     const warned: string[] = [];
     const host = hostWith({ load: () => new Promise(() => {}), save() {} }, warned);
@@ -55,7 +55,7 @@ describe("what a host keeps between two runs", { timeout: 60_000 }, () => {
     const host = new Host({ servers: { a: server }, catalogue });
     opened.push(host);
     await host.start();
-    await expect.poll(() => saving, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => saving).toBe(1);
     server.tool("more", {}, () => "");
     await expect.poll(() => host.tools().length).toBe(2);
     await host.close();

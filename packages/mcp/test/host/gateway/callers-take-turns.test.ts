@@ -2,7 +2,7 @@ import { connect, Server } from "@parley/mcp";
 import { startHost } from "@parley/mcp/host";
 import { expect, it } from "vitest";
 
-it("clients of a gateway take turns at a server that runs one call at a time", { timeout: 60_000 }, async () => {
+it("clients of a gateway take turns at a server that runs one call at a time", async () => {
   const order: string[] = [];
   let release = () => {};
   const gate = new Promise<void>((resolve) => {

@@ -60,7 +60,7 @@ describe.each([NEWEST_STATEFUL, NEWEST_STATELESS])("a client of %s", (revision) 
       await expect(late.call("ask-and-die")).rejects.toThrow();
     }
     expect(await client.call("ask", { who: "x" })).toBe("x is A");
-  }, 30_000);
+  });
 
   it("ends the call at the server when it leaves", async () => {
     const open = await gateway(askingServer());
@@ -70,7 +70,7 @@ describe.each([NEWEST_STATEFUL, NEWEST_STATELESS])("a client of %s", (revision) 
     await leaving.close();
     expect(await waiting).toBe("gone");
     const other = await open({ revisions });
-    await expect.poll(() => other.call("ended"), { timeout: 5000 }).toBe("left");
+    await expect.poll(() => other.call("ended")).toBe("left");
   });
 
   it("is not asked without end", async () => {
@@ -92,7 +92,7 @@ describe.each([NEWEST_STATEFUL, NEWEST_STATELESS])("a client of %s", (revision) 
       // Where questions are requests, the server's own number of them is the only bound, as without a gateway.
       await expect(call).resolves.toBe("never");
     }
-  }, 30_000);
+  });
 
   it("is never shown the question of another client at a server that does not say whose it is", async () => {
     const open = await gateway(await stdio());
@@ -119,7 +119,7 @@ describe.each([NEWEST_STATEFUL, NEWEST_STATELESS])("a client of %s", (revision) 
     }
     expect(new Set(seen["one"])).not.toContain("name of two?");
     expect(new Set(seen["two"])).not.toContain("name of one?");
-  }, 30_000);
+  });
 });
 
 describe("a client that answers in rounds", () => {
@@ -135,7 +135,7 @@ describe("a client that answers in rounds", () => {
     // As long as it is in flight at the server, nobody else can be asked over the same connection.
     const other = await open({ ...slow, onElicit: () => accept("B") });
     const asked = () => other.call("ask", { who: "y" }).catch(() => "refused");
-    await expect.poll(asked, { timeout: 5000, interval: 100 }).toBe("y is B");
+    await expect.poll(asked, { interval: 100 }).toBe("y is B");
   });
 
   it("learns that its call is over when it answers too late", async () => {

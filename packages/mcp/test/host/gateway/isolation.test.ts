@@ -63,9 +63,9 @@ describe.each([NEWEST_STATEFUL, NEWEST_STATELESS])("clients of %s of a server wi
     await expect(text(two, "s__only-1")).rejects.toMatchObject({ code: -32602 });
     expect(counts.ended).toBe(0);
     await one.close();
-    await expect.poll(() => counts.ended, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => counts.ended).toBe(1);
     expect(await text(two, "s__number")).toMatchObject({ text: "number of 3" });
     await two.close();
-    await expect.poll(() => counts.ended, { timeout: 5000 }).toBe(2);
+    await expect.poll(() => counts.ended).toBe(2);
   });
 });

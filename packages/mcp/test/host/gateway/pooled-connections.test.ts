@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { eventually } from "../../stdio/processes.js";
 import { stdioServer } from "../servers/hosted-servers.js";
 
-it("calls that are made in one turn are shared by the connections of a server", { timeout: 60_000 }, async () => {
+it("calls that are made in one turn are shared by the connections of a server", async () => {
   await using host = new Host({
     servers: { a: { ...(await stdioServer("a")), connections: 2, prefix: false } },
     startWaitMs: 30_000,

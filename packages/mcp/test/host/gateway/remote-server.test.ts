@@ -51,7 +51,7 @@ describe.each(COMBINATIONS)("a client of %s, a server of %s", (front, behind) =>
     expect((await next).value).toMatchObject({ kind: "resource", uri: "gh+repo://a" });
     await client.callTool("gh_grow" as never);
     const names = async () => (await client.allTools({ cache: false })).map(({ name }) => name);
-    await expect.poll(names, { timeout: 5000 }).toContain("gh_more");
+    await expect.poll(names).toContain("gh_more");
     await client.close();
     await remote.close();
   });

@@ -33,7 +33,7 @@ async function started(options: HostOptions): Promise<Host> {
   return host;
 }
 
-describe("a server that is killed", { timeout: 60_000 }, () => {
+describe("a server that is killed", () => {
   it.each(["server/discover", "initialize", "notifications/initialized", "tools/list"])(
     "at %s is started until it works, and nothing is left of it",
     async (fatal) => {
@@ -117,7 +117,7 @@ describe("a server that is killed", { timeout: 60_000 }, () => {
   );
 });
 
-describe("a server that hangs", { timeout: 60_000 }, () => {
+describe("a server that hangs", () => {
   it("is noticed by its health, ended by force, and replaced", async () => {
     const { entry, pids } = dying("nothing", 0);
     const health = { intervalMs: 100, deadlineMs: 3_000, failures: 2 };
@@ -149,7 +149,7 @@ describe("a server that hangs", { timeout: 60_000 }, () => {
 });
 
 describe("fifty servers that die at once", () => {
-  it("are each started again once, after the back-off and not together", { timeout: 60_000 }, async () => {
+  it("are each started again once, after the back-off and not together", async () => {
     const ends = new Set<() => void>();
     const server = localServer("one of many");
     const makeTransport = () => {

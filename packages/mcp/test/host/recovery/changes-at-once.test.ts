@@ -18,7 +18,7 @@ async function started(options: HostOptions): Promise<Host> {
 }
 
 describe("a host whose servers are changed at once", () => {
-  it("adds a server anew while the old one of that name is still being removed", { timeout: 60_000 }, async () => {
+  it("adds a server anew while the old one of that name is still being removed", async () => {
     const host = await started({ servers: { a: await stdioServer("old") } });
     const pid = Number(await host.call("a__pid"));
     const removed = host.remove("a");
@@ -30,7 +30,7 @@ describe("a host whose servers are changed at once", () => {
     expect(await eventually(() => !isRunning(pid))).toBe(true);
   });
 
-  it("removes a server that is still being started", { timeout: 60_000 }, async () => {
+  it("removes a server that is still being started", async () => {
     const host = await started({});
     const added = host.add("a", await stdioServer("a", "hangs-until", "/nowhere")).catch((error: unknown) => error);
     await host.remove("a");
@@ -47,7 +47,7 @@ describe("a host whose servers are changed at once", () => {
     expect(await host.call("a__whoami")).toBe("a");
   });
 
-  it("restarts a server twice at once, and both get an instance", { timeout: 60_000 }, async () => {
+  it("restarts a server twice at once, and both get an instance", async () => {
     const host = await started({ servers: { a: await stdioServer("a") } });
     const before = Number(await host.call("a__pid"));
     await Promise.all([host.restart("a"), host.restart("a")]);

@@ -35,7 +35,7 @@ async function closesInTime(host: Host): Promise<void> {
   clearTimeout(timer);
 }
 
-describe("closing a host", { timeout: 60_000 }, () => {
+describe("closing a host", () => {
   it("that was never started starts nothing afterwards", async () => {
     const { entry, pids } = program("never", STUBBORN);
     const host = new Host({ servers: { a: entry } });

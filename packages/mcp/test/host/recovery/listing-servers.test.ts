@@ -18,7 +18,7 @@ function made(options: HostOptions): Host {
 
 const names = (host: Host) => host.tools().map(({ name }) => name);
 
-describe("what a server lists", { timeout: 60_000 }, () => {
+describe("what a server lists", () => {
   it("is not replaced by an older list that arrives later", async () => {
     const a = writtenServer(`
       capabilities = { tools: { listChanged: true }, prompts: {} };

@@ -29,7 +29,7 @@ async function soon(work: Promise<unknown>): Promise<unknown> {
   return outcome;
 }
 
-describe("calls of a host whose connections are lost", { timeout: 60_000 }, () => {
+describe("calls of a host whose connections are lost", () => {
   it("do not wait for a server that the host has ended", async () => {
     let begun = false;
     const server = new Server({ name: "a", version: "1" }).resource("note://slow", {}, () => {

@@ -122,7 +122,7 @@ async function outputs({ client, revision }) {
 }
 
 async function eventually(holds) {
-  for (let attempt = 0; attempt < 100; attempt++) {
+  for (let attempt = 0; attempt < 700; attempt++) {
     if (await holds()) return;
     await new Promise((resolve) => setTimeout(resolve, 30));
   }

@@ -62,7 +62,7 @@ export default scenario({
     const seen = async () => JSON.parse(await second.call("counts")) as typeof counts;
     const before = await seen();
     await first.close();
-    for (let turn = 0; turn < 200 && transport !== "stdio"; turn++) {
+    for (let turn = 0; turn < 2000 && transport !== "stdio"; turn++) {
       const { begun, ended, twice } = await seen();
       expect(twice).toBe(0);
       // The object that answers has not ended.

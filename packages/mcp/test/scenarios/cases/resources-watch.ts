@@ -44,6 +44,6 @@ export default scenario({
     }
     await first.close();
     await second.close();
-    await expect.poll(() => client.call("log"), { timeout: 5000 }).toBe("watch file:///log, stop file:///log");
+    await expect.poll(() => client.call("log")).toBe("watch file:///log, stop file:///log");
   },
 });

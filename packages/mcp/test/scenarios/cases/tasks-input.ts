@@ -40,7 +40,7 @@ export default scenario({
     await update({ ...answer("nobody", 9), ...answer(used[1], 9) });
     expect((await open()).map(([key]) => key)).toEqual([used[0]]);
     await update(answer(used[0], 1));
-    await expect.poll(async () => (await open())[0]?.[0] !== used[0], { timeout: 10_000 }).toBe(true);
+    await expect.poll(async () => (await open())[0]?.[0] !== used[0]).toBe(true);
     const [third] = await open();
     expect(third?.[1].params.message).toBe("first?");
     expect(used).not.toContain(third?.[0]);

@@ -36,7 +36,7 @@ export default scenario({
     const listening = client
       .request("subscriptions/listen", { notifications: { taskIds: [taskId, "unknown"] } }, { signal: stop.signal })
       .catch(() => {});
-    await expect.poll(() => heard.length, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(() => heard.length).toBeGreaterThan(0);
     expect(heard[0]).toMatchObject({
       method: "notifications/subscriptions/acknowledged",
       params: { notifications: { taskIds: [taskId] } },
@@ -45,7 +45,7 @@ export default scenario({
     await client.request("tasks/update", { taskId: other, inputResponses });
     await client.request("tasks/update", { taskId, inputResponses });
     const told = () => heard.filter(({ method }) => method === "notifications/tasks").map(({ params }) => params);
-    await expect.poll(() => told().at(-1)?.["status"], { timeout: 10_000 }).toBe("completed");
+    await expect.poll(() => told().at(-1)?.["status"]).toBe("completed");
     for (const params of told()) {
       expect(params).toMatchObject({ taskId, createdAt: expect.any(String), ttlMs: expect.any(Number) });
       expect(params["_meta"]).toHaveProperty(["io.modelcontextprotocol/subscriptionId"]);

@@ -9,15 +9,22 @@ const RELATED = "io.modelcontextprotocol/related-task";
 export default scenario({
   name: "a task has the members of its era, from its creation to its result",
   ids: ["TASK25-05", "TASK25-06", "TASK25-08", "TASK25-10", "TASK25-11", "TASK26-05", "TASK26-06", "TASK26-07"],
-  server: () =>
-    new Server({ name: "s", version: "1" }, { extensions: [tasks({ pollIntervalMs: 40 })] }).tool(
-      "slow",
-      { task: "required" },
-      async () => {
-        await new Promise((resolve) => setTimeout(resolve, 60));
+  server: () => {
+    let allowed = 0;
+    const waiting: (() => void)[] = [];
+    return new Server({ name: "s", version: "1" }, { extensions: [tasks({ pollIntervalMs: 40 })] })
+      .tool("slow", { task: "required" }, async () => {
+        if (allowed === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+        else allowed--;
         return "done";
-      },
-    ),
+      })
+      .tool("finish", { task: "never" }, () => {
+        const first = waiting.shift();
+        if (first === undefined) allowed++;
+        else first();
+        return "";
+      });
+  },
   async run({ connect, era }) {
     const older = era === "stateful";
     const client = await connect({ extensions: [older ? seesTasks : declaresTasks] });
@@ -37,6 +44,7 @@ export default scenario({
     expect(now).toMatchObject({ ...members, taskId, status: "working" });
     expect(now["_meta"] ?? {}).not.toHaveProperty([RELATED]);
     const result = { content: [{ type: "text", text: "done" }] };
+    await ask(client, "tools/call", { name: "finish" });
     const over = await look(client, taskId, "completed");
     if (older) {
       expect(over).toEqual({ ...members, taskId, status: "completed" });
@@ -45,7 +53,9 @@ export default scenario({
       expect(await ask(client, "tasks/result", { taskId })).toMatchObject({ ...result, ...related });
       // A request that waits for a task that is not over gets the same.
       const other = await begin(client, "slow");
-      expect(await ask(client, "tasks/result", { taskId: other })).toMatchObject(result);
+      const awaited = ask(client, "tasks/result", { taskId: other });
+      await ask(client, "tools/call", { name: "finish" });
+      expect(await awaited).toMatchObject(result);
     } else {
       expect(over).toMatchObject({ ...members, taskId, status: "completed", result });
       expect(over["result"]).toMatchObject({ resultType: "complete" });

@@ -36,7 +36,7 @@ export default scenario({
     if (era === "stateless") return expect(heard).toEqual([]);
     const told = (method: string) => heard.filter((one) => one.method === method).map(({ params }) => params);
     await expect
-      .poll(() => told("notifications/tasks/status").at(-1), { timeout: 10_000 })
+      .poll(() => told("notifications/tasks/status").at(-1))
       .toMatchObject({
         taskId,
         status: "completed",

@@ -22,9 +22,6 @@ export default scenario({
     expect(await client.call("aborted")).toBe("0");
     controller.abort();
     await settled;
-    for (let look = 0; look < 200 && (await client.call("aborted")) !== "1"; look++) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    expect(await client.call("aborted")).toBe("1");
+    await expect.poll(() => client.call("aborted"), { interval: 10 }).toBe("1");
   },
 });
