@@ -1,7 +1,9 @@
+import type { ServerResponse } from "node:http";
 import { memoryTokenStore } from "@parley/mcp/auth";
 import { nodeSender } from "@parley/mcp/node";
 import { describe, expect, it } from "vitest";
 import { attempt, ClientTarget, expectRefusal, open } from "./client-target.js";
+import type { IssuerBehaviour } from "./test-issuer.js";
 
 describe("AUTHC-02, AUTHC-03: where a token goes", () => {
   it.each(["2025-03-26", "2025-06-18", "2025-11-25"] as const)(
@@ -110,6 +112,25 @@ describe("logout", () => {
     expect(await store.get(key)).toBeUndefined();
     expect(await opened.client.call("who")).toBe("ada");
     expect(opened.visits).toHaveLength(2);
+  });
+
+  it("is not undone by a token that was being renewed: that is revoked too", async () => {
+    const held: ServerResponse[] = [];
+    let isHeld = false;
+    const intercept: IssuerBehaviour["intercept"] = ({ form }, response) =>
+      isHeld && form.get("grant_type") === "refresh_token" && held.push(response) > 0;
+    const target = await ClientTarget.start({}, { rotates: true, expiresIn: 5, intercept });
+    const store = memoryTokenStore();
+    const { auth, client } = await open(target, { oauth: { store } });
+    isHeld = true;
+    const call = client.call("who");
+    await expect.poll(() => held.length).toBe(1);
+    await Promise.allSettled([client.close(), call]);
+    await auth.logout(target.url);
+    const late = { access_token: "late", token_type: "Bearer", expires_in: 5, refresh_token: "late too" };
+    held[0]?.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(late));
+    await expect.poll(() => target.issuer.to("/revoke").map(({ form }) => form.get("token"))).toContain("late too");
+    expect(await store.get(`tokens ${target.issuer.issuer} ${target.url}`)).toBeUndefined();
   });
 
   it("forgets what a store holds, without a connection", async () => {

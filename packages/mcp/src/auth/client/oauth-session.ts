@@ -34,9 +34,7 @@ const EARLY_MS = 30_000;
 /** How long requests use the old token when it could not be renewed early. */
 const EARLY_PAUSE_MS = 5_000;
 
-/**
- * The credential of one server: found once, renewed once however many requests ask for it, and kept by its issuer.
- */
+/** The credential of one server: found once, renewed once however many requests ask for it, and kept by its issuer. */
 export class OAuthSession {
   readonly #url: string;
   readonly #settings: OAuthSettings;
@@ -100,9 +98,7 @@ export class OAuthSession {
     return this.#dpop !== undefined;
   }
 
-  /**
-   * Whether asking again can help: not for a token that was already asked for with these scopes.
-   */
+  /** Whether asking again can help: not for a token that was already asked for with these scopes. */
   mayStepUp({ challenge, used }: Refused): boolean {
     const wanted = splitScopes(challenge?.params.get("scope") ?? "");
     const record = this.#record;
@@ -211,6 +207,11 @@ export class OAuthSession {
         throw steps.failure("the token could not be renewed", "Try again: the refresh token was kept.");
       }
       await this.#drop(held, failure?.code);
+      return false;
+    }
+    if (this.#record !== held) {
+      // The user logged out meanwhile, and would be logged in again.
+      await revokeToken(parts, granted.refreshToken ?? granted.accessToken).catch(() => {});
       return false;
     }
     // RFC 6749, 6: a server that sends no new refresh token means that the old one stays good.
