@@ -13,6 +13,8 @@ export interface CopiedRequest {
     readonly command?: readonly string[] | undefined;
   };
   readonly revision: Revision | undefined;
+  /** `sse`: it went over HTTP+SSE, the transport of 2024-11-05. Default: Streamable HTTP. */
+  readonly transport?: "http" | "sse" | undefined;
   /** Of the HTTP request, secrets still in it. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }

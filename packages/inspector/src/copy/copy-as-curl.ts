@@ -1,25 +1,25 @@
-import { REVISIONS, type Revision, shownRevision } from "@parley/mcp/protocol";
+import type { Revision } from "@parley/mcp/protocol";
 import { type CopiedRequest, hasHandshake, methodOf, namedIn } from "./copied-request.js";
+import { curlOverSse } from "./curl-over-sse.js";
+import { DEFAULT_REVISION, INITIALIZED, initializeText } from "./handshake-text.js";
 import { type CopiedHeader, copiedHeaders, urlParts } from "./secret-parts.js";
-import { isPasteable, LONGEST_WORD, pasteableJson, shellWord } from "./shell-word.js";
+import { headerWord, isPasteable, LONGEST_WORD, pasteableJson, shellWord } from "./shell-word.js";
 
-/** The handshake of a copied line that does not say which revision it is for. */
-const DEFAULT_REVISION = REVISIONS.findLast((revision) => shownRevision(revision).era === "stateful") ?? REVISIONS[0];
 /** The first revision whose requests repeat it in a header. */
 const VERSION_HEADER_SINCE: Revision = "2025-06-18";
 
 const ACCEPT = "application/json, text/event-stream";
-const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 /** Reads the id of the session from the headers of the answer. */
 const SESSION_ID = "tr -d '\\r' | sed -n 's/^[Mm][Cc][Pp]-[Ss]ession-[Ii][Dd]: *//p'";
 
 /**
  * Lines for a POSIX shell that send the request with `curl`; undefined for what is not at an address. A revision with sessions gets
- * a session first. Secrets become variables, such as `$AUTHORIZATION`.
+ * a session first, and the transport of 2024-11-05 its stream. Secrets become variables, such as `$AUTHORIZATION`.
  */
 export function copyAsCurl(request: CopiedRequest): string | undefined {
   const { url } = request.target;
   if (request.target.kind !== "url" || url === undefined || !isPasteable(url)) return undefined;
+  if (request.transport === "sse") return curlOverSse(request, url);
   const body = pasteableJson(request.message);
   if (body === undefined) return undefined;
   const method = methodOf(request);
@@ -62,22 +62,11 @@ function headerText(text: string): string {
   return plain ? text : `=?base64?${Buffer.from(text).toString("base64")}?=`;
 }
 
-function initializeText({ revision = DEFAULT_REVISION }: CopiedRequest): string {
-  const clientInfo = { name: "curl", version: "1" };
-  const params = { protocolVersion: revision, capabilities: {}, clientInfo };
-  return JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params });
-}
-
 function curlLine(url: string, headers: readonly CopiedHeader[], body: string, before = ""): string {
-  const lines = [`curl -sS -N ${before}${shellWord(urlParts(url))}`];
+  const lines = [`curl -sS -N -g ${before}${shellWord(urlParts(url))}`];
   for (const { name, value } of headers) lines.push(`-H ${headerWord(name, value)}`);
   // Behind a quoted mark nothing is special, and JSON on one line cannot be the mark.
   const long = Buffer.byteLength(body) > LONGEST_WORD;
   lines.push(long ? `--data-binary @- <<'JSON'\n${body}\nJSON` : `--data-raw ${shellWord(body)}`);
   return lines.join(" \\\n  ");
-}
-
-function headerWord(name: string, value: CopiedHeader["value"]): string {
-  // For curl `name:` removes a header, and `name;` is one without a value.
-  return value === "" ? shellWord(`${name};`) : shellWord([`${name}: `, value]);
 }

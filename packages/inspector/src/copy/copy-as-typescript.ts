@@ -50,9 +50,10 @@ function argumentsText([first, second]: readonly [string, Readonly<Record<string
   return Object.keys(second).length === 0 ? literal(first) : `${literal(first)}, ${literal(second)}`;
 }
 
-function targetText({ target: { kind, shown, url, command } }: CopiedRequest): string {
+function targetText({ target: { kind, shown, url, command }, transport }: CopiedRequest): string {
   if (kind === "server") return "server";
-  if (kind === "url") return partsText(urlParts(url ?? shown));
+  const address = partsText(urlParts(url ?? shown));
+  if (kind === "url") return transport === "sse" ? `{ url: ${address}, transport: "sse" }` : address;
   const [program = "parley", ...args] = command ?? ["parley", kind === "file" ? "replay" : "run", shown, "--stdio"];
   return `{ command: ${literal(program)}, args: [${args.map((each) => literal(each)).join(", ")}] }`;
 }

@@ -29,6 +29,12 @@ export function shellWord(parts: string | readonly TextPart[]): string {
   return `"${text.join("")}"`;
 }
 
+/** A header as a word for `curl`. */
+export function headerWord(name: string, value: TextPart): string {
+  // For curl `name:` removes a header, and `name;` is one without a value.
+  return value === "" ? shellWord(`${name};`) : shellWord([`${name}: `, value]);
+}
+
 /** A value as JSON on one line that no terminal reacts to; undefined if it is nested too deep to be written. */
 export function pasteableJson(value: unknown): string | undefined {
   try {

@@ -1,7 +1,7 @@
 import { McpError, printable } from "@parley/mcp/protocol";
 import type { InspectorTarget } from "../connections/inspector-target.js";
 import type { ActionHandlers } from "../contract/actions.js";
-import type { CopyForm } from "../contract/timeline.js";
+import type { CopyForm, HttpExchange } from "../contract/timeline.js";
 import type { CopiedRequest } from "../copy/copied-request.js";
 import { copyAsCommand } from "../copy/copy-as-command.js";
 import { copyAsCurl } from "../copy/copy-as-curl.js";
@@ -69,8 +69,21 @@ function requestOf({ timeline, targetOf }: TimelineActionParts, entry: StoredEnt
     message,
     target: { kind, shown, url, command },
     revision,
+    transport: isOverSse(timeline, entry, url) ? "sse" : "http",
     ...(http === undefined ? {} : { headers: http.requestHeaders }),
   };
+}
+
+/** Whether the connection of an entry is one over HTTP+SSE: requests are posted elsewhere, and no POST is answered by a message. */
+function isOverSse(timeline: Timeline, { summary, connectionNumber }: StoredEntry, url: string | undefined): boolean {
+  const posts = timeline.stored(summary.connection).flatMap((entry) => {
+    const { kind, direction } = entry.summary;
+    const isPosted = entry.connectionNumber === connectionNumber && kind === "request" && direction === "sent";
+    return isPosted && entry.http?.status !== undefined && entry.http.status < 300 ? [entry.http] : [];
+  });
+  const isMessage = (type = "") => /^(?:application\/json|text\/event-stream)\b/i.test(type);
+  const isElsewhere = (post: HttpExchange) => post.url !== url && !isMessage(post.responseHeaders?.["content-type"]);
+  return posts.length > 0 && posts.every(isElsewhere);
 }
 
 function notCopied(reason: string, fix = "Choose a request that the client sent, or its answer."): McpError {

@@ -1,6 +1,9 @@
 import { spawnSync } from "node:child_process";
+import { connect } from "@parley/mcp";
 import { REVISIONS } from "@parley/mcp/protocol";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { startPeer } from "../../../mcp/test/interop/peer-process.js";
+import { peersInstalled } from "../../../mcp/test/mounts/peer-packages.js";
 import type { CopiedRequest } from "../../src/copy/copied-request.js";
 import { copyAsCurl } from "../../src/copy/copy-as-curl.js";
 import { copiedFrom, HOSTILE_ARGUMENTS } from "./copied-calls.js";
@@ -9,6 +12,8 @@ import { runLines, SHELLS } from "./run-lines.js";
 
 const hasCurl = spawnSync("curl", ["--version"]).status === 0;
 if (!hasCurl) console.info("copies for curl: curl is not installed, so none was run");
+if (!peersInstalled)
+  console.info("the peers are not installed (npm run peers); no copy was run against server-everything");
 
 const run = (shell: string, lines: string) => runLines(shell, lines, { AUTHORIZATION, NO_PROXY: "*" });
 
@@ -48,6 +53,27 @@ describe("a request that is copied for curl", () => {
       );
       expect(await run("sh", lines)).toContain("kept");
       expect(server.asked).toEqual(["hostile name"]);
+    }
+  });
+
+  it.skipIf(!hasCurl || !peersInstalled)("opens a session of server-everything, which keeps one", async () => {
+    const peer = await startPeer("node_modules/@modelcontextprotocol/server-everything/dist/index.js", [
+      "streamableHttp",
+    ]);
+    onTestFinished(() => peer.stop());
+    let message: CopiedRequest["message"] = {};
+    const revision = "2025-11-25";
+    const client = await connect(peer.url, {
+      revisions: [revision],
+      onMessage: (wire) => {
+        if (wire.message["method"] === "tools/call") message = wire.message;
+      },
+    });
+    onTestFinished(() => client.close());
+    await client.callTool("echo", { message: "it's here" });
+    const target = { kind: "url", shown: peer.url, url: peer.url } as const;
+    for (const shell of SHELLS) {
+      expect(await run(shell, copyAsCurl({ message, target, revision }) ?? ""), shell).toContain("it's here");
     }
   });
 
@@ -106,7 +132,7 @@ describe("a request that is copied for curl", () => {
       },
     });
     expect(lines?.split(" \\\n  ")).toEqual([
-      'curl -sS -N "https://$URL_CREDENTIALS@a/mcp?token=$TOKEN&x=1&api_key=$API_KEY"',
+      'curl -sS -N -g "https://$URL_CREDENTIALS@a/mcp?token=$TOKEN&x=1&api_key=$API_KEY"',
       "-H 'accept: application/json, text/event-stream'",
       "-H 'content-type: application/json'",
       "-H 'mcp-protocol-version: 2026-07-28'",

@@ -7,6 +7,8 @@ export const AUTHORIZATION = "Bearer s3cr3t-t0k3n with 'quotes' and $(dollars)";
 /** A server that keeps what it was asked, over HTTP and only for those who know the secret. */
 export interface EchoServer {
   readonly url: string;
+  /** The same server by the transport of 2024-11-05. */
+  readonly sseUrl: string;
   /** What tools, prompts and resources were asked with, oldest first. */
   readonly asked: unknown[];
   /** The headers of the last POST that was let in. */
@@ -20,13 +22,15 @@ export async function startEchoServer(): Promise<EchoServer> {
   let last: Record<string, string> = {};
   const handle = await serveHttp(echoServer(asked), {
     port: 0,
+    legacySse: {},
     authenticate: (request) => {
       if (request.header("authorization") !== AUTHORIZATION) return undefined;
       if (request.method === "POST") last = request.headers();
       return { key: "user" };
     },
   });
-  return { url: handle.url, asked, lastHeaders: () => last, close: () => handle.close() };
+  const sseUrl = new URL("/sse", handle.url).href;
+  return { url: handle.url, sseUrl, asked, lastHeaders: () => last, close: () => handle.close() };
 }
 
 /** Tools, a resource template and a prompt that keep what they are asked with. */
