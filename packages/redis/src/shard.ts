@@ -27,6 +27,8 @@ export class Shard implements TopicPlace {
   readonly #connection: LastingConnection<RedisNode>;
   /** By channel, the end of an UNSUBSCRIBE on the way: a new subscription waits for it. */
   readonly #leaving = new Map<string, Promise<unknown>>();
+  /** What the connection that is being made was asked to subscribe; some may leave before it is ready. */
+  #preparing: readonly Topic[] = [];
   #ping: ReturnType<typeof setInterval> | undefined;
 
   constructor(options: ShardOptions) {
@@ -34,7 +36,10 @@ export class Shard implements TopicPlace {
     this.#connection = new LastingConnection<RedisNode>({
       make: options.make,
       prepare: (node) => this.#subscribeAll(node),
-      onReady: (node) => this.#watch(node),
+      onReady: (node) => {
+        this.#unsubscribeLeft(node);
+        this.#watch(node);
+      },
       onLost: () => this.#lost(),
       endsOnError: true,
       connectMs: options.connectMs,
@@ -100,6 +105,7 @@ export class Shard implements TopicPlace {
       for (const topic of this.topics) if (topic.channel === channel) this.expel(topic);
     });
     const topics = [...this.topics];
+    this.#preparing = topics;
     // Channels of different slots cannot share one SSUBSCRIBE.
     const size = this.#options.isSharded ? 1 : CHANNELS_AT_ONCE;
     const groups = Array.from({ length: Math.ceil(topics.length / size) }, (_, at) =>
@@ -114,11 +120,7 @@ export class Shard implements TopicPlace {
         node,
         group.map(({ channel }) => channel),
       );
-      for (const topic of group) {
-        this.#live(topic);
-        // Some may have left while the connection was made.
-        if (!this.#listensTo(topic)) this.#unsubscribe(node, topic);
-      }
+      for (const topic of group) this.#live(topic);
     } catch (error) {
       const refused = group.filter((topic) => this.#refused(topic, error));
       if (refused.length < group.length) throw error;
@@ -130,8 +132,12 @@ export class Shard implements TopicPlace {
     return isSharded ? node.sSubscribe(channels, deliver) : node.subscribe(channels, deliver);
   }
 
-  #listensTo(topic: Topic): boolean {
-    return this.topics.has(topic) || [...this.topics].some(({ channel }) => channel === topic.channel);
+  #unsubscribeLeft(node: RedisNode): void {
+    const left = this.#preparing.filter((topic) => !this.topics.has(topic));
+    this.#preparing = [];
+    if (left.length === 0) return;
+    const wanted = new Set([...this.topics].map(({ channel }) => channel));
+    for (const topic of left) if (!wanted.has(topic.channel)) this.#unsubscribe(node, topic);
   }
 
   #live(topic: Topic): void {
