@@ -145,7 +145,7 @@ export const PIPE_MUTANTS: readonly Mutant[] = [
     name: "closed-stdout-unnoticed",
     recreates: "a child that closes its stdout but lives leaves requests pending",
     file: "node/stdio/child-stream.ts",
-    search: 'else this.#after(TOGETHER_MS, () => this.#close("stdout_closed"));',
+    search: 'else this.#after(EXIT_AFTER_OUTPUT_MS, () => this.#platform.defer(() => this.#close("stdout_closed")));',
     replace: "",
     tests: ["test/stdio/stdio-client.test.ts"],
   },

@@ -8,10 +8,12 @@ const KILL_AFTER_MS = 3000;
 const GIVE_UP_AFTER_MS = 3500;
 /** How long orphaned grandchildren have between SIGTERM and SIGKILL; shorter, because the child has already exited. */
 const REST_AFTER_MS = 300;
-/** The end of stdout and the exit of the process arrive in either order; how long to wait for the second one. */
+/** How long stdout has to be silent after the exit of the process to count as closed. */
 const TOGETHER_MS = 15;
 /** How long a child that no longer reads may take to exit before it counts as one that goes on without reading. */
 const EXIT_AFTER_INPUT_MS = 150;
+/** The same for a child that no longer writes; longer than a busy machine takes to tell of an exit. */
+const EXIT_AFTER_OUTPUT_MS = 500;
 
 /**
  * The pipes of a child process as one byte stream, and the shutdown of the process.
@@ -68,7 +70,7 @@ export class ChildStream implements ByteStream {
       stdoutClosed: () => {
         this.#stdoutClosed = true;
         if (this.#exited) this.#close("exited");
-        else this.#after(TOGETHER_MS, () => this.#close("stdout_closed"));
+        else this.#after(EXIT_AFTER_OUTPUT_MS, () => this.#platform.defer(() => this.#close("stdout_closed")));
       },
       exited: (end) => {
         this.#report.ended(end);
