@@ -154,7 +154,7 @@ describe.skipIf(!hasRedis)("a cluster with replicas", () => {
     await until(async () => {
       const began = performance.now();
       const outcome = await Promise.resolve(storage.kv.set(key, "w")).catch((error: unknown) => error);
-      expect(performance.now() - began).toBeLessThan(4_000);
+      expect(performance.now() - began).toBeLessThan(30_000);
       if (typeof outcome !== "number") failed.push(outcome);
       return typeof outcome === "number";
     });

@@ -129,11 +129,13 @@ describe.skipIf(process.platform === "win32")("a token file", () => {
     const path = join(await folder(), "tokens.json");
     const store = fileTokenStore(path);
     const order: string[] = [];
+    let taken = false;
     const first = store.lock?.("x", async () => {
+      taken = true;
       await new Promise((resolve) => setTimeout(resolve, 200));
       order.push("first");
     });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await expect.poll(() => taken).toBe(true);
     await fileTokenStore(path).lock?.("x", async () => void order.push("second"));
     await first;
     expect(order).toEqual(["first", "second"]);

@@ -16,6 +16,8 @@ export interface CutStorage extends Storage {
   way: Way;
   /** How long each call takes. */
   slowMs: number;
+  /** The time-out of the driver. */
+  timeoutMs: number;
   /** Loses the connection of the subscriptions: nothing is heard until `reconnect`. */
   disconnect(): void;
   /** Subscribes again, and tells every subscription of the gap. */
@@ -23,9 +25,6 @@ export interface CutStorage extends Storage {
   /** Names of calls so far. */
   readonly calls: string[];
 }
-
-/** The time-out of the simulated driver. */
-const TIMEOUT_MS = 3000;
 
 export function cutStorage(shared: Storage): CutStorage {
   let heard = true;
@@ -41,7 +40,7 @@ export function cutStorage(shared: Storage): CutStorage {
     if (writes && cut.way === "full") throw new StorageError("maxmemory", 1, "Raise it.");
   };
   const opened = async () => {
-    for (let waited = 0; cut.way === "hangs" && waited < TIMEOUT_MS; waited += 10) {
+    for (let waited = 0; cut.way === "hangs" && waited < cut.timeoutMs; waited += 10) {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   };
@@ -54,6 +53,7 @@ export function cutStorage(shared: Storage): CutStorage {
   const cut: CutStorage = {
     way: "open",
     slowMs: 0,
+    timeoutMs: 3000,
     calls,
     disconnect() {
       heard = false;

@@ -10,12 +10,10 @@ describe.each(["down", "hangs", "full"] as const)("while the storage is out of o
     const reader = new EventReader(await client.call("steps", {}, undefined, WITH_PROGRESS));
     expect(await reader.message()).toMatchObject({ params: { progress: 1 } });
     storage.way = way;
-    const began = performance.now();
+    storage.timeoutMs = Number.POSITIVE_INFINITY;
     held.open();
     expect(await reader.message()).toMatchObject({ params: { progress: 2 } });
     expect(await reader.message()).toMatchObject({ result: { content: [{ text: "done" }] } });
-    // The simulated driver gives up after 3 s.
-    expect(performance.now() - began).toBeLessThan(2500);
     expect(await reader.rest()).toEqual([]);
     storage.way = "open";
     await close();
@@ -26,10 +24,8 @@ describe.each(["down", "hangs", "full"] as const)("while the storage is out of o
     use(0);
     await client.open();
     for (const index of [0, 1]) use(index).storage.way = way;
-    use(0);
-    const began = performance.now();
+    use(0).storage.timeoutMs = Number.POSITIVE_INFINITY;
     expect(await (await client.call("hello")).json()).toMatchObject({ result: { content: [{ text: "hello" }] } });
-    expect(performance.now() - began).toBeLessThan(2500);
     if (way !== "full") {
       use(1);
       const refused = await client.call("hello");

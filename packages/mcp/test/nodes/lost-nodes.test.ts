@@ -5,8 +5,8 @@ import { severalNodes, WITH_PROGRESS } from "./several-nodes.js";
 const LOST = { id: 1, error: { code: -32603, data: { reason: "process_lost" } } };
 
 /** A call that one node runs, and whose client has left it. */
-async function leftCall() {
-  const parts = severalNodes(3);
+async function leftCall(nodeLostMs: number) {
+  const parts = severalNodes(3, { times: { nodeLostMs } });
   const { client, use } = parts;
   const dead = use(0);
   await client.open();
@@ -18,14 +18,12 @@ async function leftCall() {
 
 describe("a call of a node that is gone", () => {
   it("ends with an error for whoever resumes it, in bounded time", async () => {
-    const { client, use, dead, eventId, held, close } = await leftCall();
+    const { client, use, dead, eventId, held, close } = await leftCall(400);
     dead.storage.way = "hangs";
     dead.storage.disconnect();
     use(1);
-    const began = performance.now();
     const first = new EventReader(await client.get({ "last-event-id": eventId }));
     expect((await first.rest()).map(({ data }) => JSON.parse(data))).toMatchObject([LOST]);
-    expect(performance.now() - began).toBeLessThan(5000);
     // The node was only slow: what it says now comes too late.
     dead.storage.way = "open";
     held.open();
@@ -37,21 +35,24 @@ describe("a call of a node that is gone", () => {
   });
 
   it("ends at once if the node has closed in good order", async () => {
-    const { client, use, dead, eventId, close } = await leftCall();
+    // Longer than a test may take.
+    const { client, use, dead, eventId, close } = await leftCall(600_000);
     await dead.handler.close();
     use(1);
-    const began = performance.now();
     const reader = new EventReader(await client.get({ "last-event-id": eventId }));
     expect((await reader.rest()).map(({ data }) => JSON.parse(data))).toMatchObject([LOST]);
-    expect(performance.now() - began).toBeLessThan(300);
     await close();
   });
 
   it("goes on while the node lives", async () => {
-    const { client, use, eventId, held, close } = await leftCall();
+    const { client, use, dead: alive, eventId, held, close } = await leftCall(2000);
     use(1);
     const reader = new EventReader(await client.get({ "last-event-id": eventId }));
-    setTimeout(() => held.open(), 700);
+    // A node renews its lease four times before it ends.
+    const renewals = () => alive.storage.calls.filter((call) => /^set .*\/node\//.test(call)).length;
+    const before = renewals();
+    await expect.poll(renewals).toBeGreaterThan(before + 4);
+    held.open();
     const events = (await reader.rest()).map(({ data }) => JSON.parse(data));
     expect(events).toMatchObject([{ params: { progress: 2 } }, { result: { content: [{ text: "done" }] } }]);
     await close();

@@ -121,7 +121,7 @@ describe("a node that drains", () => {
     await reader.cancel();
     storage.way = "hangs";
     held.open();
-    const drained = handler.drain(2500).then(() => handler.close());
+    const drained = handler.drain(60_000).then(() => handler.close());
     // Longer than the end of a node waits for its storage by itself.
     setTimeout(() => {
       storage.way = "open";

@@ -31,8 +31,7 @@ export function severalNodes(count: number, options: HttpServerOptions = {}) {
         JSON.stringify(await ctx.elicit("Name?", { type: "object", properties: { name: { type: "string" } } })),
       )
       .resource("mem://a", {}, () => "a");
-    const quiet = { times: { nodeLostMs: 400 }, ...options };
-    return { storage, server, handler: fetchHandler(server, quiet) };
+    return { storage, server, handler: fetchHandler(server, options) };
   });
   const at = (index: number): TestNode => {
     const node = nodes[index];

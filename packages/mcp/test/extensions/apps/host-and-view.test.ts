@@ -92,7 +92,7 @@ describe("a host", () => {
       },
     });
     host.openLink("https://example.com/").catch(() => {});
-    await soon();
+    await expect.poll(() => signal).toBeDefined();
     send({ jsonrpc: "2.0", method: "ui/notifications/sandbox-resource-gone", params: {} });
     expect(await app.closed).toBe("the app was navigated, or wrote its document anew");
     expect(signal?.aborted).toBe(true);
@@ -105,8 +105,7 @@ describe("a host", () => {
       { reportsSize: false },
     );
     send({ jsonrpc: "2.0", method: "ui/notifications/size-changed", params: { width: 1e9, height: 1e9 } });
-    await soon();
-    expect(sizes).toEqual([{ width: 10_000, height: 300 }]);
+    await expect.poll(() => sizes).toEqual([{ width: 10_000, height: 300 }]);
     await app.close();
   });
 
@@ -144,14 +143,12 @@ describe("a host", () => {
     const both = [first, second].map(({ signal }) =>
       host.callTool("t", {}, { signal }).catch(({ message }) => message),
     );
-    await soon();
-    expect(signals).toHaveLength(1);
+    await expect.poll(() => signals.length).toBe(1);
     first.abort();
     await soon();
     expect(signals[0]?.aborted).toBe(false);
     second.abort();
-    await soon();
-    expect(signals[0]?.aborted).toBe(true);
+    await expect.poll(() => signals[0]?.aborted).toBe(true);
     expect(await Promise.all(both)).toEqual(["tools/call was given up", "tools/call was given up"]);
     const third = host.callTool("t");
     go();
@@ -185,13 +182,13 @@ describe("a page", () => {
   });
 
   it("keeps nothing of a request that cannot be sent", async () => {
-    const { app, host, sent } = await windowPair(noting([]), { timeoutMs: 40 });
+    const { app, host, sent, expire } = await windowPair(noting([]), { timeoutMs: 40 });
     const abort = new AbortController();
     await expect(host.callTool("t", broken(), { signal: abort.signal })).rejects.toMatchObject({
       name: "DataCloneError",
     });
     abort.abort();
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    expire();
     expect(await host.callTool("t")).toEqual(result);
     expect(sent.filter((message) => (message as { error?: unknown }).error !== undefined)).toEqual([]);
     await app.close();

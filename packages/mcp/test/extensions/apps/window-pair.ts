@@ -27,6 +27,27 @@ const timers = {
   console,
 };
 
+/** The timers of a page, which end when a test says so. */
+class HeldTimers {
+  readonly #held = new Set<() => void>();
+
+  setTimeout = (run: () => void): unknown => {
+    this.#held.add(run);
+    return run;
+  };
+
+  clearTimeout = (timer: never): void => {
+    this.#held.delete(timer);
+  };
+
+  expire(): void {
+    for (const run of this.#held) {
+      this.#held.delete(run);
+      run();
+    }
+  }
+}
+
 /** A host that shows a page, both in this process. */
 export interface WindowPair {
   readonly app: ReturnType<typeof showApp>;
@@ -35,6 +56,8 @@ export interface WindowPair {
   send(message: unknown): void;
   /** What the page was sent. */
   readonly sent: unknown[];
+  /** Ends the time of all that the page waits for. */
+  expire(): void;
 }
 
 /** Shows a page that connects with `view`; `early` has the app before the page is there. */
@@ -49,8 +72,11 @@ export async function windowPair(
   let connected: Promise<AppHost> | undefined;
   const parent = { postMessage: (data: unknown) => atHost.post(data, inner, SANDBOX) };
   const element = { style: { height: "" }, scrollWidth: 10, getBoundingClientRect: () => ({ width: 10, height: 20 }) };
+  const held = new HeldTimers();
   const viewWindow: ViewWindow = {
-    ...timers,
+    setTimeout: held.setTimeout,
+    clearTimeout: held.clearTimeout,
+    console,
     parent,
     document: { documentElement: element, body: element },
     addEventListener: atView.addEventListener,
@@ -95,5 +121,5 @@ export async function windowPair(
   early(app);
   await app.ready;
   if (connected === undefined) throw new Error("the page was not connected");
-  return { app, host: await connected, send: parent.postMessage, sent };
+  return { app, host: await connected, send: parent.postMessage, sent, expire: () => held.expire() };
 }
