@@ -138,7 +138,12 @@ describe.skipIf(!hasBrowser)("what others bring into the page", () => {
     await runTool(page, "nags");
     const question = page.getByRole("dialog", { name: /asks you$/ });
     await question.waitFor();
-    await page.keyboard.press("Escape");
+    // Between two questions there is none that Escape could put aside.
+    const isPutAside = async () => {
+      await page.keyboard.press("Escape");
+      return page.getByRole("button", { name: "1 question waits" }).isVisible();
+    };
+    await expect.poll(isPutAside).toBe(true);
     const messages = page.getByRole("tab", { name: /^Timeline/ });
     const before = await messages.textContent();
     await expect.poll(() => messages.textContent()).not.toBe(before);
