@@ -1,9 +1,11 @@
 import { REVISIONS, type Revision, shownRevision } from "@parley/mcp/protocol";
+import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import type { CallRequest } from "../../src/contract/calls.js";
 import type { ConnectionInfo } from "../../src/contract/connections.js";
 import type { EraComparison } from "../../src/contract/timeline.js";
 import { act } from "../backend/act.js";
+import { inspectorState } from "../backend/page-state.js";
 import { RunProgress } from "../keep/run-progress.js";
 import { Dialog } from "../parts/dialog.js";
 import { ProblemNote } from "../parts/problem-note.js";
@@ -19,9 +21,13 @@ const newestOf = (era: string): Revision => {
 const EMPTY: RequestDraft = { name: "", text: "{}" };
 
 interface Compared {
+  readonly connection: string;
   readonly request: CallRequest;
   readonly comparison: EraComparison;
 }
+
+/** What the last comparison gave; one goes on while another view is shown. */
+const lastCompared = signal<Compared | undefined>(undefined);
 
 /** The same call in both eras, side by side. */
 export function CompareView({ connection }: { readonly connection: ConnectionInfo }) {
@@ -29,14 +35,16 @@ export function CompareView({ connection }: { readonly connection: ConnectionInf
   const [left, setLeft] = useState(() => newestOf("stateful"));
   const [right, setRight] = useState(() => newestOf("stateless"));
   const [asked, setAsked] = useState<CallRequest | undefined>(undefined);
-  const [compared, setCompared] = useState<Compared | undefined>(undefined);
   const action = useAction();
+  const busy = action.busy || (inspectorState.value?.runs ?? []).some(({ kind }) => kind === "comparison");
+  const compared = lastCompared.value?.connection === connection.id ? lastCompared.value : undefined;
   const run = (request: CallRequest) => {
     setAsked(undefined);
     action.run(async () => {
-      setCompared(undefined);
+      lastCompared.value = undefined;
       const input = { connection: connection.id, request, revisions: [left, right] as const };
-      setCompared({ request, comparison: await act("compare", input) });
+      const comparison = await act("compare", input);
+      lastCompared.value = { connection: connection.id, request, comparison };
     });
   };
   const ask = () => {
@@ -50,8 +58,8 @@ export function CompareView({ connection }: { readonly connection: ConnectionInf
       <div class="compare-revisions">
         <RevisionChoice label="Left" chosen={left} onChoose={setLeft} />
         <RevisionChoice label="Right" chosen={right} onChoose={setRight} />
-        <button type="button" class="main" disabled={action.busy || connection.status !== "ready"} onClick={ask}>
-          {action.busy ? "Calling…" : "Call in both"}
+        <button type="button" class="main" disabled={busy || connection.status !== "ready"} onClick={ask}>
+          {busy ? "Calling…" : "Call in both"}
         </button>
       </div>
       <p class="soft">
@@ -60,23 +68,35 @@ export function CompareView({ connection }: { readonly connection: ConnectionInf
       </p>
       <RunProgress kind="comparison" />
       {asked !== undefined && (
-        <Dialog title="Call twice?" onClose={() => setAsked(undefined)}>
-          <p>
-            The server is asked in {left} and then in {right}. What the call writes, buys or deletes, it does twice.
-          </p>
-          <div class="parts-actions">
-            <button type="button" class="main" onClick={() => run(asked)}>
-              Call twice
-            </button>
-            <button type="button" onClick={() => setAsked(undefined)}>
-              Stay here
-            </button>
-          </div>
-        </Dialog>
+        <ConfirmCalls revisions={[left, right]} onCall={() => run(asked)} onClose={() => setAsked(undefined)} />
       )}
       {action.problem !== undefined && <ProblemNote problem={action.problem} />}
-      {compared !== undefined && <EraColumns {...compared} />}
+      {compared !== undefined && <EraColumns request={compared.request} comparison={compared.comparison} />}
     </div>
+  );
+}
+
+interface ConfirmCallsProps {
+  readonly revisions: readonly [Revision, Revision];
+  readonly onCall: () => void;
+  readonly onClose: () => void;
+}
+
+function ConfirmCalls({ revisions: [left, right], onCall, onClose }: ConfirmCallsProps) {
+  return (
+    <Dialog title="Call twice?" onClose={onClose}>
+      <p>
+        The server is asked in {left} and then in {right}. What the call writes, buys or deletes, it does twice.
+      </p>
+      <div class="parts-actions">
+        <button type="button" class="main" onClick={onCall}>
+          Call twice
+        </button>
+        <button type="button" onClick={onClose}>
+          Stay here
+        </button>
+      </div>
+    </Dialog>
   );
 }
 

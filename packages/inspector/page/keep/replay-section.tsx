@@ -1,7 +1,9 @@
+import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import type { ConnectionInfo } from "../../src/contract/connections.js";
 import type { ReplayReport } from "../../src/contract/keep.js";
 import { act } from "../backend/act.js";
+import { inspectorState } from "../backend/page-state.js";
 import { connectionFacts, connectionName, STATUS_WORDS } from "../connect/connection-name.js";
 import { Dialog } from "../parts/dialog.js";
 import { ProblemNote } from "../parts/problem-note.js";
@@ -10,14 +12,17 @@ import { KeepSection } from "./keep-section.js";
 import { ReplayedCalls } from "./replayed-calls.js";
 import { RunProgress } from "./run-progress.js";
 
+/** What the last replay found; a replay goes on while another view is shown. */
+const lastReport = signal<ReplayReport | undefined>(undefined);
+
 /** Sends the requests of a session again, and shows what is answered differently. */
 export function ReplaySection({ connections }: { readonly connections: readonly ConnectionInfo[] }) {
   const [sessionId, setSession] = useState("");
   const [againstId, setAgainst] = useState("");
   const [all, setAll] = useState(false);
   const [asking, setAsking] = useState(false);
-  const [report, setReport] = useState<ReplayReport | undefined>(undefined);
   const action = useAction();
+  const busy = action.busy || (inspectorState.value?.runs ?? []).some(({ kind }) => kind === "replay");
   const servers = connections.filter(({ status }) => status === "ready");
   const session = chosenOf(connections, sessionId) ?? connections.find(({ status }) => status === "imported");
   const [chosen, against] = [session ?? connections[0], chosenOf(servers, againstId) ?? servers[0]];
@@ -26,8 +31,8 @@ export function ReplaySection({ connections }: { readonly connections: readonly 
     if (chosen === undefined || against === undefined) return;
     const input = { session: chosen.id, against: against.id, all };
     action.run(async () => {
-      setReport(undefined);
-      setReport(await act("replay", input));
+      lastReport.value = undefined;
+      lastReport.value = await act("replay", input);
     });
   };
   return (
@@ -46,32 +51,44 @@ export function ReplaySection({ connections }: { readonly connections: readonly 
         <button
           type="button"
           class="main"
-          disabled={action.busy || chosen === undefined || against === undefined}
+          disabled={busy || chosen === undefined || against === undefined}
           onClick={() => (all ? setAsking(true) : start())}
         >
-          {action.busy ? "Replaying…" : "Replay"}
+          {busy ? "Replaying…" : "Replay"}
         </button>
       </div>
       <RunProgress kind="replay" />
       {asking && against !== undefined && (
-        <Dialog title="Run tools that may change something?" onClose={() => setAsking(false)}>
-          <p>
-            Every call of the session is sent to <strong>{connectionName(against)}</strong> again. What it writes, buys
-            or deletes, it does once more.
-          </p>
-          <div class="parts-actions">
-            <button type="button" class="danger" onClick={start}>
-              Replay all calls
-            </button>
-            <button type="button" onClick={() => setAsking(false)}>
-              Stay here
-            </button>
-          </div>
-        </Dialog>
+        <ConfirmReplay server={connectionName(against)} onReplay={start} onClose={() => setAsking(false)} />
       )}
       {action.problem !== undefined && <ProblemNote problem={action.problem} />}
-      {report !== undefined && <ReplayedCalls report={report} />}
+      {lastReport.value !== undefined && <ReplayedCalls report={lastReport.value} />}
     </KeepSection>
+  );
+}
+
+interface ConfirmReplayProps {
+  readonly server: string;
+  readonly onReplay: () => void;
+  readonly onClose: () => void;
+}
+
+function ConfirmReplay({ server, onReplay, onClose }: ConfirmReplayProps) {
+  return (
+    <Dialog title="Run tools that may change something?" onClose={onClose}>
+      <p>
+        Every call of the session is sent to <strong>{server}</strong> again. What it writes, buys or deletes, it does
+        once more.
+      </p>
+      <div class="parts-actions">
+        <button type="button" class="danger" onClick={onReplay}>
+          Replay all calls
+        </button>
+        <button type="button" onClick={onClose}>
+          Stay here
+        </button>
+      </div>
+    </Dialog>
   );
 }
 

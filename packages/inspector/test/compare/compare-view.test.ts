@@ -53,6 +53,9 @@ describe.skipIf(!hasBrowser)("the view of both eras", () => {
     const cancel = page.getByRole("button", { name: "Cancel" });
     await compare();
     await expect.poll(() => seen.waiting).toBe(1);
+    // It goes on while another view is shown.
+    await goTo(page, "Timeline");
+    await goTo(page, "Eras");
     await cancel.click();
     await page.getByText("The results are not compared, because the call was cancelled.").waitFor();
     expect(await page.locator(".compare-facts .parts-mark").allTextContents()).toEqual(["cancelled", "cancelled"]);

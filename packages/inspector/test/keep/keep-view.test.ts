@@ -100,6 +100,9 @@ describe.skipIf(!hasBrowser)("the view of sessions", () => {
     await page.getByRole("progressbar", { name: "Progress of the replay" }).waitFor();
     await expect.poll(() => seen.waiting).toBe(1);
     expect(await barriers(page)).toEqual([]);
+    // It goes on while another view is shown.
+    await goTo(page, "Timeline");
+    await goTo(page, "Session");
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.getByText(/^\d+ same, 0 different, 0 skipped; cancelled, 1 not sent$/).waitFor();
     await page.locator(".keep-call").filter({ hasText: "cancelledtools/call wait" }).waitFor();
