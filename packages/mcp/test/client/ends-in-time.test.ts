@@ -1,4 +1,3 @@
-import { createServer } from "node:net";
 import { connect, Server } from "@parley/mcp";
 import { serveSocket, socketTransport } from "@parley/mcp/node";
 import { afterEach, describe, expect, it } from "vitest";
@@ -35,47 +34,7 @@ const serverProgram = (call: string) => `
   setInterval(() => {}, 1000);
 `;
 
-describe("`connect` ends within half a second of its deadline", () => {
-  const silent: Record<string, () => Promise<Target>> = {
-    "a program that ignores SIGTERM": async () =>
-      node("process.on('SIGTERM', () => {}); process.stdin.resume(); setInterval(() => {}, 1000);"),
-    "an HTTP server that is silent": async () => kept(await scriptedServer(() => {})).url,
-    "an HTTP server with a session that it does not end": async () => {
-      const server = kept(
-        await scriptedServer((request, response) => {
-          if (request.message?.method === "initialize")
-            json(
-              response,
-              result(request, { protocolVersion: STATEFUL, capabilities: {}, serverInfo: { name: "s", version: "1" } }),
-              200,
-              { "mcp-session-id": "s" },
-            );
-          else if (request.message?.method === "server/discover") response.writeHead(400).end();
-        }),
-      );
-      return server.url;
-    },
-    "a socket that is silent": async () => {
-      const server = createServer(() => {});
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-      const { port } = server.address() as { port: number };
-      kept({ close: async () => void server.close() });
-      return { makeTransport: () => socketTransport({ port }) };
-    },
-    "a pipe that is silent": async () => scriptedPipe(() => {}),
-  };
-  for (const [name, target] of Object.entries(silent)) {
-    it(name, async () => {
-      // What is loaded on demand is loaded before the clock starts.
-      await connect(node("process.exit()"), { timeouts: { connectMs: 5_000 } }).catch(() => {});
-      const connectMs = 700;
-      const to = await target();
-      const started = performance.now();
-      expect(await failure(connect(to, { timeouts: { connectMs } }))).toMatchObject({ data: expect.anything() });
-      expect(performance.now() - started).toBeLessThan(connectMs + 500);
-    });
-  }
-
+describe("`connect` ends at its deadline, and by its signal", () => {
   it("LIFE-09: and never cancels `initialize`", async () => {
     const server = scriptedPipe(() => {});
     await failure(connect(server, { revisions: [STATEFUL], timeouts: { connectMs: 50 } }));
@@ -91,17 +50,15 @@ describe("`connect` ends within half a second of its deadline", () => {
 describe("a server that answers every round with state and no question", () => {
   const round = { resultType: "input_required", requestState: "s" };
 
-  it("ends the call by `maxRounds`, soon, on a pipe", async () => {
+  it("ends the call by `maxRounds` on a pipe", async () => {
     const server = scriptedPipe((message, pipe) => {
       if (!greetsIn("stateless", message, pipe)) pipe.answer(message, round);
     });
     const client = kept(await connect(server));
-    const started = performance.now();
     expect(await failure(client.callTool("t"))).toMatchObject({
       kind: "limit_exceeded",
       fix: expect.stringContaining("maxRounds"),
     });
-    expect(performance.now() - started).toBeLessThan(15_000);
   });
 
   it("and over HTTP", async () => {
@@ -189,14 +146,13 @@ describe("a program that closed its stdin", () => {
     );
     const client = kept(await connect(node(program), { resend: "never" }));
     await client.callTool("first");
-    const started = performance.now();
     const error = await failure(
       (async () => {
-        for (let nth = 0; nth < 20; nth++) await client.callTool("next", {}, { timeouts: { idleMs: 10_000 } });
+        // Longer than a test may take.
+        for (let nth = 0; nth < 20; nth++) await client.callTool("next", {}, { timeouts: { idleMs: 600_000 } });
       })(),
     );
     expect(error).toMatchObject({ kind: "connection_closed" });
-    expect(performance.now() - started).toBeLessThan(5_000);
   });
 });
 

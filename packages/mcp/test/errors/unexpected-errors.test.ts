@@ -223,12 +223,18 @@ describe("what is no error", () => {
 
 describe("observers", () => {
   it("are told how a handler failed: by an error, a thrown value, its time or its caller", async () => {
-    const server = failing().server.tool(
-      "slow",
-      { timeoutMs: 20 },
-      (_args, { signal }) =>
-        new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
-    );
+    let begun = () => {};
+    const running = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const hangs = (_args: object, { signal }: { signal: AbortSignal }) =>
+      new Promise<never>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    const server = failing()
+      .server.tool("slow", { timeoutMs: 20 }, hangs)
+      .tool("hangs", {}, (args, ctx) => {
+        begun();
+        return hangs(args, ctx);
+      });
     const failures: unknown[] = [];
     server.observe({ ended: ({ name, failure }) => void failures.push([name, failure]) });
     const client = await connect(server, { revisions: ["2026-07-28"] });
@@ -243,8 +249,9 @@ describe("observers", () => {
     ]);
     const ended = new Promise((resolve) => server.observe({ ended: resolve }));
     const leave = new AbortController();
-    const left = client.callTool("slow", {}, { signal: leave.signal });
-    setTimeout(() => leave.abort(), 5);
+    const left = client.callTool("hangs", {}, { signal: leave.signal });
+    await running;
+    leave.abort();
     await left.catch(() => {});
     expect(await ended).toMatchObject({ failure: "aborted" });
     await client.close();

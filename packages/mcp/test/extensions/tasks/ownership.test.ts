@@ -175,11 +175,14 @@ describe("TASK25-13: the list of tasks", () => {
   });
 
   it("refuses the cursor of a page whose last task is gone, in place of beginning again", async () => {
-    const eve = await caller("2025-11-25", "eve.lists");
+    let time = 0;
+    const now = () => time;
+    const timed = taskServer(memoryStorage({ clock: { now } }), undefined, { now, monotonic: now });
+    const eve = await new TaskCaller(protectedHandler(timed), "2025-11-25", "eve.lists").open();
     for (const ttl of [60_000, 100, 60_000]) await eve.send("tools/call", { name: "quick", task: { ttl } });
     const { nextCursor } = (await eve.send("tasks/list")).message.result as { nextCursor: string };
     expect((await eve.send("tasks/list", { cursor: nextCursor })).message.result?.["tasks"]).toHaveLength(1);
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    time = 150;
     expect((await eve.send("tasks/list", { cursor: nextCursor })).message.error?.code).toBe(-32602);
   });
 });

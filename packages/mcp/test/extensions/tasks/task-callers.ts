@@ -2,6 +2,7 @@ import { Server } from "@parley/mcp";
 import { type FetchHandler, fetchHandler } from "@parley/mcp/http";
 import { tasks } from "@parley/mcp/tasks";
 import { z } from "zod";
+import type { Platform } from "../../../src/platform/platform.js";
 import type { Storage } from "../../../src/storage/storage.js";
 
 export type Revision = "2025-11-25" | "2026-07-28";
@@ -16,8 +17,8 @@ const META = {
 };
 
 /** A server with tasks in every state, whose hanging tools end with their signals. */
-export function taskServer(storage?: Storage, secret?: string): Server {
-  const options = { extensions: [tasks({ pollIntervalMs: 10 })], storage, secret, pageSize: 2 };
+export function taskServer(storage?: Storage, secret?: string, platform?: Partial<Platform>): Server {
+  const options = { extensions: [tasks({ pollIntervalMs: 10 })], storage, secret, platform, pageSize: 2 };
   return new Server({ name: "s", version: "1" }, options)
     .tool("quick", { task: "optional" }, () => "done")
     .tool("hangs", { task: "optional" }, (_args, ctx) => {

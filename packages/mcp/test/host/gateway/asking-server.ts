@@ -8,6 +8,7 @@ const whoInput = { type: "object", properties: { who: { type: "string" } }, requ
 export function askingServer() {
   // What calls came to, for a client that was not there to see it.
   const ended: string[] = [];
+  const begun: string[] = [];
   return new Server({ name: "asking", version: "1" }, { extensions: [tasks({ pollIntervalMs: 20 })] })
     .tool("ask", { input: whoInput }, async ({ who }, ctx) => {
       ctx.progress(1, { total: 2, message: `asking ${who}` });
@@ -15,6 +16,7 @@ export function askingServer() {
       return `${who} is ${reply.name}`;
     })
     .tool("wait", { input: whoInput }, async ({ who }, ctx) => {
+      begun.push(who);
       ctx.progress(1);
       await new Promise((resolve) => ctx.signal.addEventListener("abort", resolve));
       ended.push(who);
@@ -45,5 +47,6 @@ export function askingServer() {
       ended.push("the task");
       return "over";
     })
+    .tool("begun", {}, () => begun.join(","))
     .tool("ended", {}, () => ended.join(","));
 }

@@ -66,10 +66,10 @@ describe.each([NEWEST_STATEFUL, NEWEST_STATELESS])("a client of %s", (revision) 
     const open = await gateway(askingServer());
     const leaving = await open({ revisions });
     const waiting = leaving.call("wait", { who: "left" }).catch(() => "gone");
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const other = await open({ revisions });
+    await expect.poll(() => other.call("begun")).toBe("left");
     await leaving.close();
     expect(await waiting).toBe("gone");
-    const other = await open({ revisions });
     await expect.poll(() => other.call("ended")).toBe("left");
   });
 
@@ -125,11 +125,21 @@ describe.each([NEWEST_STATEFUL, NEWEST_STATELESS])("a client of %s", (revision) 
 describe("a client that answers in rounds", () => {
   it("loses its call when it does not come back in time, and the server is told", async () => {
     const open = await gateway(askingServer(), { answerMs: 300 });
-    const slow = { revisions: [NEWEST_STATELESS], onElicit: never };
+    let asks = () => {};
+    const isAsked = new Promise<void>((resolve) => {
+      asks = resolve;
+    });
+    const slow = {
+      revisions: [NEWEST_STATELESS],
+      onElicit: () => {
+        asks();
+        return never();
+      },
+    };
     const client = await open(slow);
     const stop = new AbortController();
     const call = client.call("ask", { who: "x" }, { signal: stop.signal }).catch(() => "gone");
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await isAsked;
     stop.abort();
     expect(await call).toBe("gone");
     // As long as it is in flight at the server, nobody else can be asked over the same connection.
