@@ -27,6 +27,10 @@ describe.skipIf(!hasBrowser).each(ERAS)("the timeline of everything over HTTP, i
     opened = await openInspectedPage({ targets: [target, serverTarget(other)], revision }, { viewport: ALL_ROWS });
     page = opened.page;
     await callEverything();
+    // The page reads the lists by itself, and is quiet when it has them.
+    for (const list of ["Tools", "Resources", "Templates", "Prompts"]) {
+      await page.getByRole("tab", { name: new RegExp(`^${list}\\d+$`) }).waitFor();
+    }
     await goTo(page, "Timeline");
     const answers = timelineOf(page).getByRole("option", { name: /received.*result.*tools\/call survey/ });
     await answers.nth(isStateless ? 1 : 0).waitFor();
@@ -64,6 +68,8 @@ describe.skipIf(!hasBrowser).each(ERAS)("the timeline of everything over HTTP, i
     const normal = (text: string) => JSON.stringify(JSON.parse(text));
     await timelineOf(page).focus();
     await page.keyboard.press("Home");
+    const messages = async () => (await shownRows(page)).filter(({ kind }) => kind !== "http" && kind !== "event");
+    await expect.poll(async () => (await messages()).length).toBe(wire.messages.length);
     const seen: string[] = [];
     for (const { direction, kind } of await shownRows(page)) {
       if (kind !== "http" && kind !== "event") seen.push(`${direction} ${normal(await shownMessage(page))}`);
