@@ -31,7 +31,7 @@ export interface NotedMessage {
 }
 
 /** An exchange that is no message, to be noted. */
-export interface NotedExchange extends Pick<EntrySummary, "connection" | "label" | "failed" | "note"> {
+interface NotedExchange extends Pick<EntrySummary, "connection" | "label" | "failed" | "note"> {
   readonly exchange: HttpExchange;
 }
 

@@ -18,9 +18,13 @@ const ANSWERS: Readonly<Record<string, { readonly before?: readonly Json[]; read
     before: [{ method: "notifications/message", params: { level: "loud", data: "fine" } }],
     answer: { result: { content: [text("fine")] } },
   },
+  large: { answer: { result: { content: [text("fine ".repeat(1_000_000)), { type: "text", text: 12 }] } } },
+  many: {
+    answer: { result: { content: [{ ...text("fine"), annotations: { audience: new Array(90_000).fill("user") } }] } },
+  },
 };
 
-/** Starts a server whose tools break the published schema, each at one place but the first, in raw HTTP and in both eras. */
+/** Starts a server in raw HTTP and in both eras. Its tools break the published schema, each at one place but `right` and `many`. */
 export function startFaultyServer(): Promise<PostedJsonServer> {
   return servePostedJson(({ id, method, params }, request, response) => {
     if (id === undefined) return void response.writeHead(202).end();

@@ -114,7 +114,7 @@ describe.skipIf(!hasBrowser).each(ERAS)("messages beside the published schema, i
     await chooseEntry(page, /received.*result.*tools\/list/);
     await expect
       .poll(() => places().allTextContents())
-      .toEqual(["/result/tools/6/description is the number 7; Tool demands a string"]);
+      .toEqual(["/result/tools/8/description is the number 7; Tool demands a string"]);
     expect(await wrongLines()).toEqual(['        "description": 7⚠ is the number 7; Tool demands a string']);
     expect(await barriers(page)).toEqual([]);
     await page.getByLabel("Only problems").uncheck();
@@ -137,6 +137,22 @@ describe.skipIf(!hasBrowser).each(ERAS)("messages beside the published schema, i
       .poll(() => entry.getByRole("region", { name: "Response body" }).textContent())
       .toContain('"code":"E12"');
     await choosePart(page, "Message");
+  });
+
+  it("that are megabytes of text are held to it as a whole, and those of very many values in part, which is said", async () => {
+    for (const tool of ["large", "many"]) {
+      await runTool(page, tool);
+      await resultOf(page).getByText("fine").first().waitFor();
+    }
+    await goTo(page, "Timeline");
+    await chooseEntry(page, /received.*result.*tools\/call large/);
+    await page.getByText(`Breaks the published schema CallToolResult of ${revision} in 1 place`).waitFor();
+    await expect
+      .poll(() => places().allTextContents())
+      .toEqual(["/result/content/1/text is the number 12; TextContent demands a string"]);
+    await chooseEntry(page, /received.*result.*tools\/call many/);
+    const words = "Only its beginning was held to the published schema: it is too large to be examined as a whole.";
+    await page.getByText(words).waitFor();
   });
 
   it("leave no error in the page, and no request to anywhere else", () => {
