@@ -70,18 +70,16 @@ describe("a file that an action gives", () => {
     const given = new GivenParts();
     const post = await served(given);
     given.give('one "\n');
-    const answer = await post("exportSession");
-    let begun = "";
-    while (!begun.includes("one")) {
-      await once(answer, "readable");
-      begun += answer.read() ?? "";
-    }
+    const chunks = (await post("exportSession"))[Symbol.asyncIterator]();
+    let text = "";
+    while (!text.includes("one")) text += (await chunks.next()).value;
     // The file is not at its end, and cannot be before the other answer is there.
     expect(await textOf(await post("clear"))).toBe('{"ok":true,"value":{}}');
     given.give("two \u2028 </script>");
     given.end();
     const value = { name: "a.jsonl", mediaType: "text/plain", text: 'one "\ntwo \u2028 </script>' };
-    expect(JSON.parse(begun + (await textOf(answer)))).toEqual({ ok: true, value });
+    for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) text += next.value;
+    expect(JSON.parse(text)).toEqual({ ok: true, value });
     expect(given.left).toBe(true);
   });
 
