@@ -13,7 +13,7 @@ const server = () => new Server({ name: "t", version: "1" }).tool("hello", {}, (
 const post = (served: Served) =>
   Promise.race([
     served.fetch(new Request(served.url, { method: "POST", ...modern("tools/list") })),
-    new Promise<never>((_, reject) => setTimeout(() => reject(new Error("no reply")), 3000).unref()),
+    new Promise<never>((_, reject) => setTimeout(() => reject(new Error("no reply")), 30_000).unref()),
   ]);
 const refused = (headers: Record<string, unknown>) =>
   // A program without types may return anything.

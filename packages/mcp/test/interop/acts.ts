@@ -104,10 +104,10 @@ export const ACTS: Acts = {
     expect(seen.at(-1)).toBe("completed");
     expect(await handle.result()).toBe("hello Ada");
     const stuck = await client.startTask("stuck");
-    const result = stuck.result();
+    const cancelled = expect(stuck.result()).rejects.toMatchObject({ kind: "cancelled" });
     await stuck.cancel();
     expect(stuck.status).toBe("cancelled");
-    await expect(result).rejects.toMatchObject({ kind: "cancelled" });
+    await cancelled;
     await client.close();
   },
 };

@@ -52,7 +52,7 @@ async function runRow(row: Row): Promise<Outcomes> {
     const acts = actsOf(peer.name);
     for (const feature of expectedOf(row)) {
       if (feature === "connect") continue;
-      await within(20_000, acts[feature](stage)).catch((error: unknown) => {
+      await within(60_000, acts[feature](stage)).catch((error: unknown) => {
         outcomes[feature] = error;
       });
     }

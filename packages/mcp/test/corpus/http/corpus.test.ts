@@ -49,7 +49,7 @@ function overSocket(port: number, item: HttpCase): Promise<RawReply> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");
     const chunks: Buffer[] = [];
-    const timer = setTimeout(() => settle(undefined), 5000);
+    const timer = setTimeout(() => settle(undefined), 30_000);
     const settle = (reply: RawReply | undefined) => {
       clearTimeout(timer);
       socket.destroy();

@@ -23,9 +23,9 @@ export default scenario({
   async run({ connect, era }) {
     const client = await connect({ extensions: [tasks()] });
     const handle = await client.startTask("endless");
-    const waiting = handle.result();
+    const waiting = expect(handle.result()).rejects.toMatchObject({ kind: "cancelled" });
     await handle.cancel();
-    await expect(waiting).rejects.toMatchObject({ kind: "cancelled" });
+    await waiting;
     expect(handle.status).toBe("cancelled");
     await expect.poll(() => client.call("stopped")).toBe("1");
     const aborting = new AbortController();
