@@ -10,8 +10,11 @@ const GIVE_UP_AFTER_MS = 3500;
 const REST_AFTER_MS = 300;
 /** How long stdout has to be silent after the exit of the process to count as closed. */
 const TOGETHER_MS = 15;
-/** How long a child that no longer reads may take to exit before it counts as one that goes on without reading. */
-const EXIT_AFTER_INPUT_MS = 150;
+/**
+ * How long a child that no longer reads may take to exit before it counts as one that goes on without reading: longer than a busy
+ * machine takes to tell of an exit, which has a reason that the user must see.
+ */
+const EXIT_AFTER_INPUT_MS = 2_000;
 /** The same for a child that no longer writes; longer than a busy machine takes to tell of an exit. */
 const EXIT_AFTER_OUTPUT_MS = 500;
 
@@ -66,7 +69,9 @@ export class ChildStream implements ByteStream {
         this.#stderr(chunk);
       },
       drained: () => events.drained(),
-      stdinClosed: () => void this.#after(EXIT_AFTER_INPUT_MS, () => this.#close("stdin_closed")),
+      stdinClosed: () => {
+        this.#after(EXIT_AFTER_INPUT_MS, () => this.#platform.defer(() => this.#close("stdin_closed")));
+      },
       stdoutClosed: () => {
         this.#stdoutClosed = true;
         if (this.#exited) this.#close("exited");
