@@ -15,8 +15,8 @@ const TOGETHER_MS = 15;
  * machine takes to tell of an exit, which has a reason that the user must see.
  */
 const EXIT_AFTER_INPUT_MS = 2_000;
-/** The same for a child that no longer writes; longer than a busy machine takes to tell of an exit. */
-const EXIT_AFTER_OUTPUT_MS = 500;
+/** The same for a child that no longer writes. What waits for it is rejected within 50 ms, exit or not. */
+const EXIT_AFTER_OUTPUT_MS = 40;
 
 /**
  * The pipes of a child process as one byte stream, and the shutdown of the process.
@@ -75,6 +75,7 @@ export class ChildStream implements ByteStream {
       stdoutClosed: () => {
         this.#stdoutClosed = true;
         if (this.#exited) this.#close("exited");
+        // An exit that is known to the system is heard before this runs, even if the event loop was blocked for a long time.
         else this.#after(EXIT_AFTER_OUTPUT_MS, () => this.#platform.defer(() => this.#close("stdout_closed")));
       },
       exited: (end) => {
