@@ -52,7 +52,9 @@ describe.runIf(hasBrowser)("APP-06: a page in Chromium that declares nothing", (
       const inner = "<iframe srcdoc='<head></head><body>'></iframe>";
       await host.page.evaluate(`document.body.innerHTML = "<iframe></iframe>"`);
       await host.page.evaluate(`frames[0].document.body.innerHTML = ${JSON.stringify(inner)}`);
-      await host.page.waitForTimeout(50);
+      const { page } = host;
+      const inside = "frames[0].frames[0]?.document";
+      await expect.poll(() => page.evaluate(`${inside}?.URL + ${inside}?.readyState`)).toBe("about:srcdoccomplete");
       if ((await tried(code, "soon")).length === 0) stopped.push(name);
       if (LEAVES.test(code)) await openHost();
     }
