@@ -122,7 +122,7 @@ describe.skipIf(!hasBrowser)("every view and dialog", () => {
     "a template": async () => {
       await openOffers(page, "Templates");
       await listOf(page, "templates").getByRole("option").first().click();
-      await page.getByRole("button", { name: /^Read/ }).waitFor();
+      await page.getByRole("button", { name: "Read", exact: true }).waitFor();
     },
     "a prompt, with suggestions": async () => {
       await openOffers(page, "Prompts");
