@@ -92,6 +92,8 @@ describe.skipIf(!hasBrowser)("the view of sessions", () => {
     });
     const { page, problems } = await openPage({ targets: [serverTarget(server)] });
     await whenReady(page);
+    // The page reads the list by itself, which is replayed too: first, if it was first.
+    await page.getByRole("tab", { name: "Tools1" }).waitFor();
     for (let calls = 0; calls < 2; calls++) await callTool(page, "wait");
     seen.hangs = true;
     await goTo(page, "Session");
