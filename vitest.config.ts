@@ -69,7 +69,7 @@ export default defineConfig({
     // These end what hangs; they are no bounds that a test relies on.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 60_000 } },
     // `npm run coverage`: code that only runs in child processes is not counted.
     coverage: {
       provider: "v8",
