@@ -28,7 +28,7 @@ function useSuggestions(name: string, complete: CompleteText) {
     const mine = ++latest.current;
     timer.current = setTimeout(() => {
       complete(name, typed).then(
-        (values) => mine === latest.current && setSuggestions(values),
+        (values) => mine === latest.current && setSuggestions(isTyped(values, typed) ? [] : values),
         () => mine === latest.current && setSuggestions([]),
       );
     }, QUIET_MS);
@@ -40,6 +40,9 @@ function useSuggestions(name: string, complete: CompleteText) {
   };
   return { suggestions, ask, drop };
 }
+
+/** Whether all that is suggested is what stands there already: it would only lie over what comes next. */
+const isTyped = (values: readonly string[], typed: string) => values.length === 1 && values[0] === typed;
 
 /** A text field with suggestions of the server below it. */
 export function CompletingInput(props: CompletingInputProps) {
