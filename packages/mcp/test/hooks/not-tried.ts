@@ -55,6 +55,7 @@ export const NOT_TRIED: Readonly<Record<string, string>> = {
   "RecordedTransportOptions.onSent": TEST,
   "RecordingOptions.onNote": "called while the application calls the writer, which gets the error",
   "RecordingWriter(write)": "called while the application calls the writer, which gets the error",
+  "ReplayOptions.onRequest": "called while the application waits for `replayRecording`, which gets the error",
   "ReplayOptions.onVerdict": "awaited while the application waits for `replayRecording`, which gets the error",
   "RequestAuthorization.authorize(sender)": MADE,
   RequestContext: MADE,
