@@ -18,7 +18,7 @@ export interface ScreenOptions {
 
 /** Bounds of the wait for something to appear. */
 const POLL_MS = 25;
-const MOST_POLLS = 600;
+const MOST_POLLS = 2_400;
 
 const CONFIG = [
   "set -g default-shell /bin/sh",
@@ -47,7 +47,7 @@ export class Screen implements AsyncDisposable {
     const folder = cwd === undefined ? [] : ["-c", cwd];
     // Nothing is run before its bytes are written down: `read` waits for the first line. Ctrl-C is for the program alone. The exit
     // code goes to a file, because tmux loses that of a program that ends while it looks elsewhere.
-    const code = quoted(join(this.#folder, "code"));
+    const code = quoted(this.#code);
     const line = `read -r _; clear; trap : INT; ${started}; echo $? > ${code}.new; mv ${code}.new ${code}`;
     this.#tmux("-f", config, "new-session", "-d", "-x", `${columns}`, "-y", `${rows}`, ...folder, line);
     this.#tmux("pipe-pane", `cat >> ${quoted(join(this.#folder, "bytes"))}`);
@@ -85,11 +85,14 @@ export class Screen implements AsyncDisposable {
     this.#tmux("send-keys", ...keys);
   }
 
+  get hasEnded(): boolean {
+    return existsSync(this.#code);
+  }
+
   /** Waits until the program has ended, and returns its exit code. */
   async ended(): Promise<number> {
-    const file = join(this.#folder, "code");
     for (let poll = 0; poll < MOST_POLLS; poll++) {
-      if (existsSync(file)) return Number(readFileSync(file, "utf8"));
+      if (this.hasEnded) return Number(readFileSync(this.#code, "utf8"));
       await wait(POLL_MS);
     }
     throw new Error(`the program does not end; the screen shows:\n${this.text()}`);
@@ -98,6 +101,10 @@ export class Screen implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     spawnSync("tmux", ["-L", this.#socket, "kill-server"], { stdio: "ignore", env: this.#env() });
     rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  get #code(): string {
+    return join(this.#folder, "code");
   }
 
   /** The socket is in the folder that is removed, and no tmux around this one is touched. */
