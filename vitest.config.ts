@@ -62,8 +62,8 @@ export default defineConfig({
   },
   test: {
     pool: "forks",
-    // One more than there are cores, because many files wait for browsers, other processes and timers.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than there are cores, because many files wait for browsers, other processes and timers.
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongestFirst },
     reporters: ["default", fileURLToPath(new URL("./scripts/repeated-tests.mjs", import.meta.url))],
     // These end what hangs; they are no bounds that a test relies on.
