@@ -1,19 +1,12 @@
 import { connect, Server } from "@parley/mcp";
 import { serveSocket, socketTransport } from "@parley/mcp/node";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Target } from "../../src/client/connect.js";
 import { event, json, result, scriptedServer, stream } from "../http-client/scripted-server.js";
 import { until } from "../http-client/virtual-time.js";
+import { kept } from "./kept-open.js";
 import { greetsIn, STATEFUL, STATELESS, scriptedPipe } from "./scripted-pipe.js";
 
-const open: { close(): Promise<unknown> }[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
-});
-function kept<T extends { close(): Promise<unknown> }>(one: T): T {
-  open.push(one);
-  return one;
-}
 const node = (program: string): Target => ({ command: process.execPath, args: ["-e", program] });
 const failure = (work: Promise<unknown>) =>
   work.then(

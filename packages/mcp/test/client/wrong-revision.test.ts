@@ -1,18 +1,10 @@
 import { connect, Server } from "@parley/mcp";
 import { serveHttp } from "@parley/mcp/node";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Revision } from "../../src/protocol/revisions.js";
 import { json, result, type Script, scriptedServer } from "../http-client/scripted-server.js";
+import { kept } from "./kept-open.js";
 import { greetsIn, type Heard, type Pipe, STATEFUL, STATELESS, scriptedPipe } from "./scripted-pipe.js";
-
-const open: { close(): Promise<unknown> }[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
-});
-function kept<T extends { close(): Promise<unknown> }>(one: T): T {
-  open.push(one);
-  return one;
-}
 
 const LEGACY: Revision[] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 const served = (revisions: Revision[]) =>

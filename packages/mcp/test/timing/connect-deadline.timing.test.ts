@@ -1,19 +1,12 @@
 import { createServer } from "node:net";
 import { connect } from "@parley/mcp";
 import { socketTransport } from "@parley/mcp/node";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Target } from "../../src/client/connect.js";
+import { kept } from "../client/kept-open.js";
 import { STATEFUL, scriptedPipe } from "../client/scripted-pipe.js";
 import { json, result, scriptedServer } from "../http-client/scripted-server.js";
 
-const open: { close(): Promise<unknown> }[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
-});
-function kept<T extends { close(): Promise<unknown> }>(one: T): T {
-  open.push(one);
-  return one;
-}
 const node = (program: string): Target => ({ command: process.execPath, args: ["-e", program] });
 const failure = (work: Promise<unknown>) =>
   work.then(
