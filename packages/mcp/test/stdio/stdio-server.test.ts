@@ -36,7 +36,8 @@ function serve(...words: string[]) {
     stderr += chunk.toString();
   });
   child.stdin.on("error", () => {});
-  const exited = once(child, "exit") as Promise<[number | null, string | null]>;
+  // Not `exit`: what the process wrote last may still be in the pipe then.
+  const exited = once(child, "close") as Promise<[number | null, string | null]>;
   const lines = () => Buffer.concat(chunks).toString("utf8").split("\n").filter(Boolean);
   return {
     child,
