@@ -27,7 +27,7 @@ it.each([
   child.stderr.on("data", (chunk: Buffer) => {
     stderr += chunk.toString();
   });
-  const exited = once(child, "exit");
+  const exited = once(child, "close");
   child.stdin.write(`${JSON.stringify(INITIALIZE)}\n`);
   expect(await eventually(() => stderr.includes("begun"))).toBe(true);
   if (what === "SIGTERM comes") child.kill("SIGTERM");
