@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Mutant } from "./mutant.js";
+import { fromRoot, type Mutant } from "./mutant.js";
 
 const root = fileURLToPath(new URL("../../../..", import.meta.url));
 
@@ -28,12 +28,15 @@ export class Copy {
 
   constructor() {
     for (const path of ["package.json", "vitest.config.ts", "scripts", "tsconfig.base.json"]) this.#copy(path);
-    for (const path of ["src", "test", "package.json"]) this.#copy(`packages/mcp/${path}`);
+    for (const name of ["mcp", "redis", "cli"]) {
+      for (const path of ["src", "test", "package.json"]) this.#copy(`packages/${name}/${path}`);
+    }
+    for (const path of ["packages/inspector/src", "packages/inspector/package.json"]) this.#copy(path);
     symlinkSync(join(root, "node_modules"), join(this.folder, "node_modules"));
   }
 
   path(file: string): string {
-    return join(this.folder, "packages/mcp/src", file);
+    return join(this.folder, fromRoot("packages/mcp/src", file));
   }
 
   /** Runs one test file. True when it passes. */
@@ -47,7 +50,7 @@ export class Copy {
       "--bail=1",
       "--retry=0",
       "--reporter=dot",
-      `packages/mcp/${test}`,
+      fromRoot("packages/mcp", test),
     ];
     const env = { ...process.env, SEEDS, NO_COLOR: "1" };
     const child = spawn(process.execPath, args, { cwd: this.folder, env, stdio: "ignore", detached: true });
