@@ -30,6 +30,7 @@ export const SHORT_FORMS = {
   "npm run bench": "npm run bench -- component-validate --quick",
   "npm run bench:report": "npm run bench:report",
   "npm run soak [lane]": "npm run soak -- calls --scale 0.001",
+  "npm run chaos": "node scripts/run-ts.mjs packages/mcp/test/chaos/all.ts --scale 0.02",
   "npm run demo:chaos": "npm run --silent demo:chaos -- --seconds 3",
   "npm run test:runtimes": "npm run test:runtimes -- workerd",
   "npm run docs:api": "npm run docs:api",

@@ -22,14 +22,15 @@ export function measureText({ name, value, unit, bar, passed }: Measure): string
 
 /** The page that the reports give. */
 export function tableOf(reports: readonly LaneReport[]): string {
-  return [HEAD, ...reports.map(section)].join("\n");
+  return [HEAD, ...reports.map(reportSection)].join("\n");
 }
 
 export function writeTable(): void {
   writeFileSync(PAGE, tableOf(readReports()));
 }
 
-function section(report: LaneReport): string {
+/** The section of one report. */
+export function reportSection(report: LaneReport): string {
   const { machine, size, measures, notes = [] } = report;
   const sizes = Object.entries(size).map(([what, count]) => `${figure(count)} ${what}`);
   const rows = measures.map(
