@@ -2,7 +2,13 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 export const root = resolve(import.meta.dirname, "../..");
-const library = join(root, "packages/mcp");
+
+/** The published packages with declarations: the folder, its TypeScript project, and the first word of its pages' names. */
+const PACKAGES = [
+  ["packages/mcp", "tsconfig.node.json", ""],
+  ["packages/redis", "tsconfig.lib.json", "redis"],
+  ["packages/inspector", "tsconfig.lib.json", "inspector"],
+] as const;
 
 /** One way into the package, as `package.json` lists it. */
 export interface Entry {
@@ -10,12 +16,16 @@ export interface Entry {
   readonly name: string;
   /** The source file behind it. */
   readonly source: string;
+  /** The TypeScript project that compiles it, from the root of the repository. */
+  readonly config: string;
   /** Its page, in `docs/api`. */
   readonly page: string;
   readonly purpose: string;
 }
 
 const PURPOSES: Readonly<Record<string, string>> = {
+  redis: "A storage on Redis or Valkey, for servers on several nodes.",
+  inspector: "The inspector: a page in the browser that connects to servers and shows every message.",
   ".": "The main entry: servers, clients, tools, resources, prompts, content and errors.",
   "./node": "Functions that need Node: serving and connecting over stdio, HTTP, sockets and WebSocket.",
   "./transport": "For authors of transports: the interfaces to servers and clients, channels and framings.",
@@ -45,18 +55,25 @@ const PURPOSES: Readonly<Record<string, string>> = {
   "./testing": "For tests of servers, clients, transports and storage.",
 };
 
-/** The entries that have declarations, in the order of `package.json`. */
+/** The entries that have declarations, in the order of each `package.json`. */
 export function entriesOf(): Entry[] {
+  return PACKAGES.flatMap(([folder, config, prefix]) =>
+    entriesOfPackage(join(root, folder), prefix).map((entry) => ({ ...entry, config: `${folder}/${config}` })),
+  );
+}
+
+function entriesOfPackage(folder: string, prefix: string): Omit<Entry, "config">[] {
   // The package's own file, whose shape the package check holds.
-  const { name, exports } = JSON.parse(readFileSync(join(library, "package.json"), "utf8")) as {
+  const { name, exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
     name: string;
     exports: Record<string, unknown>;
   };
   return Object.entries(exports).flatMap(([path, target]) => {
     const declarations = /"\.\/dist\/([\w/-]+)\.d\.ts"/.exec(JSON.stringify(target))?.[1];
     if (declarations === undefined) return [];
-    const source = join(library, "src", `${declarations}.ts`);
-    const page = path === "." ? "mcp.md" : `${path.slice(2).replaceAll("/", "-")}.md`;
-    return [{ name: `${name}${path.slice(1)}`, source, page, purpose: PURPOSES[path] ?? "" }];
+    const source = join(folder, "src", `${declarations.replace(/^types\//, "")}.ts`);
+    const words = [prefix, path === "." ? (prefix === "" ? "mcp" : "") : path.slice(2).replaceAll("/", "-")];
+    const page = `${words.filter((word) => word !== "").join("-")}.md`;
+    return [{ name: `${name}${path.slice(1)}`, source, page, purpose: PURPOSES[prefix || path] ?? "" }];
   });
 }

@@ -35,6 +35,6 @@ export class GuideExamples {
 }
 
 function importsOf(code: string): string[] {
-  const found = code.matchAll(/^import \{([^}]*)\} from "@parley\/mcp(?:\/\w+)?";$/gm);
+  const found = code.matchAll(/^import \{([^}]*)\} from "@parley\/[\w-]+(?:\/\w+)?";$/gm);
   return [...found].flatMap(([, names = ""]) => names.split(",").map((name) => name.trim()));
 }

@@ -19,6 +19,20 @@ const USES: Readonly<Record<string, string>> = {
   StdioOptions: "`connect({ command, … })`",
   ServeSocketOptions: "`serveSocket(server, options)`",
   ServeWebSocketOptions: "`serveWebSocket(server, options)`",
+  HostOptions: "`new Host(options)` and `startHost(options)`",
+  OAuthOptions: "`oauth(options)`, for `auth` of a client",
+  ResourceServerOptions: "`resourceServer(options)`, for servers that check tokens",
+  OAuthProxyOptions: "`oauthProxy(options)`, for providers without registration",
+  UpstreamOptions: "`upstream` of `oauthProxy`",
+  TaskOptions: "`tasks(options)`",
+  TaskLimits: "`limits` of `tasks`",
+  QuotaOptions: "`quotas(options)`",
+  TelemetryOptions: "`telemetry(options)`",
+  LogCallsOptions: "`logCalls(options)`",
+  MemoryStorageOptions: "`memoryStorage(options)`",
+  SqliteStorageOptions: "`sqliteStorage(options)`",
+  RedisStorageOptions: "`redisStorage(options)` of `@parley/redis`",
+  InspectOptions: "`server.inspect(options)`",
 };
 
 const row = ({ name, required, doc }: Setting) =>

@@ -12,9 +12,14 @@ export interface ApiReference {
 
 export function apiReference(): ApiReference {
   const entries = entriesOf();
-  const reader = new ApiReader(entries.map(({ source }) => source));
+  const readers = new Map(
+    [...new Set(entries.map(({ config }) => config))].map((config) => {
+      const sources = entries.filter((entry) => entry.config === config).map(({ source }) => source);
+      return [config, new ApiReader(config, sources)] as const;
+    }),
+  );
   const examples = new GuideExamples();
-  const read = entries.map((entry) => ({ entry, names: reader.namesOf(entry.source) }));
+  const read = entries.map((entry) => ({ entry, names: readers.get(entry.config)?.namesOf(entry.source) ?? [] }));
   const pages = new Map([["README.md", renderIndex(read)]]);
   for (const { entry, names } of read) pages.set(entry.page, renderEntry(entry, names, examples));
   pages.set("options.md", optionsPage(read));

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import ts from "typescript";
 import { root } from "./entries.js";
 
@@ -37,9 +38,10 @@ export class ApiReader {
   readonly #checker: ts.TypeChecker;
   readonly #declarations = new Map<string, ts.SourceFile>();
 
-  constructor(sources: readonly string[]) {
-    const config = ts.readConfigFile(`${root}/packages/mcp/tsconfig.node.json`, ts.sys.readFile);
-    const parsed = ts.parseJsonConfigFileContent(config.config, ts.sys, `${root}/packages/mcp`);
+  /** `config` is the TypeScript project of the entries, from the root of the repository. */
+  constructor(config: string, sources: readonly string[]) {
+    const read = ts.readConfigFile(join(root, config), ts.sys.readFile);
+    const parsed = ts.parseJsonConfigFileContent(read.config, ts.sys, join(root, config, ".."));
     const { composite: _composite, incremental: _incremental, tsBuildInfoFile: _file, ...options } = parsed.options;
     // Types are checked elsewhere; here they are only read.
     const reading = { ...options, noCheck: true, declaration: true, emitDeclarationOnly: true, skipLibCheck: true };

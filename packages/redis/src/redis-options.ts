@@ -10,7 +10,9 @@ export interface RedisStorageOptions {
   readonly nodes?: readonly string[] | undefined;
   /** A client of `createClient` or `createCluster`, whose settings are used for connections of the storage's own. */
   readonly client?: ConfiguredClient | undefined;
+  /** The user of the connection (ACL). Default: the one in `url`, or Redis' default user. */
   readonly username?: string | undefined;
+  /** The password of the connection. Default: the one in `url`, if any. */
   readonly password?: string | undefined;
   /** `true`, or the settings of TLS; also follows from `rediss://`. */
   readonly tls?: boolean | ConnectionOptions | undefined;
