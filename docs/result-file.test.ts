@@ -39,6 +39,18 @@ describe("the result file of the benchmarks", () => {
     expect(faults({ ...read("benchmarks.json"), rows: [result] })).toEqual([]);
   });
 
+  it("has a figure for every contender of every row", () => {
+    const measured = new Map<string, { id: string }[]>(
+      read("benchmarks.json").rows.map((row: { id: string; contenders: [] }) => [row.id, row.contenders]),
+    );
+    const missing = ROWS.flatMap(({ id, suite }) => {
+      const contenders = SUITES.find((one) => one.id === suite)?.contenders ?? [];
+      const figures = measured.get(id)?.map((contender) => contender.id) ?? [];
+      return contenders.filter((contender) => !figures.includes(contender.id)).map((one) => `${id}: ${one.id}`);
+    });
+    expect(missing).toEqual([]);
+  });
+
   it("has a row, with a suite, for what is promised of long and heavy use", () => {
     const rows = [
       "component-tracking",

@@ -36,7 +36,7 @@ function machineText({ machine, date, loadAtStart, versions }: Results): string 
   const { node, platform, cpu, cores, memoryGb } = machine;
   const packages = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return [
-    `Measured ${date.slice(0, 10)} with Node ${node} on ${platform}, ${cores} × ${cpu}, ${memoryGb} GB; load when the run began: ${figureText(loadAtStart)}.`,
+    `The newest row was measured ${date.slice(0, 10)}; each names its own date below. Node ${node} on ${platform}, ${cores} × ${cpu}, ${memoryGb} GB; load when the run began: ${figureText(loadAtStart)}.`,
     `Versions: ${packages.join(", ")}.`,
   ].join("\n");
 }
@@ -116,7 +116,7 @@ function detail(row: RowResult, cores: number): string {
   const load = row.load > BUSY * cores ? ` The machine was busy (load ${figureText(row.load)}).` : "";
   return [
     `### ${row.title}`,
-    `\`${row.id}\`, ${row.rounds} ${row.rounds === 1 ? "round" : "rounds"}.${promise}${load}`,
+    `\`${row.id}\`, ${row.rounds} ${row.rounds === 1 ? "round" : "rounds"}, measured ${row.date.slice(0, 10)}.${promise}${load}`,
     [`| | ${row.unit} | ${row.shown === "difference" ? "added" : "ratio"} |`, "|---|---|---|", ...lines].join("\n"),
   ].join("\n\n");
 }
