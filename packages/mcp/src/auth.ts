@@ -1,3 +1,6 @@
+import { transports } from "#transports";
+import { createOAuthProxy, type OAuthProxy, type OAuthProxyOptions } from "./auth/proxy/oauth-proxy.js";
+
 export {
   clientCredentials,
   type EnterpriseManagedOptions,
@@ -19,7 +22,7 @@ export { bearerToken, type OAuth, type OAuthOptions, oauth } from "./auth/client
 export type { ClientAuthMethod, OAuthClient } from "./auth/client/oauth-client.js";
 export { memoryTokenStore, type TokenStore } from "./auth/client/token-store.js";
 export type { AuthorizationStep } from "./auth/discovery/steps.js";
-export { type OAuthProxy, type OAuthProxyOptions, oauthProxy } from "./auth/proxy/oauth-proxy.js";
+export type { OAuthProxy, OAuthProxyOptions } from "./auth/proxy/oauth-proxy.js";
 export type { ProxyIdentity } from "./auth/proxy/proxy-login.js";
 export type { UpstreamLogin, UpstreamOptions } from "./auth/proxy/upstream.js";
 export type { TrustedIssuer } from "./auth/resource/jwt-verifier.js";
@@ -27,3 +30,13 @@ export type { ProtectedResource } from "./auth/resource/protected-resource.js";
 export { type ResourceServerOptions, resourceServer } from "./auth/resource/resource-server.js";
 export { InvalidToken, type TokenVerifier, type VerifiedToken } from "./auth/resource/verified-token.js";
 export type { AuthorizedTarget, RequestAuthorization } from "./http/request-authorization.js";
+
+/**
+ * Lets MCP clients log in at a provider that offers no dynamic registration, such as GitHub, Google or Entra: this server is the
+ * authorization server for its clients, and one application for the provider.
+ *
+ * Clients get tokens of this server, for this server. Those of the provider stay in the storage, sealed. Users consent to each client.
+ */
+export function oauthProxy(options: OAuthProxyOptions): OAuthProxy {
+  return createOAuthProxy(options, transports.sender);
+}

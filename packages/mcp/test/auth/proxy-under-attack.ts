@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { Server } from "@parley/mcp";
 import { type OAuthProxy, type OAuthProxyOptions, oauthProxy } from "@parley/mcp/auth";
 import { type FetchHandler, fetchHandler } from "@parley/mcp/http";
+import type { Principal } from "../../src/http/authentication.js";
 import { createMemoryStorage } from "../../src/storage/memory.js";
 import { TestIssuer } from "./test-issuer.js";
 
@@ -41,6 +42,7 @@ export class ProxyUnderAttack {
   /** Nodes of one deployment: they share the secret and the storage, and nothing else. */
   readonly nodes: FetchHandler[] = [];
   readonly proxies: OAuthProxy[] = [];
+  readonly #origins: string[] = [];
   /** Every body and header that went out, and every line that was logged. */
   readonly out: string[] = [];
   clock = Date.now();
@@ -81,6 +83,7 @@ export class ProxyUnderAttack {
       ...options,
     });
     this.proxies.push(auth);
+    this.#origins.push(new URL(auth.resource).origin);
     const server = new Server({ name: "shop", version: "1" }).tool("who", (_args, ctx) => String(ctx.auth?.subject));
     return this.nodes.push(fetchHandler(server, { auth })) - 1;
   }
@@ -91,8 +94,9 @@ export class ProxyUnderAttack {
   }
 
   async send(method: string, path: string, sent: Sent = {}, node = 0): Promise<Response> {
+    const own = this.#origins[node] ?? ORIGIN;
     const headers: Record<string, string> = {
-      host: new URL(ORIGIN).host,
+      host: new URL(own).host,
       accept: "application/json, text/event-stream",
     };
     if (sent.cookie !== undefined) headers["cookie"] = sent.cookie;
@@ -100,17 +104,16 @@ export class ProxyUnderAttack {
     if (sent.bearer !== undefined) headers["authorization"] = `Bearer ${sent.bearer}`;
     if (sent.json !== undefined) headers["content-type"] = "application/json";
     const body = sent.json === undefined ? sent.form && new URLSearchParams(sent.form) : JSON.stringify(sent.json);
-    const request = new Request(`${ORIGIN}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
+    const request = new Request(`${own}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
     const response = await this.nodes[node]?.(request);
     if (response === undefined) throw new Error(`there is no node ${node}`);
     this.out.push(await response.clone().text(), JSON.stringify([...response.headers]));
     return response;
   }
 
-  async register(redirectUri = "http://127.0.0.1:1/callback", name = "editor"): Promise<string> {
-    const response = await this.send("POST", "/oauth/register", {
-      json: { redirect_uris: [redirectUri], client_name: name },
-    });
+  async register(redirectUri = "http://127.0.0.1:1/callback", name = "editor", node = 0): Promise<string> {
+    const json = { redirect_uris: [redirectUri], client_name: name };
+    const response = await this.send("POST", "/oauth/register", { json }, node);
     // The proxy answers a registration in this form.
     return ((await response.json()) as { client_id: string }).client_id;
   }
@@ -142,7 +145,7 @@ export class ProxyUnderAttack {
     return this.send(
       "POST",
       "/oauth/consent",
-      { cookie, origin: ORIGIN, form: { request, answer: "allow" }, ...sent },
+      { cookie, origin: this.#origins[node], form: { request, answer: "allow" }, ...sent },
       node,
     );
   }
@@ -155,10 +158,10 @@ export class ProxyUnderAttack {
   }
 
   /** The whole way to a code. */
-  async code(clientId: string, params: Params = {}): Promise<string> {
-    const asked = await this.asked(clientId, params);
-    const callback = await this.atProvider(await this.consent(asked));
-    const back = await this.send("GET", callback, { cookie: asked.cookie });
+  async code(clientId: string, params: Params = {}, node = 0): Promise<string> {
+    const asked = await this.asked(clientId, params, node);
+    const callback = await this.atProvider(await this.consent(asked, {}, node));
+    const back = await this.send("GET", callback, { cookie: asked.cookie }, node);
     return new URL(back.headers.get("location") ?? "").searchParams.get("code") ?? "";
   }
 
@@ -169,9 +172,11 @@ export class ProxyUnderAttack {
     return this.send("POST", "/oauth/token", { form: given }, node);
   }
 
-  async login(clientId: string): Promise<Tokens> {
-    const code = await this.code(clientId);
-    const response = await this.token({ code, client_id: clientId, code_verifier: VERIFIER });
+  async login(clientId: string, params: Params = {}, node = 0): Promise<Tokens> {
+    const code = await this.code(clientId, params, node);
+    const { redirect_uri: uri = "http://127.0.0.1:1/callback" } = params;
+    const form = { code, client_id: clientId, code_verifier: VERIFIER, redirect_uri: uri };
+    const response = await this.token(form, node);
     // The proxy answers in this form.
     return (await response.json()) as Tokens;
   }
@@ -179,6 +184,16 @@ export class ProxyUnderAttack {
   refresh(clientId: string, refreshToken: string, node = 0): Promise<Response> {
     const form = { grant_type: "refresh_token", refresh_token: refreshToken, client_id: clientId };
     return this.token({ ...form, redirect_uri: undefined }, node);
+  }
+
+  /** The caller that a token identifies, as a tool has it in `ctx.auth`. */
+  async caller(bearer: string, node = 0): Promise<Principal> {
+    const headers = { authorization: `Bearer ${bearer}` };
+    const header = (name: string) => (name === "authorization" ? headers.authorization : undefined);
+    const request = { method: "POST", path: "/mcp", header, headers: () => headers };
+    const caller = await this.proxies[node]?.authenticate(request, undefined);
+    if (caller === undefined || "status" in caller) throw new Error("the token is not accepted");
+    return caller;
   }
 
   /** The status of a call with this token. */

@@ -46,3 +46,16 @@ export function listMember(document: Readonly<Record<string, unknown>>, name: st
   const value = document[name];
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : undefined;
 }
+
+/** The JSON object that a text holds, with members yet to be checked; undefined if it holds none. */
+export function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    // An object that is neither null nor an array; each member is checked where it is used.
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

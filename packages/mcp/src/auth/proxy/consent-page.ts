@@ -6,6 +6,8 @@ export interface ConsentRequest {
   readonly service: string;
   /** The name that the client gave itself; anybody can give any name. */
   readonly clientName: string;
+  /** The address of the document that describes the client, where it has one. */
+  readonly document: string | undefined;
   readonly redirectUri: string;
   readonly scopes: readonly string[];
   /** Where the answer goes, and the sealed request that goes with it. */
@@ -14,9 +16,12 @@ export interface ConsentRequest {
 }
 
 /** The page that asks whether a client may act for the user. It names where the access goes, which a client cannot choose freely. */
-export function consentPage({ service, clientName, redirectUri, scopes, action, request }: ConsentRequest): string {
+export function consentPage(asked: ConsentRequest): string {
+  const { service, clientName, document, redirectUri, scopes, action, request } = asked;
   const list = scopes.map((scope) => `<li>${escapeHtml(scope)}</li>`).join("");
-  const { host } = new URL(redirectUri);
+  const { host, protocol } = new URL(redirectUri);
+  // A scheme of an application may stand without a host.
+  const target = /^https?:$/.test(protocol) ? host : protocol;
   const name = clientName === "" ? "An application without a name" : clientName;
   return `<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -24,7 +29,8 @@ export function consentPage({ service, clientName, redirectUri, scopes, action, 
 <style>body{font:1rem/1.5 system-ui;max-width:36rem;margin:3rem auto;padding:0 1rem}button{font:inherit;padding:.5rem 1.5rem}</style>
 <h1>Allow access to ${escapeHtml(service)}?</h1>
 <p><strong>${escapeHtml(name)}</strong> asks to act for you. It chose this name itself; what counts is where access goes:</p>
-<p><strong>${escapeHtml(host)}</strong><br><small>${escapeHtml(redirectUri)}</small></p>
+<p><strong>${escapeHtml(target)}</strong><br><small>${escapeHtml(redirectUri)}</small></p>
+${document === undefined ? "" : `<p>It is described at <small>${escapeHtml(document)}</small></p>`}
 ${scopes.length === 0 ? "" : `<p>It asks for:</p><ul>${list}</ul>`}
 <form method="post" action="${escapeHtml(action)}">
 <input type="hidden" name="request" value="${escapeHtml(request)}">

@@ -1,4 +1,5 @@
 import { platform as runtimePlatform } from "#platform";
+import { thrownMessage } from "../../encoding/thrown-message.js";
 import type {
   Authentication,
   AuthenticationRequest,
@@ -7,6 +8,7 @@ import type {
   ServerAuthorization,
 } from "../../http/authentication.js";
 import { fetchSender } from "../../http/fetch-sender.js";
+import type { Sender } from "../../http/http.js";
 import type { Platform } from "../../platform/platform.js";
 import { replacedPlatform } from "../../platform/replaced-platform.js";
 import { McpError } from "../../protocol/error.js";
@@ -16,14 +18,18 @@ import type { Storage } from "../../storage/storage.js";
 import { resourceServer } from "../resource/resource-server.js";
 import { boundedFetch } from "../url/bounded-fetch.js";
 import { urlPolicy } from "../url/url-policy.js";
+import { ClientDocuments } from "./client-documents.js";
+import { errorPage } from "./consent-page.js";
 import { ProxyClients } from "./proxy-clients.js";
 import { ProxyGrants } from "./proxy-grants.js";
 import { type ProxyIdentity, ProxyLogin } from "./proxy-login.js";
-import { jsonReply } from "./proxy-reply.js";
+import { errorReply, jsonReply, pageReply } from "./proxy-reply.js";
 import { ProxyTokens } from "./proxy-tokens.js";
+import { RedirectRules } from "./redirect-rules.js";
 import { SealedJson } from "./sealed-json.js";
 import { Upstream, type UpstreamLogin, type UpstreamOptions } from "./upstream.js";
 import { UpstreamAccess } from "./upstream-access.js";
+import { UsedMarks } from "./used-marks.js";
 
 /** Options for `oauthProxy`. */
 export interface OAuthProxyOptions {
@@ -39,8 +45,21 @@ export interface OAuthProxyOptions {
   scopes?: readonly string[] | undefined;
   /** Scopes that every request needs. Default: none. */
   requiredScopes?: readonly string[] | undefined;
-  /** Where clients may send users back to, beside the general rules (https, or http on the user's machine). Default: anywhere. */
+  /**
+   * Where clients may send users back to, beside the general rules (https, http on the user's machine, `redirectSchemes`). Asked when
+   * a client registers and at every login. Default: anywhere.
+   */
   allowRedirect?: ((redirectUri: string) => boolean) | undefined;
+  /**
+   * Schemes of applications on the user's machine that clients may send users back to, such as `["cursor"]` (RFC 8252, 7.1). Every
+   * application can claim a scheme, so name only those that you know. Default: none.
+   */
+  redirectSchemes?: readonly string[] | undefined;
+  /**
+   * Whether clients may have the https address of a metadata document as their id, which is then read from there; a function decides
+   * for each address. Default: true.
+   */
+  clientDocuments?: boolean | ((clientId: string) => boolean) | undefined;
   /** The name that users read on the page that asks for their consent. Default: the host of `resource`. */
   name?: string | undefined;
   /** Where grants are kept; the same on all nodes. Default: the memory of this process. */
@@ -63,19 +82,18 @@ type Endpoint = (request: AuthenticationRequest, body: () => Promise<string>) =>
 
 const HOUR_MS = 3_600_000;
 const WELL_KNOWN = "/.well-known/oauth-authorization-server";
-/** What clients in pages of other origins use; the rest is for the user's eyes. */
+/** Endpoints that clients in pages of other origins use; the rest is for the user's eyes. */
 const FOR_PAGES: ReadonlySet<string> = new Set([WELL_KNOWN, "/oauth/register", "/oauth/token", "/oauth/revoke"]);
 
-/**
- * Lets MCP clients log in at a provider that offers no dynamic registration, such as GitHub, Google or Entra: this server is the
- * authorization server for its clients, and one application for the provider.
- *
- * Clients get tokens of this server, for this server. Those of the provider stay in the storage, sealed. Users consent to each client.
- */
-export function oauthProxy(options: OAuthProxyOptions): OAuthProxy {
-  const { guard, access, ...parts } = assemble(options);
+/** How the runtime sends requests, with a check of every address that a name resolves to, where it can. */
+export type SenderOf = (platform: Platform) => Sender;
+
+/** Makes what `oauthProxy` returns. `senderOf` reaches the documents of clients. */
+export function createOAuthProxy(options: OAuthProxyOptions, senderOf: SenderOf): OAuthProxy {
+  const { guard, access, platform, ...parts } = assemble(options, senderOf);
   const endpoints = endpointsOf(parts, new URL(options.resource).origin, options.scopes ?? []);
   const own = new Set(Object.keys(endpoints).map((key) => key.slice(key.indexOf(" ") + 1)));
+  const unavailable = unavailableReply(platform);
   return {
     resource: options.resource,
     paths: new Set([...guard.paths, ...own]),
@@ -85,7 +103,7 @@ export function oauthProxy(options: OAuthProxyOptions): OAuthProxy {
       const path = (request.path ?? "").split("?", 1)[0] ?? "";
       if (!own.has(path)) return guard.respond(request);
       const endpoint = endpoints[`${request.method} ${path}`];
-      if (endpoint !== undefined) return endpoint(request, body);
+      if (endpoint !== undefined) return endpoint(request, body).catch((error) => unavailable(path, error));
       if (request.method === "OPTIONS" && FOR_PAGES.has(path)) return preflight();
       return { status: 405, headers: {}, body: "this method is not supported here" };
     },
@@ -93,35 +111,37 @@ export function oauthProxy(options: OAuthProxyOptions): OAuthProxy {
   };
 }
 
-function assemble(options: OAuthProxyOptions) {
-  const { resource, accessTokenMs = HOUR_MS, grantMs = 30 * 24 * HOUR_MS, scopes = [] } = options;
+function assemble(options: OAuthProxyOptions, senderOf: SenderOf) {
+  const { resource, accessTokenMs: accessMs = HOUR_MS, grantMs = 30 * 24 * HOUR_MS, scopes = [] } = options;
   const platform = replacedPlatform(runtimePlatform, options.platform);
   const { origin, host } = new URL(resource);
-  const sealed = new SealedJson(new Secrets(platform, checkedSecret(options.secret)), platform);
-  const storage = options.storage ?? createMemoryStorage({ clock: { now: () => platform.monotonic() } });
+  const secrets = new Secrets(platform, checkedSecret(options.secret));
+  const sealed = new SealedJson(secrets, platform, resource);
+  const { kv } = options.storage ?? createMemoryStorage({ clock: { now: () => platform.monotonic() } });
   // The operator has named the provider, so that a private address is meant.
   const policy = urlPolicy({ server: resource, allowPrivateNetwork: true });
   const fetch = boundedFetch({ sender: fetchSender(platform.fetch), policy, platform });
-  const grants = new ProxyGrants(storage.kv, sealed, platform, grantMs);
-  const clients = new ProxyClients(sealed, options.allowRedirect);
-  const redirectUri = `${origin}/oauth/callback`;
-  const upstream = new Upstream({ options: options.upstream, redirectUri, fetch, policy, platform });
-  const tokens = new ProxyTokens({
-    issuer: origin,
-    resource,
-    grants,
-    sealed,
+  const grants = new ProxyGrants(kv, sealed, platform, grantMs);
+  const redirects = new RedirectRules(options);
+  const documents = clientDocumentsOf(options, platform, senderOf);
+  // A client may be known to several proxies: what it may do is decided at each login.
+  const clients = new ProxyClients({ sealed: new SealedJson(secrets, platform), redirects, documents });
+  const upstream = new Upstream({
+    options: options.upstream,
+    redirectUri: `${origin}/oauth/callback`,
+    fetch,
+    policy,
     platform,
-    accessMs: accessTokenMs,
-    grantMs,
   });
+  const tokens = new ProxyTokens({ issuer: origin, resource, grants, sealed, platform, accessMs, grantMs });
   const login = new ProxyLogin({
     issuer: origin,
     resource,
     service: options.name ?? host,
     scopes,
     consentUrl: `${origin}/oauth/consent`,
-    ...{ clients, grants, sealed, upstream, platform },
+    ...{ clients, redirects, grants, sealed, upstream, platform },
+    used: new UsedMarks(kv, () => platform.now()),
     identify: async (found) => (options.identify ?? bySubject)(found),
   });
   const guard = resourceServer({
@@ -133,16 +153,58 @@ function assemble(options: OAuthProxyOptions) {
     name: options.name,
     platform: options.platform,
   });
-  return { guard, clients, login, tokens, access: new UpstreamAccess(grants, upstream, platform) };
+  return {
+    guard,
+    clients,
+    documents,
+    login,
+    tokens,
+    platform,
+    access: new UpstreamAccess({ grants, upstream, kv, platform }),
+  };
+}
+
+/** Reads documents at addresses that strangers name, so that only public ones are contacted. */
+function clientDocumentsOf(
+  { resource, clientDocuments = true, platform: replaced }: OAuthProxyOptions,
+  platform: Platform,
+  senderOf: SenderOf,
+): ClientDocuments | undefined {
+  if (clientDocuments === false) return undefined;
+  const sender = replaced?.fetch === undefined ? senderOf(platform) : fetchSender(platform.fetch);
+  const fetch = boundedFetch({ sender, policy: urlPolicy({ server: resource }), platform });
+  const allows = typeof clientDocuments === "function" ? clientDocuments : () => true;
+  return new ClientDocuments({ fetch, platform, allows });
+}
+
+const WARN_MS = 60_000;
+
+/** The reply while the storage is out of order. The operator is told why once a minute, because every request fails then. */
+function unavailableReply(platform: Platform): (path: string, error: unknown) => ServedDocument {
+  let warnedAt = Number.NEGATIVE_INFINITY;
+  return (path, error) => {
+    const now = platform.monotonic();
+    if (now - warnedAt >= WARN_MS) platform.warn(`${path} could not be answered: ${thrownMessage(error)}`);
+    if (now - warnedAt >= WARN_MS) warnedAt = now;
+    const [status, retry] = [503, { "retry-after": "5" }];
+    if (!FOR_PAGES.has(path))
+      return pageReply(status, errorPage("This server cannot log you in now. Try again soon."), retry);
+    return errorReply(status, "temporarily_unavailable", "the server cannot answer now", retry);
+  };
 }
 
 /** The endpoints of the authorization server, by method and path. */
 function endpointsOf(
-  { clients, login, tokens }: { clients: ProxyClients; login: ProxyLogin; tokens: ProxyTokens },
+  {
+    clients,
+    documents,
+    login,
+    tokens,
+  }: Pick<ReturnType<typeof assemble>, "clients" | "documents" | "login" | "tokens">,
   issuer: string,
   scopes: readonly string[],
 ): Readonly<Record<string, Endpoint>> {
-  const metadata = jsonReply(200, metadataOf(issuer, scopes));
+  const metadata = jsonReply(200, metadataOf(issuer, scopes, documents !== undefined));
   const form = async (body: () => Promise<string>) => new URLSearchParams(await body());
   return {
     [`GET ${WELL_KNOWN}`]: async () => metadata,
@@ -163,7 +225,7 @@ function bySubject({ idToken }: UpstreamLogin): ProxyIdentity {
   });
 }
 
-function metadataOf(issuer: string, scopes: readonly string[]): Record<string, unknown> {
+function metadataOf(issuer: string, scopes: readonly string[], readsDocuments: boolean): Record<string, unknown> {
   return {
     issuer,
     authorization_endpoint: `${issuer}/oauth/authorize`,
@@ -176,6 +238,7 @@ function metadataOf(issuer: string, scopes: readonly string[]): Record<string, u
     token_endpoint_auth_methods_supported: ["none"],
     revocation_endpoint_auth_methods_supported: ["none"],
     authorization_response_iss_parameter_supported: true,
+    ...(readsDocuments ? { client_id_metadata_document_supported: true } : {}),
     ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
   };
 }
@@ -198,7 +261,8 @@ const MIN_SECRET = 32;
 
 /** A short secret could be guessed from one token, and with it every other forged. */
 function checkedSecret(secret: string | readonly string[]): string | readonly string[] {
-  if ([secret].flat().every((one) => typeof one === "string" && one.length >= MIN_SECRET)) return secret;
+  const list = [secret].flat();
+  if (list.length > 0 && list.every((one) => typeof one === "string" && one.length >= MIN_SECRET)) return secret;
   throw new McpError("invalid_definition", `\`secret\` must have at least ${MIN_SECRET} characters`, {
     fix: "Set it to an unguessable value, for example the output of `openssl rand -base64 32`.",
   });

@@ -1,6 +1,7 @@
 import { toBase64Url } from "../../encoding/base64.js";
 import type { Platform } from "../../platform/platform.js";
 import type { KeyValue } from "../../storage/storage.js";
+import { isDocumentId } from "./proxy-client.js";
 import type { SealedJson } from "./sealed-json.js";
 
 /** The tokens of the upstream provider. They never leave the proxy. */
@@ -12,19 +13,23 @@ export interface UpstreamTokens {
 
 /** What a user has allowed one client. */
 export interface ProxyGrant {
-  readonly clientId: string;
+  /** The client, as `clientKey` names it. */
+  readonly client: string;
   readonly subject: string;
   readonly claims: Readonly<Record<string, unknown>>;
   readonly scopes: readonly string[];
   readonly upstream: UpstreamTokens;
   /** Which refresh token of this grant is the good one. */
   readonly turn: number;
+  /** When the last refresh token was replaced, in milliseconds since the epoch. */
+  readonly turnedAt?: number | undefined;
 }
 
 /** A code that a client exchanges for tokens, once. */
 export interface ProxyCode {
   readonly grantId: string;
-  readonly clientId: string;
+  /** The client, as `clientKey` names it. */
+  readonly client: string;
   readonly redirectUri: string;
   readonly challenge: string;
 }
@@ -59,22 +64,27 @@ export class ProxyGrants {
     return toBase64Url(this.#platform.sha256(new TextEncoder().encode(text)));
   }
 
+  /** A short name of a client: the address of its document, or a digest of an id that holds a whole description. */
+  clientKey(clientId: string): string {
+    return isDocumentId(clientId) ? clientId : this.digest(clientId);
+  }
+
   async create(grant: ProxyGrant): Promise<string> {
     const id = this.random();
-    await this.#kv.set(this.#key("grant", id), await this.#sealed.seal("grant", grant, this.#grantMs), {
+    await this.#kv.set(this.key("grant", id), await this.#sealed.seal("grant", grant, this.#grantMs), {
       ttlMs: this.#grantMs,
     });
     return id;
   }
 
   async find(id: string): Promise<ProxyGrant | undefined> {
-    const stored = await this.#kv.get(this.#key("grant", id));
+    const stored = await this.#kv.get(this.key("grant", id));
     return stored === undefined ? undefined : this.#sealed.open<ProxyGrant>("grant", stored.value);
   }
 
-  /** Changes a grant, again if somebody else did meanwhile; undefined if it is gone, or `update` does not want it any more. */
+  /** Changes a grant, again if another node did meanwhile; undefined if it is gone, or `update` does not want it any more. */
   async change(id: string, update: (grant: ProxyGrant) => ProxyGrant | undefined): Promise<ProxyGrant | undefined> {
-    const key = this.#key("grant", id);
+    const key = this.key("grant", id);
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const stored = await this.#kv.get(key);
       const grant = stored === undefined ? undefined : await this.#sealed.open<ProxyGrant>("grant", stored.value);
@@ -88,32 +98,32 @@ export class ProxyGrants {
   }
 
   async revoke(id: string): Promise<void> {
-    await this.#kv.delete(this.#key("grant", id));
+    await this.#kv.delete(this.key("grant", id));
   }
 
   async createCode(code: ProxyCode): Promise<string> {
     const text = this.random();
-    await this.#kv.set(this.#key("code", text), await this.#sealed.seal("code", code, CODE_MS), { ttlMs: CODE_MS });
+    await this.#kv.set(this.key("code", text), await this.#sealed.seal("code", code, CODE_MS), { ttlMs: CODE_MS });
     return text;
   }
 
   /** The code, if this is its first use. A second use ends the grant: one of the two users stole it. */
   async useCode(text: string): Promise<ProxyCode | undefined> {
-    const key = this.#key("code", text);
+    const key = this.key("code", text);
     const stored = await this.#kv.get(key);
     const code = stored === undefined ? undefined : await this.#sealed.open<ProxyCode>("code", stored.value);
     if (stored === undefined || code === undefined) return undefined;
-    if (await this.once("code", text, CODE_MS)) return code;
+    if (await this.#isFirstUse(text)) return code;
     await this.revoke(code.grantId);
     return undefined;
   }
 
-  /** True for the first call with this text, on whichever node. */
-  async once(purpose: string, text: string, ttlMs: number): Promise<boolean> {
-    return (await this.#kv.set(this.#key(`used ${purpose}`, text), "", { ttlMs, ifVersion: 0 })) !== undefined;
+  async #isFirstUse(code: string): Promise<boolean> {
+    return (await this.#kv.set(this.key("used code", code), "", { ttlMs: CODE_MS, ifVersion: 0 })) !== undefined;
   }
 
-  #key(purpose: string, text: string): string {
+  /** The key in the storage of what is kept under a text that only its holder knows. */
+  key(purpose: string, text: string): string {
     return `oauth ${purpose} ${this.digest(text)}`;
   }
 }

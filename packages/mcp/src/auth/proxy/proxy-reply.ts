@@ -15,8 +15,13 @@ export function jsonReply(status: number, body: object, extra: Readonly<Record<s
 }
 
 /** An error as RFC 6749, 5.2 has it. */
-export function errorReply(status: number, error: string, description: string): ServedDocument {
-  return jsonReply(status, { error, error_description: description });
+export function errorReply(
+  status: number,
+  error: string,
+  description: string,
+  extra?: Readonly<Record<string, string>>,
+): ServedDocument {
+  return jsonReply(status, { error, error_description: description }, extra);
 }
 
 /**

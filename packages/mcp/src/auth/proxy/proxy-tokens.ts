@@ -29,6 +29,11 @@ export interface ProxyTokensParts {
   readonly grantMs: number;
 }
 
+/**
+ * How long a replaced refresh token still gives what replaced it: two processes of a client may refresh at once, and a reply may be
+ * lost on its way. A client waits up to 30 s for a reply before it asks again.
+ */
+const GRACE_MS = 60_000;
 const VERIFIER = /^[A-Za-z0-9\-._~]{43,128}$/;
 
 /** Gives out tokens of the proxy's own, for its own resource, and verifies them. Those of the provider stay where they are. */
@@ -67,7 +72,7 @@ export class ProxyTokens {
     const held =
       (await sealed.open<RefreshToken>("refresh", token)) ?? (await sealed.open<AccessToken>("access", token));
     const grant = held === undefined ? undefined : await grants.find(held.grantId);
-    if (held !== undefined && grant?.clientId === form.get("client_id")) await grants.revoke(held.grantId);
+    if (held !== undefined && grant?.client === this.#clientOf(form)) await grants.revoke(held.grantId);
     return jsonReply(200, {});
   }
 
@@ -81,7 +86,7 @@ export class ProxyTokens {
     return {
       issuer,
       subject: grant.subject,
-      clientId: grants.digest(grant.clientId),
+      clientId: grant.client,
       audience: [resource],
       scopes: grant.scopes,
       expiresAt: access.expiresAt,
@@ -98,7 +103,7 @@ export class ProxyTokens {
       code !== undefined &&
       VERIFIER.test(verifier) &&
       grants.digest(verifier) === code.challenge &&
-      form.get("client_id") === code.clientId &&
+      this.#clientOf(form) === code.client &&
       form.get("redirect_uri") === code.redirectUri;
     if (!isOwn) {
       // A code in the wrong hands must not be tried again with a better guess.
@@ -112,19 +117,27 @@ export class ProxyTokens {
   }
 
   async #byRefresh(form: URLSearchParams): Promise<ServedDocument> {
-    const { grants, sealed } = this.#parts;
+    const { grants, sealed, platform } = this.#parts;
     const refused = errorReply(400, "invalid_grant", "the refresh token is not valid, or was used before");
     const token = await sealed.open<RefreshToken>("refresh", form.get("refresh_token") ?? "");
     if (token === undefined) return refused;
     const known = await grants.find(token.grantId);
-    if (known === undefined || known.clientId !== form.get("client_id")) return refused;
+    if (known === undefined || known.client !== this.#clientOf(form)) return refused;
+    const now = platform.now();
     const next = await grants.change(token.grantId, (grant) =>
-      grant.turn === token.turn ? { ...grant, turn: grant.turn + 1 } : undefined,
+      grant.turn === token.turn ? { ...grant, turn: grant.turn + 1, turnedAt: now } : undefined,
     );
-    if (next !== undefined) return this.#issue(token.grantId, next);
-    // An old token is in two hands, of which one is not the client's. A client that asks twice at the same moment only loses once.
-    if (known.turn !== token.turn) await grants.revoke(token.grantId);
+    const current = next ?? (await grants.find(token.grantId));
+    if (current === undefined) return refused;
+    const isReplaced = current.turn === token.turn + 1 && now - (current.turnedAt ?? 0) < GRACE_MS;
+    if (next !== undefined || isReplaced) return this.#issue(token.grantId, current);
+    // Reuse of a token that was replaced long ago means that it leaked.
+    if (current.turn !== token.turn) await grants.revoke(token.grantId);
     return refused;
+  }
+
+  #clientOf(form: URLSearchParams): string {
+    return this.#parts.grants.clientKey(form.get("client_id") ?? "");
   }
 
   async #issue(grantId: string, grant: ProxyGrant): Promise<ServedDocument> {

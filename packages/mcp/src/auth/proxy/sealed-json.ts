@@ -5,22 +5,29 @@ import type { Secrets } from "../../seal/secrets.js";
 export class SealedJson {
   readonly #secrets: Secrets;
   readonly #platform: Platform;
+  readonly #audience: string;
 
-  constructor(secrets: Secrets, platform: Platform) {
+  /** `audience` binds everything sealed here: a proxy for another resource opens none of it, even with the same secret (RFC 8707). */
+  constructor(secrets: Secrets, platform: Platform, audience = "") {
     this.#secrets = secrets;
     this.#platform = platform;
+    this.#audience = audience;
   }
 
   seal(purpose: string, value: object, ttlMs: number): Promise<string> {
-    return this.#secrets.seal(`proxy ${purpose}`, JSON.stringify({ value, until: this.#platform.now() + ttlMs }));
+    return this.#secrets.seal(this.#use(purpose), JSON.stringify({ value, until: this.#platform.now() + ttlMs }));
   }
 
   /** What was sealed for this purpose; undefined if it was not, or its time is over. `T` is what `seal` was given. */
   async open<T extends object>(purpose: string, sealed: string): Promise<T | undefined> {
-    const opened = await this.#secrets.open(`proxy ${purpose}`, sealed);
+    const opened = await this.#secrets.open(this.#use(purpose), sealed);
     if ("fault" in opened) return undefined;
     // Only `seal` makes texts that open.
     const { value, until } = JSON.parse(opened.text) as { value: T; until: number };
     return until > this.#platform.now() ? value : undefined;
+  }
+
+  #use(purpose: string): string {
+    return `proxy ${purpose} ${this.#audience}`.trimEnd();
   }
 }

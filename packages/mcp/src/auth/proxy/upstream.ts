@@ -2,8 +2,10 @@ import * as oauth from "oauth4webapi";
 import type { Platform } from "../../platform/platform.js";
 import { clientAuthentication, type OAuthClient } from "../client/oauth-client.js";
 import { requestOptions, requestToken } from "../client/token-request.js";
+import { parseObject } from "../discovery/metadata-document.js";
 import { findServerMetadata } from "../discovery/server-metadata.js";
 import { Steps } from "../discovery/steps.js";
+import { DEFAULT_ALGORITHMS } from "../resource/jwt-verifier.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import type { UrlPolicy } from "../url/url-policy.js";
 import type { UpstreamTokens } from "./proxy-grants.js";
@@ -18,6 +20,11 @@ export interface UpstreamOptions {
   scopes?: readonly string[] | undefined;
   /** The endpoints of providers without metadata, such as GitHub. */
   endpoints?: { authorization: string; token: string } | undefined;
+  /**
+   * The signature algorithms of the provider's identity tokens, such as `["ES256"]`. Default: those that its metadata lists, else
+   * every asymmetric one. The tokens come from the token endpoint itself, so that the connection vouches for them.
+   */
+  idTokenAlgorithms?: readonly string[] | undefined;
   /** More parameters for the provider's login page. */
   parameters?: Readonly<Record<string, string>> | undefined;
 }
@@ -82,7 +89,8 @@ export class Upstream {
       verifier,
       requestOptions(fetch),
     );
-    const granted = await oauth.processAuthorizationCodeResponse(server, me, await asJson(response));
+    const accepting = { ...server, id_token_signing_alg_values_supported: this.#algorithms(server) };
+    const granted = await oauth.processAuthorizationCodeResponse(accepting, me, await tidied(response));
     return {
       idToken: oauth.getValidatedIdTokenClaims(granted),
       tokens: {
@@ -101,6 +109,12 @@ export class Upstream {
     const granted = await requestToken(parts, "refresh_token", { refresh_token: refreshToken });
     const { accessToken, expiresAt } = granted;
     return { accessToken, refreshToken: granted.refreshToken ?? refreshToken, expiresAt };
+  }
+
+  /** An identity token without a signature is never accepted. */
+  #algorithms({ id_token_signing_alg_values_supported: listed }: oauth.AuthorizationServer): string[] {
+    const wanted = this.#parts.options.idTokenAlgorithms ?? listed ?? DEFAULT_ALGORITHMS;
+    return wanted.filter((algorithm) => algorithm !== "none");
   }
 
   /** Fetched once; a failure is tried again with the next login. */
@@ -125,9 +139,18 @@ export class Upstream {
   }
 }
 
-/** GitHub answers a form unless it is asked for JSON, and says so with a type of its own. */
-async function asJson(response: Response): Promise<Response> {
-  if (!/^application\/x-www-form-urlencoded/.test(response.headers.get("content-type") ?? "")) return response;
-  const body = JSON.stringify(Object.fromEntries(new URLSearchParams(await response.text())));
-  return new Response(body, { status: response.status, headers: { "content-type": "application/json" } });
+/**
+ * The answer of a token endpoint in the form that the specification has: GitHub answers a form unless it is asked for JSON, and
+ * other providers send null, or an empty refresh token, for what they do not give.
+ */
+async function tidied(response: Response): Promise<Response> {
+  const text = await response.text();
+  const isForm = /^application\/x-www-form-urlencoded/.test(response.headers.get("content-type") ?? "");
+  const headers = isForm ? { "content-type": "application/json" } : response.headers;
+  const members = isForm ? Object.fromEntries(new URLSearchParams(text)) : parseObject(text);
+  const given = Object.entries(members ?? {}).filter(
+    ([name, value]) => value !== null && `${name} ${value}` !== "refresh_token ",
+  );
+  const body = members === undefined ? text : JSON.stringify(Object.fromEntries(given));
+  return new Response(body, { status: response.status, headers });
 }

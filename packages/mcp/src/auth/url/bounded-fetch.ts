@@ -11,6 +11,8 @@ export interface BoundedRequest {
   method?: string | undefined;
   headers?: Readonly<Record<string, string>> | undefined;
   body?: string | undefined;
+  /** False returns a redirect as it is. Default: true, within the same origin. */
+  followRedirects?: boolean | undefined;
 }
 
 /** What a bounded request needs. */
@@ -49,7 +51,7 @@ export function boundedFetch({ sender, policy, platform }: BoundedFetchParts): B
         (error) => settle(Promise.reject(error)),
       );
     });
-  return async (url, { method = "GET", headers = {}, body } = {}) => {
+  return async (url, { method = "GET", headers = {}, body, followRedirects = true } = {}) => {
     if (method !== "GET" && method !== "POST") throw new Error(`the flow sends no ${method} requests`);
     const list = Object.entries(headers).flatMap(([name, value]) => [name.toLowerCase(), value]);
     let target = checked(url, policy);
@@ -59,7 +61,7 @@ export function boundedFetch({ sender, policy, platform }: BoundedFetchParts): B
       if (body !== undefined) request.body = body;
       const response = await send(request, method === "GET" ? TIMEOUT_MS : POST_TIMEOUT_MS);
       const location = response.headers.get("location");
-      if (!REDIRECTS.has(response.status) || location === null) return response;
+      if (!REDIRECTS.has(response.status) || location === null || !followRedirects) return response;
       if (method !== "GET") throw new Error(`${shownUrl(target)} redirects a ${method}, which is never followed`);
       if (hops >= MAX_REDIRECTS) throw new Error(`${shownUrl(url)} redirects more than ${MAX_REDIRECTS} times`);
       target = redirected(target, location, policy);

@@ -1,0 +1,123 @@
+import type { Platform } from "../../platform/platform.js";
+import { parseObject } from "../discovery/metadata-document.js";
+import type { BoundedFetch } from "../url/bounded-fetch.js";
+import { formProblem } from "../url/url-policy.js";
+import { type ProxyClient, shownClientName } from "./proxy-client.js";
+
+/** What reading documents needs. */
+export interface ClientDocumentsParts {
+  /** Contacts public addresses only. */
+  readonly fetch: BoundedFetch;
+  readonly platform: Platform;
+  /** Whether the operator lets this client be described by a document. */
+  allows(clientId: string): boolean;
+}
+
+interface Entry {
+  readonly client: ProxyClient;
+  readonly until: number;
+}
+
+const MAX_ID = 512;
+const MAX_DOCUMENT = 16 * 1024;
+const MAX_URIS = 50;
+/** Documents that are remembered, about 16 MiB at most. */
+const MAX_ENTRIES = 1_000;
+/** Requests under way: strangers choose the addresses, and slow ones must not pile up. */
+const MAX_READING = 16;
+const MINUTE = 60_000;
+const FRESH_MS = 10 * MINUTE;
+const MAX_FRESH_MS = 24 * 60 * MINUTE;
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+
+/**
+ * Reads the documents by which clients describe themselves at an address of their own, in place of a registration. They are read
+ * without redirects, within limits of size and time, and remembered as long as their server allows, between a minute and a day.
+ * A document that cannot be read or does not fit is not remembered.
+ *
+ * Spec: Authorization, "Client ID Metadata Documents",
+ * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#client-id-metadata-documents
+ */
+export class ClientDocuments {
+  readonly #parts: ClientDocumentsParts;
+  readonly #entries = new Map<string, Entry>();
+  readonly #reading = new Map<string, Promise<ProxyClient | string>>();
+
+  constructor(parts: ClientDocumentsParts) {
+    this.#parts = parts;
+  }
+
+  /** The client at this address, or a sentence for the user why there is none. Rejects while too many documents are being read. */
+  find(clientId: string): Promise<ProxyClient | string> {
+    const problem = idProblem(clientId);
+    if (problem !== undefined) return Promise.resolve(`The address that the application has as its id ${problem}.`);
+    if (this.#parts.allows(clientId) !== true)
+      return Promise.resolve("This server does not accept the address that the application has as its id.");
+    const known = this.#entries.get(clientId);
+    if (known !== undefined && known.until > this.#parts.platform.monotonic()) return Promise.resolve(known.client);
+    const reading = this.#reading.get(clientId);
+    if (reading !== undefined) return reading;
+    if (this.#reading.size >= MAX_READING) return Promise.reject(new Error("too many client documents are being read"));
+    const mine = this.#read(clientId).finally(() => this.#reading.delete(clientId));
+    this.#reading.set(clientId, mine);
+    return mine;
+  }
+
+  async #read(clientId: string): Promise<ProxyClient | string> {
+    const { fetch, platform } = this.#parts;
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetch(clientId, { headers: { accept: "application/json" }, followRedirects: false });
+      text = await response.text();
+    } catch {
+      // The reason could tell a stranger what the network of this server looks like.
+      return "The document that describes the application cannot be read.";
+    }
+    if (
+      response.status !== 200 ||
+      !JSON_TYPE.test(response.headers.get("content-type") ?? "") ||
+      text.length > MAX_DOCUMENT
+    )
+      return "The address that the application has as its id gives no JSON document of up to 16 KiB.";
+    const client = clientOf(clientId, parseObject(text));
+    if (typeof client !== "string") this.#keep(clientId, { client, until: platform.monotonic() + freshMs(response) });
+    return client;
+  }
+
+  #keep(clientId: string, entry: Entry): void {
+    this.#entries.delete(clientId);
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size >= MAX_ENTRIES && oldest !== undefined) this.#entries.delete(oldest);
+    this.#entries.set(clientId, entry);
+  }
+}
+
+/** What is wrong with an address as an id: it is compared as text, so it must have one spelling only. */
+function idProblem(clientId: string): string | undefined {
+  if (clientId.length > MAX_ID) return `is longer than ${MAX_ID} characters`;
+  const problem = formProblem(clientId);
+  if (problem !== undefined) return problem;
+  const { href, pathname } = new URL(clientId);
+  return href === clientId && pathname !== "/" ? undefined : "needs a path, without dot segments";
+}
+
+function clientOf(clientId: string, document: Record<string, unknown> | undefined): ProxyClient | string {
+  if (document === undefined) return "The document that describes the application is not a JSON object.";
+  if (document["client_id"] !== clientId) return "The document that describes the application has another client_id.";
+  const { redirect_uris: uris, token_endpoint_auth_method: method = "none" } = document;
+  // A secret in a public document is none, and keys are not verified here: the client would be taken for less than it is.
+  if (method !== "none" || "client_secret" in document)
+    return "The application must use the token_endpoint_auth_method none at this server.";
+  const isList = Array.isArray(uris) && uris.length > 0 && uris.length <= MAX_URIS;
+  if (!isList || !uris.every((uri): uri is string => typeof uri === "string"))
+    return `The document that describes the application must list one to ${MAX_URIS} redirect_uris.`;
+  return { name: shownClientName(document), redirectUris: uris };
+}
+
+function freshMs(response: Response): number {
+  const control = response.headers.get("cache-control") ?? "";
+  if (/\bno-(?:store|cache)\b/i.test(control)) return MINUTE;
+  const maxAge = /\bmax-age=(\d+)/i.exec(control)?.[1];
+  return maxAge === undefined ? FRESH_MS : Math.min(MAX_FRESH_MS, Math.max(MINUTE, Number(maxAge) * 1_000));
+}

@@ -1,0 +1,96 @@
+import { isThenable } from "../../encoding/maybe-promise.js";
+import { McpError } from "../../protocol/error.js";
+import { addressClass } from "../url/address-class.js";
+import { formProblem } from "../url/url-policy.js";
+
+/** The options of the proxy that decide where users are sent. */
+export interface RedirectRuleOptions {
+  readonly redirectSchemes?: readonly string[] | undefined;
+  readonly allowRedirect?: ((redirectUri: string) => boolean) | undefined;
+}
+
+const MAX_LENGTH = 2_048;
+const SCHEME = /^[a-z][a-z0-9+.-]*$/;
+/** A scheme and a path (RFC 8252, 7.1), of printable characters and without a fragment. */
+const PRIVATE = /^([a-z][a-z0-9+.-]*):\/[\x21\x22\x24-\x7e]*$/;
+const WEB = /^https?:\/\/([^/?]*)([^?]*)/i;
+/** Schemes that browsers and systems open, load or run themselves, so that no application can own them. */
+const NEVER: ReadonlySet<string> = new Set(
+  (
+    "about blob chrome chrome-extension chrome-untrusted content data devtools edge facetime feed file filesystem ftp geo gopher http https " +
+    "imap intent jar javascript ldap mailto market moz-extension ms-appinstaller ms-msdt news nfs res resource search-ms sftp shell sms smb ssh " +
+    "tel telnet urn vbscript view-source ws wss wyciwyg"
+  ).split(" "),
+);
+
+/** Decides where a client may have users sent back to. */
+export class RedirectRules {
+  readonly #schemes: ReadonlySet<string>;
+  readonly #allowRedirect: ((redirectUri: string) => boolean) | undefined;
+
+  constructor({ redirectSchemes = [], allowRedirect }: RedirectRuleOptions) {
+    for (const scheme of redirectSchemes) checkScheme(scheme);
+    this.#schemes = new Set(redirectSchemes);
+    this.#allowRedirect = allowRedirect;
+  }
+
+  /** Whether an address may be used at all: by its form, and by the rule of the operator. */
+  allows(uri: unknown): uri is string {
+    if (typeof uri !== "string" || !(isWeb(uri) || this.#isPrivate(uri))) return false;
+    const verdict: unknown = this.#allowRedirect === undefined || this.#allowRedirect(uri);
+    // A promise, which the type forbids, must not count as a yes.
+    if (isThenable(verdict)) verdict.then(undefined, () => {});
+    return verdict === true;
+  }
+
+  /**
+   * Whether a client with these addresses may use this one: exactly as it is listed; only the port of a loopback address may differ
+   * (RFC 8252, 7.3). The rule of the operator is asked about the very address, because it may be newer than the registration.
+   */
+  fits(registered: readonly string[], uri: string): boolean {
+    return this.allows(uri) && (registered.includes(uri) || registered.some((known) => differsInPort(known, uri)));
+  }
+
+  #isPrivate(uri: string): boolean {
+    const [, scheme = ""] = (uri.length > MAX_LENGTH ? null : PRIVATE.exec(uri)) ?? [];
+    if (!this.#schemes.has(scheme) || !URL.canParse(uri)) return false;
+    const { username, password } = new URL(uri);
+    return username === "" && password === "";
+  }
+}
+
+/** Throws for a scheme that is none, or that is not an application's own. */
+function checkScheme(scheme: unknown): void {
+  if (typeof scheme === "string" && SCHEME.test(scheme) && !NEVER.has(scheme)) return;
+  throw new McpError("invalid_definition", `\`redirectSchemes\` must not contain ${JSON.stringify(scheme)}`, {
+    fix: 'Name schemes that belong to one application, in lower case and without the colon, such as "cursor" or "com.example.app".',
+  });
+}
+
+/** An https address, or an http address of the user's machine. */
+function isWeb(uri: string): boolean {
+  if (formProblem(uri) !== undefined || !isSpelledAsRead(uri)) return false;
+  const { protocol, hostname } = new URL(uri);
+  return protocol === "https:" || addressClass(hostname) === "loopback";
+}
+
+/** Whether host and path are written as a URL parser reads them: `https:evil`, `http://127.1` and `/a/../b` are not. */
+function isSpelledAsRead(uri: string): boolean {
+  const [, authority = "", path = ""] = WEB.exec(uri) ?? [];
+  const { protocol, host, pathname } = new URL(uri);
+  const written = authority.toLowerCase();
+  const isHost = written === host || written === `${host}:${protocol === "https:" ? 443 : 80}`;
+  return isHost && (path === pathname || path === "");
+}
+
+function differsInPort(known: string, uri: string): boolean {
+  if (!isWeb(known) || !isWeb(uri)) return false;
+  const { protocol, hostname } = new URL(uri);
+  return protocol === "http:" && addressClass(hostname) === "loopback" && withoutPort(known) === withoutPort(uri);
+}
+
+function withoutPort(uri: string): string {
+  const url = new URL(uri);
+  url.port = "";
+  return url.href;
+}
