@@ -4,6 +4,7 @@ import { type OAuthProxy, type OAuthProxyOptions, oauthProxy } from "@parley/mcp
 import { type FetchHandler, fetchHandler } from "@parley/mcp/http";
 import type { Principal } from "../../src/http/authentication.js";
 import { createMemoryStorage } from "../../src/storage/memory.js";
+import type { KeyValue, Storage } from "../../src/storage/storage.js";
 import { TestIssuer } from "./test-issuer.js";
 
 export const ORIGIN = "https://shop.example";
@@ -86,6 +87,18 @@ export class ProxyUnderAttack {
     this.#origins.push(new URL(auth.resource).origin);
     const server = new Server({ name: "shop", version: "1" }).tool("who", (_args, ctx) => String(ctx.auth?.subject));
     return this.nodes.push(fetchHandler(server, { auth })) - 1;
+  }
+
+  /** The storage of all nodes as one node has it; `before` sees each call, and may fail it. */
+  seenStorage(before: (method: keyof KeyValue) => Promise<never> | undefined): Storage {
+    const { kv } = this.storage;
+    const own: KeyValue = {
+      get: (key) => before("get") ?? kv.get(key),
+      set: (key, value, options) => before("set") ?? kv.set(key, value, options),
+      delete: (key, options) => before("delete") ?? kv.delete(key, options),
+      touch: (key, ttlMs) => before("touch") ?? kv.touch(key, ttlMs),
+    };
+    return { ...this.storage, kv: own };
   }
 
   async close(): Promise<void> {
