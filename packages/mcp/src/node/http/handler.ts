@@ -170,7 +170,8 @@ class NodeIncoming implements Incoming, AfterTurn {
     // Frameworks that read the body leave the result on the request.
     const parsed = this.#parsedBody ?? (request.readableEnded ? request.body : undefined);
     if (parsed !== undefined) {
-      return done(parsed instanceof Uint8Array ? bodyOfBytes(Buffer.from(parsed)) : bodyOfValue(parsed, maxBytes));
+      if (parsed instanceof Uint8Array) return done(bodyOfBytes(Buffer.from(parsed)));
+      return done(bodyOfValue(parsed, maxBytes, request.headers["content-type"]));
     }
     if (request.readableEnded) return done(BODY_USED);
     // Refused before reading any of it.

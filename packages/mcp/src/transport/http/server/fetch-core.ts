@@ -90,7 +90,8 @@ class FetchIncoming implements Incoming {
   }
 
   readBody(limits: BodyLimits, done: (body: Body) => void): void {
-    if (this.#parsedBody !== undefined) return done(bodyOfValue(this.#parsedBody, limits.maxBytes));
+    if (this.#parsedBody !== undefined)
+      return done(bodyOfValue(this.#parsedBody, limits.maxBytes, this.header("content-type")));
     if (this.native.bodyUsed) return done(BODY_USED);
     readText(this.native, limits).then(done, () =>
       done({ status: 400, code: INVALID_REQUEST, reason: "the body could not be read" }),

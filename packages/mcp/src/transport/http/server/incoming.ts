@@ -74,16 +74,28 @@ export interface OutgoingStream {
  * Turns a body that a framework has parsed back into text, so that the limits on size and depth apply to it as well; those
  * of the framework may differ.
  */
-export function bodyOfValue(value: unknown, maxBytes: number): Body {
+export function bodyOfValue(value: unknown, maxBytes: number, contentType = ""): Body {
   let text: string | undefined;
   try {
-    text = typeof value === "string" ? value : JSON.stringify(value);
+    if (typeof value === "string") text = value;
+    else text = FORM.test(contentType) ? formOf(value) : JSON.stringify(value);
   } catch {
     // Nested too deeply for the runtime, or not a JSON value.
   }
   if (text === undefined) return { status: 400, code: INVALID_REQUEST, reason: "the parsed body is not a JSON value" };
   // A UTF-16 unit is at least one byte, so a body within the limit is never refused.
   return text.length > maxBytes ? longBody(maxBytes) : { text };
+}
+
+const FORM = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
+
+/** The text of a form; a field that came several times, which parsers make a list of, comes as often again. */
+function formOf(value: unknown): string {
+  const form = new URLSearchParams();
+  for (const [name, field] of Object.entries(value ?? {})) {
+    for (const one of [field].flat()) form.append(name, typeof one === "string" ? one : JSON.stringify(one));
+  }
+  return form.toString();
 }
 
 /** The refusal of a body that is longer than `maxMessageBytes`. */
