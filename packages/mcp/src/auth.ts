@@ -28,6 +28,7 @@ export type { UpstreamLogin, UpstreamOptions } from "./auth/proxy/upstream.js";
 export type { TrustedIssuer } from "./auth/resource/jwt-verifier.js";
 export type { ProtectedResource } from "./auth/resource/protected-resource.js";
 export { type ResourceServerOptions, resourceServer } from "./auth/resource/resource-server.js";
+export { type TokenExchange, type TokenExchangeOptions, tokenExchange } from "./auth/resource/token-exchange.js";
 export { InvalidToken, type TokenVerifier, type VerifiedToken } from "./auth/resource/verified-token.js";
 export type { AuthorizedTarget, RequestAuthorization } from "./http/request-authorization.js";
 

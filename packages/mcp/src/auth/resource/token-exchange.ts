@@ -1,0 +1,216 @@
+import * as oauth from "oauth4webapi";
+import { platform as runtimePlatform } from "#platform";
+import { toBase64Url } from "../../encoding/base64.js";
+import type { Principal } from "../../http/authentication.js";
+import { fetchSender } from "../../http/fetch-sender.js";
+import type { Platform } from "../../platform/platform.js";
+import { replacedPlatform } from "../../platform/replaced-platform.js";
+import { checkOptions } from "../../protocol/check-options.js";
+import { McpError } from "../../protocol/error.js";
+import { clientAuthentication, type OAuthClient } from "../client/oauth-client.js";
+import { requestOptions } from "../client/token-request.js";
+import { hookResult } from "../discovery/hook-result.js";
+import { parseObject, textMember } from "../discovery/metadata-document.js";
+import { findServerMetadata } from "../discovery/server-metadata.js";
+import { Steps } from "../discovery/steps.js";
+import { type BoundedFetch, boundedFetch } from "../url/bounded-fetch.js";
+import { type UrlPolicy, urlPolicy } from "../url/url-policy.js";
+
+/** Options for `tokenExchange`. */
+export interface TokenExchangeOptions {
+  /** The authorization server that gives tokens for the other service. */
+  issuer: string;
+  /** Its token endpoint, for issuers without metadata. Default: the one that the metadata names. */
+  tokenEndpoint?: string | undefined;
+  /** This server, as the issuer knows it. */
+  client: OAuthClient;
+  /** The name of the service that the token is for, as the issuer knows it. */
+  audience?: string | readonly string[] | undefined;
+  /** The address of the service that the token is for. */
+  resource?: string | readonly string[] | undefined;
+  /** Scopes of the new token. Default: what the issuer gives. */
+  scopes?: readonly string[] | undefined;
+  /** The token to exchange for a caller. Default: the caller's own, which `exposeToken` of `resourceServer` puts into `claims.token`. */
+  subjectToken?: ((caller: Principal) => string | undefined | Promise<string | undefined>) | undefined;
+  /** The type of that token. Default: an access token. */
+  subjectTokenType?: string | undefined;
+  /** Replaces parts of the runtime, such as `fetch` and the clock, for example in a test. Default: the runtime's own. */
+  platform?: Partial<Platform> | undefined;
+}
+
+/** Gives the access token of a caller for another service. Rejects with `authorization_failed` if the issuer gives none. */
+export type TokenExchange = (caller: Principal | undefined) => Promise<string>;
+
+const GRANT_TYPE = "urn:ietf:params:oauth:grant-type:token-exchange";
+const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
+const ISSUED: ReadonlySet<unknown> = new Set([ACCESS_TOKEN, "urn:ietf:params:oauth:token-type:jwt"]);
+const MAX_TOKENS = 1_000;
+/** A token is not given out when it is about to end: the call that it is for takes a moment. */
+const MARGIN_MS = 30_000;
+const HEADER_TOKEN = /^[\x21-\x7e]+$/;
+const ERROR_CODE = /^[a-z_]{1,50}$/;
+
+interface Exchanged {
+  readonly token: string;
+  readonly until: number;
+}
+
+/**
+ * Exchanges the token of a caller for one of another service (RFC 8693), in a tool: `await exchange(ctx.auth)`.
+ *
+ * A token is asked for once for all calls that need it, and remembered for its caller until it ends. Throws for options that lead
+ * nowhere.
+ */
+export function tokenExchange(options: TokenExchangeOptions): TokenExchange {
+  checkOptions(
+    "tokenExchange",
+    options,
+    "issuer tokenEndpoint client audience resource scopes subjectToken subjectTokenType platform",
+  );
+  const platform = replacedPlatform(runtimePlatform, options.platform);
+  // The operator has named the issuer, so that a private address is meant.
+  const policy = urlPolicy({ server: options.issuer, allowPrivateNetwork: true });
+  checkAddresses(options, policy);
+  const fetch = boundedFetch({ sender: fetchSender(platform.fetch), policy, platform });
+  const exchanger = new Exchanger(options, fetch, policy, platform);
+  return (caller) => exchanger.token(caller);
+}
+
+class Exchanger {
+  readonly #options: TokenExchangeOptions;
+  readonly #fetch: BoundedFetch;
+  readonly #policy: UrlPolicy;
+  readonly #platform: Platform;
+  readonly #tokens = new Map<string, Exchanged>();
+  readonly #asking = new Map<string, Promise<string>>();
+  #server: Promise<oauth.AuthorizationServer> | undefined;
+
+  constructor(options: TokenExchangeOptions, fetch: BoundedFetch, policy: UrlPolicy, platform: Platform) {
+    this.#options = options;
+    this.#fetch = fetch;
+    this.#policy = policy;
+    this.#platform = platform;
+  }
+
+  async token(caller: Principal | undefined): Promise<string> {
+    const { subjectToken = exposedToken } = this.#options;
+    const subject = caller && (await hookResult("subjectToken", () => subjectToken(caller)));
+    if (caller === undefined || typeof subject !== "string" || subject === "") {
+      throw new McpError("authorization_failed", "the caller has no token that could be exchanged", {
+        fix: "Set `exposeToken` of `resourceServer`, or return a token of the caller from `subjectToken`; the caller's login may have ended.",
+      });
+    }
+    const key = this.#key(caller, subject);
+    const known = this.#tokens.get(key);
+    if (known !== undefined && known.until > this.#platform.now()) return known.token;
+    const mine = this.#asking.get(key) ?? this.#exchange(key, caller, subject).finally(() => this.#asking.delete(key));
+    this.#asking.set(key, mine);
+    return mine;
+  }
+
+  /** A digest, so that no copy of the caller's token is kept. */
+  #key(caller: Principal, subject: string): string {
+    const text = JSON.stringify([caller.key, subject]);
+    return toBase64Url(this.#platform.sha256(new TextEncoder().encode(text)));
+  }
+
+  async #exchange(key: string, caller: Principal, subject: string): Promise<string> {
+    const { client, issuer } = this.#options;
+    const server = await this.#metadata();
+    const me: oauth.Client = { client_id: client.clientId };
+    const response = await oauth
+      .genericTokenEndpointRequest(
+        server,
+        me,
+        clientAuthentication(client, server),
+        GRANT_TYPE,
+        this.#parameters(subject),
+        requestOptions(this.#fetch),
+      )
+      // The messages of the sender name addresses; errors of the library could hold what was sent.
+      .catch(() => Promise.reject(failure(issuer, "it did not answer")));
+    const { token, expiresIn } = readToken(issuer, response.status, parseObject(await response.text()));
+    const now = this.#platform.now();
+    const until = Math.min(now + expiresIn * 1_000, caller.expiresAt ?? Number.POSITIVE_INFINITY) - MARGIN_MS;
+    if (until > now) this.#keep(key, { token, until });
+    return token;
+  }
+
+  #parameters(subject: string): URLSearchParams {
+    const { audience = [], resource = [], scopes = [], subjectTokenType = ACCESS_TOKEN } = this.#options;
+    const parameters = new URLSearchParams({
+      subject_token: subject,
+      subject_token_type: subjectTokenType,
+      requested_token_type: ACCESS_TOKEN,
+    });
+    for (const one of [audience].flat()) parameters.append("audience", one);
+    for (const one of [resource].flat()) parameters.append("resource", one);
+    if (scopes.length > 0) parameters.set("scope", scopes.join(" "));
+    return parameters;
+  }
+
+  #keep(key: string, exchanged: Exchanged): void {
+    this.#tokens.delete(key);
+    const [oldest] = this.#tokens.keys();
+    if (this.#tokens.size >= MAX_TOKENS && oldest !== undefined) this.#tokens.delete(oldest);
+    this.#tokens.set(key, exchanged);
+  }
+
+  /** Fetched once; a failure is tried again with the next call. */
+  #metadata(): Promise<oauth.AuthorizationServer> {
+    this.#server ??= this.#find().catch((error: unknown) => {
+      this.#server = undefined;
+      throw error;
+    });
+    return this.#server;
+  }
+
+  async #find(): Promise<oauth.AuthorizationServer> {
+    const { issuer, tokenEndpoint } = this.#options;
+    if (tokenEndpoint !== undefined) return { issuer, token_endpoint: tokenEndpoint };
+    const steps = new Steps();
+    const found = await findServerMetadata(this.#fetch, issuer, this.#policy, steps);
+    if (found?.token_endpoint !== undefined) return found;
+    throw steps.failure(`${issuer} publishes no token endpoint`, "Set `tokenEndpoint`.");
+  }
+}
+
+function exposedToken({ claims }: Principal): string | undefined {
+  const token = claims?.["token"];
+  return typeof token === "string" ? token : undefined;
+}
+
+/** The token in the answer of the issuer. Throws without any other part of the answer, which may repeat what was sent. */
+function readToken(issuer: string, status: number, body: Record<string, unknown> = {}) {
+  if (status !== 200) {
+    const code = textMember(body, "error") ?? "";
+    throw failure(issuer, ERROR_CODE.test(code) ? `it answered ${code}` : `it answered with HTTP ${status}`);
+  }
+  const { issued_token_type: type, token_type: scheme, expires_in: lifetime } = body;
+  const token = textMember(body, "access_token");
+  // RFC 8693, 2.2.1: what is issued may be no access token, and must then be sent to no service.
+  if (token === undefined || !HEADER_TOKEN.test(token) || !ISSUED.has(type) || !/^bearer$/i.test(String(scheme)))
+    throw failure(issuer, "it gave no access token of the type Bearer");
+  const expiresIn = typeof lifetime === "number" && lifetime > 0 ? lifetime : 0;
+  return { token, expiresIn };
+}
+
+function failure(issuer: string, reason: string): McpError {
+  return new McpError("authorization_failed", `the token of the caller was not exchanged by ${issuer}: ${reason}`, {
+    fix: "Allow this `client` to exchange tokens for the `audience`, `resource` and `scopes` at the issuer.",
+  });
+}
+
+function checkAddresses({ issuer, tokenEndpoint, client }: TokenExchangeOptions, policy: UrlPolicy): void {
+  const refused = (text: string) =>
+    new McpError("invalid_definition", text, { fix: "Pass https addresses, or http on this machine." });
+  for (const [name, url] of Object.entries({ issuer, tokenEndpoint })) {
+    if (url === undefined && name === "tokenEndpoint") continue;
+    const problem = typeof url === "string" ? policy.problemOf(url) : "is not a text";
+    if (problem !== undefined) throw refused(`\`${name}\` of tokenExchange ${problem}`);
+  }
+  if (client?.issuer === undefined || client.issuer === issuer) return;
+  throw new McpError("invalid_definition", "`client` of tokenExchange belongs to another issuer", {
+    fix: "Pass the client that `issuer` knows, or leave `client.issuer` out.",
+  });
+}
