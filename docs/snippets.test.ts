@@ -1,4 +1,5 @@
 import { execFile, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
@@ -18,6 +19,8 @@ import { bundleFixture } from "../packages/mcp/test/stdio/bundle-fixture.js";
 //   ```ts sqlite           a program that needs a Node with SQLite: it is run until it has printed all, and ended by SIGTERM
 //   ```ts peers            one that uses packages of packages/mcp/test/peers; left out where these are not installed
 //   ```ts other            one of those that shows another library, whose types are not ours to check: it is only run
+//
+// Secrets that blocks take from the environment are set to random texts.
 //
 // `console.log(…); // prints x` claims that the module prints the line x.
 
@@ -146,6 +149,7 @@ async function printedUntilEnded(program: string, wanted: readonly string[]): Pr
 
 describe("code in the documentation", () => {
   beforeAll(() => {
+    vi.stubEnv("OAUTH_SECRET", randomBytes(32).toString("base64"));
     rmSync(place, { recursive: true, force: true });
     for (const snippet of snippets) {
       const folder = dirname(snippet.file);

@@ -31,7 +31,7 @@ export const FOUND_AUTH_PROXY: readonly Mutant[] = [
   {
     name: "proxy-hidden-characters",
     recreates: "the name of a client turns the direction of the text on the page that asks for consent",
-    file: "auth/proxy/proxy-clients.ts",
+    file: "auth/proxy/proxy-client.ts",
     search: '.replace(UNSEEN, "")',
     replace: "",
     tests: PAGES,
@@ -48,8 +48,8 @@ export const FOUND_AUTH_PROXY: readonly Mutant[] = [
     name: "proxy-race-ends-grant",
     recreates: "a client that asks for a refresh twice at the same moment loses its login",
     file: "auth/proxy/proxy-tokens.ts",
-    search: "if (known.turn !== token.turn) await",
-    replace: "await",
+    search: "now - (current.turnedAt ?? 0) < GRACE_MS",
+    replace: "now < 0",
     tests: TOKENS,
   },
   {
