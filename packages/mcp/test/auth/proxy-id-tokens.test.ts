@@ -85,10 +85,11 @@ describe("a provider whose identity tokens are signed", () => {
   });
 
   it.each([
-    [{ alg: "none" }, undefined],
-    [{ alg: "none" }, ["none"]],
-    [{ alg: "HS256" }, undefined],
-  ])("by nothing, or by a shared secret, does not: %j, listed as %j", async (unsigned, listed) => {
-    expect(await loginWith({ alg: "ES256", listed, unsigned })).toBe("access_denied");
+    [{ alg: "none" }, {}],
+    [{ alg: "none" }, { listed: ["none"] }],
+    [{ alg: "none" }, { accepted: ["none"] }],
+    [{ alg: "HS256" }, {}],
+  ])("by nothing, or by a shared secret, does not: %j, with %j", async (unsigned, named) => {
+    expect(await loginWith({ alg: "ES256", ...named, unsigned })).toBe("access_denied");
   });
 });

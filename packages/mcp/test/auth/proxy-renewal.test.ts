@@ -109,9 +109,10 @@ describe("several nodes that need a new token of the provider at once", () => {
     const { caller } = await loggedIn();
     proxy.clock += 301_000;
     const [sent, extended, answer] = [gate(), gate(), gate()];
+    let isLater = false;
     const slow = addNode({
       storage: proxy.seenStorage((method) => {
-        if (method === "touch") extended.open();
+        if (method === "touch" && isLater) extended.open();
         return undefined;
       }),
       platform: sending(() => {
@@ -121,12 +122,23 @@ describe("several nodes that need a new token of the provider at once", () => {
     });
     const first = ask(caller, slow);
     await sent.opened;
-    const waiting = ask(caller, nodes[0] ?? 0);
+    const looks = gate();
+    let count = Number.NaN;
+    const other = addNode({
+      storage: proxy.seenStorage((method) => {
+        if (method === "get" && ++count === 10) looks.open();
+        return undefined;
+      }),
+    });
+    const waiting = ask(caller, other);
     const asked = provider.to("/token").length;
     proxy.clock += 4_000;
+    isLater = true;
     await extended.opened;
     // Beyond the first lease, within the extended one.
     proxy.clock += 4_000;
+    count = 0;
+    await looks.opened;
     answer.open();
     const got = await Promise.all([first, waiting]);
     expect(got[0]).toMatch(/^eyJ/);
