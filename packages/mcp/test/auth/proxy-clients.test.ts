@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   // Nothing is remembered from one test to the next.
-  proxy.clock += 25 * 3_600_000;
+  proxy.clock += 50 * 3_600_000;
   requests = 0;
   json(metadata());
 });
@@ -161,14 +161,17 @@ describe("AUTHC-29: a client whose id is the address of its metadata document", 
     expect(requests).toBe(2);
   });
 
-  it("is not read while sixteen others are: the user reads that they can try again", async () => {
+  it.each<[what: string, count: number, id: (at: number) => string]>([
+    ["64 others are", 64, (at) => `https://h${at}.example/client.json`],
+    ["four others of its host are", 4, (at) => `https://app.example/${at}.json`],
+  ])("is not read while %s: the user reads that they can try again", async (_what, count, id) => {
     const held: ServerResponse[] = [];
     const full = new Promise<void>((resolve) => {
       answer = (_request, response) => {
-        if (held.push(response) === 16) resolve();
+        if (held.push(response) === count) resolve();
       };
     });
-    const waiting = Array.from({ length: 16 }, (_, at) => authorize({ client_id: `https://app.example/${at}.json` }));
+    const waiting = Array.from({ length: count }, (_, at) => authorize({ client_id: id(at) }));
     await full;
     const refused = await authorize();
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
@@ -178,6 +181,22 @@ describe("AUTHC-29: a client whose id is the address of its metadata document", 
     expect((await authorize()).status).toBe(200);
   });
 
+  it("that was read before is used for another day if its server is away, and not if the document is gone", async () => {
+    await authorize();
+    proxy.clock += 34 * 3_600_000;
+    answer = (request) => request.socket.destroy();
+    expect((await authorize()).status).toBe(400);
+    json(metadata());
+    await authorize();
+    answer = (request) => request.socket.destroy();
+    proxy.clock += 24 * 3_600_000;
+    expect((await authorize()).status).toBe(200);
+    answer = (_request, response) => response.writeHead(404).end();
+    expect((await authorize()).status).toBe(400);
+    answer = (request) => request.socket.destroy();
+    expect((await authorize()).status).toBe(400);
+  });
+
   it("is refused where the operator wants none, or not this one", async () => {
     const none = proxy.addNode({ clientDocuments: false });
     expect((await authorize({}, none)).status).toBe(400);
@@ -185,6 +204,11 @@ describe("AUTHC-29: a client whose id is the address of its metadata document", 
     expect(await served.json()).not.toHaveProperty("client_id_metadata_document_supported");
     const some = proxy.addNode({ clientDocuments: (id) => id.startsWith("https://trusted.example/") });
     expect((await authorize({}, some)).status).toBe(400);
+    // A promise, which the type forbids, is no yes.
+    const late = proxy.addNode({
+      clientDocuments: (async () => Promise.reject(new Error("late"))) as unknown as () => boolean,
+    });
+    expect((await authorize({}, late)).status).toBe(400);
     expect(requests).toBe(0);
   });
 

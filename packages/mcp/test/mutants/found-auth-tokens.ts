@@ -100,6 +100,14 @@ export const FOUND_AUTH_TOKENS: readonly Mutant[] = [
     tests: CLIENTS,
   },
   {
+    name: "proxy-documents-pile-up",
+    recreates: "strangers let the proxy read any number of slow documents at once",
+    file: "auth/proxy/client-documents.ts",
+    search: "this.#reading.size >= MAX_READING ||",
+    replace: "",
+    tests: CLIENTS,
+  },
+  {
     name: "proxy-any-scheme",
     recreates: "clients send users to the scheme of any application",
     file: "auth/proxy/redirect-rules.ts",

@@ -3,6 +3,7 @@ import { parseObject } from "../discovery/metadata-document.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import { formProblem } from "../url/url-policy.js";
 import { type ProxyClient, shownClientName } from "./proxy-client.js";
+import { isYes } from "./redirect-rules.js";
 
 /** What reading documents needs. */
 export interface ClientDocumentsParts {
@@ -23,17 +24,19 @@ const MAX_DOCUMENT = 16 * 1024;
 const MAX_URIS = 50;
 /** Documents that are remembered, about 16 MiB at most. */
 const MAX_ENTRIES = 1_000;
-/** Requests under way: strangers choose the addresses, and slow ones must not pile up. */
-const MAX_READING = 16;
+/** Requests under way, in all and to one host: strangers choose the addresses, and slow ones must not pile up. */
+const [MAX_READING, MAX_READING_OF_HOST] = [64, 4];
 const MINUTE = 60_000;
 const FRESH_MS = 10 * MINUTE;
 const MAX_FRESH_MS = 24 * 60 * MINUTE;
+/** How long a document is used that cannot be read again: neither an outage nor a flood must stop its users at once. */
+const STALE_MS = 24 * 60 * MINUTE;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 /**
  * Reads the documents by which clients describe themselves at an address of their own, in place of a registration. They are read
  * without redirects, within limits of size and time, and remembered as long as their server allows, between a minute and a day.
- * A document that cannot be read or does not fit is not remembered.
+ * A document that cannot be read or does not fit is not remembered; one that fitted before is used for another day.
  *
  * Spec: Authorization, "Client ID Metadata Documents",
  * https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#client-id-metadata-documents
@@ -51,19 +54,31 @@ export class ClientDocuments {
   find(clientId: string): Promise<ProxyClient | string> {
     const problem = idProblem(clientId);
     if (problem !== undefined) return Promise.resolve(`The address that the application has as its id ${problem}.`);
-    if (this.#parts.allows(clientId) !== true)
+    if (!isYes(this.#parts.allows(clientId)))
       return Promise.resolve("This server does not accept the address that the application has as its id.");
     const known = this.#entries.get(clientId);
-    if (known !== undefined && known.until > this.#parts.platform.monotonic()) return Promise.resolve(known.client);
+    const now = this.#parts.platform.monotonic();
+    if (known !== undefined && known.until > now) return Promise.resolve(known.client);
     const reading = this.#reading.get(clientId);
     if (reading !== undefined) return reading;
-    if (this.#reading.size >= MAX_READING) return Promise.reject(new Error("too many client documents are being read"));
-    const mine = this.#read(clientId).finally(() => this.#reading.delete(clientId));
+    const usable = known !== undefined && known.until + STALE_MS > now ? known.client : undefined;
+    if (this.#isBusy(clientId)) {
+      return usable === undefined
+        ? Promise.reject(new Error("too many client documents are being read"))
+        : Promise.resolve(usable);
+    }
+    const mine = this.#read(clientId, usable).finally(() => this.#reading.delete(clientId));
     this.#reading.set(clientId, mine);
     return mine;
   }
 
-  async #read(clientId: string): Promise<ProxyClient | string> {
+  #isBusy(clientId: string): boolean {
+    const { host } = new URL(clientId);
+    const sameHost = [...this.#reading.keys()].filter((id) => new URL(id).host === host);
+    return this.#reading.size >= MAX_READING || sameHost.length >= MAX_READING_OF_HOST;
+  }
+
+  async #read(clientId: string, usable: ProxyClient | undefined): Promise<ProxyClient | string> {
     const { fetch, platform } = this.#parts;
     let response: Response;
     let text: string;
@@ -72,8 +87,10 @@ export class ClientDocuments {
       text = await response.text();
     } catch {
       // The reason could tell a stranger what the network of this server looks like.
-      return "The document that describes the application cannot be read.";
+      return usable ?? "The document that describes the application cannot be read.";
     }
+    // What is gone, or fits no more, was withdrawn.
+    this.#entries.delete(clientId);
     if (
       response.status !== 200 ||
       !JSON_TYPE.test(response.headers.get("content-type") ?? "") ||

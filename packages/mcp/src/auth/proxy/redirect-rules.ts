@@ -37,10 +37,7 @@ export class RedirectRules {
   /** Whether an address may be used at all: by its form, and by the rule of the operator. */
   allows(uri: unknown): uri is string {
     if (typeof uri !== "string" || !(isWeb(uri) || this.#isPrivate(uri))) return false;
-    const verdict: unknown = this.#allowRedirect === undefined || this.#allowRedirect(uri);
-    // A promise, which the type forbids, must not count as a yes.
-    if (isThenable(verdict)) verdict.then(undefined, () => {});
-    return verdict === true;
+    return this.#allowRedirect === undefined || isYes(this.#allowRedirect(uri));
   }
 
   /**
@@ -57,6 +54,12 @@ export class RedirectRules {
     const { username, password } = new URL(uri);
     return username === "" && password === "";
   }
+}
+
+/** Whether a function of the operator said yes. A promise, which the types forbid, is a no, and its rejection ends nothing. */
+export function isYes(verdict: unknown): boolean {
+  if (isThenable(verdict)) verdict.then(undefined, () => {});
+  return verdict === true;
 }
 
 /** Throws for a scheme that is none, or that is not an application's own. */
