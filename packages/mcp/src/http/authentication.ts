@@ -7,6 +7,12 @@ export interface Principal {
   readonly scopes?: readonly string[] | undefined;
   /** When the credentials expire, in milliseconds since the epoch. */
   readonly expiresAt?: number | undefined;
+  /**
+   * Registers a function that must be called if the credentials are revoked before they expire, and returns a function that
+   * removes it. Called for each event stream, WebSocket and socket that opens with the credentials; these close when the
+   * function is called. Default: they stay open until `expiresAt`.
+   */
+  readonly onRevoked?: ((revoked: () => void) => () => void) | undefined;
   readonly claims?: Readonly<Record<string, unknown>> | undefined;
 }
 

@@ -1,22 +1,52 @@
+import { thrownMessage } from "../encoding/thrown-message.js";
 import type { Principal } from "../http/authentication.js";
 import type { Platform, Timer } from "../platform/platform.js";
 
 /** After a sleep of the machine a timer is late by that time; so none waits longer than this. */
 const LOOK_EVERY_MS = 60_000;
 
-/** Calls `act` once when the credentials of a principal expire. Undefined if they do not. */
+/**
+ * Calls `act` once when the credentials of a principal expire or are revoked, never before it has returned. Undefined if they
+ * do neither.
+ */
 export function atExpiry(platform: Platform, principal: Principal | undefined, act: () => void): Timer | undefined {
-  const expiresAt = principal?.expiresAt;
-  if (expiresAt === undefined) return undefined;
-  let timer: Timer;
+  const { expiresAt = Number.POSITIVE_INFINITY, onRevoked } = principal ?? {};
+  if (expiresAt === Number.POSITIVE_INFINITY && onRevoked === undefined) return undefined;
+  let timer: Timer | undefined;
+  let isOver = false;
+  let unwatch: (() => void) | undefined;
+  const cancel = () => {
+    isOver = true;
+    timer?.cancel();
+    unwatch?.();
+    unwatch = undefined;
+  };
+  const end = () => {
+    cancel();
+    act();
+  };
   const look = () => {
     const left = expiresAt - platform.now();
-    if (left <= 0) act();
+    if (left <= 0) end();
     else arm(left);
   };
   const arm = (left: number) => {
     timer = platform.timer(Math.min(Math.max(left, 0), LOOK_EVERY_MS), look);
   };
-  arm(expiresAt - platform.now());
-  return { cancel: () => timer.cancel() };
+  const revoked = () => {
+    if (isOver) return;
+    isOver = true;
+    timer?.cancel();
+    // The caller may still be opening what `act` closes.
+    timer = platform.timer(0, end);
+  };
+  if (expiresAt !== Number.POSITIVE_INFINITY) arm(expiresAt - platform.now());
+  try {
+    unwatch = principal?.onRevoked?.(revoked);
+  } catch (error) {
+    // Credentials whose revocation would go unnoticed keep nothing open.
+    platform.warn(`\`onRevoked\` failed: ${thrownMessage(error)}`);
+    revoked();
+  }
+  return { cancel };
 }

@@ -172,6 +172,26 @@ describe("a stream", () => {
     await reader.rest();
   });
 
+  it("ends when the credentials of its reader are revoked", async () => {
+    const watchers = new Set<() => void>();
+    const onRevoked = (revoked: () => void) => {
+      watchers.add(revoked);
+      return () => watchers.delete(revoked);
+    };
+    const handler = fetchHandler(new Server({ name: "t", version: "1" }), {
+      authenticate: () => ({ key: "k", onRevoked }),
+    });
+    const client = new LegacyClient("http://localhost/mcp", { fetch: (request) => handler(request) });
+    await client.open();
+    const readers = [new EventReader(await client.get()), new EventReader(await client.get())];
+    await readers[0]?.cancel();
+    await waitUntil(() => watchers.size === 1);
+    for (const revoked of watchers) revoked();
+    await readers[1]?.rest();
+    expect(watchers.size).toBe(0);
+    handler.close();
+  });
+
   it("ends with the credentials of its reader although it is never quiet", async () => {
     const time = fakeTime();
     const watched = watch(new Server({ name: "t", version: "1" }));

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import type { Principal } from "../../src/http/authentication.js";
 import { socketTransport } from "../../src/node/socket/socket-client.js";
 import { serveSocket } from "../../src/node/socket/socket-server.js";
 import { nodeWebSocketTransport } from "../../src/node/socket/websocket-client.js";
@@ -22,13 +23,15 @@ const expiring = (platform: Platform) => ({
   platform,
 });
 
+type Options = { authenticate: () => Principal; platform?: Platform };
+
 const places = {
-  TCP: async (platform: Platform) => {
-    const handle = await serveSocket(endpoint, { port: 0 }, expiring(platform));
+  TCP: async (options: Options) => {
+    const handle = await serveSocket(endpoint, { port: 0 }, options);
     return { handle, transport: socketTransport(handle.address) };
   },
-  WebSocket: async (platform: Platform) => {
-    const handle = await serveWebSocket(endpoint, { port: 0, ...expiring(platform) });
+  WebSocket: async (options: Options) => {
+    const handle = await serveWebSocket(endpoint, { port: 0, ...options });
     return { handle, transport: nodeWebSocketTransport(handle.url) };
   },
 };
@@ -36,7 +39,7 @@ const places = {
 describe("a connection whose credentials expire", () => {
   it.each(Object.entries(places))("is closed over %s, however busy it is", async (_name, place) => {
     const time = fakeTime();
-    const { handle, transport } = await place(time.platform);
+    const { handle, transport } = await place(expiring(time.platform));
     ends.push(() => handle.close());
     const client = await new RawClient(transport).open();
     ends.push(() => transport.close());
@@ -69,5 +72,60 @@ describe("a connection whose credentials expire", () => {
     await served.closed;
     await expect.poll(() => closed).toBe(true);
     expect(time.pending()).toBe(0);
+  });
+});
+
+describe("a connection whose credentials are revoked", () => {
+  it.each(Object.entries(places))("is closed over %s, and watches nothing any more", async (_name, place) => {
+    const watchers = new Set<() => void>();
+    const onRevoked = (revoked: () => void) => {
+      watchers.add(revoked);
+      return () => watchers.delete(revoked);
+    };
+    const { handle, transport } = await place({ authenticate: () => ({ key: "k", onRevoked }) });
+    ends.push(() => handle.close());
+    const client = await new RawClient(transport).open();
+    ends.push(() => transport.close());
+    await client.ask("ping");
+    expect([watchers.size, client.endings]).toEqual([1, []]);
+    for (const revoked of watchers) revoked();
+    await expect.poll(() => client.endings.length).toBe(1);
+    await expect.poll(() => watchers.size).toBe(0);
+  });
+
+  it.each<[string, Principal["onRevoked"]]>([
+    [
+      "are revoked already",
+      (revoked) => {
+        revoked();
+        return () => {};
+      },
+    ],
+    [
+      "cannot be watched",
+      () => {
+        throw new Error("out of order");
+      },
+    ],
+  ])("is closed if they %s", async (_name, onRevoked) => {
+    const time = fakeTime();
+    const [near] = channelPair();
+    const served = serveChannel(endpoint, near, { principal: { key: "k", onRevoked }, platform: time.platform });
+    time.advance(0);
+    await served.closed;
+    expect(time.pending()).toBe(0);
+  });
+
+  it("watches nothing after it was closed otherwise", async () => {
+    let watched = 0;
+    const onRevoked = () => {
+      watched++;
+      return () => void watched--;
+    };
+    const served = serveChannel(endpoint, channelPair()[0], { principal: { key: "k", onRevoked } });
+    expect(watched).toBe(1);
+    await served.close();
+    await served.closed;
+    expect(watched).toBe(0);
   });
 });

@@ -117,11 +117,11 @@ function assemble(options: OAuthProxyOptions, senderOf: SenderOf) {
   const { origin, host } = new URL(resource);
   const secrets = new Secrets(platform, checkedSecret(options.secret));
   const sealed = new SealedJson(secrets, platform, resource);
-  const { kv } = options.storage ?? createMemoryStorage({ clock: { now: () => platform.monotonic() } });
+  const storage = options.storage ?? createMemoryStorage({ clock: { now: () => platform.monotonic() } });
   // The operator has named the provider, so that a private address is meant.
   const policy = urlPolicy({ server: resource, allowPrivateNetwork: true });
   const fetch = boundedFetch({ sender: fetchSender(platform.fetch), policy, platform });
-  const grants = new ProxyGrants(kv, sealed, platform, grantMs);
+  const grants = new ProxyGrants(storage, sealed, platform, grantMs);
   const redirects = new RedirectRules(options);
   const documents = clientDocumentsOf(options, platform, senderOf);
   // A client may be known to several proxies: what it may do is decided at each login.
@@ -141,7 +141,7 @@ function assemble(options: OAuthProxyOptions, senderOf: SenderOf) {
     scopes,
     consentUrl: `${origin}/oauth/consent`,
     ...{ clients, redirects, grants, sealed, upstream, platform },
-    used: new UsedMarks(kv, () => platform.now()),
+    used: new UsedMarks(storage.kv, () => platform.now()),
     identify: async (found) => (options.identify ?? bySubject)(found),
   });
   const guard = resourceServer({

@@ -1,7 +1,8 @@
 import { toBase64Url } from "../../encoding/base64.js";
 import type { Platform } from "../../platform/platform.js";
-import type { KeyValue } from "../../storage/storage.js";
+import type { KeyValue, Storage } from "../../storage/storage.js";
 import { isDocumentId } from "./proxy-client.js";
+import { Revocations } from "./revocations.js";
 import type { SealedJson } from "./sealed-json.js";
 
 /** The tokens of the upstream provider. They never leave the proxy. */
@@ -47,9 +48,11 @@ export class ProxyGrants {
   readonly #sealed: SealedJson;
   readonly #platform: Platform;
   readonly #grantMs: number;
+  readonly #revocations: Revocations;
 
-  constructor(kv: KeyValue, sealed: SealedJson, platform: Platform, grantMs: number) {
-    this.#kv = kv;
+  constructor(storage: Storage, sealed: SealedJson, platform: Platform, grantMs: number) {
+    this.#kv = storage.kv;
+    this.#revocations = new Revocations(storage, platform);
     this.#sealed = sealed;
     this.#platform = platform;
     this.#grantMs = grantMs;
@@ -97,8 +100,16 @@ export class ProxyGrants {
     return undefined;
   }
 
+  /** Deletes a grant, and closes what is open with it on every node. */
   async revoke(id: string): Promise<void> {
-    await this.#kv.delete(this.key("grant", id));
+    const key = this.key("grant", id);
+    await this.#kv.delete(key);
+    await this.#revocations.publish(key);
+  }
+
+  /** Calls `act` once when the grant is revoked, on whichever node. Returns a function that stops that. */
+  onRevoked(id: string, act: () => void): () => void {
+    return this.#revocations.watch(this.key("grant", id), act);
   }
 
   async createCode(code: ProxyCode): Promise<string> {

@@ -72,7 +72,9 @@ export class ProxyTokens {
     const held =
       (await sealed.open<RefreshToken>("refresh", token)) ?? (await sealed.open<AccessToken>("access", token));
     const grant = held === undefined ? undefined : await grants.find(held.grantId);
-    if (held !== undefined && grant?.client === this.#clientOf(form)) await grants.revoke(held.grantId);
+    // Revoking a grant that is gone repeats the message to other nodes, for a client whose first request failed halfway.
+    const isOwn = grant === undefined || grant.client === this.#clientOf(form);
+    if (held !== undefined && isOwn) await grants.revoke(held.grantId);
     return jsonReply(200, {});
   }
 
@@ -92,6 +94,7 @@ export class ProxyTokens {
       expiresAt: access.expiresAt,
       claims: { ...grant.claims, grant: access.grantId },
       isRemembered: false,
+      onRevoked: (revoked) => grants.onRevoked(access.grantId, revoked),
     };
   }
 

@@ -136,7 +136,7 @@ export class ProtectedResource implements ServerAuthorization {
   }
 
   #admit(verified: VerifiedToken, token: string): Principal | AuthenticationRefusal {
-    const { issuer, subject, clientId, expiresAt, claims } = verified;
+    const { issuer, subject, clientId, expiresAt, claims, onRevoked } = verified;
     // Without either, everybody would be the same person.
     if (subject === undefined && clientId === undefined) return this.#refusal("invalid_token");
     const scopes = this.#granted(verified.scopes);
@@ -150,6 +150,7 @@ export class ProtectedResource implements ServerAuthorization {
       scopes: Object.freeze([...scopes]),
       expiresAt,
       claims: Object.freeze(this.#parts.exposeToken ? { ...claims, token } : { ...claims }),
+      ...(onRevoked === undefined ? {} : { onRevoked }),
     });
   }
 

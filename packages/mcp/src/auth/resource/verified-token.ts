@@ -12,6 +12,8 @@ export interface VerifiedToken {
   readonly claims: Readonly<Record<string, unknown>>;
   /** False if it must be verified for each request, because it can be withdrawn at any moment. Default: true, for a minute. */
   readonly isRemembered?: boolean | undefined;
+  /** Registers a function that is called when the token is revoked, as `onRevoked` of a principal. Default: not known. */
+  readonly onRevoked?: ((revoked: () => void) => () => void) | undefined;
 }
 
 /**

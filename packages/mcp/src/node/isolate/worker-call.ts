@@ -1,3 +1,4 @@
+import type { Principal } from "../../http/authentication.js";
 import type { Platform, Timer } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import { CallDeadline } from "../../server/call/call-deadline.js";
@@ -244,13 +245,18 @@ function factsOf(ctx: HandlerContext<unknown>): CallFacts {
     clientCapabilities: client.capabilities,
     can: CAPABILITIES.filter((capability) => client.can(capability)),
     initialized: session?.initialized,
-    auth,
+    auth: auth && withoutHook(auth),
     meta,
     coercions,
     trace,
     data: JSON.parse(JSON.stringify(ctx.data)),
     callId,
   };
+}
+
+/** Functions cannot be posted to another thread. */
+function withoutHook({ onRevoked: _hook, ...auth }: Principal): Principal {
+  return auth;
 }
 
 function notPortable(tool: string, cause: unknown): McpError {
