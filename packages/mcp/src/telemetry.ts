@@ -18,6 +18,7 @@ export type {
   QuestionEnded,
   QuestionFollower,
   QuestionStarted,
+  SenderRefused,
   SessionClosed,
 } from "./server/observer.js";
 export { type CallLine, type CallLogger, type LogCallsOptions, logCalls } from "./telemetry/log-calls.js";

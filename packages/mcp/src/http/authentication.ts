@@ -42,6 +42,8 @@ export interface AuthenticationRefusal {
   headers?: Readonly<Record<string, string>> | undefined;
   /** One sentence for the body; it must not repeat a credential. */
   message?: string | undefined;
+  /** Why, in one word, for those who observe the server; it is never sent. */
+  reason?: string | undefined;
 }
 
 /** Who sends a request, or the refusal that tells them how to identify themselves; undefined refuses with 401. */
@@ -65,7 +67,7 @@ export interface ServerAuthorization {
   /** Identifies the sender of a request, before its body is read. */
   authenticate(request: AuthenticationRequest, native: unknown): Authentication | Promise<Authentication>;
   /** The headers for a caller that lacks scopes. */
-  challenge(scopes: readonly string[]): Readonly<Record<string, string>>;
+  challenge(scopes: readonly string[], caller?: Principal): Readonly<Record<string, string>>;
   /** Answers requests for documents of the authorization itself, for anybody. `body` reads the body of a POST. */
   respond(request: AuthenticationRequest, body: () => Promise<string>): ServedDocument | Promise<ServedDocument>;
 }

@@ -61,6 +61,14 @@ export interface CallRefused {
   readonly error: unknown;
 }
 
+/** A request, or a new connection, whose sender `auth` or `authenticate` has refused. */
+export interface SenderRefused {
+  /** The HTTP status that the sender gets; a socket closes. */
+  readonly status: number;
+  /** Why: a `TokenRefusalReason` of `resourceServer`, or the `reason` that `authenticate` gave. */
+  readonly reason: string | undefined;
+}
+
 /**
  * A request that a call sends to its client, such as for the user's input, in revisions that ask by request. It has neither
  * parameters nor the answer.
@@ -115,6 +123,7 @@ export interface Observer {
   started?: ((call: CallStarted) => void) | undefined;
   ended?: ((call: CallEnded) => void) | undefined;
   refused?: ((call: CallRefused) => void) | undefined;
+  senderRefused?: ((sender: SenderRefused) => void) | undefined;
   /** A client has connected, or has opened a session on this node. */
   sessionOpened?: ((session: SessionInfo) => void) | undefined;
   /** It has left. Told only of those that were opened while this was observed. */

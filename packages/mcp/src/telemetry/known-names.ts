@@ -1,3 +1,5 @@
+import type { SenderRefused } from "../server/observer.js";
+
 /**
  * Names of tools, prompts and methods that may become labels and names of spans: those that a call has proved to exist. Whoever
  * calls what does not exist could otherwise create any number of them.
@@ -32,3 +34,12 @@ export const MOST_NAMES = 2000;
 
 /** In place of a name that is not known. */
 export const OTHER = "_OTHER";
+
+/** How many reasons for refused senders are learnt; the library has some 25, an `authenticate` may have others. */
+export const MOST_REASONS = 100;
+
+/** The label for why a sender was refused; the status where no reason was given. */
+export function refusedReason({ status, reason }: SenderRefused, reasons: KnownNames): string {
+  if (typeof reason !== "string") return `http_${status}`;
+  return reasons.learn(reason) ? reason : OTHER;
+}

@@ -62,6 +62,12 @@ interface ApiMeter {
     name: string,
     options: { description: string; unit: string; advice: { explicitBucketBoundaries: number[] } },
   ): ApiHistogram;
+  createCounter?(name: string, options: { description: string; unit: string }): ApiCounter;
+}
+
+/** An instrument that counts. */
+export interface ApiCounter {
+  add(value: number, attributes: Record<string, string | number>): void;
 }
 
 /** An instrument that records durations. */

@@ -9,13 +9,13 @@ import type {
 import type { MetricsFormat, MetricsSource } from "../http/metrics-source.js";
 import { callHook } from "../platform/call-hook.js";
 import { McpError } from "../protocol/error.js";
-import type { CallEnded, CallRefused, CallStarted, Observer } from "../server/observer.js";
+import type { CallEnded, CallRefused, CallStarted, Observer, SenderRefused } from "../server/observer.js";
 import { partsOf } from "../server/server-parts.js";
 import type { Storage } from "../storage/storage.js";
 import { isNamed } from "./attributes.js";
 import { failedKind } from "./failed-kind.js";
 import { isAbout } from "./is-about.js";
-import { KnownNames, MOST_NAMES, OTHER } from "./known-names.js";
+import { KnownNames, MOST_NAMES, MOST_REASONS, OTHER, refusedReason } from "./known-names.js";
 import { MetricFamily } from "./metric-family.js";
 import { watchedStorage } from "./watched-storage.js";
 
@@ -40,12 +40,18 @@ interface Gauge {
 
 class PrometheusMetrics implements Metrics {
   readonly #names = new KnownNames(MOST_NAMES);
+  readonly #reasons = new KnownNames(MOST_REASONS);
   readonly #families: MetricFamily[] = [];
   readonly #gauges = new Map<string, Gauge>();
   readonly #calls = this.#counter("mcp_server_calls_total", "Calls that ended.", "method", "name", "outcome");
   readonly #errors = this.#counter("mcp_server_errors_total", "Calls that failed, by kind.", "method", "name", "kind");
   readonly #durations = this.#histogram("mcp_server_call_duration_seconds", "Duration of calls.");
   readonly #refused = this.#counter("mcp_server_refused_total", "Requests refused before they became calls.", "kind");
+  readonly #senders = this.#counter(
+    "mcp_server_senders_refused_total",
+    "Requests and connections whose sender was refused, by reason.",
+    "reason",
+  );
   readonly #running = this.#family("gauge", "mcp_server_calls_running", "Calls that have not ended.");
   readonly #sessions = this.#family("gauge", "mcp_server_sessions", "Sessions and connections that are open.");
   readonly #opened = this.#counter("mcp_server_sessions_opened_total", "Sessions and connections that were opened.");
@@ -82,6 +88,8 @@ class PrometheusMetrics implements Metrics {
   };
 
   readonly refused = ({ error }: CallRefused): void => this.#refused.add([McpError.from(error).kind]);
+
+  readonly senderRefused = (sender: SenderRefused): void => this.#senders.add([refusedReason(sender, this.#reasons)]);
 
   readonly sessionOpened = (): void => {
     this.#sessions.add([]);

@@ -1,9 +1,11 @@
 import { INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR } from "../jsonrpc/error.js";
 import { RESOURCE_NOT_FOUND } from "../protocol/error.js";
+import type { SenderRefused } from "../server/observer.js";
 import { type Attributes, type Failure, isNamed, operationAttributes, type Subject } from "./attributes.js";
-import { KnownNames, MOST_NAMES, OTHER } from "./known-names.js";
+import { KnownNames, MOST_NAMES, MOST_REASONS, OTHER, refusedReason } from "./known-names.js";
 import type {
   ApiContext,
+  ApiCounter,
   ApiHistogram,
   ApiSpan,
   ApiSpanContext,
@@ -63,6 +65,9 @@ export class Recorder {
   /** Codes of errors, of which a peer can make up any number. */
   readonly #codes = new KnownNames(MOST_CODES);
 
+  readonly #reasons = new KnownNames(MOST_REASONS);
+  #senders: ApiCounter | undefined;
+
   constructor(api: OpenTelemetryApi, name: string, version: string, options: Recorded) {
     this.api = api;
     this.carrier = new TraceCarrier(api);
@@ -84,6 +89,16 @@ export class Recorder {
       this.#histograms.set(name, histogram);
     }
     histogram.record(ms / 1000, attributes, context);
+  }
+
+  /** Counts a sender that was refused, by the reason. */
+  countSender(sender: SenderRefused): void {
+    if (this.#options.metrics === false) return;
+    this.#senders ??= this.api.metrics.getMeter(...this.#named).createCounter?.("mcp.server.senders.refused", {
+      description: "Requests and connections whose sender was refused.",
+      unit: "{request}",
+    });
+    this.#senders?.add(1, { "error.type": refusedReason(sender, this.#reasons) });
   }
 
   /** Begins a span of an operation; undefined if spans are not wanted. */

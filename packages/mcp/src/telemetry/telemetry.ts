@@ -9,7 +9,14 @@ import type {
 import { checkOptions } from "../protocol/check-options.js";
 import { McpError } from "../protocol/error.js";
 import type { Middleware } from "../server/middleware.js";
-import type { CallFollower, CallRefused, CallStarted, Observer, SessionClosed } from "../server/observer.js";
+import type {
+  CallFollower,
+  CallRefused,
+  CallStarted,
+  Observer,
+  SenderRefused,
+  SessionClosed,
+} from "../server/observer.js";
 import { partsOf } from "../server/server-parts.js";
 import { AnswerSpan } from "./answer-span.js";
 import { sessionAttributes } from "./attributes.js";
@@ -58,6 +65,7 @@ export function telemetry(api: OpenTelemetryApi, options: TelemetryOptions = {})
     },
     follow: (call: CallStarted): CallFollower => new ServerSpan(recorder, call),
     refused: (call: CallRefused) => refusedSpan(recorder, call),
+    senderRefused: (sender: SenderRefused) => recorder.countSender(sender),
     sessionClosed: ({ durationMs, protocolVersion, network, transport }: SessionClosed) =>
       recorder.recordAs(
         "mcp.server.session.duration",

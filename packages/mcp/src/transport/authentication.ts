@@ -9,6 +9,7 @@ import type {
 import { areReplyHeaders } from "../http/reply-headers.js";
 import type { Platform } from "../platform/platform.js";
 import { McpError } from "../protocol/error.js";
+import type { Endpoint } from "./transport.js";
 
 /** Decides who may be served. The same shape for HTTP, WebSockets and sockets. */
 export interface AuthenticationOptions {
@@ -69,11 +70,17 @@ const STATUSES: ReadonlySet<unknown> = new Set([400, 401, 403, 429, 503]);
 
 /**
  * Reads what `authenticate` returned; programs without types may return anything. Throws for what is neither a principal nor
- * a refusal: such a value must neither let a request through nor become part of the answer.
+ * a refusal: such a value must neither let a request through nor become part of the answer. Observers of `endpoint` are told of
+ * a refusal.
  */
-export function readAuthentication(returned: unknown): Principal | AuthenticationRefusal {
-  if (returned === undefined || returned === null || returned === false) return UNIDENTIFIED;
-  if (isPrincipal(returned) || isRefusal(returned)) return returned;
+export function readAuthentication(returned: unknown, endpoint?: Endpoint): Principal | AuthenticationRefusal {
+  const isNobody = returned === undefined || returned === null || returned === false;
+  if (isPrincipal(returned)) return returned;
+  if (isNobody || isRefusal(returned)) {
+    const refusal = isNobody ? UNIDENTIFIED : returned;
+    endpoint?.senderRefused?.(refusal);
+    return refusal;
+  }
   throw new McpError("misuse", `\`authenticate\` returned ${shown(returned)}`, {
     fix: "Return `{ key, … }` for a sender who may be served, else `{ status, message }` with status 400, 401, 403, 429 or 503.",
   });

@@ -1,7 +1,7 @@
 import type { MaybePromise } from "../encoding/maybe-promise.js";
 import type { Accepted } from "../era/era.js";
 import type { Session } from "../era/session.js";
-import type { Principal } from "../http/authentication.js";
+import type { AuthenticationRefusal, Principal } from "../http/authentication.js";
 import type { HttpFacts } from "../http/http.js";
 import type { Id, NotificationMessage, RequestMessage } from "../jsonrpc/message.js";
 import type { Revision } from "../protocol/revisions.js";
@@ -44,6 +44,8 @@ export interface Endpoint {
   readonly sessionPlaces?: SessionQuota | undefined;
   /** Takes a place for a stream that belongs to no request; absent if they are not limited by the server. */
   takeStream?(from: Caller): MaybePromise<StreamPlace | Answer>;
+  /** Tells observers that `authenticate` refused the sender of a request or connection. */
+  senderRefused?(refusal: AuthenticationRefusal): void;
 }
 
 /** Who sends a request. */

@@ -227,3 +227,16 @@ describe("a span of an HTTP server", () => {
     expect(served?.links.map(({ context }) => context.spanId)).toEqual([posted]);
   });
 });
+
+describe("senders that are refused", () => {
+  it("are counted by reason, without a span", async () => {
+    const server = offering();
+    await using handle = await serveHttp(server, { port: 0, authenticate: () => ({ status: 401, reason: "expired" }) });
+    sdk.spans();
+    for (let count = 0; count < 3; count++) await fetch(handle.url, { method: "POST" });
+    const points = await sdk.points("mcp.server.senders.refused");
+    expect(points.map(({ attributes, value }) => [attributes, value])).toEqual([[{ "error.type": "expired" }, 3]]);
+    expect(points[0]?.descriptor.unit).toBe("{request}");
+    expect(sdk.spans()).toEqual([]);
+  });
+});

@@ -1,5 +1,6 @@
 import { isThenable } from "../../encoding/maybe-promise.js";
 import type { Accepted } from "../../era/era.js";
+import type { AuthenticationRefusal } from "../../http/authentication.js";
 import type { HttpFacts } from "../../http/http.js";
 import type { NotificationMessage, RequestMessage } from "../../jsonrpc/message.js";
 import { CHANGING_LISTS, listNotice, Notice } from "../../server/changes/change.js";
@@ -132,6 +133,10 @@ export class BoundEndpoint implements Endpoint {
   closed(peer: Peer): void {
     this.#peers.delete(peer);
     this.#target.endpoint.closed(peer);
+  }
+
+  senderRefused(refusal: AuthenticationRefusal): void {
+    this.#target.endpoint.senderRefused?.(refusal);
   }
 
   sessionChanged(peer: Peer, missed: boolean): void | Promise<void> {

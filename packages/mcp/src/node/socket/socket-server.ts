@@ -14,6 +14,7 @@ import { isLoopbackAddress, requireAuthentication } from "../../transport/http/s
 import type { NetworkFacts } from "../../transport/network-facts.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import { disposable, type ServeHandle } from "../../transport/serve-handle.js";
+import type { Endpoint } from "../../transport/transport.js";
 import { builtin } from "../builtin.js";
 import { decodeUtf8 } from "../decode-utf8.js";
 import { checkPort } from "../http/bind.js";
@@ -80,7 +81,7 @@ export async function serveSocket(
     { allowHalfOpen: true, noDelay: true, pauseOnConnect: true },
     (socket) => {
       arrivals.add(socket);
-      void admit(socket, authenticate, platform).then((verdict) => {
+      void admit(socket, authenticate, endpoint, platform).then((verdict) => {
         arrivals.delete(socket);
         if (verdict.admitted && !socket.destroyed) serve(socket, verdict.principal);
       });
@@ -107,6 +108,7 @@ export async function serveSocket(
 async function admit(
   socket: Socket,
   authenticate: ServeSocketOptions["authenticate"],
+  endpoint: Endpoint,
   platform: Platform,
 ): Promise<{ admitted: boolean; principal?: Principal }> {
   socket.on("error", () => {});
@@ -114,7 +116,7 @@ async function admit(
   try {
     const { remoteAddress } = socket;
     const request = { header: () => undefined, headers: () => ({}), remoteAddress };
-    const identity = readAuthentication(await authenticate(request, socket));
+    const identity = readAuthentication(await authenticate(request, socket), endpoint);
     if (isPrincipal(identity)) return { admitted: true, principal: identity };
   } catch (error) {
     // A failed check rejects the connection.

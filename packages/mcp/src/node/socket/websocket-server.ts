@@ -21,6 +21,7 @@ import { originGuard } from "../../transport/http/server/origin.js";
 import type { NetworkFacts } from "../../transport/network-facts.js";
 import { endpointOf, type Servable } from "../../transport/servable.js";
 import { disposable, type ListeningHandle } from "../../transport/serve-handle.js";
+import type { Endpoint } from "../../transport/transport.js";
 import { builtin } from "../builtin.js";
 import { authenticationRequest } from "../http/authentication-request.js";
 import { bind, withBoundHost } from "../http/bind.js";
@@ -60,7 +61,8 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
   checkOptions("serveWebSocket", options, OPTIONS);
   const { host, port = 3001, path = "/mcp", platform = nodePlatform } = options;
   if (host !== undefined && !isLoopbackAddress(host)) requireAuthentication(options, `the address ${host}`);
-  const door = openingCheck(withBoundHost(options), path, platform);
+  const endpoint = endpointOf(server);
+  const door = openingCheck(endpoint, withBoundHost(options), path, platform);
   const { WebSocketServer } = await loadWs();
   const sockets = new WebSocketServer({
     noServer: true,
@@ -69,7 +71,6 @@ export async function serveWebSocket(server: Servable, options: ServeWebSocketOp
     perMessageDeflate: false,
     handleProtocols: () => SUBPROTOCOL,
   });
-  const endpoint = endpointOf(server);
   const peers = new Set<ServedChannel>();
   const serve = (socket: WsSocket, principal: Principal | undefined) => {
     const channel = webSocketChannel(socket, { ...options, platform, holdInputAbove: HOLD_INPUT_ABOVE });
@@ -124,7 +125,7 @@ interface Refusal {
 const TOO_MANY: Refusal = { status: 503, message: "too many connections (maxConnections)" };
 
 /** Checks one opening request, in the order that reveals least to an unauthorized caller. */
-function openingCheck(options: ServeWebSocketOptions, path: string, platform: Platform) {
+function openingCheck(endpoint: Endpoint, options: ServeWebSocketOptions, path: string, platform: Platform) {
   const { auth, publicUrl = auth?.resource } = options;
   const guard = originGuard({ ...options, publicUrl });
   const authenticate = authenticationOf(options, platform);
@@ -144,7 +145,7 @@ function openingCheck(options: ServeWebSocketOptions, path: string, platform: Pl
     if (!offered.includes(SUBPROTOCOL)) return { status: 400, message: `the subprotocol must be \`${SUBPROTOCOL}\`` };
     if (authenticate === undefined) return {};
     try {
-      const identity = readAuthentication(await authenticate(authenticationRequest(request), request));
+      const identity = readAuthentication(await authenticate(authenticationRequest(request), request), endpoint);
       return isPrincipal(identity) ? { principal: identity } : { message: "not authenticated", ...identity };
     } catch (error) {
       platform.warn(`\`authenticate\` failed: ${String(error)}`);

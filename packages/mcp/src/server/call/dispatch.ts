@@ -61,6 +61,7 @@ export function createEndpoint(server: DispatchingServer, listeners: readonly Pe
     async sessionChanged(peer, missed) {
       for (const listener of listeners) await listener.sessionChanged?.(peer, missed);
     },
+    senderRefused: ({ status, reason }) => server.pipeline.senderRefused({ status, reason }),
     onClosed: (act) => void server.pipeline.closers.push(act),
   };
 }
@@ -73,11 +74,8 @@ function receiveNotification({ method, params }: NotificationMessage, peer: Peer
   if (method === "notifications/cancelled") {
     const id = params?.["requestId"];
     const reason = params?.["reason"];
-    if (isId(id))
-      peer.abort(
-        id,
-        new McpError("cancelled", `the client cancelled${typeof reason === "string" ? `: ${reason}` : ""}`),
-      );
+    const why = typeof reason === "string" ? `: ${reason}` : "";
+    if (isId(id)) peer.abort(id, new McpError("cancelled", `the client cancelled${why}`));
   } else if (method === "notifications/initialized" && peer.session !== undefined) {
     peer.session.initialized = true;
     peer.sessionChanged?.();

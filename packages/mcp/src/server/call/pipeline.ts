@@ -6,7 +6,7 @@ import type { Platform } from "../../platform/platform.js";
 import type { NetworkFacts } from "../../transport/network-facts.js";
 import type { Endpoint, Peer } from "../../transport/transport.js";
 import type { Middleware } from "../middleware.js";
-import type { CallEnd, CallEnded, CallFollower, CallStarted, Observer } from "../observer.js";
+import type { CallEnd, CallEnded, CallFollower, CallStarted, Observer, SenderRefused } from "../observer.js";
 import { sessionInfo } from "../session-info.js";
 import { nameOf } from "./call-failure.js";
 import type { ServerCall } from "./server-call.js";
@@ -102,6 +102,11 @@ export class Pipeline {
   /** Notifies the observers of a request that was refused before it became a call. */
   refused(method: string, requestId: Id | undefined, error: unknown): void {
     this.#notify("refused", { method, requestId, error });
+  }
+
+  /** Notifies the observers of a sender that may not call. */
+  senderRefused({ status, reason }: SenderRefused): void {
+    this.#notify("senderRefused", { status, reason });
   }
 
   #notify<K extends keyof Observer>(event: K, what: Parameters<NonNullable<Observer[K]>>[0]): void {

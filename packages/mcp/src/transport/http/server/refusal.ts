@@ -1,4 +1,5 @@
 import { thrownMessage } from "../../../encoding/thrown-message.js";
+import type { Principal } from "../../../http/authentication.js";
 import { areReplyHeaders } from "../../../http/reply-headers.js";
 import { INTERNAL_ERROR, INVALID_REQUEST } from "../../../jsonrpc/error.js";
 import type { Id } from "../../../jsonrpc/message.js";
@@ -34,7 +35,7 @@ export function refusal(status: number, message: string, options: RefusalOptions
 }
 
 interface Challenger {
-  challenge?: ((scopes: readonly string[]) => Readonly<Record<string, string>>) | undefined;
+  challenge?: ((scopes: readonly string[], caller?: Principal) => Readonly<Record<string, string>>) | undefined;
 }
 
 /** The headers that tell a caller which scopes it lacks: those of the application's hook, if it gives any that can be sent. */
@@ -42,10 +43,11 @@ export function challengeHeaders(
   platform: Platform,
   options: Challenger & { readonly auth?: Challenger | undefined },
   scopes: readonly string[],
+  caller?: Principal,
 ): string[] {
   try {
     const { auth, challenge = auth?.challenge?.bind(auth) ?? scopeChallenge } = options;
-    const headers = challenge(scopes);
+    const headers = challenge(scopes, caller);
     if (areReplyHeaders(headers)) return Object.entries(headers).flat();
     // The answer does not wait for a promise; its failure must not end the process.
     callHook(platform, "challenge", () => headers);

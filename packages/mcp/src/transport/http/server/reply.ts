@@ -115,7 +115,7 @@ export class HttpReply implements BodyLimits {
     }
     if (answer.scopes === undefined) return this.json(answer.status ?? 200, answer.text, extra);
     const { platform, options } = this.state;
-    const challenge = challengeHeaders(platform, options, answer.scopes);
+    const challenge = challengeHeaders(platform, options, answer.scopes, this.principal);
     this.json(403, answer.text, [...(extra ?? EMPTY), ...challenge]);
   }
 

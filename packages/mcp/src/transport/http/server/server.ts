@@ -173,7 +173,7 @@ function preflight(parts: HttpParts, exchange: HttpExchange): void {
 }
 
 function admit(parts: HttpParts, exchange: HttpExchange, returned: unknown): void {
-  const identity = readAuthentication(returned);
+  const identity = readAuthentication(returned, parts.state.endpoint);
   exchange.identifying = false;
   if (exchange.left) return exchange.finished();
   if (isPrincipal(identity)) {
