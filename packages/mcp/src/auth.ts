@@ -29,7 +29,14 @@ export type { TrustedIssuer } from "./auth/resource/jwt-verifier.js";
 export type { ProtectedResource } from "./auth/resource/protected-resource.js";
 export { type ResourceServerOptions, resourceServer } from "./auth/resource/resource-server.js";
 export { type TokenExchange, type TokenExchangeOptions, tokenExchange } from "./auth/resource/token-exchange.js";
-export { InvalidToken, type TokenVerifier, type VerifiedToken } from "./auth/resource/verified-token.js";
+export type { TokenRefusal } from "./auth/resource/token-refusal.js";
+export {
+  InvalidToken,
+  type InvalidTokenDetails,
+  type TokenRefusalReason,
+  type TokenVerifier,
+  type VerifiedToken,
+} from "./auth/resource/verified-token.js";
 export type { AuthorizedTarget, RequestAuthorization } from "./http/request-authorization.js";
 
 /**

@@ -13,18 +13,21 @@ describe("how a token is sent, hardening 6.1.6", () => {
     ["bearer", `bearer ${good}`, 200],
     ["BEARER", `BEARER ${good}`, 200],
     ["two spaces", `Bearer  ${good}`, 200],
-    ["no scheme", good, 400],
+    ["no scheme", good, 401],
     ["no token", "Bearer", 400],
     ["an empty token", "Bearer ", 400],
     ["two words", `Bearer ${good} ${good}`, 400],
     ["two tokens with a comma", `Bearer ${good}, Bearer ${good}`, 400],
-    ["another scheme", "Basic YTpi", 400],
-    ["another scheme that begins alike", `Bearerx ${good}`, 400],
+    ["another scheme", "Basic YTpi", 401],
+    ["a scheme of other services", `Token ${good}`, 401],
+    ["another scheme that begins alike", `Bearerx ${good}`, 401],
     ["quotes", `Bearer "${good}"`, 400],
-    ["an empty header", "", 400],
+    ["an empty header", "", 401],
   ])("AUTHS-05: %s", async (_name, header, status) => {
     const seen = await resource.ask(header);
     expect(seen.status).toBe(status);
+    // RFC 6750, 3: without credentials that are supported there is no error to name, and only 401 begins a login.
+    if (status === 401) expect(seen.challenge).toBe(`Bearer resource_metadata="${METADATA}"`);
     if (status === 400) expect(seen.challenge).toBe(`Bearer error="invalid_request", resource_metadata="${METADATA}"`);
   });
 
@@ -228,6 +231,19 @@ describe("who is let in, hardening 6.1.9 and 6.1.10", () => {
 describe("options that would accept too much", () => {
   it.each<[string, Partial<ResourceServerOptions>, RegExp]>([
     ["no issuer", { issuer: [] }, /`issuer` is empty/],
+    ["an issuer that is undefined", { issuer: undefined as never }, /`issuer` is missing/],
+    ["an issuer of null", { issuer: null as never }, /`issuer` is missing/],
+    [
+      "an issuer that is undefined in a list",
+      { issuer: [undefined as never] },
+      /`issuer` has an entry that is undefined/,
+    ],
+    ["an issuer that is a number", { issuer: 5 as never }, /`issuer` has an entry that is no issuer/],
+    [
+      "an issuer without its name",
+      { issuer: [{ jwksUri: ISSUER } as never] },
+      /`issuer` has an entry that is no issuer/,
+    ],
     ["an issuer in plain text", { issuer: "http://login.example" }, /`issuer` uses http/],
     ["an issuer that is no address", { issuer: "login" }, /`issuer` is not a valid URL/],
     ["keys in plain text", { issuer: [{ issuer: ISSUER, jwksUri: "http://login.example/k" }] }, /`jwksUri` uses http/],
@@ -238,11 +254,21 @@ describe("options that would accept too much", () => {
     ["no algorithm", { algorithms: [] }, /`algorithms`/],
     ["no audience", { audience: [] }, /`audience` is empty/],
     ["an empty audience", { audience: "" }, /`audience` is empty/],
+    ["an audience that is undefined in a list", { audience: [undefined as never] }, /`audience` is empty/],
     ["an hour of skew", { clockSkewMs: 3_600_000 }, /`clockSkewMs` is 3600000/],
     ["skew that is no number", { clockSkewMs: Number.NaN }, /`clockSkewMs` is NaN/],
+    ["a tolerance beyond the skew", { expiryToleranceMs: 60_001 }, /`expiryToleranceMs` is 60001/],
+    ["no proofs", { maxProofsPerKey: 0 }, /`maxProofsPerKey` is 0/],
+    [
+      "introspection without time",
+      { introspection: { endpoint: ISSUER, client: { clientId: "a" }, timeoutMs: 0 } },
+      /`introspection.timeoutMs` is 0/,
+    ],
     ["an empty secret", { dpopNonce: { secret: "" } }, /`secret` is an empty string/],
     ["a misspelt option", { audiance: "x" } as object, /audiance/],
   ])("%s", (_name, options, problem) => {
-    expect(() => resourceServer({ resource: RESOURCE, issuer: ISSUER, ...options })).toThrow(problem);
+    const make = () => resourceServer({ resource: RESOURCE, issuer: ISSUER, ...options });
+    expect(make).toThrow(problem);
+    expect(make).toThrow(expect.objectContaining({ kind: "invalid_definition", fix: expect.any(String) }));
   });
 });

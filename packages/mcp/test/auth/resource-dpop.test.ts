@@ -1,4 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
+import { Server } from "@parley/mcp";
+import { memoryStorage } from "@parley/mcp/storage";
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
 import { forge, type Json, RESOURCE, SECOND, TestResource } from "./resource-fixture.js";
@@ -102,6 +104,88 @@ describe("tokens that are bound to a key (RFC 9449)", () => {
     expect([status, challenge?.startsWith('DPoP error="invalid_token"')]).toEqual([401, true]);
     const { body } = await strict.send({ url: "https://shop.example/.well-known/oauth-protected-resource/mcp" });
     expect(JSON.parse(body)).toMatchObject({ dpop_bound_access_tokens_required: true });
+  });
+});
+
+describe("a token that is bound in another way", () => {
+  it.each<[string, unknown, number]>([
+    ["a thumbprint that is a number", { jkt: 5 }, 401],
+    ["a thumbprint that is a list", { jkt: ["x"] }, 401],
+    ["a thumbprint of null", { jkt: null }, 401],
+    ["an empty thumbprint", { jkt: "" }, 401],
+    ["a certificate", { "x5t#S256": "abc" }, 401],
+    ["a key", { jwk: { kty: "EC" } }, 401],
+    ["the name of a key", { kid: "k" }, 401],
+    ["nothing", {}, 401],
+    ["a text", "x", 401],
+    ["a list", [], 401],
+    ["null, which is none", null, 200],
+  ])("is never served as a bearer token: %s", async (_name, cnf, status) => {
+    const reasons: string[] = [];
+    const resource = new TestResource({ onRefused: ({ reason }) => reasons.push(reason) });
+    expect((await resource.bearer(forge({ payload: { cnf } }))).status).toBe(status);
+    expect(reasons).toEqual(status === 200 ? [] : ["unsupported_binding"]);
+  });
+
+  it("is not served with a proof either, if the proof covers only one of its bindings", async () => {
+    token = forge({ payload: { cnf: { jkt: own.jkt, "x5t#S256": "abc" } } });
+    expect((await send(new TestResource(), await proof())).status).toBe(401);
+    token = forge({ payload: { cnf: { jkt: own.jkt } } });
+  });
+});
+
+describe("a bound token that lacks a scope", () => {
+  it("is told so in its own scheme, for a scope of every request and for one of a tool", async () => {
+    const server = new Server({ name: "s", version: "1" }).tool("who", { scopes: ["pay"] }, () => "");
+    for (const resource of [new TestResource({ scopes: ["read"] }), new TestResource({}, server)]) {
+      for (let count = 0; count < 2; count++) {
+        const { status, challenge } = await send(resource, await proof());
+        expect(status).toBe(403);
+        expect(challenge).toMatch(/^DPoP error="insufficient_scope", .*algs="ES256 /);
+      }
+      expect((await resource.bearer(forge())).challenge).toMatch(/^Bearer error="insufficient_scope"/);
+    }
+  });
+});
+
+describe("many proofs", () => {
+  const others = () => forge({ payload: { sub: "eve", cnf: { jkt: other.jkt } } });
+  const sendAs = async (resource: TestResource, text: string, iat = SECOND) => {
+    const dpop = await proof({ ath: ath(text), iat }, {}, other);
+    return resource.ask(`DPoP ${text}`, { dpop });
+  };
+
+  it("of one key beyond its limit are refused with 429 for a while, and no other key with them", async () => {
+    const reasons: string[] = [];
+    const resource = new TestResource({ maxProofsPerKey: 3, onRefused: ({ reason }) => reasons.push(reason) });
+    const first = await proof();
+    expect((await send(resource, first)).status).toBe(200);
+    for (let count = 0; count < 2; count++) expect((await send(resource, await proof())).status).toBe(200);
+    const refused = await send(resource, await proof());
+    expect([refused.status, refused.challenge, refused.headers.get("retry-after")]).toEqual([429, null, "301"]);
+    expect((await sendAs(resource, others())).status).toBe(200);
+    expect((await send(resource, first)).status).toBe(401);
+    expect(reasons).toEqual(["too_many_proofs", "dpop_replayed"]);
+    resource.now += 301_000;
+    token = forge({ payload: { cnf: { jkt: own.jkt }, exp: SECOND + 3_600 } });
+    expect((await send(resource, await proof({ iat: SECOND + 301 }))).status).toBe(200);
+    token = forge({ payload: { cnf: { jkt: own.jkt } } });
+  });
+
+  it("on several nodes: each is good once where they share a storage", async () => {
+    const storage = memoryStorage();
+    const nodes = [new TestResource({ storage }), new TestResource({ storage })];
+    const one = await proof();
+    const all = await Promise.all(nodes.map(async (node) => (await send(node, one)).status));
+    expect(all.sort()).toEqual([200, 401]);
+    for (const node of nodes) expect((await send(node, one)).status).toBe(401);
+    expect((await send(new TestResource(), one)).status).toBe(200);
+  });
+
+  it("whose shared storage is full are refused with 503", async () => {
+    const storage = memoryStorage({ limits: { maxKeys: 1 } });
+    await storage.kv.set("full", "");
+    expect((await send(new TestResource({ storage }), await proof())).status).toBe(503);
   });
 });
 

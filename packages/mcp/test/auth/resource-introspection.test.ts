@@ -26,6 +26,10 @@ describe("tokens that the issuer is asked about, hardening 6.1.5", () => {
     ["an audience that begins like ours", json({ aud: `${RESOURCE}/x` }), 401],
     ["no audience", json({ aud: undefined }), 401],
     ["another issuer", json({ iss: "https://evil.example" }), 401],
+    ["an issuer that is a number", json({ iss: 5 }), 401],
+    ["an issuer that is a list", json({ iss: [ISSUER] }), 401],
+    ["an issuer that is empty", json({ iss: "" }), 401],
+    ["an issuer of null", json({ iss: null }), 200],
     ["one that has ended", json({ exp: SECOND }), 401],
     ["an end as a text", json({ exp: "never" }), 401],
     ["one that has not begun", json({ nbf: SECOND + 1 }), 401],
@@ -52,6 +56,46 @@ describe("tokens that the issuer is asked about, hardening 6.1.5", () => {
     expect(resource.fetched).toHaveLength(2);
     resource.now += 29_000;
     expect((await resource.bearer("opaque")).status).toBe(401);
+  });
+
+  it("are asked about once for all who come with one at the same time", async () => {
+    const resource = asking(json({}));
+    const all = await Promise.all(Array.from({ length: 50 }, () => resource.bearer("opaque")));
+    expect(new Set(all.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(resource.fetched).toHaveLength(1);
+  });
+
+  it("are asked about once a minute also if they are refused, each for itself", async () => {
+    const resource = asking(json({ active: false }));
+    for (let count = 0; count < 200; count++) expect((await resource.bearer("opaque")).status).toBe(401);
+    expect(resource.fetched).toHaveLength(1);
+    expect((await resource.bearer("another")).status).toBe(401);
+    expect(resource.fetched).toHaveLength(2);
+    resource.now += 60_000;
+    resource.reply = json({});
+    expect((await resource.bearer("opaque")).status).toBe(200);
+    expect(resource.fetched).toHaveLength(3);
+  });
+
+  it("are asked about again at once if the question failed, or if they begin later", async () => {
+    for (const first of [() => new Response(null, { status: 500 }), json({ nbf: SECOND + 1 })]) {
+      const resource = asking(first);
+      expect((await resource.bearer("opaque")).status).not.toBe(200);
+      resource.reply = json({});
+      expect((await resource.bearer("opaque")).status).toBe(200);
+    }
+  });
+
+  it("wait for an endpoint that does not answer no longer than `timeoutMs`", async () => {
+    const resource = asking(json({}), { introspection: { ...introspection, timeoutMs: 1_000 } });
+    resource.reply = () => new Promise<Response>(() => {});
+    expect((await resource.bearer("opaque")).status).toBe(503);
+    expect(resource.warnings).toEqual([expect.stringContaining("did not answer within 1000 ms")]);
+    expect((await asking(json({}), {}).bearer("opaque")).status).toBe(200);
+    const usual = asking(json({}));
+    usual.reply = () => new Promise<Response>(() => {});
+    expect((await usual.bearer("opaque")).status).toBe(503);
+    expect(usual.warnings).toEqual([expect.stringContaining("did not answer within 5000 ms")]);
   });
 
   it("are refused a minute after they were withdrawn", async () => {

@@ -5,7 +5,7 @@ export const FOUND_AUTH_SERVER: readonly Mutant[] = [
   {
     name: "second-authorization-header",
     recreates: "of two Authorization headers the first decides, and a proxy may have looked at the other",
-    file: "auth/resource/protected-resource.ts",
+    file: "auth/resource/presented-token.ts",
     search: '(request.headerCount?.("authorization") ?? 0) > 1',
     replace: '(request.headerCount?.("authorization") ?? 0) > 9',
     tests: ["test/auth/resource-streams.test.ts"],
@@ -13,7 +13,7 @@ export const FOUND_AUTH_SERVER: readonly Mutant[] = [
   {
     name: "token-in-address",
     recreates: "a token in the address is ignored where the header has one too",
-    file: "auth/resource/protected-resource.ts",
+    file: "auth/resource/presented-token.ts",
     search: 'if (path.includes("?") && /[?&]access_token=/.test(path)) {',
     replace: 'if (path === "?access_token=") {',
     tests: ["test/auth/resource-answers.test.ts"],
@@ -46,8 +46,8 @@ export const FOUND_AUTH_SERVER: readonly Mutant[] = [
     name: "rotation-refuses-others",
     recreates: "when an issuer changes its keys, all but the first of those who come at once are refused",
     file: "auth/resource/issuer-keys.ts",
-    search: "if (this.#fetching === undefined && !this.#mayFetch()) throw error;",
-    replace: "if (!this.#mayFetch()) throw error;",
+    search: "if (this.#fetching === undefined && this.#lastFetch === before && !this.#maySearch(error)) throw error;",
+    replace: "if (this.#lastFetch !== before || !this.#maySearch(error)) throw error;",
     tests: ["test/auth/resource-keys.test.ts"],
   },
   {

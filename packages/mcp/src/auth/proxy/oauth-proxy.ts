@@ -15,7 +15,7 @@ import { McpError } from "../../protocol/error.js";
 import { Secrets } from "../../seal/secrets.js";
 import { createMemoryStorage } from "../../storage/memory.js";
 import type { Storage } from "../../storage/storage.js";
-import { resourceServer } from "../resource/resource-server.js";
+import { type ResourceServerOptions, resourceServer } from "../resource/resource-server.js";
 import { boundedFetch } from "../url/bounded-fetch.js";
 import { urlPolicy } from "../url/url-policy.js";
 import { ClientDocuments } from "./client-documents.js";
@@ -68,6 +68,8 @@ export interface OAuthProxyOptions {
   accessTokenMs?: number | undefined;
   /** How long a user's grant lasts since its last use, in milliseconds. Default: 30 days. */
   grantMs?: number | undefined;
+  /** Called for each request to the server that is refused, with the reason, as that of `resourceServer`. */
+  onRefused?: ResourceServerOptions["onRefused"];
   /** Replaces parts of the runtime, such as `fetch` and the clock, for example in a test. Default: the runtime's own. */
   platform?: Partial<Platform> | undefined;
 }
@@ -98,7 +100,7 @@ export function createOAuthProxy(options: OAuthProxyOptions, senderOf: SenderOf)
     resource: options.resource,
     paths: new Set([...guard.paths, ...own]),
     authenticate: (request): Authentication | Promise<Authentication> => guard.authenticate(request),
-    challenge: (needed) => guard.challenge(needed),
+    challenge: (needed, caller) => guard.challenge(needed, caller),
     respond(request, body) {
       const path = (request.path ?? "").split("?", 1)[0] ?? "";
       if (!own.has(path)) return guard.respond(request);
@@ -151,6 +153,7 @@ function assemble(options: OAuthProxyOptions, senderOf: SenderOf) {
     scopes: options.requiredScopes,
     scopesSupported: scopes,
     name: options.name,
+    onRefused: options.onRefused,
     platform: options.platform,
   });
   return {
@@ -160,7 +163,7 @@ function assemble(options: OAuthProxyOptions, senderOf: SenderOf) {
     login,
     tokens,
     platform,
-    access: new UpstreamAccess({ grants, upstream, kv, platform }),
+    access: new UpstreamAccess({ grants, upstream, kv: storage.kv, platform }),
   };
 }
 

@@ -81,10 +81,10 @@ export class ProxyTokens {
   async verify(token: string): Promise<VerifiedToken> {
     const { sealed, grants, issuer, resource, platform } = this.#parts;
     const access = await sealed.open<AccessToken>("access", token);
-    if (access === undefined || access.resource !== resource) throw new InvalidToken("not a token of this proxy");
-    if (access.expiresAt <= platform.now()) throw new InvalidToken("expired");
+    if (access === undefined || access.resource !== resource) throw new InvalidToken("the token is not of this proxy");
+    if (access.expiresAt <= platform.now()) throw new InvalidToken("the token has expired", { reason: "expired" });
     const grant = await grants.find(access.grantId);
-    if (grant === undefined) throw new InvalidToken("revoked");
+    if (grant === undefined) throw new InvalidToken("the login was revoked", { reason: "revoked" });
     return {
       issuer,
       subject: grant.subject,

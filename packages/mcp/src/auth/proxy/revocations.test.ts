@@ -19,7 +19,7 @@ function faulty() {
       async subscribe(topic, deliver, onGap) {
         if (state.isDown) throw new Error("out of order");
         state.gap = onGap ?? state.gap;
-        return memory.pubsub.subscribe(topic, deliver, onGap);
+        return memory.pubsub.subscribe(topic, deliver);
       },
     },
   };

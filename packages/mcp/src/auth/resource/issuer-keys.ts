@@ -29,8 +29,11 @@ const MAX_FRESH_MS = 24 * 60 * MINUTE;
 const STALE_MS = 60 * MINUTE;
 /** After a failure; shorter, because nobody is let in until then. */
 const RETRY_MS = 5_000;
-/** A token with an unknown key leads to a request; a flood of them must not. */
+/** The pause after which keys that are due are asked for again while the old ones can be used. */
 const COOL_DOWN_MS = 30_000;
+/** A token with an unknown key leads to a request at once, so that a new key is found; a flood of them to few requests. */
+const MAX_SEARCHES = 3;
+const SEARCH_EVERY_MS = 10_000;
 const MAX_KEYS = 100;
 
 type KeyOf = ReturnType<typeof createLocalJWKSet>;
@@ -43,6 +46,9 @@ export class IssuerKeys {
   #usableUntil = 0;
   #lastFetch = Number.NEGATIVE_INFINITY;
   #fetching: Promise<void> | undefined;
+  /** Requests for unknown keys that may be sent now, as of `#searchedAt`. */
+  #searches = MAX_SEARCHES;
+  #searchedAt = 0;
 
   constructor(parts: IssuerKeysParts) {
     this.#parts = parts;
@@ -50,13 +56,14 @@ export class IssuerKeys {
 
   /** The key that a token names. Rejects with `InvalidToken` if the issuer has no such key. */
   async key(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> {
+    const before = this.#lastFetch;
     await this.#refresh();
     try {
       return await this.#find(header, token);
     } catch (error) {
       // The issuer may have changed its keys a moment ago, and another token may have led to the request for them.
-      if (this.#fetching === undefined && !this.#mayFetch()) throw error;
-      await this.#fetch();
+      if (this.#fetching === undefined && this.#lastFetch === before && !this.#maySearch(error)) throw error;
+      if (this.#fetching !== undefined || this.#lastFetch === before) await this.#fetch();
       return this.#find(header, token);
     }
   }
@@ -67,7 +74,7 @@ export class IssuerKeys {
     try {
       return await keyOf(header, token);
     } catch {
-      throw new InvalidToken("no key of the issuer fits the token");
+      throw new InvalidToken("the issuer has no key for the token", { reason: "unknown_key", got: header.kid });
     }
   }
 
@@ -75,8 +82,17 @@ export class IssuerKeys {
     return this.#parts.platform.monotonic();
   }
 
-  #mayFetch(): boolean {
-    return this.#now() - this.#lastFetch >= COOL_DOWN_MS;
+  /** Whether the keys may be asked for because a token names an unknown one. One more request may every few seconds. */
+  #maySearch(error: unknown): boolean {
+    // Without any keys, only time lets them be asked for again.
+    if (!(error instanceof InvalidToken)) return false;
+    const now = this.#now();
+    const earned = (now - this.#searchedAt) / SEARCH_EVERY_MS;
+    const searches = Math.min(MAX_SEARCHES, this.#searches + earned);
+    if (searches < 1) return false;
+    this.#searchedAt = now;
+    this.#searches = searches - 1;
+    return true;
   }
 
   async #refresh(): Promise<void> {

@@ -1,9 +1,16 @@
-import { decodeJwt, errors, jwtVerify } from "jose";
+import { decodeJwt, decodeProtectedHeader, errors, jwtVerify } from "jose";
 import { fromBase64Url } from "../../encoding/base64.js";
 import type { Platform } from "../../platform/platform.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import { IssuerKeys } from "./issuer-keys.js";
-import { clientOf, InvalidToken, scopesOf, textClaim, type VerifiedToken } from "./verified-token.js";
+import {
+  clientOf,
+  InvalidToken,
+  scopesOf,
+  type TokenRefusalReason,
+  textClaim,
+  type VerifiedToken,
+} from "./verified-token.js";
 
 /** An issuer whose tokens are accepted. */
 export interface TrustedIssuer {
@@ -20,6 +27,8 @@ export interface JwtRules {
   readonly audience: readonly string[];
   readonly algorithms: readonly string[];
   readonly clockSkewMs: number;
+  /** How long a token is accepted after its end; at most `clockSkewMs`. */
+  readonly expiryToleranceMs: number;
   readonly fetch: BoundedFetch;
   readonly platform: Platform;
 }
@@ -49,7 +58,7 @@ const TYPES = /^(?:application\/)?(?:at\+)?jwt$/i;
  * Nothing in the token decides how it is verified: neither a key in its header nor an address of one is ever used.
  */
 export function jwtVerifier(rules: JwtRules): (token: string) => Promise<VerifiedToken> {
-  const { audience, algorithms, clockSkewMs, platform } = rules;
+  const { audience, algorithms, clockSkewMs, expiryToleranceMs, platform } = rules;
   const keys = new Map(
     rules.issuers.map(({ issuer, jwksUri }) => [
       issuer,
@@ -59,7 +68,10 @@ export function jwtVerifier(rules: JwtRules): (token: string) => Promise<Verifie
   return async (token) => {
     const issuer = issuerOf(token);
     const own = keys.get(issuer);
-    if (own === undefined) throw new InvalidToken("the issuer is not trusted");
+    if (own === undefined) {
+      const details = { reason: "wrong_issuer", expected: [...keys.keys()], got: issuer } as const;
+      throw new InvalidToken("the token is of another issuer", details);
+    }
     try {
       const { payload, protectedHeader } = await jwtVerify(token, (header, jws) => own.key(header, jws), {
         issuer,
@@ -69,14 +81,20 @@ export function jwtVerifier(rules: JwtRules): (token: string) => Promise<Verifie
         requiredClaims: ["exp", "aud"],
         currentDate: new Date(platform.now()),
       });
-      if (protectedHeader.typ !== undefined && !TYPES.test(protectedHeader.typ))
-        throw new InvalidToken("the type is wrong");
+      const { typ } = protectedHeader;
+      if (typ !== undefined && !TYPES.test(typ)) {
+        throw new InvalidToken("the token is no access token", { reason: "wrong_type", expected: "at+jwt", got: typ });
+      }
       // A token from the future would be valid for longer than its issuer meant.
       const latest = (platform.now() + clockSkewMs) / 1_000;
-      if (payload.iat !== undefined && payload.iat > latest) throw new InvalidToken("issued in the future");
-      const expiresAt = (payload.exp ?? 0) * 1_000;
+      if (payload.iat !== undefined && payload.iat > latest) {
+        const details = { reason: "not_yet_valid", expected: `iat up to ${latest}`, got: payload.iat } as const;
+        throw new InvalidToken("the token was issued in the future", details);
+      }
+      const expiresAt = (payload.exp ?? 0) * 1_000 + expiryToleranceMs;
       // Timers and dates have no place for it, and no honest token needs it.
-      if (!(expiresAt <= MAX_TIME)) throw new InvalidToken("the end is no date");
+      if (!(expiresAt <= MAX_TIME))
+        throw new InvalidToken("the end of the token is no date", { reason: "wrong_claim" });
       return {
         issuer,
         subject: textClaim(payload, "sub"),
@@ -87,11 +105,42 @@ export function jwtVerifier(rules: JwtRules): (token: string) => Promise<Verifie
         claims: payload,
       };
     } catch (error) {
-      if (error instanceof errors.JOSEError) throw new InvalidToken(error.code);
+      if (error instanceof errors.JOSEError) throw invalidToken(error, token, rules);
       // Keys of a form that the runtime cannot import, or that are too short.
-      throw error instanceof TypeError ? new InvalidToken("the key cannot be used") : error;
+      throw error instanceof TypeError ? new InvalidToken("the key cannot be used", { reason: "unknown_key" }) : error;
     }
   };
+}
+
+/** What each claim is wrong for; the others are of no interest to `jose`. */
+const CLAIMS: Readonly<Record<string, TokenRefusalReason>> = {
+  exp: "expired",
+  nbf: "not_yet_valid",
+  aud: "wrong_audience",
+};
+
+/** Names the reason for which a token was refused. Only its signed claims are of this token; the error has no part of it. */
+function invalidToken(error: errors.JOSEError, token: string, { audience, algorithms }: JwtRules): InvalidToken {
+  if (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed) {
+    const { claim, payload } = error;
+    // A claim of a wrong type, or that is missing, says nothing about the time.
+    const isMalformed = error.reason === "invalid" || (error.reason === "missing" && claim !== "aud");
+    const reason = isMalformed ? "wrong_claim" : (CLAIMS[claim] ?? "wrong_claim");
+    const expected = claim === "aud" ? audience : undefined;
+    return new InvalidToken(`the claim ${claim} is refused`, { reason, expected, got: payload[claim] });
+  }
+  if (error instanceof errors.JWSSignatureVerificationFailed) {
+    return new InvalidToken("the signature is not by the key of the issuer", { reason: "bad_signature" });
+  }
+  if (error instanceof errors.JOSEAlgNotAllowed) {
+    const { alg } = decodeProtectedHeader(token);
+    return new InvalidToken("the algorithm is not accepted", {
+      reason: "wrong_algorithm",
+      expected: algorithms,
+      got: alg,
+    });
+  }
+  return new InvalidToken(`the token cannot be read (${error.code})`, { reason: "malformed" });
 }
 
 /** The issuer that a token claims, only to choose the keys; it is verified with everything else. */
@@ -99,11 +148,11 @@ function issuerOf(token: string): string {
   const parts = token.length > MAX_LENGTH ? [] : token.split(".");
   // Without padding and spare bits, a token has one spelling only: what is withdrawn by its text stays withdrawn.
   if (parts.length !== 3 || parts.some((part) => part === "" || fromBase64Url(part) === undefined)) {
-    throw new InvalidToken("not a signed JWT");
+    throw new InvalidToken("the token is no signed JWT", { reason: "malformed" });
   }
   try {
     return decodeJwt(token).iss ?? "";
   } catch {
-    throw new InvalidToken("not a JWT");
+    throw new InvalidToken("the token is no JWT", { reason: "malformed" });
   }
 }

@@ -8,10 +8,14 @@ import type {
   ServerAuthorization,
 } from "../../http/authentication.js";
 import type { Platform } from "../../platform/platform.js";
+import type { Storage } from "../../storage/storage.js";
 import { challengeText, scopeText } from "../discovery/challenge.js";
 import { DpopNonces } from "./dpop-nonce.js";
-import { DpopProofs, jktOf, NonceNeeded, PROOF_ALGORITHMS } from "./dpop-proof.js";
+import { checkBinding, DpopProofs, jktOf, NonceNeeded, PROOF_ALGORITHMS } from "./dpop-proof.js";
+import { isSupported, misplaced, type Presented, presentedIn } from "./presented-token.js";
+import { SeenProofs, TooManyProofs } from "./seen-proofs.js";
 import { type KnownToken, TokenCache } from "./token-cache.js";
+import { type RefusalCause, RefusalReports, type TokenRefusal } from "./token-refusal.js";
 import { InvalidToken, type TokenVerifier, type VerifiedToken } from "./verified-token.js";
 
 /** The options of `resourceServer` with their defaults filled in. */
@@ -25,24 +29,22 @@ export interface ProtectedResourceParts {
   readonly requireDpop: boolean;
   /** Present if proofs must repeat a nonce. */
   readonly dpopNonce: { readonly secret?: string | readonly string[] | undefined } | undefined;
+  readonly maxProofsPerKey: number;
+  /** Where nodes share the proofs that were used. */
+  readonly storage: Storage | undefined;
+  readonly onRefused: ((refusal: TokenRefusal) => unknown) | undefined;
   readonly exposeToken: boolean;
   readonly name: string | undefined;
   readonly documentation: string | undefined;
   readonly platform: Platform;
 }
 
-/** A token as a request carries it. */
-interface Presented {
-  /** The whole value of the header. */
-  readonly credentials: string;
-  readonly scheme: "Bearer" | "DPoP";
-  readonly token: string;
-}
+/** What a request is refused with, and why. */
+type Refused = AuthenticationRefusal & { readonly cause: RefusalCause };
 
 const WELL_KNOWN = "/.well-known/oauth-protected-resource";
 const MAX_TOKEN_LENGTH = 16 * 1024;
 const LACKS_SCOPE = "the token lacks a scope";
-const CREDENTIALS = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]+=*)$/i;
 
 /**
  * Decides by access tokens who may call, and tells clients where to get one.
@@ -51,9 +53,10 @@ const CREDENTIALS = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]+=*)$/i;
  */
 export class ProtectedResource implements ServerAuthorization {
   readonly #parts: ProtectedResourceParts;
-  readonly #cache: TokenCache;
+  readonly #cache: TokenCache<Refused>;
   readonly #proofs: DpopProofs;
   readonly #nonces: DpopNonces | undefined;
+  readonly #reports: RefusalReports;
   readonly #origin: string;
   readonly resource: string;
   readonly paths: ReadonlySet<string>;
@@ -63,9 +66,10 @@ export class ProtectedResource implements ServerAuthorization {
   constructor(parts: ProtectedResourceParts) {
     this.#parts = parts;
     this.#cache = new TokenCache(parts.platform);
-    const { platform, dpopNonce } = parts;
+    const { platform, dpopNonce, storage } = parts;
     this.#nonces = dpopNonce && new DpopNonces(platform, dpopNonce.secret);
-    this.#proofs = new DpopProofs(platform, this.#nonces);
+    this.#proofs = new DpopProofs(platform, this.#nonces, new SeenProofs(platform, parts.maxProofsPerKey, storage?.kv));
+    this.#reports = new RefusalReports(platform, parts.resource, parts.onRefused);
     const { origin, pathname } = new URL(parts.resource);
     this.#origin = origin;
     const own = `${WELL_KNOWN}${pathname === "/" ? "" : pathname}`;
@@ -91,57 +95,75 @@ export class ProtectedResource implements ServerAuthorization {
   ): Principal | AuthenticationRefusal | Promise<Principal | AuthenticationRefusal> {
     const header = request.header("authorization");
     const problem = misplaced(request);
-    if (problem !== undefined) return this.#malformed(problem);
-    if (header === undefined) return this.#refusal();
+    if (problem !== undefined) return this.#refuse(request, this.#malformed(problem));
+    if (header === undefined) return this.#refuse(request, this.#needed("missing_token", "the request has no token"));
     const known = this.#cache.get(header);
-    if (known !== undefined && jktOf(known.verified) === undefined) return known.answer;
+    if (known !== undefined && jktOf(known.verified) === undefined)
+      return this.#answered(request, known.answer, header);
     const presented = presentedIn(header);
-    if (presented === undefined) return this.#malformed("the Authorization header must be one Bearer or DPoP token");
-    return this.#verify(request, presented, known).catch((error: unknown) => this.#failed(error, presented));
+    if (presented !== undefined) {
+      return this.#verify(request, presented, known)
+        .catch((error: unknown) => this.#failed(error, presented))
+        .then((answer) => this.#answered(request, answer, presented.credentials));
+    }
+    // RFC 6750, 3: a scheme that is not supported counts as no credentials, so that the client begins a login.
+    const refused = isSupported(header)
+      ? this.#malformed("the Authorization header must be one Bearer or DPoP token")
+      : this.#needed("unsupported_scheme", "the Authorization header has a scheme other than Bearer and DPoP");
+    return this.#refuse(request, refused);
   }
 
-  /** The headers for a caller that lacks scopes: all that the operation needs, also those that every request needs. */
-  challenge(scopes: readonly string[]): Readonly<Record<string, string>> {
-    return this.#challenge({
-      error: "insufficient_scope",
-      error_description: LACKS_SCOPE,
-      scopes: [...new Set([...this.#parts.scopes, ...scopes])],
-    });
+  /**
+   * The headers for a caller that lacks scopes: all that the operation needs, also those that every request needs. `caller` decides
+   * the scheme, which is that of its token.
+   */
+  challenge(scopes: readonly string[], caller?: Principal): Readonly<Record<string, string>> {
+    const isBound = caller?.claims !== undefined && jktOf({ claims: caller.claims }) !== undefined;
+    return this.#lacking(scopes, isBound ? "DPoP" : "Bearer");
   }
 
   async #verify(
     request: AuthenticationRequest,
     { credentials, scheme, token }: Presented,
-    known: KnownToken | undefined,
-  ): Promise<Principal | AuthenticationRefusal> {
-    if (token.length > MAX_TOKEN_LENGTH) throw new InvalidToken("too long");
+    known: KnownToken<Refused> | undefined,
+  ): Promise<Principal | Refused> {
+    if (token.length > MAX_TOKEN_LENGTH) throw new InvalidToken("the token is too long", { reason: "malformed" });
     let verified = known?.verified;
     if (verified === undefined) {
       const found = this.#parts.verify(token);
       verified = isThenable(found) ? await found : found;
-      if (!(verified.expiresAt > this.#parts.platform.now())) throw new InvalidToken("expired");
+      checkExpiry(verified, this.#parts.platform.now());
+      checkBinding(verified);
     }
     const isBound = jktOf(verified) !== undefined;
     if (isBound !== (scheme === "DPoP") || (this.#parts.requireDpop && !isBound)) {
-      throw new InvalidToken("the scheme does not fit the token");
+      const expected = isBound ? "DPoP" : this.#parts.requireDpop ? "a token that is bound to a key" : "Bearer";
+      const details = { reason: "dpop_required", expected, got: isBound ? scheme : `${scheme}, not bound` } as const;
+      throw new InvalidToken("the scheme does not fit the token", details);
     }
     if (isBound) {
       const { method = "GET", path = "" } = request;
       const urls = [this.resource, `${this.#origin}${path}`];
       await this.#proofs.check({ method, urls, proof: request.header("dpop") ?? "", token }, verified);
     }
-    const answer = known?.answer ?? this.#admit(verified, token);
+    const answer = known?.answer ?? this.#admit(verified, token, scheme);
     if (known === undefined && verified.isRemembered !== false) this.#cache.set(credentials, { verified, answer });
     return answer;
   }
 
-  #admit(verified: VerifiedToken, token: string): Principal | AuthenticationRefusal {
+  #admit(verified: VerifiedToken, token: string, scheme: Presented["scheme"]): Principal | Refused {
     const { issuer, subject, clientId, expiresAt, claims, onRevoked } = verified;
-    // Without either, everybody would be the same person.
-    if (subject === undefined && clientId === undefined) return this.#refusal("invalid_token");
+    if (subject === undefined && clientId === undefined) {
+      // Without either, everybody would be the same person.
+      const details = { reason: "wrong_claim", expected: ["sub", "client_id"] } as const;
+      throw new InvalidToken("the token names neither a subject nor a client", details);
+    }
     const scopes = this.#granted(verified.scopes);
     const missing = this.#parts.scopes.filter((scope) => !scopes.has(scope));
-    if (missing.length > 0) return { status: 403, message: LACKS_SCOPE, headers: this.challenge([]) };
+    if (missing.length > 0) {
+      const cause = { reason: "missing_scope", message: LACKS_SCOPE, expected: missing, got: [...scopes] } as const;
+      return { status: 403, message: LACKS_SCOPE, headers: this.#lacking([], scheme), cause };
+    }
     // Every request with this token gets the same object.
     return Object.freeze({
       key: JSON.stringify([issuer, subject ?? null, clientId ?? null]),
@@ -164,23 +186,64 @@ export class ProtectedResource implements ServerAuthorization {
     return granted;
   }
 
-  #failed(error: unknown, { scheme }: Presented): AuthenticationRefusal {
-    if (error instanceof InvalidToken) return this.#refusal("invalid_token", scheme);
+  #failed(error: unknown, { scheme }: Presented): Refused {
+    if (error instanceof InvalidToken) return this.#refused("invalid_token", scheme, error);
     if (error instanceof NonceNeeded) {
-      const { status, message, headers } = this.#refusal("use_dpop_nonce", scheme);
-      return { status, message, headers: { ...headers, "dpop-nonce": this.#nonces?.current() ?? "" } };
+      const refused = this.#refused("use_dpop_nonce", scheme, { reason: "dpop_nonce", message: error.message });
+      return { ...refused, headers: { ...refused.headers, "dpop-nonce": this.#nonces?.current() ?? "" } };
     }
-    this.#parts.platform.warn(`a token could not be verified: ${thrownMessage(error)}`);
-    return { status: 503, message: "the token cannot be verified now", headers: { "retry-after": "5" } };
+    if (error instanceof TooManyProofs) {
+      const headers = { "retry-after": String(Math.max(1, Math.ceil(error.retryAfterMs / 1_000))) };
+      const { message } = error;
+      return { status: 429, message: "try again later", headers, cause: { reason: "too_many_proofs", message } };
+    }
+    const message = `a token could not be verified: ${thrownMessage(error)}`;
+    this.#parts.platform.warn(message);
+    const headers = { "retry-after": "5" };
+    return {
+      status: 503,
+      message: "the token cannot be verified now",
+      headers,
+      cause: { reason: "unverifiable", message },
+    };
   }
 
-  #malformed(message: string): AuthenticationRefusal {
-    return { status: 400, message, headers: this.#challenge({ error: "invalid_request" }) };
+  #malformed(message: string): Refused {
+    const cause = { reason: "malformed_request", message } as const;
+    return { status: 400, message, headers: this.#challenge({ error: "invalid_request" }), cause };
   }
 
-  #refusal(error?: string, scheme?: Presented["scheme"]): AuthenticationRefusal {
-    const message = error === undefined ? "a token is needed" : "the token is not accepted";
-    return { status: 401, message, headers: this.#challenge({ error, scheme, scopes: this.#parts.scopes }) };
+  #needed(reason: RefusalCause["reason"], message: string): Refused {
+    const headers = this.#challenge({ scopes: this.#parts.scopes });
+    return { status: 401, message: "a token is needed", headers, cause: { reason, message } };
+  }
+
+  #refused(error: string, scheme: Presented["scheme"], cause: RefusalCause): Refused {
+    const headers = this.#challenge({ error, scheme, scopes: this.#parts.scopes });
+    return { status: 401, message: "the token is not accepted", headers, cause };
+  }
+
+  #answered(
+    request: AuthenticationRequest,
+    answer: Principal | Refused,
+    header: string,
+  ): Principal | AuthenticationRefusal {
+    return "cause" in answer ? this.#refuse(request, answer, presentedIn(header)?.token) : answer;
+  }
+
+  /** Reports a refusal to the operator, and leaves out the cause of what is sent. */
+  #refuse(request: AuthenticationRequest, { cause, ...refusal }: Refused, token?: string): AuthenticationRefusal {
+    this.#reports.report(request, refusal.status, cause, token);
+    return { ...refusal, reason: cause.reason };
+  }
+
+  #lacking(scopes: readonly string[], scheme: Presented["scheme"]): Readonly<Record<string, string>> {
+    return this.#challenge({
+      error: "insufficient_scope",
+      error_description: LACKS_SCOPE,
+      scheme,
+      scopes: [...new Set([...this.#parts.scopes, ...scopes])],
+    });
   }
 
   #challenge({ scheme, scopes = [], ...params }: ChallengeParts): Readonly<Record<string, string>> {
@@ -203,21 +266,10 @@ interface ChallengeParts {
   readonly scopes?: readonly string[] | undefined;
 }
 
-/** What is wrong with where a token is; RFC 6750, 2: a request sends it in one way, once. Addresses end in logs. */
-function misplaced(request: AuthenticationRequest): string | undefined {
-  const { path = "" } = request;
-  if (path.includes("?") && /[?&]access_token=/.test(path)) {
-    return "a token belongs into the Authorization header, not into the address";
-  }
-  return (request.headerCount?.("authorization") ?? 0) > 1
-    ? "the request has more than one Authorization header"
-    : undefined;
-}
-
-function presentedIn(credentials: string): Presented | undefined {
-  const [, scheme = "", token] = CREDENTIALS.exec(credentials) ?? [];
-  if (token === undefined) return undefined;
-  return { credentials, scheme: scheme.toLowerCase() === "dpop" ? "DPoP" : "Bearer", token };
+function checkExpiry({ expiresAt }: VerifiedToken, now: number): void {
+  if (expiresAt > now) return;
+  const details = { reason: "expired", expected: `later than ${now / 1_000}`, got: expiresAt / 1_000 } as const;
+  throw new InvalidToken("the token has expired", details);
 }
 
 function metadataOf(parts: ProtectedResourceParts): Record<string, unknown> {

@@ -4,12 +4,14 @@ import type { Platform } from "../../platform/platform.js";
 import { replacedPlatform } from "../../platform/replaced-platform.js";
 import { checkOptions } from "../../protocol/check-options.js";
 import { McpError } from "../../protocol/error.js";
+import type { Storage } from "../../storage/storage.js";
 import type { OAuthClient } from "../client/oauth-client.js";
 import { boundedFetch } from "../url/bounded-fetch.js";
 import { formProblem, type UrlPolicy, urlPolicy } from "../url/url-policy.js";
 import { introspectionVerifier } from "./introspection.js";
 import { DEFAULT_ALGORITHMS, jwtVerifier, type TrustedIssuer } from "./jwt-verifier.js";
 import { ProtectedResource } from "./protected-resource.js";
+import type { TokenRefusal } from "./token-refusal.js";
 import type { TokenVerifier } from "./verified-token.js";
 
 /** Options for `resourceServer`. */
@@ -20,8 +22,11 @@ export interface ResourceServerOptions {
   issuer: string | readonly (string | TrustedIssuer)[];
   /** Verifies tokens in a way of your own. Default: as JWTs, with the keys that the issuers publish. */
   verify?: TokenVerifier | undefined;
-  /** Asks the authorization server about each token, for issuers whose tokens are no JWTs. */
-  introspection?: { endpoint: string; client: OAuthClient } | undefined;
+  /**
+   * Asks the authorization server about each token, for issuers whose tokens are no JWTs. `timeoutMs` is how long an answer may
+   * take; default 5 s, then the caller is refused with 503.
+   */
+  introspection?: { endpoint: string; client: OAuthClient; timeoutMs?: number | undefined } | undefined;
   /** What tokens may have as audience. Default: `resource`. */
   audience?: string | readonly string[] | undefined;
   /** Scopes that every request needs. Those of single tools are part of their definition. Default: none. */
@@ -34,6 +39,11 @@ export interface ResourceServerOptions {
   algorithms?: readonly string[] | undefined;
   /** How far the clocks of issuers may be off, in milliseconds. Default: 60 s. */
   clockSkewMs?: number | undefined;
+  /**
+   * How long a token is accepted after its end, in milliseconds, at most `clockSkewMs`. Default: 0, so that a token that was meant
+   * to end has ended.
+   */
+  expiryToleranceMs?: number | undefined;
   /** Whether tokens must be bound to a key of their client (DPoP). Bound tokens are always checked. Default: false. */
   requireDpop?: boolean | undefined;
   /**
@@ -41,6 +51,18 @@ export interface ResourceServerOptions {
    * Default: false; a proof is good for one request within 5 minutes.
    */
   dpopNonce?: boolean | { secret: string | readonly string[] } | undefined;
+  /**
+   * Used DPoP proofs that are remembered for one key, for 5 minutes each; more requests with this key get 429. Default: 50,000, or
+   * 166 requests a second.
+   */
+  maxProofsPerKey?: number | undefined;
+  /** Where used DPoP proofs are remembered, so that each is good once over all nodes. Default: the memory of each process. */
+  storage?: Storage | undefined;
+  /**
+   * Called for each request that is refused, with the reason, which the caller does not get. What it throws is logged. Default:
+   * refusals of callers on this machine are printed, at most 10 a minute.
+   */
+  onRefused?: ((refusal: TokenRefusal) => unknown) | undefined;
   /** Puts the raw token into `ctx.auth.claims.token`, for servers that must pass it to a service of their own. Default: false. */
   exposeToken?: boolean | undefined;
   /** A name for people, in the metadata. Default: none. */
@@ -53,6 +75,10 @@ export interface ResourceServerOptions {
 
 const CLOCK_SKEW_MS = 60_000;
 const MAX_SKEW_MS = 600_000;
+/** Calls wait for the answer, and their callers give up after a minute. */
+const INTROSPECTION_MS = 5_000;
+const MAX_PROOFS_PER_KEY = 50_000;
+const MAX_MAX_PROOFS = 1_000_000;
 
 /**
  * Protects a server: the `auth` option of `serveHttp`, `nodeHandler`, `fetchHandler` and `serveWebSocket`.
@@ -64,40 +90,27 @@ export function resourceServer(options: ResourceServerOptions): ProtectedResourc
   checkOptions(
     "resourceServer",
     options,
-    "resource issuer verify introspection audience scopes scopesSupported impliedScopes algorithms clockSkewMs requireDpop dpopNonce exposeToken name documentation platform",
+    "resource issuer verify introspection audience scopes scopesSupported impliedScopes algorithms clockSkewMs expiryToleranceMs requireDpop dpopNonce maxProofsPerKey storage onRefused exposeToken name documentation platform",
   );
   const platform = replacedPlatform(runtimePlatform, options.platform);
-  const issuers = [options.issuer].flat().map((one) => (typeof one === "string" ? { issuer: one } : one));
   const resource = checkedUrl(options.resource, "resource");
   // The operator has named these addresses, so that private ones are meant.
   const policy = urlPolicy({ server: resource, allowPrivateNetwork: true });
-  const { introspection, algorithms = DEFAULT_ALGORITHMS, dpopNonce = false } = options;
-  const audience = [options.audience ?? resource].flat();
-  checkIssuers(issuers, policy);
-  if (introspection !== undefined) checkedUrl(introspection.endpoint, "introspection.endpoint", policy);
-  checkRules(options, algorithms, audience);
-  const fetch = boundedFetch({ sender: fetchSender(platform.fetch), policy, platform });
-  const verify =
-    options.verify ??
-    (introspection === undefined
-      ? jwtVerifier({
-          issuers,
-          audience,
-          algorithms,
-          clockSkewMs: options.clockSkewMs ?? CLOCK_SKEW_MS,
-          fetch,
-          platform,
-        })
-      : introspectionVerifier({ issuer: issuers[0]?.issuer ?? "", ...introspection, audience, fetch, platform }));
+  const issuers = checkedIssuers(options.issuer, policy);
+  const { maxProofsPerKey = MAX_PROOFS_PER_KEY, dpopNonce = false } = options;
+  checkRules(options, maxProofsPerKey);
   return new ProtectedResource({
     resource,
     issuers: issuers.map(({ issuer }) => issuer),
-    verify,
+    verify: options.verify ?? verifierOf(options, issuers, policy, platform),
     scopes: options.scopes ?? [],
     scopesSupported: options.scopesSupported ?? options.scopes ?? [],
     impliedScopes: options.impliedScopes ?? {},
     requireDpop: options.requireDpop ?? false,
     dpopNonce: dpopNonce === true ? {} : dpopNonce || undefined,
+    maxProofsPerKey,
+    storage: options.storage,
+    onRefused: options.onRefused,
     exposeToken: options.exposeToken ?? false,
     name: options.name,
     documentation: options.documentation,
@@ -105,35 +118,76 @@ export function resourceServer(options: ResourceServerOptions): ProtectedResourc
   });
 }
 
-function checkIssuers(issuers: readonly TrustedIssuer[], policy: UrlPolicy): void {
-  if (issuers.length === 0)
-    throw refused("`issuer` is empty", "Name the authorization server whose tokens are accepted.");
-  for (const { issuer, jwksUri } of issuers) {
-    checkedUrl(issuer, "issuer", policy);
-    if (jwksUri !== undefined) checkedUrl(jwksUri, "jwksUri", policy);
+function verifierOf(
+  options: ResourceServerOptions,
+  issuers: readonly TrustedIssuer[],
+  policy: UrlPolicy,
+  platform: Platform,
+): TokenVerifier {
+  const {
+    introspection,
+    algorithms = DEFAULT_ALGORITHMS,
+    clockSkewMs = CLOCK_SKEW_MS,
+    expiryToleranceMs = 0,
+  } = options;
+  const audience = audienceOf(options);
+  const fetch = boundedFetch({ sender: fetchSender(platform.fetch), policy, platform });
+  if (introspection === undefined) {
+    return jwtVerifier({ issuers, audience, algorithms, clockSkewMs, expiryToleranceMs, fetch, platform });
   }
+  const { client, timeoutMs = INTROSPECTION_MS } = introspection;
+  const endpoint = checkedUrl(introspection.endpoint, "introspection.endpoint", policy);
+  const issuer = issuers[0]?.issuer ?? "";
+  return introspectionVerifier({ issuer, endpoint, client, timeoutMs, audience, expiryToleranceMs, fetch, platform });
+}
+
+function audienceOf({ audience, resource }: ResourceServerOptions): readonly string[] {
+  return [audience ?? resource].flat();
+}
+
+/** The issuers as a list. Throws for addresses that cannot be used; programs without types may pass anything. */
+function checkedIssuers(option: ResourceServerOptions["issuer"] | undefined, policy: UrlPolicy): TrustedIssuer[] {
+  const fix = 'Name the authorization server whose tokens are accepted, such as `issuer: "https://login.example"`.';
+  const list: unknown[] = option === undefined || option === null ? [] : [option].flat();
+  if (list.length === 0) throw refused(`\`issuer\` is ${Array.isArray(option) ? "empty" : "missing"}`, fix);
+  return list.map((one) => {
+    const { issuer, jwksUri } = typeof one === "string" ? { issuer: one, jwksUri: undefined } : trustedIssuer(one, fix);
+    if (jwksUri !== undefined) checkedUrl(jwksUri, "jwksUri", policy);
+    return { issuer: checkedUrl(issuer, "issuer", policy), jwksUri };
+  });
+}
+
+function trustedIssuer(one: unknown, fix: string): TrustedIssuer {
+  // The members are checked as addresses.
+  if (typeof one === "object" && one !== null && "issuer" in one) return one as TrustedIssuer;
+  throw refused(`\`issuer\` has an entry that is ${one === undefined ? "undefined" : "no issuer"}`, fix);
 }
 
 /** Throws for rules that would accept too much, or nothing at all. */
-function checkRules(
-  { verify, introspection, clockSkewMs = 0 }: ResourceServerOptions,
-  algorithms: readonly string[],
-  audience: readonly string[],
-): void {
+function checkRules(options: ResourceServerOptions, maxProofsPerKey: number): void {
+  const { verify, introspection, algorithms = DEFAULT_ALGORITHMS } = options;
   const weak = algorithms.filter((algorithm) => !DEFAULT_ALGORITHMS.includes(algorithm));
   if (weak.length > 0 || algorithms.length === 0) {
     const fix = `Accept some of ${DEFAULT_ALGORITHMS.join(", ")}.`;
     throw refused(`\`algorithms\` has ${weak.join(", ") || "none"}`, fix);
   }
-  if (audience.length === 0 || audience.includes("")) {
+  const audience = audienceOf(options);
+  if (audience.length === 0 || !audience.every((one) => typeof one === "string" && one !== "")) {
     throw refused("`audience` is empty", "Leave it out, or name whom tokens must be issued for.");
-  }
-  if (!(clockSkewMs >= 0 && clockSkewMs <= MAX_SKEW_MS)) {
-    throw refused(`\`clockSkewMs\` is ${clockSkewMs}`, `Pass milliseconds, at most ${MAX_SKEW_MS}.`);
   }
   if (verify !== undefined && introspection !== undefined) {
     throw refused("both `verify` and `introspection` are set", "Set one of them: each decides alone about a token.");
   }
+  const { clockSkewMs = CLOCK_SKEW_MS, expiryToleranceMs = 0 } = options;
+  checkNumber("clockSkewMs", clockSkewMs, 0, MAX_SKEW_MS);
+  checkNumber("expiryToleranceMs", expiryToleranceMs, 0, clockSkewMs);
+  checkNumber("introspection.timeoutMs", introspection?.timeoutMs ?? INTROSPECTION_MS, 1, MAX_SKEW_MS);
+  checkNumber("maxProofsPerKey", maxProofsPerKey, 1, MAX_MAX_PROOFS);
+}
+
+function checkNumber(option: string, value: number, least: number, most: number): void {
+  if (value >= least && value <= most) return;
+  throw refused(`\`${option}\` is ${value}`, `Pass a number from ${least} to ${most}.`);
 }
 
 function checkedUrl(url: string, option: string, policy?: UrlPolicy): string {

@@ -22,9 +22,59 @@ export interface VerifiedToken {
  */
 export type TokenVerifier = (token: string) => VerifiedToken | Promise<VerifiedToken>;
 
-/** The token must not be accepted. The message is for the operator and never sent: it would help a forger. */
+/**
+ * Why a request was refused. `rejected` is an `InvalidToken` of a `verify` of your own without a reason, `unverifiable` a token of
+ * which nothing could be found out (503), `missing_scope` a token that is good otherwise (403).
+ */
+export type TokenRefusalReason =
+  | "missing_token"
+  | "unsupported_scheme"
+  | "malformed_request"
+  | "malformed"
+  | "expired"
+  | "not_yet_valid"
+  | "wrong_issuer"
+  | "wrong_audience"
+  | "unknown_key"
+  | "bad_signature"
+  | "wrong_algorithm"
+  | "wrong_type"
+  | "wrong_claim"
+  | "inactive"
+  | "revoked"
+  | "missing_scope"
+  | "unsupported_binding"
+  | "dpop_required"
+  | "dpop_invalid"
+  | "dpop_nonce"
+  | "dpop_replayed"
+  | "too_many_proofs"
+  | "unverifiable"
+  | "rejected";
+
+/** What an operator gets to know of a token that is not accepted. */
+export interface InvalidTokenDetails extends ErrorOptions {
+  /** Default: `rejected`. */
+  readonly reason?: TokenRefusalReason | undefined;
+  /** What the token should have had. */
+  readonly expected?: string | readonly string[] | undefined;
+  /** What it had instead; never the token itself. */
+  readonly got?: unknown;
+}
+
+/** The token must not be accepted. Message and details are for the operator and never sent: they would help a forger. */
 export class InvalidToken extends Error {
   override readonly name = "InvalidToken";
+  readonly reason: TokenRefusalReason;
+  readonly expected: string | readonly string[] | undefined;
+  readonly got: unknown;
+
+  constructor(message: string, { reason = "rejected", expected, got, ...options }: InvalidTokenDetails = {}) {
+    super(message, options);
+    this.reason = reason;
+    this.expected = expected;
+    this.got = got;
+  }
 }
 
 /** The scopes of a token: `scope` (RFC 8693), or `scp`, as some providers call it. */

@@ -13,6 +13,8 @@ export interface BoundedRequest {
   body?: string | undefined;
   /** False returns a redirect as it is. Default: true, within the same origin. */
   followRedirects?: boolean | undefined;
+  /** Default: 5 s, for a POST 30 s. */
+  timeoutMs?: number | undefined;
 }
 
 /** What a bounded request needs. */
@@ -51,7 +53,7 @@ export function boundedFetch({ sender, policy, platform }: BoundedFetchParts): B
         (error) => settle(Promise.reject(error)),
       );
     });
-  return async (url, { method = "GET", headers = {}, body, followRedirects = true } = {}) => {
+  return async (url, { method = "GET", headers = {}, body, timeoutMs, followRedirects = true } = {}) => {
     if (method !== "GET" && method !== "POST") throw new Error(`the flow sends no ${method} requests`);
     const list = Object.entries(headers).flatMap(([name, value]) => [name.toLowerCase(), value]);
     let target = checked(url, policy);
@@ -59,7 +61,7 @@ export function boundedFetch({ sender, policy, platform }: BoundedFetchParts): B
       const admits = policy.isServer(target) ? undefined : policy.admits;
       const request: SendRequest = { method, url: target, headers: list, admits };
       if (body !== undefined) request.body = body;
-      const response = await send(request, method === "GET" ? TIMEOUT_MS : POST_TIMEOUT_MS);
+      const response = await send(request, timeoutMs ?? (method === "GET" ? TIMEOUT_MS : POST_TIMEOUT_MS));
       const location = response.headers.get("location");
       if (!REDIRECTS.has(response.status) || location === null || !followRedirects) return response;
       if (method !== "GET") throw new Error(`${shownUrl(target)} redirects a ${method}, which is never followed`);
