@@ -228,6 +228,25 @@ describe("who is let in, hardening 6.1.9 and 6.1.10", () => {
   });
 });
 
+describe("the end of a token", () => {
+  const ends = forge({ payload: { exp: 1_800_000_010 } });
+
+  it("AUTHS-04: is exact, however far clocks may be off otherwise", async () => {
+    const resource = new TestResource({ clockSkewMs: 60_000 });
+    resource.now += 10_000;
+    expect((await resource.bearer(ends)).status).toBe(401);
+  });
+
+  it("is later by `expiryToleranceMs`, for streams too", async () => {
+    const resource = new TestResource({ expiryToleranceMs: 30_000 });
+    resource.now += 39_999;
+    const seen = await resource.bearer(ends);
+    expect([seen.status, told(seen)["expiresAt"]]).toEqual([200, 1_800_000_040_000]);
+    resource.now += 1;
+    expect((await resource.bearer(ends)).status).toBe(401);
+  });
+});
+
 describe("options that would accept too much", () => {
   it.each<[string, Partial<ResourceServerOptions>, RegExp]>([
     ["no issuer", { issuer: [] }, /`issuer` is empty/],

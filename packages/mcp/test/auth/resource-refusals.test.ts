@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { Server } from "@parley/mcp";
 import { InvalidToken, type ResourceServerOptions, resourceServer, type TokenRefusal } from "@parley/mcp/auth";
 import { serveHttp } from "@parley/mcp/node";
@@ -194,6 +195,27 @@ describe("metrics", () => {
       'mcp_server_senders_refused_total{reason="wrong_audience"} 2',
     ]);
   });
+});
+
+describe("the guide", () => {
+  const guide = readFileSync(new URL("../../../../docs/protecting-a-server.md", import.meta.url), "utf8");
+
+  it("explains every reason", () => {
+    const source = readFileSync(new URL("../../src/auth/resource/verified-token.ts", import.meta.url), "utf8");
+    const reasons = [...source.matchAll(/^ {2}\| "(\w+)"/gm)].map(([, reason]) => `\`${reason}\``);
+    expect(reasons.length).toBeGreaterThan(20);
+    const rows = guide.slice(guide.indexOf("## Why a token was refused"), guide.indexOf("## Providers"));
+    expect(reasons.filter((reason) => !rows.includes(reason))).toEqual([]);
+  });
+
+  it.each(["Auth0", "Entra ID", "Keycloak", "Okta", "WorkOS AuthKit", "Supabase", "Clerk", "Cognito"])(
+    "says what tokens of a provider have as issuer and audience: %s",
+    (provider) => {
+      const row = guide.split("\n").find((line) => line.startsWith(`| ${provider} |`)) ?? "";
+      expect(row.split(" | ")[1]).toMatch(/https:\/\//);
+      expect(row.split(" | ")[2]).not.toBe("");
+    },
+  );
 });
 
 describe("a token for another audience (the referee's scenario auth-token-audience)", () => {
