@@ -2,7 +2,7 @@ import { McpError } from "@parley/mcp";
 import { describe, expect, it } from "vitest";
 import { HOSTILE_DOCUMENTS } from "./client-attacks/hostile-documents.js";
 import { NO_ISSUERS, OTHER_ISSUERS } from "./client-attacks/hostile-issuers.js";
-import { attempt, ClientTarget, expectNothingElsewhere, expectRefusal } from "./client-target.js";
+import { attempt, ClientTarget, expectNothingElsewhere, expectRefusal, open } from "./client-target.js";
 
 describe("a document about a server that no client may use", () => {
   it.each(HOSTILE_DOCUMENTS)("SEC-04: $name, as metadata of the authorization server", async ({ answer, step }) => {
@@ -133,5 +133,43 @@ describe("a document about a server that no client may use", () => {
     const result = await attempt(target, { oauth: { chooseServer: () => "https://evil.example" } });
     expectRefusal(result, "names no authorization server that was chosen");
     expectNothingElsewhere(target, result);
+  });
+
+  it.each<[string, (target: ClientTarget) => string]>([
+    ["has no metadata", ({ origin }) => `${origin}/nothing-here`],
+    ["must not be contacted", () => "http://169.254.169.254"],
+    ["names another issuer", ({ issuer }) => `${issuer.origin}/other`],
+    ["is no address", () => "the first one"],
+  ])("AUTHC-08: an authorization server that %s is followed by the next of the list", async (_name, first) => {
+    const target = await ClientTarget.start();
+    target.behaviour.intercept = ({ url = "" }, response) => {
+      if (!url.includes("nothing-here")) return false;
+      response.writeHead(404).end();
+      return true;
+    };
+    target.behaviour.metadata = { authorization_servers: [first(target), target.issuer.issuer] };
+    const result = await attempt(target);
+    expect(result.error).toBeUndefined();
+    expect(result.visits).toHaveLength(1);
+    expectNothingElsewhere(target, result);
+  });
+
+  it("AUTHC-08: of a list without a usable authorization server, five are tried and all of them are reported", async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `http://169.254.169.${index}`);
+    const target = await ClientTarget.start({ metadata: { authorization_servers: names } });
+    const result = await attempt(target);
+    expectRefusal(result, "none of the 5 authorization servers");
+    for (const name of names.slice(0, 5)) expectRefusal(result, `${name}: `);
+    expectNothingElsewhere(target, result);
+  });
+
+  it("AUTHC-08: the issuer of the token is kept when another one is listed before it", async () => {
+    const [target, other] = [await ClientTarget.start({}, { rotates: true, expiresIn: 5 }), await ClientTarget.start()];
+    const { client, visits } = await open(target);
+    target.behaviour.metadata = { authorization_servers: [other.issuer.issuer, target.issuer.issuer] };
+    expect(await client.call("who")).toBe("ada");
+    expect(target.issuer.to("/token").map(({ form }) => form.get("grant_type"))).toContain("refresh_token");
+    expect(visits).toHaveLength(1);
+    expect(other.issuer.requests).toEqual([]);
   });
 });

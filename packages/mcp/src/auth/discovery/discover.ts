@@ -1,4 +1,5 @@
 import type { AuthorizationServer } from "oauth4webapi";
+import { McpError } from "../../protocol/error.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
 import type { UrlPolicy } from "../url/url-policy.js";
 import type { Challenge } from "./challenge.js";
@@ -22,9 +23,14 @@ export interface DiscoveryParts {
   readonly fetch: BoundedFetch;
   readonly policy: UrlPolicy;
   readonly steps: Steps;
-  /** Chooses among several authorization servers; the first by default. */
+  /** Chooses among several authorization servers. Default: the first `known` one, else the first whose metadata can be read. */
   readonly chooseServer?: ((issuers: readonly string[]) => string | undefined) | undefined;
+  /** Issuers that the client is registered with or has tokens of, best first. */
+  readonly known?: readonly string[] | undefined;
 }
+
+/** Authorization servers of one list that are tried; each may take several requests. */
+const MAX_SERVERS = 5;
 
 /** Finds out from a challenge whom to ask for a token, and for what. */
 export async function discover(parts: DiscoveryParts, challenge: Challenge | undefined): Promise<Discovered> {
@@ -39,25 +45,46 @@ export async function discover(parts: DiscoveryParts, challenge: Challenge | und
   };
 }
 
+/** The first usable authorization server of the list. */
 async function named(parts: DiscoveryParts, metadata: ResourceMetadata): Promise<AuthorizationServer> {
-  const { fetch, policy, steps, chooseServer } = parts;
-  const { authorizationServers } = metadata;
-  const issuer =
-    chooseServer === undefined
-      ? authorizationServers[0]
-      : await hookResult("chooseServer", () => chooseServer(authorizationServers));
-  if (issuer === undefined || !authorizationServers.includes(issuer)) {
+  const issuers = await candidates(parts, metadata.authorizationServers);
+  for (const issuer of issuers) {
+    try {
+      return await serverOf(parts, issuer);
+    } catch (error) {
+      // With one server its own error says most.
+      if (!McpError.is(error) || issuers.length === 1) throw error;
+    }
+  }
+  throw parts.steps.failure(
+    `none of the ${issuers.length} authorization servers of ${parts.url} can be used`,
+    "Correct the first of them that is yours, or remove it from `authorization_servers`.",
+    "no_server_metadata",
+  );
+}
+
+/** The authorization servers to try, in order. Throws if there is none. */
+async function candidates(parts: DiscoveryParts, listed: readonly string[]): Promise<readonly string[]> {
+  const { url, steps, chooseServer, known = [] } = parts;
+  const chosen = chooseServer === undefined ? undefined : await hookResult("chooseServer", () => chooseServer(listed));
+  const usable = chooseServer === undefined ? listed : listed.filter((issuer) => issuer === chosen);
+  if (usable.length === 0) {
     throw steps.failure(
-      `${parts.url} names no authorization server${chooseServer === undefined ? "" : " that was chosen"}`,
+      `${url} names no authorization server${chooseServer === undefined ? "" : " that was chosen"}`,
       "List it in `authorization_servers` of the server's metadata.",
       "no_authorization_server",
     );
   }
+  const preferred = known.filter((issuer) => usable.includes(issuer));
+  return [...new Set([...preferred, ...usable])].slice(0, MAX_SERVERS);
+}
+
+async function serverOf({ url, fetch, policy, steps }: DiscoveryParts, issuer: string): Promise<AuthorizationServer> {
   const problem = policy.problemOf(issuer);
   if (problem !== undefined) {
     steps.note("authorization server", problem, issuer);
     throw steps.failure(
-      `the authorization server of ${parts.url} must not be contacted: its address ${problem}`,
+      `the authorization server of ${url} must not be contacted: its address ${problem}`,
       "Use an https address on the public internet, or set `allowPrivateNetwork` where both are inside your network.",
       "refused_address",
     );
