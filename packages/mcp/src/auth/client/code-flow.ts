@@ -36,14 +36,14 @@ export async function loginByCode(
   scopes: readonly string[],
   parts: LoginParts,
 ): Promise<LoggedIn> {
-  const { identities, steps, signal } = parts;
+  const { identities, steps, fetch, signal } = parts;
   requirePkce(server, steps);
   const endpoint = authorizationEndpoint(server, steps);
   const attempt = await hookResult("begin", () => login.begin(signal));
   try {
     const { redirectUri } = attempt;
     const need = { server, redirectUri, applicationType: login.applicationType, scopes };
-    const client = await identities.find(need, steps);
+    const client = await identities.find(need, steps, fetch);
     const verifier = oauth.generateRandomCodeVerifier();
     const state = oauth.generateRandomState();
     const url = withParameters(endpoint, {

@@ -33,7 +33,8 @@ export async function loginByDevice(
       "Log in by a redirect, or pass a `client` and a `grant`.",
     );
   }
-  const client = await identities.find({ server, redirectUri: undefined, applicationType: "native", scopes }, steps);
+  const need = { server, redirectUri: undefined, applicationType: "native", scopes } as const;
+  const client = await identities.find(need, steps, fetch);
   const me: oauth.Client = { client_id: client.clientId };
   const wanted = { resource, ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }) };
   const response = await oauth.deviceAuthorizationRequest(

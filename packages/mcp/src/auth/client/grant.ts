@@ -41,7 +41,8 @@ export function workloadIdentity({ client, assertion }: WorkloadIdentityOptions)
     client,
     grantType: JWT_BEARER,
     parameters: async () => ({
-      assertion: typeof assertion === "string" ? assertion : await hookResult("assertion", assertion),
+      // Files of Kubernetes may end with a line break.
+      assertion: (typeof assertion === "string" ? assertion : await hookResult("assertion", assertion)).trim(),
     }),
   };
 }

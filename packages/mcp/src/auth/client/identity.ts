@@ -1,8 +1,10 @@
 import * as oauth from "oauth4webapi";
+import type { Platform } from "../../platform/platform.js";
 import { hookResult } from "../discovery/hook-result.js";
 import { textMember } from "../discovery/metadata-document.js";
 import { type Steps, saidBy } from "../discovery/steps.js";
 import type { BoundedFetch } from "../url/bounded-fetch.js";
+import type { IssuerBindings } from "./issuer-bindings.js";
 import type { ClientAuthMethod, OAuthClient } from "./oauth-client.js";
 import { peerText } from "./token-failure.js";
 import { requestOptions } from "./token-request.js";
@@ -41,24 +43,30 @@ const WHAT = "client identity";
 export class Identities {
   readonly #options: IdentityOptions;
   readonly #store: TokenStore;
-  readonly #fetch: BoundedFetch;
+  readonly #bindings: IssuerBindings;
+  readonly #platform: Platform;
   readonly #asked = new Map<string, OAuthClient>();
 
-  constructor(options: IdentityOptions, store: TokenStore, fetch: BoundedFetch) {
+  constructor(options: IdentityOptions, store: TokenStore, bindings: IssuerBindings, platform: Platform) {
     this.#options = options;
     this.#store = store;
-    this.#fetch = fetch;
+    this.#bindings = bindings;
+    this.#platform = platform;
   }
 
-  async find(need: IdentityNeed, steps: Steps): Promise<OAuthClient> {
+  async find(need: IdentityNeed, steps: Steps, fetch: BoundedFetch): Promise<OAuthClient> {
     const { issuer } = need.server;
     const found =
       this.#configured(issuer) ??
       this.#elsewhere(issuer, steps) ??
       this.#document(need.server, steps) ??
-      (await this.#registered(need, steps)) ??
+      (await this.#registered(need, steps, fetch)) ??
       (await this.#chosen(issuer));
-    if (found !== undefined) return found;
+    if (found !== undefined) {
+      const secret = found.clientSecret !== undefined;
+      await this.#bindings.require(found, issuer, { secret, steps, platform: this.#platform });
+      return found;
+    }
     throw steps.failure(
       `no client is known to ${issuer}`,
       "Register a client there and pass it as `client`, or publish a client metadata document and pass its address as `clientMetadataUrl`.",
@@ -79,7 +87,10 @@ export class Identities {
       this.#asked.get(issuer),
       readRegistration(await this.#store.get(keyOf(issuer)))?.client,
     ];
-    return candidates.find((client) => client?.clientId === clientId);
+    const found = candidates.find((client) => client?.clientId === clientId);
+    if (found === undefined) return undefined;
+    const bound = await this.#bindings.issuerOf(found, issuer, found.clientSecret !== undefined, this.#platform);
+    return bound === issuer ? found : undefined;
   }
 
   /** The client that was registered beforehand with this issuer, or with no issuer named. */
@@ -121,7 +132,7 @@ export class Identities {
     return undefined;
   }
 
-  async #registered(need: IdentityNeed, steps: Steps): Promise<OAuthClient | undefined> {
+  async #registered(need: IdentityNeed, steps: Steps, fetch: BoundedFetch): Promise<OAuthClient | undefined> {
     const { registration } = this.#options;
     const { server, redirectUri } = need;
     if (registration === false) return undefined;
@@ -131,12 +142,17 @@ export class Identities {
     }
     const known = readRegistration(await this.#store.get(keyOf(server.issuer)));
     if (known !== undefined && known.redirectUri === redirectUri) return known.client;
-    const client = await this.#register(need, registration, steps);
+    const client = await this.#register(need, registration, steps, fetch);
     await this.#store.set(keyOf(server.issuer), JSON.stringify({ client, redirectUri }));
     return client;
   }
 
-  async #register(need: IdentityNeed, extra: Readonly<Record<string, unknown>>, steps: Steps): Promise<OAuthClient> {
+  async #register(
+    need: IdentityNeed,
+    extra: Readonly<Record<string, unknown>>,
+    steps: Steps,
+    fetch: BoundedFetch,
+  ): Promise<OAuthClient> {
     const { server, redirectUri, applicationType, scopes } = need;
     const metadata = {
       client_name: "MCP client",
@@ -148,7 +164,7 @@ export class Identities {
       ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
     };
     try {
-      const response = await oauth.dynamicClientRegistrationRequest(server, metadata, requestOptions(this.#fetch));
+      const response = await oauth.dynamicClientRegistrationRequest(server, metadata, requestOptions(fetch));
       const client = await readClient(response, server.issuer);
       steps.note("dynamic client registration", "registered", server.registration_endpoint);
       return client;

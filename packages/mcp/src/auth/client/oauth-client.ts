@@ -5,7 +5,10 @@ import { toBase64 } from "../../encoding/base64.js";
 export interface OAuthClient {
   readonly clientId: string;
   readonly clientSecret?: string | undefined;
-  /** The issuer that knows this client. The client is never shown to another one. Default: whichever the server names. */
+  /**
+   * The issuer that knows this client. The client is never shown to another one. Default: whichever the server names; a secret
+   * belongs to the first issuer that it is sent to, which the token store remembers.
+   */
   readonly issuer?: string | undefined;
   /** How the client proves who it is. Default: the strongest way that both sides support. */
   readonly authMethod?: ClientAuthMethod | undefined;

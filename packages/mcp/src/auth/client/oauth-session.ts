@@ -1,19 +1,17 @@
-import type { AuthorizationServer } from "oauth4webapi";
 import type { Sender } from "../../http/http.js";
 import type { Platform } from "../../platform/platform.js";
 import { McpError } from "../../protocol/error.js";
 import type { Challenge } from "../discovery/challenge.js";
 import { type Discovered, discover } from "../discovery/discover.js";
-import { hookResult, isHookFailure } from "../discovery/hook-result.js";
+import { isHookFailure } from "../discovery/hook-result.js";
 import { Steps, saidBy } from "../discovery/steps.js";
 import { type BoundedFetch, boundedFetch } from "../url/bounded-fetch.js";
 import { type UrlPolicy, urlPolicy } from "../url/url-policy.js";
-import { loginByCode } from "./code-flow.js";
-import { loginByDevice } from "./device-flow.js";
 import { DpopKey, wantsDpop } from "./dpop.js";
 import { Identities } from "./identity.js";
 import type { OAuthClient } from "./oauth-client.js";
 import type { OAuthSettings } from "./oauth-settings.js";
+import { obtainToken } from "./obtain-token.js";
 import { ENDED, tokenFailure } from "./token-failure.js";
 import { StoredTokens, type TokenRecord } from "./token-record.js";
 import { type GrantedToken, requestToken, revokeToken, splitScopes } from "./token-request.js";
@@ -61,7 +59,7 @@ export class OAuthSession {
     this.#policy = urlPolicy({ server: url, allowPrivateNetwork: settings.allowPrivateNetwork });
     this.#fetch = boundedFetch({ sender, policy: this.#policy, platform });
     this.#tokens = new StoredTokens(settings.store, url);
-    this.#identities = new Identities(settings.identity, settings.store, this.#fetch);
+    this.#identities = new Identities(settings.identity, settings.store, settings.bindings, platform);
   }
 
   /** The token to send now, if that can be said without waiting. */
@@ -186,8 +184,11 @@ export class OAuthSession {
   }
 
   #discover(challenge: Challenge | undefined, steps: Steps): Promise<Discovered> {
-    const { chooseServer } = this.#settings;
-    return discover({ url: this.#url, fetch: this.#fetch, policy: this.#policy, steps, chooseServer }, challenge);
+    const { chooseServer, grant, identity } = this.#settings;
+    const own = grant === undefined ? identity.clients : [grant.client];
+    const known = [...own.map(({ issuer }) => issuer), this.#record?.issuer].filter((issuer) => issuer !== undefined);
+    const parts = { url: this.#url, fetch: this.#fetch, policy: this.#policy, steps, chooseServer, known };
+    return discover(parts, challenge);
   }
 
   /** Whether a refresh gave a new token. A failure that may pass keeps the old ones and is thrown. */
@@ -228,48 +229,18 @@ export class OAuthSession {
   }
 
   async #obtain(found: Discovered, scopes: readonly string[], refused: Refused, steps: Steps): Promise<void> {
-    const { login, grant } = this.#settings;
-    const { server } = found;
-    if (server.token_endpoint === undefined) {
-      throw steps.failure(`${server.issuer} has no usable token endpoint`, "Correct its metadata.");
-    }
     if (wantsDpop(this.#settings.dpop, found, refused.challenge, steps)) this.#dpop ??= await DpopKey.create();
-    const parts = { fetch: this.#fetch, platform: this.#platform, dpop: this.#dpop };
-    try {
-      if (grant !== undefined) {
-        const { client } = grant;
-        const request = { ...found, scopes, fetch: this.#fetch };
-        const isKnown = (error: unknown) => tokenFailure(error) !== undefined;
-        const extra = await hookResult("parameters", () => grant.parameters(request), isKnown);
-        const wanted = scopes.length === 0 ? {} : { scope: scopes.join(" ") };
-        const parameters = { ...extra, resource: found.resource, ...wanted };
-        const granted = await requestToken({ ...parts, server, client }, grant.grantType, parameters);
-        this.#obtained = granted.accessToken;
-        return await this.#keep(client, found, scopes, granted);
-      }
-      if (login === undefined) {
-        const wanted = `${this.#url} wants a user to log in`;
-        throw steps.failure(wanted, "Pass `login` or `grant` to `oauth`.", "login_needed");
-      }
-      const loginParts = { ...parts, identities: this.#identities, steps, signal: this.#ended.signal };
-      const { client, granted } = await (login.kind === "redirect"
-        ? loginByCode(login, found, scopes, loginParts)
-        : loginByDevice(login, found, scopes, loginParts));
-      this.#obtained = granted.accessToken;
-      await this.#keep(client, found, scopes, granted);
-    } catch (error) {
-      throw await this.#explained(error, server, steps);
-    }
-  }
-
-  /** An error of the token endpoint, with all that was tried before it. */
-  async #explained(error: unknown, server: AuthorizationServer, steps: Steps): Promise<unknown> {
-    const failure = tokenFailure(error);
-    if (failure === undefined) return error;
-    // A registration that was deleted on the server would fail for ever.
-    if (failure.code === "invalid_client") await this.#identities.forget(server.issuer);
-    steps.note("token request", failure.text, server.token_endpoint);
-    return steps.failure(`${server.issuer} gave no token`, "Look at what the token endpoint says.");
+    const { client, granted } = await obtainToken(this.#settings, found, scopes, {
+      url: this.#url,
+      fetch: this.#fetch,
+      platform: this.#platform,
+      dpop: this.#dpop,
+      identities: this.#identities,
+      steps,
+      signal: this.#ended.signal,
+    });
+    this.#obtained = granted.accessToken;
+    await this.#keep(client, found, scopes, granted);
   }
 
   async #keep(client: OAuthClient, found: Discovered, asked: readonly string[], granted: GrantedToken): Promise<void> {

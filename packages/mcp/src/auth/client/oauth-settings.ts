@@ -1,5 +1,6 @@
 import type { Grant } from "./grant.js";
 import type { IdentityOptions } from "./identity.js";
+import type { IssuerBindings } from "./issuer-bindings.js";
 import type { Login } from "./login.js";
 import type { TokenStore } from "./token-store.js";
 
@@ -9,6 +10,8 @@ export interface OAuthSettings {
   readonly grant: Grant | undefined;
   readonly identity: IdentityOptions;
   readonly store: TokenStore;
+  /** Shared by all servers: a secret is bound once. */
+  readonly bindings: IssuerBindings;
   readonly scopes: readonly string[] | undefined;
   readonly offlineAccess: boolean;
   readonly dpop: boolean | "auto";

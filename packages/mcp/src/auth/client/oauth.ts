@@ -5,6 +5,7 @@ import { hookResult } from "../discovery/hook-result.js";
 import { formProblem } from "../url/url-policy.js";
 import { authorizedSender } from "./authorized-sender.js";
 import type { Grant } from "./grant.js";
+import { IssuerBindings } from "./issuer-bindings.js";
 import type { Login } from "./login.js";
 import type { OAuthClient } from "./oauth-client.js";
 import { OAuthSession } from "./oauth-session.js";
@@ -29,7 +30,10 @@ export interface OAuthOptions {
   registration?: Readonly<Record<string, unknown>> | false | undefined;
   /** Asks a person for a client, when nothing else leads to one. */
   chooseClient?: ((issuer: string) => Promise<OAuthClient | undefined>) | undefined;
-  /** Chooses among the authorization servers of a server. Default: the first. */
+  /**
+   * Chooses among the authorization servers of a server. Default: the first that knows a client of these options or has issued a
+   * token, else the first whose metadata can be read.
+   */
   chooseServer?: ((issuers: readonly string[]) => string | undefined) | undefined;
   /** Keeps registrations and tokens. Default: this process's memory. */
   store?: TokenStore | undefined;
@@ -117,6 +121,7 @@ function settingsOf(options: OAuthOptions): OAuthSettings {
   if (clientMetadataUrl !== undefined) checkDocumentUrl(clientMetadataUrl);
   // Safe: what is neither undefined nor a list is one client.
   const clients = client === undefined ? [] : Array.isArray(client) ? client : [client as OAuthClient];
+  const store = options.store === undefined ? memoryTokenStore() : namedStore(options.store);
   return {
     login: options.login,
     grant: options.grant,
@@ -126,7 +131,8 @@ function settingsOf(options: OAuthOptions): OAuthSettings {
       registration: options.registration ?? {},
       chooseClient: options.chooseClient,
     },
-    store: options.store === undefined ? memoryTokenStore() : namedStore(options.store),
+    store,
+    bindings: new IssuerBindings(store),
     scopes: options.scopes,
     offlineAccess: options.offlineAccess ?? true,
     dpop: options.dpop ?? "auto",

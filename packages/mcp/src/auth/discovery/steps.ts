@@ -18,6 +18,7 @@ type BrokenAuthorization =
   | "refused_address"
   | "no_server_metadata"
   | "wrong_issuer"
+  | "other_issuer"
   | "login_needed";
 
 /** Remembers what was tried, so that an error can say how far it came. It never holds a token, a code or a secret. */

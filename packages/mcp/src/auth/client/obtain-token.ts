@@ -1,0 +1,86 @@
+import type { AuthorizationServer } from "oauth4webapi";
+import type { Platform } from "../../platform/platform.js";
+import { McpError } from "../../protocol/error.js";
+import type { Discovered } from "../discovery/discover.js";
+import { hookResult } from "../discovery/hook-result.js";
+import { type LoggedIn, type LoginParts, loginByCode } from "./code-flow.js";
+import { loginByDevice } from "./device-flow.js";
+import type { Grant } from "./grant.js";
+import type { OAuthSettings } from "./oauth-settings.js";
+import { tokenFailure } from "./token-failure.js";
+import { requestToken } from "./token-request.js";
+
+/** What a new token needs: all that a login needs, and the server that wants it. */
+export interface ObtainParts extends LoginParts {
+  /** The address of the MCP server. */
+  readonly url: string;
+  readonly platform: Platform;
+}
+
+/**
+ * Gets a new token, by the grant if there is one, else by the user's login. Rejects with `authorization_failed`, which lists all
+ * that was tried.
+ */
+export async function obtainToken(
+  settings: OAuthSettings,
+  found: Discovered,
+  scopes: readonly string[],
+  parts: ObtainParts,
+): Promise<LoggedIn> {
+  const { login, grant } = settings;
+  const { steps } = parts;
+  const { server } = found;
+  if (server.token_endpoint === undefined) {
+    throw steps.failure(`${server.issuer} has no usable token endpoint`, "Correct its metadata.");
+  }
+  try {
+    if (grant !== undefined) return await byGrant(grant, settings, found, scopes, parts);
+    if (login === undefined) {
+      const wanted = `${parts.url} wants a user to log in`;
+      throw steps.failure(wanted, "Pass `login` or `grant` to `oauth`.", "login_needed");
+    }
+    return await (login.kind === "redirect"
+      ? loginByCode(login, found, scopes, parts)
+      : loginByDevice(login, found, scopes, parts));
+  } catch (error) {
+    throw await explained(error, server, parts);
+  }
+}
+
+async function byGrant(
+  grant: Grant,
+  { bindings }: OAuthSettings,
+  found: Discovered,
+  scopes: readonly string[],
+  { fetch, platform, dpop, steps }: ObtainParts,
+): Promise<LoggedIn> {
+  const { client, grantType } = grant;
+  const { server, resource } = found;
+  // A key proves itself with an assertion for one issuer. Secrets and assertions of others work wherever they are sent.
+  const secret = client.clientSecret !== undefined || grantType !== "client_credentials";
+  await bindings.require(client, server.issuer, { secret, steps, platform });
+  const isKnown = (error: unknown) => tokenFailure(error) !== undefined;
+  const extra = await hookResult("parameters", () => grant.parameters({ ...found, scopes, fetch }), isKnown);
+  const wanted = scopes.length === 0 ? {} : { scope: scopes.join(" ") };
+  const granted = await requestToken({ server, client, fetch, platform, dpop }, grantType, {
+    ...extra,
+    resource,
+    ...wanted,
+  });
+  return { client, granted };
+}
+
+/** An error of the token endpoint, with all that was tried before it. */
+async function explained(
+  error: unknown,
+  server: AuthorizationServer,
+  { identities, steps }: ObtainParts,
+): Promise<unknown> {
+  if (McpError.is(error)) return error;
+  const failure = tokenFailure(error);
+  if (failure === undefined) return error;
+  // A registration that was deleted on the server would fail for ever.
+  if (failure.code === "invalid_client") await identities.forget(server.issuer);
+  steps.note("token request", failure.text, server.token_endpoint);
+  return steps.failure(`${server.issuer} gave no token`, "Look at what the token endpoint says.");
+}

@@ -1,0 +1,168 @@
+import {
+  clientCredentials,
+  enterpriseManaged,
+  type Grant,
+  memoryTokenStore,
+  type OAuthClient,
+  oauth,
+  workloadIdentity,
+} from "@parley/mcp/auth";
+import { generateKeyPair } from "jose";
+import { describe, expect, it } from "vitest";
+import { attempt, ClientTarget, expectRefusal, open } from "./client-target.js";
+import type { IssuerBehaviour } from "./test-issuer.js";
+
+const SECRET = "canary-secret-of-the-client";
+
+/** A token endpoint that accepts everything, and answers exchanges with an ID-JAG. */
+const intercept: IssuerBehaviour["intercept"] = ({ path, form }, response) => {
+  if (path !== "/token") return false;
+  const isExchange = form.get("requested_token_type") !== null;
+  const body = isExchange
+    ? { access_token: "jag", token_type: "N_A", issued_token_type: "urn:ietf:params:oauth:token-type:id-jag" }
+    : { access_token: "good", token_type: "Bearer" };
+  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(body));
+  return true;
+};
+
+const start = () => ClientTarget.start({}, { intercept });
+
+const GRANTS: Record<string, (client: OAuthClient, provider: string) => Grant> = {
+  clientCredentials: (client) => clientCredentials(client),
+  workloadIdentity: (client) => workloadIdentity({ client, assertion: "canary-assertion" }),
+  enterpriseManaged: (client, tokenEndpoint) =>
+    enterpriseManaged({
+      client,
+      identityProvider: { clientId: "at-idp", issuer: "https://idp.example", tokenEndpoint },
+      idToken: "canary-identity",
+    }),
+};
+
+describe("AUTHC-32: the issuer of a grant's client", () => {
+  it.each(Object.keys(GRANTS))("is the only one that sees its credentials: %s", async (name) => {
+    const [right, wrong] = [await start(), await start()];
+    const provider = await start();
+    const client = { clientId: "robot", clientSecret: SECRET, issuer: right.issuer.issuer };
+    const grant = GRANTS[name]?.(client, `${provider.issuer.origin}/token`);
+    const result = await attempt(wrong, { oauth: { grant } });
+    expectRefusal(result, `the client robot belongs to ${right.issuer.issuer}`);
+    expect(result.error).toMatchObject({ data: { reason: "other_issuer" }, fix: expect.stringContaining("trust") });
+    expect(wrong.issuer.to("/token")).toEqual([]);
+    // Nor is the identity provider asked for an assertion that nobody may see.
+    expect(provider.issuer.to("/token")).toEqual([]);
+    expect((await attempt(right, { oauth: { grant } })).error).toBeUndefined();
+  });
+
+  it("is chosen among the authorization servers that the server lists", async () => {
+    const [right, listed] = [await start(), await start()];
+    listed.behaviour.metadata = { authorization_servers: [listed.issuer.issuer, right.issuer.issuer] };
+    const client = { clientId: "robot", clientSecret: SECRET, issuer: right.issuer.issuer };
+    expect((await attempt(listed, { oauth: { grant: clientCredentials(client) } })).error).toBeUndefined();
+    expect(listed.issuer.requests).toEqual([]);
+    expect(right.issuer.to("/token")).toHaveLength(1);
+  });
+
+  it("is the only one that is asked for a refresh or a revocation as this client", async () => {
+    const [mine, other] = [await start(), await start()];
+    const store = memoryTokenStore();
+    const record = {
+      issuer: other.issuer.issuer,
+      resource: other.url,
+      clientId: "robot",
+      accessToken: "old",
+      refreshToken: "old-refresh",
+      expiresAt: 1,
+      scheme: "Bearer",
+      scopes: [],
+    };
+    await store.set(`issuer of ${other.url}`, record.issuer);
+    await store.set(`tokens ${record.issuer} ${other.url}`, JSON.stringify(record));
+    const client = { clientId: "robot", clientSecret: SECRET, issuer: mine.issuer.issuer };
+    const auth = oauth({ grant: clientCredentials(client), store });
+    const result = await attempt(other, { connect: { auth } });
+    // Renewed early in vain, the old token is sent as it is; the server of this test accepts any.
+    expect(result.error).toBeUndefined();
+    await auth.logout(other.url);
+    const seen = JSON.stringify(other.issuer.requests.map(({ headers, form }) => [headers, [...form]]));
+    expect(seen).not.toContain(Buffer.from(`robot:${SECRET}`).toString("base64"));
+    expect(other.issuer.to("/token")).toEqual([]);
+    expect(other.issuer.to("/revoke")).toEqual([]);
+  });
+});
+
+describe("a secret without an issuer", () => {
+  it.each(Object.keys(GRANTS))("belongs to the first that it was sent to, also after a restart: %s", async (name) => {
+    const [first, second, provider] = [await start(), await start(), await start()];
+    const client = name === "workloadIdentity" ? { clientId: "pod" } : { clientId: "robot", clientSecret: SECRET };
+    const grant = GRANTS[name]?.(client, `${provider.issuer.origin}/token`);
+    const store = memoryTokenStore();
+    const auth = oauth({ grant, store });
+    expect((await attempt(first, { connect: { auth } })).error).toBeUndefined();
+    for (const again of [auth, oauth({ grant, store })]) {
+      const result = await attempt(second, { connect: { auth: again } });
+      expectRefusal(result, `belongs to ${first.issuer.issuer}, to which its secret was sent first`);
+      expect(result.error).toMatchObject({ fix: expect.stringContaining("Set `issuer`") });
+    }
+    expect(second.issuer.to("/token")).toEqual([]);
+    const repaired = GRANTS[name]?.({ ...client, issuer: second.issuer.issuer }, `${provider.issuer.origin}/token`);
+    expect((await attempt(second, { oauth: { grant: repaired, store } })).error).toBeUndefined();
+  });
+
+  it("is not sent to two servers that ask at the same time", async () => {
+    const targets = [await start(), await start()];
+    const auth = oauth({ grant: clientCredentials({ clientId: "robot", clientSecret: SECRET }) });
+    const results = await Promise.all(targets.map((target) => attempt(target, { connect: { auth } })));
+    expect(results.filter(({ error }) => error === undefined)).toHaveLength(1);
+    expect(targets.flatMap(({ issuer }) => issuer.to("/token"))).toHaveLength(1);
+  });
+
+  it("is not sent where the store cannot remember the issuer", async () => {
+    const target = await start();
+    const store = {
+      ...memoryTokenStore(),
+      set: () => {
+        throw new Error("disk full");
+      },
+    };
+    const grant = clientCredentials({ clientId: "robot", clientSecret: SECRET });
+    const result = await attempt(target, { oauth: { grant, store } });
+    expectRefusal(result, "`store.set` failed: disk full");
+    expect(target.issuer.to("/token")).toEqual([]);
+  });
+
+  it("belongs to the first issuer of a user's login too", async () => {
+    const [first, second] = [await ClientTarget.start(), await ClientTarget.start()];
+    const options = { client: { clientId: "app", clientSecret: SECRET }, store: memoryTokenStore() };
+    expect((await attempt(first, { oauth: options })).error).toBeUndefined();
+    const result = await attempt(second, { oauth: options });
+    expectRefusal(result, "to which its secret was sent first");
+    expect(result.visits).toEqual([]);
+    expect(second.issuer.to("/token")).toEqual([]);
+  });
+
+  it("of another client with the same id is another one", async () => {
+    const store = memoryTokenStore();
+    for (const clientSecret of [SECRET, "another-secret"]) {
+      const grant = clientCredentials({ clientId: "robot", clientSecret });
+      expect((await attempt(await start(), { oauth: { grant, store } })).error).toBeUndefined();
+    }
+  });
+
+  it("does not matter for a client with a key, whose assertions are for one issuer", async () => {
+    const { privateKey } = await generateKeyPair("ES256");
+    const auth = oauth({ grant: clientCredentials({ clientId: "robot", privateKey }) });
+    for (const target of [await start(), await start()]) {
+      const { client } = await open(target, { connect: { auth } });
+      expect(await client.call("who")).toBe("ada");
+    }
+  });
+});
+
+describe("the assertion of a workload", () => {
+  it("is sent without the line break that its file ends with", async () => {
+    const target = await start();
+    const grant = workloadIdentity({ client: { clientId: "pod" }, assertion: async () => "a.b.c\n" });
+    expect((await attempt(target, { oauth: { grant } })).error).toBeUndefined();
+    expect(target.issuer.to("/token")[0]?.form.get("assertion")).toBe("a.b.c");
+  });
+});
